@@ -354,7 +354,7 @@ def test_a_script_that_fails_before_has_no_model_to_show(capsys):
     ("output", "message"),
     [
         ("nowhere/m.svg", "Cannot write 'nowhere/m.svg': the folder 'nowhere' does not exist"),
-        ("m.bmp", "cannot tell the format of 'm.bmp'; expected a name that ends in one of .svg"),
+        ("m.bmp", "cannot tell the format of 'm.bmp' from the suffix '.bmp'. Use one of: .svg"),
         ("folder.svg", "Cannot write 'folder.svg': expected a file, got a folder"),
         ("locked/m.svg", "Cannot write 'locked/m.svg': permission denied"),
     ],

@@ -27,7 +27,7 @@ from kerascope.viz.boxes import PictureOptions, reading_order, tooltip
 from kerascope.viz.collapse.collapsed import kind_of_group
 from kerascope.viz.collapse.view import View, view_of
 from kerascope.viz.drawing import Drawing
-from kerascope.viz.exports.to_html import Room
+from kerascope.viz.exports.to_html import ReservedSpace
 from kerascope.viz.exports.to_svg import graph_sheet
 from kerascope.viz.extract.subjects import graph_of, model_with_graph
 from kerascope.viz.graph import Graph, GraphEdge, GraphNode
@@ -366,7 +366,7 @@ class Picture:
     boxes_of_nodes: dict[str, str]
     owners: dict[str, str] = field(default_factory=dict)
     closed: frozenset[str] = frozenset()
-    room = Room(_with_state, least=LEAST, beside=BESIDE)  # reserved by the page
+    room = ReservedSpace(_with_state, least=LEAST, beside=BESIDE)  # reserved by the page
 
     @cached_property
     def graph(self) -> Graph:

@@ -22,10 +22,10 @@ from kerascope.player.picture import DONE, STATE_ROOM, BoxStates, Picture, svg_w
 from kerascope.trace.events import BEGIN, END, Delta, Event
 from kerascope.trace.history import value_of_event
 from kerascope.trace.tape_store import Tape
-from kerascope.viz.boxes import PictureOptions, named_apart
+from kerascope.viz.boxes import PictureOptions, disambiguated
 from kerascope.viz.collapse.collapsed import bundled
 from kerascope.viz.collapse.view import view_of
-from kerascope.viz.exports.to_html import Room
+from kerascope.viz.exports.to_html import ReservedSpace
 from kerascope.viz.exports.to_svg import graph_sheet
 from kerascope.viz.extract.subjects import graph_of, model_with_graph
 from kerascope.viz.graph import GraphEdge, GraphNode
@@ -59,7 +59,7 @@ def _with_room(node: GraphNode) -> GraphNode:
 class LadderPicture(Picture):
     """The ladder of a training step, with places for values."""
 
-    room = Room(
+    room = ReservedSpace(
         _with_room,
         left_out=HELD,
         between_rows=BETWEEN_ROWS,
@@ -102,7 +102,7 @@ def ladder_of(model: Any, events: list[Event]) -> LadderPicture | None:
     if not is_step or getattr(model, "optimizer", None) is None:
         return None
     try:
-        whole = bundled(named_apart(graph_of(model, "training", True, "Player")))
+        whole = bundled(disambiguated(graph_of(model, "training", True, "Player")))
     except KerascopeError:
         return None
     if not is_ladder(whole):

@@ -1,12 +1,11 @@
-"""What stands in a box: the words that every renderer shows, and what can be asked for.
+"""The text of boxes in every format, and the options of a picture.
 
-SVG, DOT, HTML, Mermaid and the terminal all take a box's text from `box_text`, so a picture says
-the same in every format. From top to bottom: a cell per input (if there are several), the sign and
+SVG, DOT, HTML, Mermaid and the terminal all take a box's text from `box_text`, so a picture has the
+same text in every format. From top to bottom: a cell per input (if there are several), the sign and
 the name, the class with its activation and parameters, the shape of the output, further details,
-which call of a shared layer this is, and a cell per output (if there are several).
+the number of the call of a shared layer, and a cell per output (if there are several).
 
-Below come what stands in a box, then what a picture says in words: tooltips, labels for screen
-readers, the order of reading.
+The last section contains tooltips, descriptions for screen readers and the reading order.
 """
 
 from __future__ import annotations
@@ -31,43 +30,42 @@ from kerascope.viz.theme import (
     style_of,
 )
 
-# More cells than this would make the box wider than anyone reads.
+# More cells would make the box too wide to read.
 MOST_PORTS = 12
-MOST_EQUAL = 3  # shapes that are written one by one
+MOST_EQUAL = 3  # equal shapes up to this number are written one by one
 LONGEST_NAME = 40
 LONGEST_LINE = 56
-MOST_PIECES = 4  # lines that a longer one is broken into
+MOST_PIECES = 4  # lines that a long line may be broken into
 
 
 @dataclass(frozen=True)
 class PictureOptions:
-    """What a picture shows.
+    """The options of a picture, as `draw` has them.
 
     Parameters
     ----------
     show_shapes, show_dtype, show_layer_names, show_layer_activations, show_trainable : bool
-        Whether boxes carry these; `plot_model` has the same words. `show_shapes="both"`: the shapes
-        of what goes in, too.
+        What boxes show, as in Keras's `plot_model`. `show_shapes="both"` adds the input shapes.
     depth_ranks : bool
-        Write the depth of each row at its side.
+        Write its depth next to each row.
     rankdir : {"TB", "LR"}
-        From top to bottom, or from left to right.
+        Direction: top to bottom, or left to right.
     theme : {"auto", "light", "dark", "print"}
-        "auto": as the reader's system wants it, where the format can ask; else light.
+        "auto" follows the reader's system in SVG and HTML, and is light in other formats.
     label : callable, optional
-        From a `GraphNode` to the name on its box, instead of the layer's; lines after the first
-        become details.
+        A function from a `GraphNode` to the name on its box. Lines after the first become details.
     show_lines : bool
-        Whether the tooltip of a box says which line of the user's made it.
+        Whether the tooltip of a box shows the user's line that created it.
     show_settings : bool
-        Whether boxes say how their layers are set: "3x3, stride 2, same".
+        Whether boxes show the settings of their layers: "3x3, stride 2, same".
     wrap : int or bool
-        In how many columns our own layout sets a long picture; True: as come closest to a page.
+        Number of columns into which a long picture is broken; True for the number that comes
+        closest to a page.
     colors : tuple of (str, str)
-        Kinds of boxes, or "background", and the colours "#RRGGBB" that they have instead of those
-        of the theme; the background may be "transparent", too.
+        Pairs of a kind of box, or "background", and the colour "#RRGGBB" that replaces the theme's.
+        The background may also be "transparent".
     font : str
-        As CSS says it: names of fonts with commas between.
+        Font names as in CSS, separated by commas.
     """
 
     show_shapes: bool | str = True
@@ -87,11 +85,11 @@ class PictureOptions:
 
     @property
     def palette(self) -> Palette:
-        """The palette where the format cannot ask the reader's system."""
+        """The palette of the theme; for "auto" the light one, in formats without a dark mode."""
         return self.palette_of("light" if self.theme == "auto" else self.theme)
 
     def palette_of(self, theme: str) -> Palette:
-        """Return a palette of `ALL_PALETTES` with the colours that were asked."""
+        """Return a palette of `ALL_PALETTES` with the user's colours in it."""
         palette, own = ALL_PALETTES[theme], dict(self.colors)
         if not own:
             return palette
@@ -102,12 +100,12 @@ class PictureOptions:
 
     @property
     def is_transparent(self) -> bool:
-        """Whether nothing is painted behind the picture."""
+        """Whether the picture has no background colour."""
         return (BACKGROUND, TRANSPARENT) in self.colors
 
     @property
     def scope(self) -> str:
-        """The class, in CSS, of all pictures that have the same colours and letters."""
+        """The CSS class that is shared by all pictures with the same colours and font."""
         if not self.colors and self.font == FONT:
             return self.theme
         return f"{self.theme}-{crc32(repr((self.colors, self.font)).encode()):08x}"
@@ -115,7 +113,7 @@ class PictureOptions:
 
 @dataclass(frozen=True)
 class BoxText:
-    """The words of a box.
+    """The text of a box.
 
     Attributes
     ----------
@@ -123,9 +121,9 @@ class BoxText:
     lines : tuple of str
         Quiet lines below the title.
     marks : tuple of str
-        Lines that stand out: which call, how many copies, which output, a state.
+        Bold lines: the number of the call, the number of copies, the output, the state.
     inputs, outputs : tuple of str
-        What stands in the cells along the sides; empty where there are less than two.
+        Texts of the cells for inputs and outputs; empty if there are fewer than two.
     """
 
     sign: str
@@ -137,7 +135,7 @@ class BoxText:
 
 
 def box_text(node: GraphNode, options: PictureOptions) -> BoxText:
-    """Return the words of a box.
+    """Return the text of a box.
 
     Examples
     --------
@@ -167,7 +165,7 @@ def box_text(node: GraphNode, options: PictureOptions) -> BoxText:
 
 
 def group_text(group: GraphGroup) -> tuple[str, str]:
-    """Return the two lines of a frame: whose call it is, and which."""
+    """Return the two lines of a frame: the layer's name, and its class, call and state."""
     words = [
         str(group.attrs.get("class_name", "")),
         call_text(group),
@@ -179,13 +177,13 @@ def group_text(group: GraphGroup) -> tuple[str, str]:
 
 
 def caption_lines(graph: Graph) -> list[str]:
-    """Return the picture's title and what is in it, line by line."""
+    """Return the title of a picture, followed by the sentences of its caption."""
     captions = [part for part in str(graph.attrs.get("caption", "")).split(". ") if part]
     return [shortened(one_line(graph.name)), *map(one_line, captions)]
 
 
 def caption_with(attrs: Mapping[str, Attribute], *sentences: str) -> str:
-    """Return a graph's caption with further sentences.
+    """Return the caption in a graph's attributes with further sentences added.
 
     Examples
     --------
@@ -196,7 +194,7 @@ def caption_with(attrs: Mapping[str, Attribute], *sentences: str) -> str:
 
 
 def call_text(item: GraphNode | GraphGroup) -> str:
-    """Return which call of its layer a box is; "" if there is only one."""
+    """Return the number of a box's call, "call 2 of 3"; "" if its layer is called once."""
     calls = int(item.attrs.get("calls", 1))
     if calls == 1:
         return ""
@@ -207,7 +205,7 @@ def call_text(item: GraphNode | GraphGroup) -> str:
 
 
 def copies_text(item: GraphNode | GraphGroup) -> str:
-    """Return how many equal blocks one box or frame stands for; "" for one."""
+    """Return how many equal blocks a box or frame represents, "4 copies"; "" for one."""
     copies = int(item.attrs.get("copies", 1))
     if copies == 1:
         return ""
@@ -216,7 +214,7 @@ def copies_text(item: GraphNode | GraphGroup) -> str:
 
 
 def state_text(item: GraphNode | GraphGroup) -> str:
-    """Return how an overlay marked a box or a frame; "" if it did not."""
+    """Return the mark of an overlay as text, "● done"; "" for an unmarked box or frame."""
     state = state_of(item.attrs.get("state", ""))
     if state is None:
         return ""
@@ -224,7 +222,7 @@ def state_text(item: GraphNode | GraphGroup) -> str:
 
 
 def has_ports(node: GraphNode, side: str) -> bool:
-    """Tell whether a box has cells for its inputs, or outputs (`side`: "inputs" or "outputs")."""
+    """Return whether a box has cells for its inputs or outputs (`side`: "inputs", "outputs")."""
     return 2 <= port_count(node, side) <= MOST_PORTS
 
 
@@ -234,7 +232,7 @@ def port_count(node: GraphNode, side: str) -> int:
 
 
 def one_line(text: str) -> str:
-    """Return text without line breaks, and with other control characters as escapes.
+    """Return text on one line, with other control characters escaped.
 
     Examples
     --------
@@ -245,7 +243,7 @@ def one_line(text: str) -> str:
 
 
 def shortened(name: str, longest: int = LONGEST_NAME) -> str:
-    """Return a text with its middle left out if it is long.
+    """Return a name with its middle replaced by "…" if it is longer than `longest`.
 
     Examples
     --------
@@ -257,17 +255,18 @@ def shortened(name: str, longest: int = LONGEST_NAME) -> str:
     return f"{name[: longest - 16]}…{name[-15:]}"
 
 
-def named_apart(graph: Graph) -> Graph:
-    """Return a graph whose long names are cut so that what differs between them stays.
+def disambiguated(graph: Graph) -> Graph:
+    """Return a graph whose long names remain different when they are shortened.
 
-    A box whose name, cut in the middle as all are, would be another box's too, gets a `title`.
+    Names are shortened in the middle. A box whose shortened name would equal another box's gets the
+    attribute `title`, a shortened name that contains the difference.
 
     Examples
     --------
     >>> stem = "encoder_with_a_rather_long_name"
     >>> labels = [f"{stem}_{part}_projection_of_block" for part in ("query", "value")]
     >>> graph = Graph("g", tuple(GraphNode(label, label, "dense") for label in labels), ())
-    >>> [box.attrs["title"] for box in named_apart(graph).nodes]
+    >>> [box.attrs["title"] for box in disambiguated(graph).nodes]
     ['encoder_…_name_query_projection_of_block', 'encoder_…_name_value_projection_of_block']
     """
     labels = [one_line(node.label) for node in graph.nodes]
@@ -280,7 +279,7 @@ def named_apart(graph: Graph) -> Graph:
         label: title
         for same in cut.values()
         if len(same) > 1
-        for label, title in _cut_apart(sorted(same)).items()
+        for label, title in _distinct_titles(sorted(same)).items()
     }
     named = (
         replace(node, attrs={**node.attrs, "title": titles[label]}) if label in titles else node
@@ -289,11 +288,11 @@ def named_apart(graph: Graph) -> Graph:
     return replace(graph, nodes=tuple(named))
 
 
-def _cut_apart(names: list[str]) -> dict[str, str]:
-    """Return long names, each cut to what tells it from the others; whole where nothing else does.
+def _distinct_titles(names: list[str]) -> dict[str, str]:
+    """Return each long name shortened so that it differs from the others; whole if impossible.
 
-    The sign at which a name first differs from its neighbours in the order of the alphabet lies in
-    the part that stays.
+    `names` are sorted. The kept part contains the character at which a name first differs from its
+    neighbours.
     """
     firsts = [_first_difference(*pair) for pair in pairwise(names)]
     pieces = {}
@@ -323,7 +322,7 @@ def _title(node: GraphNode, options: PictureOptions) -> tuple[str, list[str]]:
 
 
 def _shapes_line(node: GraphNode, options: PictureOptions, has_cells: bool) -> str:
-    """Return the shape of what comes out, if no cell says it, and of what goes in, if asked."""
+    """Return the output shape, unless output cells show it, and the input shapes if wanted."""
     output = "" if has_cells else _counted_shapes(node, "output_shapes")
     if options.show_shapes == "both":
         given = _counted_shapes(node, "input_shapes")
@@ -332,7 +331,7 @@ def _shapes_line(node: GraphNode, options: PictureOptions, has_cells: bool) -> s
 
 
 def _counted_shapes(node: GraphNode, key: str) -> str:
-    """Return shapes in words: equal ones, if they are more than a few, are counted."""
+    """Return shapes as text; more than `MOST_EQUAL` equal ones in a row become "8 x (None, 4)"."""
     shapes = one_line(str(node.attrs.get(key, ""))).split("; ")
     runs = [(shape, len([*same])) for shape, same in groupby(shapes)]
     words = ([f"{n} x {shape}"] if n > MOST_EQUAL else [shape] * n for shape, n in runs)
@@ -352,7 +351,7 @@ def _class_line(node: GraphNode, options: PictureOptions, title: str) -> str:
 
 
 def is_repeated(class_name: str, node: GraphNode, title: str) -> bool:
-    """Tell whether the title says the class already: an op's box is named after it."""
+    """Return whether the title already contains the class name, as for most ops."""
     if node.kind != "op":
         return class_name == title
     return class_name.replace("_", "").lower() == title.replace("_", "").lower()
@@ -391,7 +390,7 @@ def _output_cells(node: GraphNode, options: PictureOptions) -> tuple[str, ...]:
 
 
 def _wrapped(lines: Iterable[str]) -> list[str]:
-    """Return lines so that none is too long; of a very long one the end is left out."""
+    """Break long lines into shorter ones; the end of a very long line is left out."""
     return [
         piece
         for line in lines
@@ -405,15 +404,15 @@ def _pieces(line: str) -> list[str]:
     return pieces or [shortened(line, LONGEST_LINE)]
 
 
-# --- in words -------------------------------------------------------------------------------------
+# --- tooltips and screen readers ------------------------------------------------------------------
 
 MOST_SOURCES = 6
 
 
 def tooltip(node: GraphNode, options: PictureOptions | None = None) -> str:
-    """Return a box in one line: its id, its class, its depth, what goes in and comes out.
+    """Return the tooltip of a box: its id, class, depth and shapes, in one line.
 
-    If the options say so, the line that made it, too.
+    With the option `show_lines` it also contains the user's line that created it.
 
     Examples
     --------
@@ -425,14 +424,14 @@ def tooltip(node: GraphNode, options: PictureOptions | None = None) -> str:
     shapes = f"{node.attrs.get('input_shapes', '')} to {node.attrs.get('output_shapes', '')}"
     words = f"{node.id}: {class_name}, depth {node.depth}, {shapes.removeprefix(' ')}"
     words = words.removesuffix(", to ")
-    is_told = options is not None and options.show_lines and node.made_at
-    return f"{words}, made at {node.made_at}" if is_told else words
+    has_line = options is not None and options.show_lines and node.made_at
+    return f"{words}, made at {node.made_at}" if has_line else words
 
 
 def described(node: GraphNode, sources: Sequence[str], text: BoxText | None = None) -> str:
-    """Return what a screen reader says of a box: its words, and where its inputs come from.
+    """Return the description of a box for screen readers: its text and the names of its sources.
 
-    `text` are its words as the usual options say them, where they are known.
+    `text` is its text with the default options; it is computed if not given.
     """
     text = text or box_text(node, PictureOptions())
     class_name = str(node.attrs.get("class_name", node.kind))
@@ -447,9 +446,9 @@ def described(node: GraphNode, sources: Sequence[str], text: BoxText | None = No
 
 
 def reading_order(graph: Graph) -> list[GraphNode]:
-    """Return the boxes so that each comes after those whose outputs it takes.
+    """Return the boxes in topological order, for screen readers and the keyboard.
 
-    Boxes in a circle come in the graph's own order, at the end.
+    Boxes on a cycle come last, in the graph's own order.
     """
     number = {node.id: i for i, node in enumerate(graph.nodes)}
     waiting = [0] * len(graph.nodes)

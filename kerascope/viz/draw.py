@@ -1,8 +1,8 @@
 """`draw(model)`: a picture of a model. Keras's `plot_model` and `model_to_dot`.
 
-`draw` makes a `Request`. `Request.graph` runs its steps: the graph of the subject
-(`extract.subjects`), then one overlay after the other (`OVERLAYS`), each a function from a graph to
-a graph. Then frames are closed (`collapse.view`), and a `Drawing` lays the graph out and writes it.
+`draw` makes a `Request`. `Request.graph` extracts the graph of the subject (`extract.subjects`) and
+applies the overlays (`OVERLAYS`), each a function from a graph to a graph. Then `collapse.view`
+closes frames until the graph is small enough to read, and a `Drawing` lays it out and writes it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from kerascope.errors import ArgumentError
 from kerascope.model_files import opened
 from kerascope.registry import did_you_mean
 from kerascope.trace.tape_store import Tape
-from kerascope.viz.boxes import PictureOptions, named_apart
+from kerascope.viz.boxes import PictureOptions, disambiguated
 from kerascope.viz.collapse.collapsed import bundled, kind_of_group
 from kerascope.viz.collapse.view import MOST_BOXES, WHOLE_LEVELS, view_of
 from kerascope.viz.drawing import ENGINES, Drawing, check_target
@@ -56,7 +56,7 @@ LONG_ROW = 8  # boxes; more are wider than a page
 
 @dataclass(frozen=True)
 class Request:
-    """The arguments of `draw` that decide what the graph is and what is marked on it.
+    """The arguments of `draw` that decide which graph is drawn and what is marked on it.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Request:
     level, diff, expand, expand_nested, wrt, values, at, gradients, highlight
         As for `draw`.
     data : optional
-        The batch that gradients of a model of another library are computed from.
+        The batch, or the arrays by placeholder, whose gradients are drawn at the level "gradient".
     """
 
     subject: Any
@@ -86,7 +86,7 @@ class Request:
         Raises
         ------
         ArgumentError
-            The arguments do not fit what is drawn.
+            The arguments do not fit the subject.
         """
         graph = whole_graph(self)
         for overlay in OVERLAYS:
@@ -131,93 +131,103 @@ def draw(
     inputs: Any = None,
     **unknown: Any,
 ) -> Drawing:
-    """Draw a model, or what is inside it.
+    """Draw a model: its layers, the ops below them, its gradients or a whole training step.
+
+    ``draw(model)`` is enough. The `Drawing` that it returns shows itself in a notebook, prints as
+    characters in a terminal and saves itself in any format. Pass `to` to save it at once:
+    ``draw(model, "model.svg")``.
 
     Parameters
     ----------
-    subject : model, layer, tensor, list of tensors, K.function, exception, Graph, Drawing or Tape
-        A model, or the path of a file of one: .keras, .h5, .json, .yaml or .onnx. An exception is
-        one that a call of a layer, or `Model(...)`, raised: drawn is how far the model was built,
-        with what failed marked. Or a model of another library: see `inputs`.
-        Of a tape: the model of which it tells, with the numbers of its first training step.
+    subject : model, path, layer, tensor, list of tensors, K.function, Graph, Drawing, Tape, ...
+        What to draw: usually a model, or the path of a model file (.keras, .h5, .json, .yaml or
+        .onnx). A layer, tensor or function is drawn as its ops. A tape is drawn as the model that
+        it recorded, with the numbers of the first training step. An exception raised by a layer's
+        call or by `Model(...)` is drawn as the unfinished model, with the failed call marked. For
+        models of other libraries, see `inputs`.
     to : path, optional
-        Also save it there; see `Drawing.save`.
-    level : {"layer", "node", "op", "gradient", "training"}, optional
-        One box per layer, per call (default for a model), or per op (default for what is below);
-        the gradients on their way back beside the way forward; or a whole step of training.
+        Also save the picture to this file. The suffix chooses the format: .svg, .png, .pdf, .html,
+        .txt, .tex, .dot, ...; see `Drawing.save`.
+    level : {"node", "layer", "op", "gradient", "training"}, optional
+        What a box is: "node", one call of a layer (the default for models); "layer", a layer; "op",
+        one op (the default for tensors, layers and functions). "gradient" draws the forward pass
+        and next to it the gradients that flow back. "training" draws a whole training step.
     show_shapes, show_dtype, show_layer_names, show_layer_activations, show_trainable : bool
-        What the boxes say. `show_shapes="both"`: the shapes of what goes in, too.
+        What boxes show, as in Keras's `plot_model`. Shapes are output shapes;
+        ``show_shapes="both"`` adds the input shapes.
     show_settings : bool
-        Say how a layer is set, as far as it is not so by itself: "3x3, stride 2, same".
+        Show the settings of layers that differ from the defaults: "3x3, stride 2, same".
     show_lines : bool
-        Let the tooltip of each box say which line made it: the layer, or the op in a `call` or a
-        loss. It is off by itself, so that the same model gives the same picture wherever it stands.
+        Add to each tooltip the line of your code that created the layer, or that called the op. It
+        is off by default so that the picture does not depend on the place of the script.
     rankdir : {"TB", "LR"}, optional
-        From top to bottom, or from left to right. If nothing is said it is the first, but for
-        gradients of tensors with long rows the second. The gradients and the training of a model
-        always run down one side and up the other; only `engine="dot"` can turn them.
+        Direction: top to bottom, or left to right. The default is "TB", or "LR" for gradients of
+        tensors with long rows. The levels "gradient" and "training" of a model have two columns and
+        can be turned only with ``engine="dot"``.
     wrap : int or bool
-        Set a long chain in so many columns, side by side; True: as many as come closest to a page
-        of 4 by 3. From left to right they are bands. In SVG, PNG and PDF; a page can be scrolled
-        and folded, and a terminal too.
+        Break a long chain into this many columns (with "LR", bands). True chooses the number that
+        comes closest to a page of 4 by 3. It applies to SVG, PNG, PDF and LaTeX.
     expand_nested : bool
-        Draw what is inside nested models and wrappers, in a frame per call; at level "node" only.
+        Draw the layers inside nested models and wrappers, with a frame around each call. Only for
+        the level "node"; elsewhere use `expand`.
     dpi : float
         Pixels per inch of a PNG.
     depth_ranks : bool
-        Write the depth of each row at its side.
+        Write its depth next to each row.
     expand : str, layer, list of these, int, "all" or callable, optional
-        Frames that shall be open: by name, by how deep they lie, or as a function of the
-        `GraphGroup` says. Levels "gradient" and "training" have frames of nested models only then.
+        Frames to open: by name, up to a nesting depth, all of them, or those for which a function
+        of the `GraphGroup` returns True. At the levels "gradient" and "training", nested models
+        have frames only if this is given.
     most : int, optional
-        A larger graph is collapsed to about so many boxes; None shows all.
+        Collapse a larger graph to about this many boxes. None shows every box.
     engine : {"kerascope", "dot"}
-        Our own layout, or Graphviz's.
+        Who computes the layout: kerascope, or Graphviz.
     theme : {"auto", "light", "dark", "print"}
-        "auto": as the reader's system wants it, where the format can ask; else light. "print":
-        black, white and grey; figures have patterns besides.
+        "auto" follows the reader's system in SVG and HTML, and is light in other formats. "print"
+        uses black, white and grey, and patterns in figures.
     colors : mapping of str to str, optional
-        Colours of your own, "#RRGGBB", by kinds of boxes: ``{"dense": "#8E44AD"}``. Each is made
-        lighter or darker so that words on it, and lines, can be seen. ``"background"`` is the
-        colour behind all, or "transparent". The kinds are those of `viz.theme.STYLES`. A drawing
-        in characters has the colours of the terminal.
+        Your own colours "#RRGGBB" for kinds of boxes (the keys of `viz.theme.STYLES`):
+        ``{"dense": "#8E44AD"}``. Each is made lighter or darker where text or lines would be hard
+        to see. The key "background" sets the background, which may also be "transparent". Drawings
+        in characters keep the colours of the terminal.
     font : str, optional
-        The letters' font, "Georgia, serif", where the reader has it. A box is as wide as Helvetica
-        needs; an SVG sets others as wide, a PNG or PDF sets wider ones smaller.
+        CSS font names, "Georgia, serif". Boxes are as wide as Helvetica needs. Other fonts are
+        fitted to that width: an SVG adjusts their spacing, a PNG or PDF shrinks them if necessary.
     label : callable, optional
-        From a `GraphNode` to the name on its box; further lines become details.
+        A function from a `GraphNode` to the name on its box. Lines after the first become details.
     wrt : Tensor or list of Tensor, optional
-        With respect to what a loss is differentiated, at level "gradient"; not for a model.
+        At the level "gradient" of a loss tensor: the tensors to differentiate with respect to. For
+        a model, all trainable weights are drawn.
     values : optional
-        Arrays for the inputs, as for `predict`: what each call gives stands in its box; at level
-        "training" the sizes of the weights, too. At level "gradient": `(x, y)`, as for
-        `train_on_batch`, or a dict from placeholders to arrays.
+        Inputs, as for `predict`: each box then shows the output of its call. At the level
+        "training" the sizes of the weights are shown, too. At the level "gradient" it is a batch
+        ``(x, y)`` as for `train_on_batch`, or a dict from placeholders to arrays.
     at : int, optional
-        With `values`: the picture after so many steps of the forward pass.
+        With `values`: show the state after this many steps of the forward pass.
     gradients : tuple (x, y), optional
-        For a compiled model: the size of the gradient that arrives at each call. At the levels
-        "gradient" and "training" the batch fills the cards: sizes of gradients, weights and slots,
-        and by how much each weight changes. Nothing is trained.
+        A batch for a compiled model: each box shows the size of the gradient that arrives at its
+        call. At the levels "gradient" and "training" the boxes show the sizes of gradients, weights
+        and slots, and how far each weight would move. The model is not trained.
     highlight : str, layer or list of these, optional
-        Ids or names of boxes, or patterns with `*`.
+        Boxes to highlight: ids, names, or patterns with ``*``.
     diff : model, path, Graph, Drawing or list of arrays, optional
-        What it was before: what was added, removed and changed since is marked. If the graph is
-        the same, how far the weights have moved; so also for the arrays that `get_weights()` gave.
+        An earlier version to compare with: added, removed and changed boxes are marked. If the
+        graphs are equal, how far the weights have moved is shown. A list of arrays from
+        `get_weights()` works as well.
     time_limit : float
-        Seconds that Graphviz may take.
+        Seconds after which Graphviz is stopped.
     style : {"graph", "figure"}
-        "figure": a figure for a paper, in a form that its structure asks for; see
-        `viz.figure.figure.Figure`, which has a legend too. Its PNG has 300 dpi.
+        "figure" draws a figure for a paper, in a form that suits the model's structure. It has a
+        legend and saves PNG at 300 dpi; see `viz.figure.figure.Figure`.
     figure : {"neurons", "volumes", "u", "columns", "blocks"}, optional
-        The form of a figure, instead of the one that suits.
+        The form of the figure, instead of the one chosen automatically.
     width : str, optional
-        Of a figure in print: "84mm", "3.3in", "240pt"; 174 mm if nothing is said.
+        The printed width of a figure: "84mm", "3.3in", "240pt". The default is 174 mm.
     inputs : optional
-        What a module of PyTorch, a function of JAX or a subclassed model of Keras is called on, so
-        that it is seen what runs; a tuple of several, or a dict of those with names. A module of
-        PyTorch also takes a shape, such as (2, 4), and inputs as the second argument, as
-        `input_data` or as `input_size`. With `values` instead, what each call gives stands in its
-        box.
+        Example inputs for a PyTorch module, a JAX function or a subclassed Keras model, which must
+        run once to be drawn: an array, a tuple of several, or a dict by name. They may also be the
+        second argument, or be called `input_data` or `input_size`. A PyTorch module also accepts a
+        shape such as (2, 4). Pass `values` instead to show the output of each call, too.
 
     Returns
     -------
@@ -226,19 +236,40 @@ def draw(
     Raises
     ------
     DtypeError
-        There is no graph of such a thing.
+        The subject cannot be drawn.
     NotBuiltError, NotCompiledError
-        The model has no graph, or no loss, yet.
+        The model has no graph yet, or no loss.
     ArgumentError
-        An option makes no sense.
+        An option is unknown or does not fit the subject or another option.
 
     Examples
     --------
     >>> from kerascope.layers import Dense, Input
     >>> from kerascope.engine.model import Model
     >>> x = Input(shape=(4,), name="x")
-    >>> draw(Model(x, Dense(3, name="scores")(x), name="small"))
-    <Drawing of 'small', node view: 2 boxes, 1 arrow, 2 rows. Keep it by .save('model.svg')>
+    >>> model = Model(x, Dense(3, name="scores")(x), name="small")
+    >>> print(draw(model))
+    small · 1 call of 1 layer, 15 parameters
+    <BLANKLINE>
+      ╭─────────────╮
+      │     ▼ x     │
+      │ InputLayer  │
+      │  (None, 4)  │
+      ╰──────┬──────╯
+             ▼
+    ╭───────────────────╮
+    │     ■ scores      │
+    │ Dense · 15 params │
+    │     (None, 3)     │
+    │     ► output      │
+    ╰───────────────────╯
+
+    See the ops inside the layers, or the outputs that the layers compute for a batch:
+
+    >>> draw(model, level="op")
+    <Drawing of 'small', op view: 5 boxes, 4 arrows, 1 frame. Keep it by .save('model.svg')>
+    >>> draw(model, values=[[0, 0, 0, 0]]).graph.node("scores").attrs["detail"]
+    '[[0 0 0]]'
     """
     to, inputs = _as_inputs(subject, to, inputs, unknown)
     _check_choices(unknown, rankdir, engine, show_shapes, wrap, style)
@@ -265,7 +296,7 @@ def draw(
     return drawing
 
 
-NOTHING_OPEN: tuple[str, ...] = ()  # frames of nested models are there, and none of them is open
+NOTHING_OPEN: tuple[str, ...] = ()  # `expand`: nested models have frames, all of them closed
 
 
 def _drawing(
@@ -277,7 +308,11 @@ def _drawing(
     dpi: float,
     time_limit: float,
 ) -> Drawing:
-    """Return the picture; in the page of a flat ladder nested models can be opened, too."""
+    """Return the drawing of a graph.
+
+    The HTML page of a ladder without frames gets a graph with frames, so that readers can open
+    nested models there.
+    """
     page = None
     is_flat = is_ladder(graph) and request.expand in (None, False)
     if is_flat and any(node.kind == "model" for node in graph.nodes):
@@ -287,11 +322,11 @@ def _drawing(
 
 
 def _direction(graph: Graph, asked: str | None, engine: str) -> str:
-    """Return the direction of a picture; if none was asked, long rows become columns."""
+    """Return the direction of a picture: by default "TB", but "LR" for gradients with long rows."""
     if is_ladder(graph) and asked == "LR" and engine == "kerascope":
         raise ArgumentError(
-            f"draw: the {graph.attrs['level']} of a model runs down one side and up the other; got "
-            f"rankdir='LR'. Leave it out, or let Graphviz lay it out: engine='dot'."
+            f"draw: rankdir='LR' does not fit level={graph.attrs['level']!r}, which runs down one "
+            f"side and up the other. Leave it out, or use Graphviz: engine='dot'."
         )
     if asked is not None or is_ladder(graph):
         return asked or "TB"
@@ -300,11 +335,11 @@ def _direction(graph: Graph, asked: str | None, engine: str) -> str:
 
 
 def _columns(graph: Graph, wrap: int | bool) -> int | bool:
-    """Return in how many columns a picture is set."""
+    """Return `wrap`; raise if the graph is a ladder, which cannot be broken into columns."""
     if wrap and is_ladder(graph):
         raise ArgumentError(
-            f"draw: wrap={wrap!r} sets rows in columns; the {graph.attrs['level']} of a model has "
-            f"two sides already. Leave it out, or collapse more: most=20."
+            f"draw: wrap={wrap!r} does not fit level={graph.attrs['level']!r}, which has two "
+            f"columns already. Leave it out, or collapse more: most=20."
         )
     return wrap
 
@@ -313,40 +348,43 @@ KEYWORDS = ("to", *(draw.__kwdefaults__ or {}))
 
 
 def whole_graph(request: Request, where: str = "draw") -> Graph:
-    """Return the graph with all its frames; those of nested models are there, open or closed.
+    """Return the graph of a request with all its frames, before overlays and before collapsing.
 
-    On a ladder they are only there if something is to be opened, or in a page may be.
+    Nested models have frames too, except at the level "layer". On a ladder they have frames only if
+    `expand` is given.
     """
     level, expand_nested = request.level, request.expand_nested
     if expand_nested and level not in (None, "node", "layer"):
         raise ArgumentError(
-            f"draw: expand_nested=True draws nested models at level 'node'; got level={level!r}. "
+            f"draw: expand_nested=True expected level='node', got level={level!r}. "
             f"Use expand='all'."
         )
     nested = expand_nested or level != "layer"
     if level in LEVELS_WITH_LOSS:
         nested = request.expand not in (None, False)
     wrt, data = request.wrt, request.data
-    return bundled(named_apart(graph_of(request.subject, level, nested, where, wrt=wrt, data=data)))
+    return bundled(
+        disambiguated(graph_of(request.subject, level, nested, where, wrt=wrt, data=data))
+    )
 
 
 def _as_inputs(subject: Any, to: Any, inputs: Any, unknown: dict[str, Any]) -> tuple[Any, Any]:
-    """Return where the picture is saved, and the inputs, also in the words of other tools."""
+    """Return the path to save to and the example inputs, also if given under other tools' names."""
     is_path = to is None or isinstance(to, (str, PathLike))
     if not is_path and not isinstance(subject, OURS):
         if inputs is not None:
             raise ArgumentError(
-                "draw: expected the inputs once, got a second argument and inputs. Keep one."
+                "draw: expected the inputs once, got a second argument and inputs=.... Keep one."
             )
         to, inputs = None, to
     return to, inputs_asked("draw", unknown, inputs)
 
 
 def _with_own_subject(request: Request, inputs: Any) -> Request:
-    """Return a request for a model or graph of kerascope.
+    """Return the request with its subject as a model or graph of kerascope.
 
-    A tape is replaced by the model that it recorded, with the numbers of its run; a file by the
-    model in it; a model of another library by its graph.
+    A tape becomes the model that it recorded, with the numbers of its run. A file becomes the model
+    in it, and a model of another library becomes its graph.
     """
     level, has_gradients = request.level, request.gradients is not None
     subject, diff = (_undrawn(one, level, has_gradients) for one in (request.subject, request.diff))
@@ -354,8 +392,8 @@ def _with_own_subject(request: Request, inputs: Any) -> Request:
     if isinstance(subject, Tape):
         if values is not None or inputs is not None:
             raise ArgumentError(
-                "draw: a tape has its own numbers; got values or inputs, too. Leave them out, or "
-                "draw the model."
+                "draw: expected no values or inputs with a tape, which has recorded its own. Leave "
+                "them out, or draw the model."
             )
         own, values = recorded_run(subject, "draw")
         level = level or ("training" if values.is_training else None)
@@ -365,18 +403,18 @@ def _with_own_subject(request: Request, inputs: Any) -> Request:
     if own is subject and inputs is not None:
         check_subject(subject, "draw")
         raise ArgumentError(
-            "draw: inputs=... is what a model of another library is called on; this one is drawn "
-            "without. Leave it out, or show what each call gives: values=..."
+            "draw: inputs=... is for models of other libraries, which must run to be drawn. Leave "
+            "it out, or show the output of each call: values=x."
         )
     if own is not subject and isinstance(own, Graph) and level not in (None, "node"):
         raise ArgumentError(
-            f"draw: of a {type(subject).__name__} there is level 'node' only, one box for each "
-            f"call; got {level!r}."
+            f"draw: a {type(subject).__name__} is drawn with one box per call: expected "
+            f"level='node', got {level!r}."
         )
     if request.wrt is not None and isinstance(own, Network):
         raise ArgumentError(
-            "draw: wrt=... belongs to a loss, that is one tensor; of a model all trainable weights "
-            "are shown. Leave it out, or draw model.total_loss."
+            "draw: wrt=... is for a loss tensor. A model is drawn with all its trainable weights. "
+            "Leave it out, or draw model.total_loss."
         )
     if level == "gradient" and not isinstance(values, Recorded):
         values, data = None, values
@@ -388,7 +426,7 @@ def _as_it_is(subject: Any, inputs: Any, values: Any) -> tuple[Any, Any]:
 
 
 def _undrawn(subject: Any, level: str | None, has_gradients: bool) -> Any:
-    """Return the whole graph of a drawing, and the model in a file."""
+    """Return the whole graph of a `Drawing`, the model in a file, or another subject unchanged."""
     if isinstance(subject, Drawing):
         return subject.whole
     with_loss = level in LEVELS_WITH_LOSS or has_gradients
@@ -396,12 +434,12 @@ def _undrawn(subject: Any, level: str | None, has_gradients: bool) -> Any:
 
 
 def _as_expand(expand: Any, expand_nested: bool) -> Any:
-    """Return what shall be open, with Keras's word for nested models translated."""
+    """Return `expand`; Keras's `expand_nested` becomes a function that opens nested calls."""
     if not expand_nested:
         return as_names(expand)
     if expand is not None:
         raise ArgumentError(
-            f"draw: expand_nested=True and expand={expand!r} both say what is open. Leave one out."
+            f"draw: expand_nested=True and expand={expand!r} both open frames. Leave one out."
         )
     return lambda group: kind_of_group(group) == "call"
 
@@ -413,15 +451,15 @@ def _unknown(name: str) -> ArgumentError:
     to = name in ("to_file", "path", "filename")
     meant = "Did you mean 'to'? " if to else did_you_mean(name, KEYWORDS)
     return ArgumentError(
-        f"draw: unknown argument {name!r}. {meant}Expected one of {', '.join(KEYWORDS)}."
+        f"draw: unknown argument {name!r}. {meant}Use one of: {', '.join(KEYWORDS)}."
     )
 
 
 def _check_choice(name: str, value: Any, known: tuple[Any, ...]) -> None:
     if value not in known:
         raise ArgumentError(
-            f"draw: unknown {name}; expected one of {known}, got {value!r}. "
-            f"{did_you_mean(str(value), [*map(str, known)])}".rstrip()
+            f"draw: unknown {name} {value!r}. {did_you_mean(str(value), [*map(str, known)])}"
+            f"Use one of: {', '.join(map(repr, known))}."
         )
 
 
@@ -439,20 +477,20 @@ def _check_choices(
 def _check_style(
     style: str, theme: str, figure: Any, width: Any, marks: tuple[Any, ...]
 ) -> ModuleType | None:
-    """Return the module that draws figures, if one is wanted."""
+    """Check the options of figures. Return the module that draws them, or None for a graph."""
     _check_choice("style", style, STYLES)
     _check_choice("theme", theme, THEMES)
     if style == "figure":
         if any(mark is not None for mark in marks):
             raise ArgumentError(
-                "draw: a figure shows how a model is built; got style='figure' with values, "
-                "gradients, highlight or diff. Leave these out, or the style; what a model of "
-                "another library is called on is inputs=x."
+                "draw: style='figure' shows the structure of a model, without values, gradients, "
+                "highlight or diff. Leave these or the style out. Example inputs for a model of "
+                "another library are inputs=x."
             )
         return import_module(_FIGURES)
     if figure is not None or width is not None:
         raise ArgumentError(
-            f"draw: figure and width belong to figures; expected style='figure', got {style!r}. "
+            f"draw: figure=... and width=... expected style='figure', got {style!r}. "
             f"Write draw(model, style='figure', width='84mm')."
         )
     return None
@@ -462,32 +500,30 @@ def _check_wrap(wrap: Any, engine: str, style: str) -> None:
     is_number = isinstance(wrap, (int, np.integer))  # a bool is one
     if not is_number or not 0 <= wrap <= MOST_COLUMNS:
         raise ArgumentError(
-            f"draw: wrap is a number of columns, 1 to {MOST_COLUMNS}, or True; got {wrap!r:.60}."
+            f"draw: wrap: expected True or 1 to {MOST_COLUMNS} columns, got {wrap!r:.60}."
         )
     if wrap and (engine == "dot" or style == "figure"):
         other = "engine='dot'" if engine == "dot" else "style='figure'"
-        raise ArgumentError(
-            f"draw: wrap={wrap!r} is for our own layout of boxes; got {other}. Leave one out."
-        )
+        raise ArgumentError(f"draw: wrap={wrap!r} does not work with {other}. Leave one out.")
 
 
 def _check_others(dpi: Any, time_limit: Any, most: Any, label: Any) -> None:
-    check_positive("draw", "dpi is no resolution", dpi)
-    check_positive("draw", "time_limit is no time", time_limit)
+    check_positive("draw", "dpi", dpi)
+    check_positive("draw", "time_limit", time_limit)
     if most is not None:
-        check_positive("draw", "most is no number of boxes", most)
+        check_positive("draw", "most", most)
     if label is not None and not callable(label):
         raise ArgumentError(
-            f"draw: label is no function from a box to its name; got {label!r:.60}. "
+            f"draw: expected label as a function from a box to its name, got {label!r:.60}. "
             f"Write label=lambda box: box.id."
         )
 
 
-# --- marked: values, a moment of a run, gradients, highlights -------------------------------------
+# --- overlays: a diff, values, gradients, highlights ----------------------------------------------
 
 
 def _with_diff(graph: Graph, request: Request) -> Graph:
-    """Mark what has changed since `diff`."""
+    """Mark the differences from the model or graph `diff`, if one is given."""
 
     def earlier(subject: Any) -> Graph:
         return whole_graph(replace(request, subject=subject), "draw: diff")
@@ -503,7 +539,7 @@ def _with_highlights(graph: Graph, request: Request) -> Graph:
 
 
 def as_names(given: Any) -> Any:
-    """Return what was given with the name of each layer for the layer."""
+    """Return `given` with each layer replaced by its name."""
     if isinstance(given, Layer):
         return given.name
     if isinstance(given, (list, tuple)):
@@ -517,19 +553,22 @@ def _names(highlight: Any) -> Any:
     if isinstance(listed, (list, set, frozenset)) and all(isinstance(x, str) for x in listed):
         return names
     raise ArgumentError(
-        f"draw: highlight expected ids or names of boxes, or layers; got {highlight!r:.80}."
+        f"draw: highlight expected ids or names of boxes, or layers, got {highlight!r:.80}."
     )
 
 
 def _is_ladder_of_model(graph: Graph, request: Request, what: str) -> bool:
-    """Return whether a graph is a ladder of a model; raise unless it is, or shows its calls."""
+    """Return whether a graph is a ladder of a model: the level "gradient" or "training".
+
+    Raise unless the graph is such a ladder or shows the calls of a model (level "node").
+    """
     is_model, level = isinstance(request.subject, Network), graph.attrs.get("level", "?")
     if is_model and is_ladder(graph):
         return True
     if is_model and level == "node":
         return False
     raise ArgumentError(
-        f"draw: {what} stands on the calls of a model; expected a model at level 'node', got "
+        f"draw: {what} expected a model at level 'node', 'gradient' or 'training', got "
         f"{type(request.subject).__name__} at level {level!r}."
     )
 
@@ -539,14 +578,14 @@ def _with_values(graph: Graph, request: Request) -> Graph:
     subject, values, at = request.subject, request.values, request.at
     if values is None:
         if at is not None:
-            raise ArgumentError(f"draw: at={at!r} is a step of a run; expected values=... with it.")
+            raise ArgumentError(f"draw: at={at!r} needs the inputs of the run: values=x.")
         return graph
     if isinstance(values, Recorded):
         return with_run(graph, values, at)
     if isinstance(subject, Graph):
         if not isinstance(values, Mapping):
             raise ArgumentError(
-                "draw: values of a Graph are a dict from the ids of its boxes to arrays; "
+                "draw: values for a Graph: expected a dict from the ids of its boxes to arrays, "
                 f"got {type(values).__name__}."
             )
         found: Any = dict(values)
@@ -559,14 +598,14 @@ def _with_values(graph: Graph, request: Request) -> Graph:
 
 
 def _with_gradients(graph: Graph, request: Request) -> Graph:
-    """Mark the size of the gradients of a batch."""
+    """Mark the sizes of the gradients of the batch `gradients`, if one is given."""
     subject, gradients = request.subject, request.gradients
     if gradients is None:
         return graph
     is_on_ladder = _is_ladder_of_model(graph, request, "gradients=")
     if not isinstance(gradients, (tuple, list)) or len(gradients) != 2:
         raise ArgumentError(
-            f"draw: gradients expected a batch (x, y); got {type(gradients).__name__}."
+            f"draw: gradients expected a batch (x, y), got {type(gradients).__name__}."
         )
     require_compiled(subject, "draw: gradients=")
     if is_on_ladder:

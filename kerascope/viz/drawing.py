@@ -1,8 +1,8 @@
 """`Drawing`: a picture of a graph in every format.
 
-It shows itself in a notebook and, printed, in a terminal; is saved to a file in the format that the
-file's name says; and hands out what it is made of: `.graph`, the neutral graph that is drawn,
-`.whole`, the same with nothing collapsed, and `.source`, the DOT text.
+A `Drawing` shows itself in a notebook, prints as characters in a terminal, and saves itself to a
+file in the format of the file's suffix. Its parts can be read: `.graph` is the neutral graph that
+is drawn, `.whole` the same graph with nothing collapsed, and `.source` the DOT text.
 """
 
 from __future__ import annotations
@@ -45,32 +45,32 @@ from kerascope.viz.writers.svg import svg_of_sheet
 from kerascope.viz.writers.tikz import needed_tex, tex_of_sheet, tikz_of_sheet
 
 ENGINES = ("kerascope", "dot")
-GRAPHVIZ, PYDOT = "graphviz", "pydot"  # packages on PyPI, loaded when somebody asks for them
-TERMINAL_WIDTH = 80  # columns of a drawing in characters, if nothing is said
+GRAPHVIZ, PYDOT = "graphviz", "pydot"  # packages on PyPI, imported on first use
+TERMINAL_WIDTH = 80  # default columns of a drawing in characters
 
 
 class Drawing:
-    """A graph and how it is to be drawn.
+    """A picture of a graph, which can be shown, saved and converted; `draw` returns one.
 
     Parameters
     ----------
     graph : Graph or View
     options : PictureOptions, optional
     engine : {"kerascope", "dot"}
-        Whose layout SVG, PNG and PDF have: our own, or Graphviz's.
+        Who lays out SVG, PNG and PDF: kerascope, or Graphviz.
     dpi : float
         Pixels per inch of a PNG.
     time_limit : float
-        Seconds that Graphviz may take.
+        Seconds after which Graphviz is stopped.
     page : View, optional
-        What the page shows, where frames can be opened, if that is another.
+        The view for the HTML page, where readers can open frames; by default that of the picture.
 
     Attributes
     ----------
     view : View
         The whole graph and its closed frames.
     formats : sequence of str
-        Those that it can be saved in.
+        Formats that `save` and `to_format` support.
     """
 
     formats: Sequence[str] = FORMATS
@@ -92,11 +92,11 @@ class Drawing:
         self.time_limit = time_limit
         self._page = page
 
-    # --- what it is made of ---
+    # --- the graph and its layout ---
 
     @property
     def graph(self) -> Graph:
-        """The neutral graph that is drawn: what is collapsed is one box."""
+        """The neutral graph that is drawn; a collapsed frame is one box."""
         return self.view.shown
 
     @property
@@ -106,7 +106,7 @@ class Drawing:
 
     @property
     def layout(self) -> Placed:
-        """Where everything lies in our own picture."""
+        """The positions of boxes, frames and arrows in kerascope's own layout."""
         return self._arranged[0]
 
     @cached_property
@@ -117,19 +117,19 @@ class Drawing:
 
     @property
     def svg(self) -> str:
-        """The picture as an SVG text; with `engine="dot"` it is Graphviz's."""
+        """The picture as SVG text, drawn by kerascope or, with `engine="dot"`, by Graphviz."""
         if self.engine == "dot":
             return self.render("svg").decode("utf-8")
         return svg_of_sheet(self.sheet)
 
     @cached_property
     def sheet(self) -> Sheet:
-        """The marks of our own picture, which SVG, PNG, PDF and TikZ draw."""
+        """The marks (rectangles, lines, labels) from which SVG, PNG, PDF and TikZ are written."""
         return graph_sheet(self.graph, self.options, *self._arranged)
 
     @property
     def html(self) -> str:
-        """The picture as a page in one file, with the whole graph in it."""
+        """The picture as an HTML page in one file, which contains the whole graph."""
         view = self._page or self.view
         return to_html(view.whole, self.options, closed=view.closed)
 
@@ -140,7 +140,7 @@ class Drawing:
 
     @property
     def tikz(self) -> str:
-        """The picture as a `tikzpicture`, to be read by a LaTeX document."""
+        """The picture as a `tikzpicture` that a LaTeX document can input."""
         return tikz_of_sheet(self.sheet)
 
     @property
@@ -155,7 +155,7 @@ class Drawing:
 
     @property
     def json(self) -> str:
-        """The graph that is drawn in networkx's node-link form."""
+        """The graph that is drawn, as JSON in networkx's node-link form."""
         return to_json(self.graph)
 
     @property
@@ -168,28 +168,28 @@ class Drawing:
         return to_networkx(self.graph)
 
     def to_graphviz(self) -> Any:
-        """Return the picture as a `graphviz.Digraph`, to go on with.
+        """Return the picture as a `graphviz.Digraph`, which you can change further.
 
-        A notebook shows it, `render` and `view` draw it by Graphviz's own programs, and what you
-        add to it, or set, stands behind what is there: `graph.attr(rankdir="LR")`,
-        `graph.node("dense_1", color="red")`.
+        Attributes that you add override those of the picture: `graph.attr(rankdir="LR")`,
+        `graph.node("dense_1", color="red")`. A notebook shows the Digraph; its methods `render` and
+        `view` draw it.
 
         Returns
         -------
         graphviz.Digraph
-            Of the package `graphviz`. It needs the program `dot` to draw; this does not.
+            Drawing it requires the program `dot`; creating it does not.
         """
         _, *body, _ = self.source.splitlines(keepends=True)  # between the braces
         return import_module(GRAPHVIZ).Digraph(self.graph.name, body=body)
 
     def to_pydot(self) -> Any:
-        """Return the picture as a `pydot.Dot`, what Keras's `model_to_dot` returns.
+        """Return the picture as a `pydot.Dot`, as Keras's `model_to_dot` does.
 
         Returns
         -------
         pydot.Dot
-            Its boxes, arrows and frames are objects whose attributes can be read and set; their
-            names stand in quotation marks, as in DOT: `graph.get_node('"dense_1"')`.
+            Its boxes, arrows and frames are objects whose attributes can be read and set. Their
+            names include quotation marks, as in DOT: `graph.get_node('"dense_1"')`.
 
         Raises
         ------
@@ -200,30 +200,30 @@ class Drawing:
             pydot = import_module(PYDOT)
         except ImportError:
             raise MissingToolError(
-                "to_pydot: it needs the package pydot, and it is not here. Run `pip install "
-                "pydot`, or go on with drawing.to_graphviz() or drawing.source."
+                "to_pydot: the package pydot is not installed. Run `pip install pydot`, or use "
+                "drawing.to_graphviz() or drawing.source."
             ) from None
         return pydot.graph_from_dot_data(self.source)[0]
 
     def text(self, width: int = TERMINAL_WIDTH, *, ascii_only: bool = False) -> str:
-        """Return a drawing in characters.
+        """Return the picture drawn in characters.
 
         Parameters
         ----------
         width : int
-            Columns; no line is longer.
+            Greatest length of a line, in columns.
         ascii_only : bool
-            Use no character beyond ASCII.
+            Use ASCII characters only.
         """
         return to_text(self.graph, self.options, width=width, ascii_only=ascii_only)
 
     def render(self, format: str) -> bytes:
-        """Return the picture in one of the formats "svg", "png" and "pdf".
+        """Return the picture in the format "svg", "png" or "pdf", as bytes.
 
         Raises
         ------
         MissingToolError
-            Graphviz is needed (for PNG, PDF and `engine="dot"`) and not installed in any form.
+            Graphviz is not installed. PNG, PDF and `engine="dot"` require it.
         """
         if self.engine == "dot":
             return render(
@@ -239,7 +239,7 @@ class Drawing:
         Raises
         ------
         ArgumentError
-            There is no such format.
+            The format is unknown.
         """
         meaning = meaning_of(format, self.formats)
         if meaning in PICTURE_FORMATS:
@@ -250,7 +250,7 @@ class Drawing:
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the picture to a file, in the format of its suffix, and return the path.
 
-        Warn if the letters in a LaTeX file need another program than pdflatex.
+        Warn if a LaTeX file contains characters that pdflatex cannot set.
 
         Parameters
         ----------
@@ -261,9 +261,9 @@ class Drawing:
         Raises
         ------
         ArgumentError
-            The suffix is not known, or the folder does not exist.
+            The suffix is unknown, or the folder does not exist.
         MissingToolError
-            Graphviz is needed, and not installed in any form.
+            The format requires Graphviz, which is not installed.
         """
         path = Path(path)
         content = self.to_format(format_of(path, self.formats))
@@ -275,7 +275,7 @@ class Drawing:
     # --- showing itself ---
 
     def __repr__(self) -> str:
-        """Return one line that says what the picture shows."""
+        """Return one line: the model's name, the level, and the numbers of boxes and arrows."""
         graph = self.graph
         sizes = [counted(len(graph.nodes), "box"), counted(len(graph.edges), "arrow")]
         rows_or_frames = (
@@ -291,45 +291,45 @@ class Drawing:
         )
 
     def __str__(self) -> str:
-        """Return a drawing in characters, for `print`."""
+        """Return the picture drawn in characters, for `print`."""
         return self.text()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield a drawing in characters and colours that fits the terminal."""
+        """Yield the picture in characters and colours, no wider than the terminal."""
         yield text_drawing(
             self.graph, self.options, width=options.max_width, ascii_only=options.ascii_only
         )
 
     def _repr_svg_(self) -> str:
-        """Return the picture for a notebook."""
+        """Return the picture as SVG, which a notebook displays."""
         return self.svg
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """Return what a notebook may show: the picture, else the drawing in characters."""
+        """Return the picture as SVG and, for frontends without images, as characters."""
         return {"text/plain": f"{self!r}\n{self.text()}", "image/svg+xml": self.svg}
 
 
 def check_target(path: str | PathLike[str], known: Sequence[str] = FORMATS) -> None:
-    """Raise at once what `save(path)` would raise after the work is done.
+    """Raise now if `save(path)` would fail later, when the picture is already computed.
 
     Parameters
     ----------
     path : path
     known : sequence of str
-        The formats that there are; by default those of a `Drawing`.
+        The supported formats; by default those of a `Drawing`.
 
     Raises
     ------
     ArgumentError
-        The suffix is not known, or the folder does not exist.
+        The suffix is unknown, or the folder does not exist.
     UnavailableError
-        The folder may not be written to.
+        The folder is not writable.
     """
     if not isinstance(path, (str, PathLike)):
         raise ArgumentError(
-            f"the second argument is where the picture is saved, as 'model.svg'; got "
-            f"{type(path).__name__}. What a model is called on is inputs=x, or values=x to see "
-            f"what each call gives."
+            f"draw: expected a path such as 'model.svg' as the second argument, got "
+            f"{type(path).__name__}. Pass arrays as inputs=x, or as values=x to see the output of "
+            f"each call."
         )
     format_of(Path(path), known)
     check_writable(path)

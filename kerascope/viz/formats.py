@@ -1,15 +1,15 @@
-"""The formats of a picture: what of a `Drawing` a file's suffix, or a name, means.
+"""The file formats of a picture: which property of a `Drawing` each suffix writes.
 
 ==================  ===============================================================================
-.svg                our own picture (with `engine="dot"` Graphviz's)
-.png .pdf           the same, drawn by Graphviz
-.html               a page in one file: frames open and close, search, keyboard
+.svg                kerascope's own picture (with `engine="dot"`, Graphviz's)
+.png .pdf           the same picture, converted by Graphviz
+.html               a page in one file; frames open and close; search; keyboard
 .txt                a drawing in characters
 .dot .gv            Graphviz's language
 .mmd .mermaid       Mermaid's language
 .json               networkx's node-link form
-.graphml            for networkx, yEd, Gephi, Cytoscape
-.tikz .tex          our own picture for LaTeX, alone or as a whole document
+.graphml            a graph for networkx, yEd, Gephi, Cytoscape
+.tikz .tex          kerascope's own picture for LaTeX, as a picture or a whole document
 ==================  ===============================================================================
 """
 
@@ -21,7 +21,7 @@ from pathlib import Path
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 
-# Format -> what of a `Drawing` is written.
+# Format -> the property of a `Drawing` that is written.
 MEANINGS = {
     **{"svg": "svg", "png": "png", "pdf": "pdf", "html": "html", "txt": "text"},
     **{"dot": "source", "gv": "source", "mmd": "mermaid", "mermaid": "mermaid"},
@@ -29,16 +29,16 @@ MEANINGS = {
 }
 FORMATS = tuple(MEANINGS)
 SUFFIXES = tuple(f".{name}" for name in FORMATS)
-OF_TENSORS = ("svg", "png", "pdf", "html", "txt", "tikz", "tex")  # of a picture of numbers
+OF_TENSORS = ("svg", "png", "pdf", "html", "txt", "tikz", "tex")  # formats of pictures of arrays
 
 
 def meaning_of(format: str, known: Sequence[str] = FORMATS) -> str:
-    """Return what of a `Drawing` a format means.
+    """Return the name of the property of a `Drawing` that contains the picture in a format.
 
     Raises
     ------
     ArgumentError
-        There is no such format.
+        The format is unknown.
 
     Examples
     --------
@@ -48,25 +48,25 @@ def meaning_of(format: str, known: Sequence[str] = FORMATS) -> str:
     name = format.lower().removeprefix(".")
     if name not in known:
         raise ArgumentError(
-            f"draw: unknown format {format!r}; expected one of {', '.join(known)}. "
-            f"{did_you_mean(name, known)}".rstrip()
+            f"draw: unknown format {format!r}. {did_you_mean(name, known)}"
+            f"Use one of: {', '.join(known)}."
         )
     return MEANINGS[name]
 
 
 def format_of(path: Path, known: Sequence[str] = FORMATS) -> str:
-    """Return the format of a file, which its suffix tells.
+    """Return the format of a file: its suffix.
 
     Raises
     ------
     ArgumentError
-        The suffix is not known.
+        The suffix is unknown.
     """
     suffixes = [f".{name}" for name in known]
     if path.suffix.lower() not in suffixes:
         raise ArgumentError(
-            f"draw: cannot tell the format of {str(path)!r}; expected a name that ends in one of "
-            f"{', '.join(suffixes)}, got {path.suffix or 'no suffix'!r}. "
-            f"{did_you_mean(path.suffix, suffixes)}".rstrip()
+            f"draw: cannot tell the format of {str(path)!r} from the suffix {path.suffix!r}. "
+            f"{did_you_mean(path.suffix, suffixes)}"
+            f"Use one of: {', '.join(suffixes)}."
         )
     return path.suffix

@@ -1,30 +1,30 @@
-"""Graph: a model as plain boxes and arrows, the one form that every picture and export starts from.
+"""Graph: a model as plain boxes and arrows, from which every picture and export is made.
 
-Extractors make it, overlays change it, renderers draw it, and none of them knows of the others. It
-holds only text and numbers, no layer and no tensor, so it can be compared, written to a file and
+Extractors create a graph, overlays change it and writers draw it, independently of each other. It
+contains only text and numbers, no layers or tensors, so it can be compared, written to a file and
 read again. Keras has no such form: `plot_model` goes from layers straight to pydot, and its node
 names are memory addresses.
 
-What a box says about its layer is listed in `extract/layers.py`. Every writer knows these besides:
+`extract/layers.py` lists the attributes that describe a layer. Every writer also understands these:
 
 ==================  ===============================================================================
-`detail`            further lines of a box's text (of a frame's: one), separated by line breaks
-`title`             a long name, cut so that it differs from the others
-`state`             how an overlay marked a box or an edge: a key of `theme.STATES`, or of a box
-                    how much of the time it takes: one of `theme.HEATS`
-`heat`              how strong the colour inside a box is, whatever its state: one of `theme.HEATS`
-`note`              words for the state, instead of the state's own
-`copies`            number of equal blocks that one box or frame stands for
-`same_weights`      whether those are calls of one layer, instead of equal layers
-`alike`             number of blocks of one build but other sizes that one box stands for
-`branches`          number of branches beside each other that one box stands for
-`arrows`            of a box at the end of a bundle: how many arrows need room at its side
+`detail`            further lines of text of a box, separated by line breaks; one line for a frame
+`title`             a long name, shortened so that it differs from the others
+`state`             how an overlay marked a box or an edge: a key of `theme.STATES`; for a box also
+                    its share of the time, one of `theme.HEATS`
+`heat`              how strong the fill of a box is, in any state: one of `theme.HEATS`
+`note`              text for the state, instead of the default text
+`copies`            number of equal blocks that the box or frame represents
+`same_weights`      whether the copies are calls of one layer rather than equal layers
+`alike`             number of blocks of the same structure but other sizes that the box represents
+`branches`          number of parallel branches that the box represents
+`arrows`            for a box at the end of a bundle: number of arrows that need space at its side
 `members`           number of boxes that a collapsed box hides
-`depth_last`        of a frame that was found (`blocks.py`): depth of its last row
-`role`              of an edge: "gradient", "update", "bundle" (many equal tensors); without it a
-                    tensor flows
-`connections`       of an edge: number of arrows that it stands for
-`leaves_as`         of an edge: which output it is of each call that it leaves, inner calls first
+`depth_last`        for a frame found by `blocks.py`: depth of its last row
+`role`              for an edge: "gradient", "update" or "bundle" (many equal tensors); without it,
+                    the edge is a tensor
+`connections`       for an edge: number of arrows that it represents
+`leaves_as`         for an edge: its output number in each call that it leaves, inner calls first
 ==================  ===============================================================================
 """
 
@@ -50,17 +50,17 @@ class GraphNode:
     id : str
         Stable and unique in its graph; see `engine.node_ids` for how it is made.
     label : str
-        What the box is called: the layer's name.
+        The text on the box: the layer's name.
     kind : str
-        One of `kinds.KINDS`; decides colour and sign.
+        One of `kinds.KINDS`; it determines colour and sign.
     group : str
-        Id of the `GraphGroup` that holds the box, "" for none.
+        Id of the `GraphGroup` that contains the box, "" for none.
     depth : int
-        Longest path to an output, within the box's own model; the outputs lie at 0.
+        Longest path to an output within the box's own model; outputs have depth 0.
     attrs : mapping of str to (str, int, float or bool)
     made_at : str
-        The user's line that made it: "train.py:11"; "" if that is not known. It is no part of the
-        graph: the same model written elsewhere has an equal one.
+        The user's line that created it: "train.py:11"; "" if unknown. It is ignored when graphs are
+        compared, so the same model written in another file has an equal graph.
     """
 
     id: str
@@ -112,19 +112,20 @@ class Graph:
     name : str
         The model's name.
     nodes : tuple of GraphNode
-        In the order in which they are drawn: deepest first.
+        In drawing order: deepest first.
     edges : tuple of GraphEdge
     groups : tuple of GraphGroup
         Outer groups before inner ones.
     attrs : mapping of str to (str, int, float or bool)
-        Of the whole: `level`, `caption`, `parameters`.
+        Attributes of the whole graph: `level`, `caption`, `parameters`.
 
     Raises
     ------
     ArgumentError
-        Two boxes or two groups have one id, or something names a box or group that does not exist.
+        Two boxes or two groups have the same id, or an edge or a box refers to a box or group that
+        does not exist.
     DtypeError
-        An attribute is neither text, number nor bool.
+        An attribute is not text, a number or a bool.
 
     Examples
     --------
@@ -135,8 +136,8 @@ class Graph:
     >>> Graph("broken", (), (GraphEdge("a", "b"),))
     Traceback (most recent call last):
         ...
-    kerascope.errors.ArgumentError: Graph 'broken': edge 'a' -> 'b' ends at an unknown box; expected
-    one of [], got 'a'.
+    kerascope.errors.ArgumentError: Graph 'broken': edge 'a' -> 'b' ends at an unknown box 'a'. Use
+    one of: [].
     """
 
     name: str
@@ -156,11 +157,11 @@ class Graph:
         groups_or_none = {"": None, **group_ids}
         for node in self.nodes:
             if node.group not in groups_or_none:
-                what = f"box {node.id!r} lies in an unknown group"
+                what = f"box {node.id!r} is in an unknown group"
                 _check_known(where, what, (node.group,), groups_or_none)
         outer: dict[str, None] = {"": None}
         for group in self.groups:
-            what = f"group {group.id!r} lies in an unknown or later group"
+            what = f"group {group.id!r} is in an unknown or later group"
             _check_known(where, what, (group.parent,), outer)
             outer[group.id] = None
         _check_attributes(where, self.attrs)
@@ -178,7 +179,7 @@ class Graph:
         groups: tuple[GraphGroup, ...],
         attrs: Mapping[str, Attribute],
     ) -> Graph:
-        """Return a graph without checking it: what a checked one was turned into, in large."""
+        """Return a graph without checking its parts, for large graphs made from a checked one."""
         graph = object.__new__(cls)
         graph.__dict__.update(name=name, nodes=nodes, edges=edges, groups=groups, attrs=attrs)
         return graph
@@ -192,31 +193,31 @@ class Graph:
         frames: Iterable[GraphGroup] = (),
         attrs: Mapping[str, Attribute] | None = None,
     ) -> Graph:
-        """Return a graph that somebody else has found, with all depths worked out.
+        """Return a graph of boxes and arrows whose depths are computed here.
 
         Parameters
         ----------
         name : str
         boxes : iterable of GraphNode or str
-            A text is a box of kind "layer" that is called so. Their depths are not looked at.
+            A string becomes a box of kind "layer" with that name. Depths of boxes are ignored.
         arrows : iterable of GraphEdge or (str, str)
-            From the id of a box to that of another.
+            A pair contains the ids of the source and the target box.
         frames : iterable of GraphGroup
-            Outer ones before inner ones. Their depths are not looked at either.
+            Outer frames before inner ones. Their depths are ignored.
         attrs : mapping of str to (str, int, float or bool), optional
-            Of the whole; the level is "node" if nothing is said.
+            Attributes of the whole graph; the default level is "node".
 
         Returns
         -------
         Graph
-            In each frame the boxes and the frames inside lie as deep as the longest path from there
-            to what nothing in the frame reads. Where a frame is entered again after it was left,
-            the arrow that leads back into it is not counted.
+            Inside each frame, the depth of a box or frame is the longest path to an item that feeds
+            nothing else in that frame. An arrow that enters a frame again after it was left is not
+            counted.
 
         Raises
         ------
         ArgumentError
-            As for `Graph`; or the arrows make a circle.
+            As for `Graph`, or the arrows form a cycle.
 
         Examples
         --------
@@ -229,7 +230,7 @@ class Graph:
         edges = tuple(GraphEdge(*one) if isinstance(one, tuple) else one for one in arrows)
         groups = tuple(frames)
         attrs = {"level": "node", **(attrs or {})}
-        cls(name, tuple(nodes), edges, groups, attrs)  # what is wrong with the parts is told here
+        cls(name, tuple(nodes), edges, groups, attrs)  # raises if the parts are wrong
         depths = _depths(f"Graph {name!r}", nodes, edges, groups)
         nodes = [replace(box, depth=depths[box.id, False]) for box in nodes]
         nodes.sort(key=lambda box: -box.depth)
@@ -242,12 +243,12 @@ class Graph:
         Raises
         ------
         ArgumentError
-            There is none.
+            There is no such box.
         """
         if node_id not in self._nodes_by_id:
             raise ArgumentError(
-                f"Graph {self.name!r}: there is no box {node_id!r}; "
-                f"expected one of {list(self._nodes_by_id)}."
+                f"Graph {self.name!r}: there is no box {node_id!r}. "
+                f"Use one of: {list(self._nodes_by_id)}."
             )
         return self._nodes_by_id[node_id]
 
@@ -256,7 +257,7 @@ class Graph:
         return {node.id: node for node in self.nodes}
 
     def rows(self, group: str = "") -> dict[int, list[GraphNode]]:
-        """Return the boxes that lie directly in a group, by depth, deepest first."""
+        """Return the boxes directly inside a group, by depth, deepest first."""
         rows: dict[int, list[GraphNode]] = {}
         for node in self.nodes:
             if node.group == group:
@@ -270,10 +271,10 @@ Item = tuple[str, bool]  # the id of a box or a frame, and whether it is a frame
 def _depths(
     where: str, nodes: list[GraphNode], edges: Iterable[GraphEdge], groups: Iterable[GraphGroup]
 ) -> dict[Item, int]:
-    """Return how deep boxes and frames lie, each in the frame around it."""
+    """Return the depth of each box and frame within the frame around it."""
     parents = {group.id: group.parent for group in groups}
     order = _in_order(where, [node.id for node in nodes], edges)
-    paths: dict[str, list[Item]] = {}  # from outside: the frames around a box, and itself
+    paths: dict[str, list[Item]] = {}  # the frames around a box, outermost first, and the box
     for node in nodes:
         path: list[Item] = [(node.id, False)]
         group = node.group
@@ -298,7 +299,7 @@ def _depths(
 
 
 def _in_order(where: str, ids: list[str], edges: Iterable[GraphEdge]) -> list[str]:
-    """Return boxes so that each comes behind those that it reads, else as they were."""
+    """Return the boxes in topological order, in their given order where the arrows allow it."""
     readers: dict[str, list[str]] = {one: [] for one in ids}
     missing = dict.fromkeys(ids, 0)
     for edge in edges:
@@ -316,8 +317,8 @@ def _in_order(where: str, ids: list[str], edges: Iterable[GraphEdge]) -> list[st
     if len(order) < len(ids):
         left = [one for one in ids if missing[one]]
         raise ArgumentError(
-            f"{where}: expected arrows without a circle; {len(left)} boxes lie on one, or behind "
-            f"it: {', '.join(map(repr, left[:5]))}. Give each call of a part a box of its own."
+            f"{where}: expected arrows without a cycle, got {len(left)} boxes on or after one. "
+            f"Give each call of a layer its own box: {', '.join(map(repr, left[:5]))}."
         )
     return order
 
@@ -334,7 +335,7 @@ def _distinct(where: str, what: str, ids: Iterable[str]) -> dict[str, None]:
 def _check_known(where: str, what: str, ids: Iterable[str], known: Mapping[str, None]) -> None:
     for one in ids:
         if one not in known:
-            raise ArgumentError(f"{where}: {what}; expected one of {list(known)}, got {one!r}.")
+            raise ArgumentError(f"{where}: {what} {one!r}. Use one of: {list(known)}.")
 
 
 def _check_attributes(where: str, attrs: Mapping[str, Attribute]) -> None:
@@ -343,6 +344,5 @@ def _check_attributes(where: str, attrs: Mapping[str, Attribute]) -> None:
     for key, value in attrs.items():
         if type(value) not in _PLAIN:
             raise DtypeError(
-                f"{where}: attribute {key!r} must be plain; expected str, int, float "
-                f"or bool, got {value!r}."
+                f"{where}: attribute {key!r}: expected str, int, float or bool, got {value!r}."
             )

@@ -1,7 +1,7 @@
-"""Kinds of layers, on which the colour and sign of a box depend (`theme.py`).
+"""Kinds of layers, which determine the colour and sign of a box (`theme.py`).
 
-A layer's kind is that of the nearest class in its ancestry that the table names, so a subclass of
-Dense is drawn as a Dense.
+A layer has the kind of the first class in its method resolution order that is in the table, so a
+subclass of Dense is drawn as a Dense.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _CLASSES_BY_KIND = {
 
 
 def kinds_by_name(table: Mapping[str, str]) -> dict[str, str]:
-    """Return the kind of each name, from a table of the names of each kind.
+    """Return the kind of each name, from a table that lists the names of each kind.
 
     Examples
     --------
@@ -73,16 +73,16 @@ def kinds_by_name(table: Mapping[str, str]) -> dict[str, str]:
 
 
 KIND_OF_CLASS = kinds_by_name(_CLASSES_BY_KIND)
-# "tensor" is an input of a layer that no layer made: a constant or a variable.
+# "tensor" is a layer's input that is not a layer's output: a constant or a variable.
 LAYER_KINDS = (*_CLASSES_BY_KIND, "tensor")
-# Boxes that replace several, and those of the levels below layers.
+# Boxes that represent several others, and boxes of the levels below layers.
 KINDS = (
     *LAYER_KINDS,
     *("block", "scope", "card", "op", "placeholder", "variable", "constant"),
     *("loss", "gradient", "sum", "slot", "update"),
 )
 
-# Operations between layers that merge if they have several inputs.
+# Operations on layers' outputs that merge if they have several inputs.
 _MERGING_OPERATIONS = (
     *("Add", "Subtract", "Multiply", "Divide", "Maximum", "Minimum", "Average"),
     *("Concatenate", "Stack", "Matmul", "Dot"),
@@ -90,7 +90,7 @@ _MERGING_OPERATIONS = (
 
 
 def kind_of(layer: Layer) -> str:
-    """Return the kind of a layer.
+    """Return the kind of a layer, one of `LAYER_KINDS`; "layer" if its classes are not listed.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Nesting: what lies directly in one frame, and which of it feeds which; chains, depths, ids.
+"""Nested frames: the children of each frame, the links between them, depths and ids.
 
-A frame counts as one thing for the level around it. An arrow between boxes of different frames
-belongs to the level of the innermost frame around both; there it goes from one child to another.
-Everything here takes time in proportion to the boxes and arrows, and nothing recurses.
+For the level around it, a frame is one child. An arrow between boxes of different frames belongs to
+the level of the innermost frame around both, where it links one child to another. All functions
+take linear time and none recurses.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from kerascope.engine.node_ids import clean, free_id
 from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
 
 Part = TypeVar("Part", GraphNode, GraphGroup)
-# Arrows of the way back: they may lead from a later row to an earlier one.
+# Roles of arrows that may point from a later row to an earlier one.
 BACKWARD_ROLES = ("gradient", "update")
 
 
 class Parts(NamedTuple):
-    """What a graph is made of, before it is one."""
+    """The boxes, arrows and frames from which a `Graph` is created."""
 
     nodes: Sequence[GraphNode]
     edges: Sequence[GraphEdge]
@@ -34,7 +34,7 @@ def items_of(graph: Graph | Parts) -> list[GraphNode | GraphGroup]:
 
 
 def by_frame(parts: Iterable[Part]) -> dict[str, list[Part]]:
-    """Return boxes, or frames, by the frame directly around them."""
+    """Group boxes or frames by the id of the frame directly around them."""
     found: dict[str, list[Part]] = {}
     for part in parts:
         around = part.group if isinstance(part, GraphNode) else part.parent
@@ -43,7 +43,7 @@ def by_frame(parts: Iterable[Part]) -> dict[str, list[Part]]:
 
 
 class Link(NamedTuple):
-    """An arrow as one level sees it: from child to child, `edge` being the arrow itself."""
+    """An arrow as a link between two children of one level; `edge` is the arrow itself."""
 
     source: str
     target: str
@@ -69,7 +69,7 @@ class FrameLevel:
     links: list[Link] = field(default_factory=list)
 
     def flow(self) -> list[Link]:
-        """Return the links along which data flows: no gradients, updates or ends in one child."""
+        """Return the forward links: no gradients, no updates, no links from a child to itself."""
         return [
             link
             for link in self.links
@@ -77,12 +77,12 @@ class FrameLevel:
         ]
 
     def order(self) -> tuple[list[str], bool]:
-        """Return the children, each behind what feeds it where that can be, and whether it can."""
+        """Return the children in topological order and True; unsorted and False if they cycle."""
         order = self.sorted_by(self.flow())
         return (self.children, False) if order is None else (order, True)
 
     def sorted_by(self, flow: list[Link]) -> list[str] | None:
-        """Return the children, each behind all that feed it by these links; None for a circle."""
+        """Return the children in topological order of these links; None if the links cycle."""
         position = {child: number for number, child in enumerate(self.children)}
         if all(position[link[0]] < position[link[1]] for link in flow):
             return self.children
@@ -113,7 +113,7 @@ def levels_of(graph: Graph | Parts) -> dict[str, FrameLevel]:
 
 
 def _add_links(graph: Graph | Parts, levels: dict[str, FrameLevel]) -> None:
-    """Give every arrow to the level of the innermost frame around both of its ends."""
+    """Add every arrow to the level of the innermost frame around both of its ends."""
     holder = {node.id: node.group for node in graph.nodes}
     parent = {group.id: group.parent for group in graph.groups}
     nesting = nesting_of(graph)
@@ -134,7 +134,7 @@ def _add_links(graph: Graph | Parts, levels: dict[str, FrameLevel]) -> None:
 
 
 def nesting_of(graph: Graph | Parts) -> dict[str, int]:
-    """Return how many frames each group lies in, itself counted; 0 for the whole graph, ""."""
+    """Return the nesting of each group: 1 for outermost groups, 0 for the whole graph ("")."""
     nesting = {"": 0}
     for group in graph.groups:
         nesting[group.id] = nesting[group.parent] + 1
@@ -142,7 +142,7 @@ def nesting_of(graph: Graph | Parts) -> dict[str, int]:
 
 
 def _in_drawing_order(graph: Graph | Parts) -> list[tuple[str, int, str]]:
-    """Return (frame, depth, id) of all boxes and frames; a frame comes where its first box does."""
+    """Return (frame, depth, id) of all boxes and frames; a frame comes before its first box."""
     groups = {group.id: group for group in graph.groups}
     seen: dict[str, None] = {}
     parts = []
@@ -160,7 +160,7 @@ def _in_drawing_order(graph: Graph | Parts) -> list[tuple[str, int, str]]:
 
 
 def _sorted(children: list[str], links: list[Link]) -> list[str] | None:
-    """Sort the children so that links lead onwards; of several that may come, the first does."""
+    """Return the children in topological order, ties in their own order; None if links cycle."""
     position = {child: number for number, child in enumerate(children)}
     waits_for = dict.fromkeys(children, 0)
     followers: dict[str, list[str]] = {child: [] for child in children}
@@ -186,7 +186,7 @@ Chain = tuple[str, ...]
 
 
 def chains_of(groups: Iterable[GraphGroup]) -> dict[str, Chain]:
-    """Return for each group the groups around it, from the whole graph ("") down to itself.
+    """Return for each group the path of groups from the whole graph ("") down to it.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def chains_of(groups: Iterable[GraphGroup]) -> dict[str, Chain]:
 
 
 def hiding_of(graph: Graph, closed: Container[str]) -> dict[str, str]:
-    """Return for each group the closed one that hides what lies in it: the outermost, "" for none.
+    """Return for each group the outermost closed group that hides its contents, "" if none does.
 
     Examples
     --------
@@ -215,12 +215,12 @@ def hiding_of(graph: Graph, closed: Container[str]) -> dict[str, str]:
 
 
 def below(frame: str, name: str) -> str:
-    """Return the id, or the path, of what is called so in a frame; "" is the whole graph."""
+    """Return the path of a name in a frame: "frame/name", or just the name if the frame is ""."""
     return f"{frame}/{name}" if frame else name
 
 
 def shared_length(one: Sequence[Any], other: Sequence[Any]) -> int:
-    """Return how many frames two chains have in common, from the outermost in.
+    """Return the length of the common beginning of two sequences, such as two paths of groups.
 
     Examples
     --------
@@ -241,14 +241,13 @@ Name = TypeVar("Name", bound=Hashable)
 
 
 def longest_paths(names: Sequence[Name], edges: Iterable[tuple[Name, Name]]) -> dict[Name, int]:
-    """Return the depth of each name: the longest path from it to an end, the ends at 0.
+    """Return the depth of each name: the longest path from it to a name without followers.
 
     Parameters
     ----------
     names : sequence
     edges : iterable of (name, name)
-        Where they form a circle, the one that a walk from the first name on meets last does not
-        count.
+        If they form a cycle, the edge that closes it in a depth-first walk is ignored.
 
     Examples
     --------
@@ -278,12 +277,12 @@ def longest_paths(names: Sequence[Name], edges: Iterable[tuple[Name, Name]]) -> 
 
 
 class FreeIds:
-    """Gives the ids of `free_id`, also 10,000 of one name, at once.
+    """Generate unique ids as `free_id` does, in constant time per id even for 10,000 equal names.
 
     Parameters
     ----------
     taken : iterable of str
-        Ids that others have.
+        Ids that are already in use.
     """
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
@@ -291,7 +290,7 @@ class FreeIds:
         self._last: dict[str, int] = {}
 
     def take(self, wanted: str) -> str:
-        """Return a free id and remember it.
+        """Return an unused id and mark it as used.
 
         Examples
         --------
@@ -316,7 +315,10 @@ class FreeIds:
 
 
 def on_circles(arrows: Any) -> set[Any]:
-    """Return what lies on a circle of arrows, given as pairs or as targets by their source."""
+    """Return the ends of arrows that are on a cycle of two or more.
+
+    `arrows` are pairs (source, target), or a mapping from each source to its targets.
+    """
     import networkx
 
     circles = networkx.strongly_connected_components(networkx.DiGraph(arrows))

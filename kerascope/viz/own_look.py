@@ -1,4 +1,4 @@
-"""Colours and a font of the user's own, checked: `draw(model, colors=..., font=...)`."""
+"""Check the colours and the font that a user gives: `draw(model, colors=..., font=...)`."""
 
 from __future__ import annotations
 
@@ -12,17 +12,24 @@ from kerascope.viz.theme import BACKGROUND, FONT, STYLES, TRANSPARENT
 
 
 def own_colors(colors: Any, theme: str, style: str) -> tuple[tuple[str, str], ...]:
-    """Return the colours that were asked, checked, as capital hexadecimal digits."""
+    """Return the user's colours as (kind, "#RRGGBB") pairs; raise if one is not valid.
+
+    Raises
+    ------
+    ArgumentError
+        A kind of box or a colour is unknown, or the theme or style has no such colours.
+    """
     if colors is None:
         return ()
     if not isinstance(colors, Mapping):
         raise ArgumentError(
-            f"draw: colors is a dict from kinds of boxes to colours, {{'dense': '#8E44AD'}}; got "
-            f"{colors!r:.60}."
+            f"draw: colors: expected a dict from kinds of boxes to colours, got {colors!r:.60}. "
+            f"Write colors={{'dense': '#8E44AD'}}."
         )
     if theme == "print" and any(name != BACKGROUND for name in colors):
         raise ArgumentError(
-            "draw: theme='print' is black, white and grey; got colors, too. Leave one out."
+            "draw: theme='print' is black, white and grey, so colors=... has no effect. "
+            "Leave one out."
         )
     return tuple((name, _color(name, value, style)) for name, value in colors.items())
 
@@ -32,37 +39,43 @@ def _color(name: Any, value: Any, style: str) -> str:
     if name not in known:
         hint = did_you_mean(str(name), known)
         raise ArgumentError(
-            f"draw: colors has {name!r}, which is no kind of box. {hint}Expected one of "
+            f"draw: colors has {name!r}, which is not a kind of box. {hint}Use one of: "
             f"{', '.join(known)}."
         )
     if name == BACKGROUND and style == "figure":
         raise ArgumentError(
-            "draw: a figure has no background: what is behind it is seen. Leave it out of colors."
+            "draw: a figure is transparent and has no background. Leave it out of colors."
         )
     if name == BACKGROUND and value == TRANSPARENT:
         return TRANSPARENT
     if not isinstance(value, str) or not re.fullmatch("#(?:[0-9a-fA-F]{3}){1,2}", value):
         more = ", or 'transparent'" if name == BACKGROUND else ""
         raise ArgumentError(
-            f"draw: the colour of {name!r} is {value!r:.60}; expected '#RRGGBB', as "
-            f"'#8E44AD'{more}."
+            f"draw: colour of {name!r}: expected '#RRGGBB', such as '#8E44AD'{more}, got "
+            f"{value!r:.60}."
         )
     digits = value[1:] if len(value) == 7 else "".join(2 * digit for digit in value[1:])
     return "#" + digits.upper()
 
 
 def own_font(font: Any, style: str) -> str:
-    """Return the font that was asked, checked: nothing else gets into the style sheet."""
+    """Return the user's font names; raise if they are not safe to write into a style sheet.
+
+    Raises
+    ------
+    ArgumentError
+        The value is not a list of font names, or the picture is a figure.
+    """
     if font is None:
         return FONT
     if not isinstance(font, str) or not re.fullmatch(r"[\w .-]+(,[\w .-]+)*", font):
         raise ArgumentError(
-            f"draw: font is the name of a font, or several with commas between; got {font!r:.60}. "
+            f"draw: font: expected names of fonts, separated by commas, got {font!r:.60}. "
             f"Write font='Georgia, serif'."
         )
     if style == "figure":
         raise ArgumentError(
-            "draw: the words of a figure are measured in Helvetica; got a font, too. Leave it out, "
-            "or save it as .tex: there it has the letters of your document."
+            "draw: a figure is always set in Helvetica. Leave font=... out, or save the figure as "
+            ".tex, which uses the font of your document."
         )
     return font

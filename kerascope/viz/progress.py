@@ -1,11 +1,11 @@
 """The progress bar of a terminal, drawn with rich.
 
-`show_progress` is registered at the edge for "progress"; `fit`, `evaluate` and `predict` feed it
+`show_progress` is registered at the edge for "progress"; `fit`, `evaluate` and `predict` call it
 with `Progress` objects. In a pipe, a file or a notebook it prints plain lines instead. Keras draws
-its own in `utils.generic_utils`.
+its bar in `utils.generic_utils`.
 
-The bar is one line that is drawn over itself. No thread and no open display stands behind it, so
-training may fail in the middle of an epoch, or print, and the terminal is as before.
+The bar is one line that is redrawn in place, without a thread or a live display. If training fails
+or prints in the middle of an epoch, the terminal stays intact.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class TerminalProgress:
     Parameters
     ----------
     console : rich.console.Console, optional
-        Default: a new one on `sys.stdout` for every bar.
+        By default, a new one on `sys.stdout` for every bar.
     clock : callable
-        Returns seconds; tests give their own.
+        Returns seconds; tests replace it.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class TerminalProgress:
         self._line_is_open = False
 
     def __call__(self, progress: Progress) -> None:
-        """Draw one moment: the title, the bar (at most ten times a second) or the last line."""
+        """Draw the title, the bar (at most ten times a second) or the final line."""
         if progress.moment == "started":
             self._start(progress)
             return
@@ -69,11 +69,11 @@ class TerminalProgress:
         self._draw(_running_line(progress, now - self._started, console))
 
     def is_due(self, interval: float) -> bool:
-        """Tell whether so many seconds, at least a tenth, have passed since the last drawing."""
+        """Return whether `interval` seconds (at least 0.1) have passed since the last drawing."""
         return self._clock() - self._drawn >= max(interval, SHORTEST_INTERVAL)
 
     def end_line(self) -> None:
-        """Go to a new line if a bar stands on this one."""
+        """Start a new line if a bar is on the current one."""
         if self._line_is_open:
             self._open_console().print()
         self._line_is_open = False
@@ -99,7 +99,7 @@ class TerminalProgress:
 
 
 def bar(progress: Progress, *, ascii_only: bool = False) -> Text:
-    """Return the bar itself; without a target there is none.
+    """Return the bar without its figures; empty if the number of steps is unknown.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def bar(progress: Progress, *, ascii_only: bool = False) -> Text:
 
 
 def _running_line(progress: Progress, seconds: float, console: Console) -> Text:
-    """Return one line, without the figures for which there is no room: it shall be drawn over."""
+    """Return the line of a running bar, without figures that do not fit, as it is redrawn."""
     more = " ..." if console.options.ascii_only else " …"
     rows = _rows(progress, _remaining(progress, seconds), console, len(more))
     line = rows[0].append(more) if len(rows) > 1 else rows[0]
@@ -125,7 +125,7 @@ def _running_line(progress: Progress, seconds: float, console: Console) -> Text:
 
 
 def _last_lines(progress: Progress, seconds: float, console: Console) -> Text:
-    """Return all figures; what does not fit goes on in further lines, under the bar."""
+    """Return the final line with all figures; those that do not fit are on lines below it."""
     return Text("\n").join(_rows(progress, duration(seconds), console))
 
 
@@ -146,7 +146,7 @@ def _figure(figure: str) -> Text:
 
 
 def _remaining(progress: Progress, seconds: float) -> str:
-    """Return how long it will still take at the speed so far."""
+    """Return the estimated remaining time, or the elapsed time if it cannot be estimated."""
     if not progress.target or not progress.seen:
         return duration(seconds)
     return f"{duration(seconds * (progress.target - progress.seen) / progress.seen)} left"
@@ -177,27 +177,27 @@ def _is_due(interval: float) -> bool:
 
 
 def show_progress(progress: Progress) -> None:
-    """Draw a bar in a terminal, plain lines elsewhere.
+    """Draw progress as a bar in a terminal, and as plain lines elsewhere.
 
-    `display.register("progress", show_progress)` makes it the one that is used.
+    `display.register("progress", show_progress)` installs it.
     """
     draw = _terminal if sys.stdout.isatty() else progress_lines
     draw(progress)
 
 
-# `fit` asks this first, and makes no figures for a bar that would not be drawn.
+# `fit` calls this first, so that it computes no figures for a bar that is not drawn.
 setattr(show_progress, "is_due", _is_due)  # noqa: B010
 
 
 def end_line() -> None:
-    """Go to a new line if a bar stands on this one: call it before printing anything else."""
+    """Start a new line if a bar is on the current one. Call it before printing anything else."""
     _terminal.end_line()
 
 
 def show_message(text: str) -> None:
-    """Print what a callback says, on a line of its own.
+    """Print a callback's message on a separate line, below a progress bar.
 
-    `display.register("message", show_message)` makes it the one that is used.
+    `display.register("message", show_message)` installs it.
     """
     end_line()
     print(text, flush=True)

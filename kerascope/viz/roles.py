@@ -1,10 +1,10 @@
-"""The colours of roles: what "text", "series-2" or "on-nan" is in a light and in a dark theme.
+"""The colours of roles such as "text", "series-2" or "on-nan" in the light and the dark theme.
 
-Marks of a sheet name their colours by roles, so that one sheet is light or dark. Equal steps of a
-number are equal steps of lightness in OKLab [1]_, so no step looks larger than another, and a grey
-print still shows the order. The hues of the scale around zero are blue and orange, which people
-with any kind of colour blindness can tell apart. On a dark ground the scale runs the other way
-round: what is large stands off from the ground in both themes.
+Marks of a sheet name their colours by role, so the same sheet can be drawn light or dark. In colour
+scales, equal steps of a number are equal steps of lightness in OKLab [1]_: no step looks larger
+than another, and a grey print still shows the order. The scale around zero uses blue and orange,
+which people with any kind of colour blindness can distinguish. On a dark background the scales are
+reversed, so that large numbers contrast with the background in both themes.
 
 References
 ----------
@@ -17,10 +17,10 @@ from __future__ import annotations
 import math
 from functools import cache
 
-from kerascope.viz.theme import OKABE_ITO, PALETTES, contrast, set_off
+from kerascope.viz.theme import OKABE_ITO, PALETTES, contrast, contrasting
 
-LEVELS = 251  # odd, so that zero lies in the middle of a scale around it
-# Curves are told apart by these, and by their dashes and marks.
+LEVELS = 251  # odd, so that the scale around zero has a middle
+# Colours of curves, which also differ in dashes and markers.
 SERIES = ("blue", "vermillion", "green", "purple", "orange", "sky blue", "grey", "black")
 
 
@@ -28,9 +28,10 @@ SERIES = ("blue", "vermillion", "green", "purple", "orange", "sky blue", "grey",
 def color_of(role: str, theme: str) -> str:
     """Return the colour of a role in a theme, "light" or "dark".
 
-    Roles are "ground", "text", "quiet", "edge", "frame", "nan", "inf", "minus-inf", "series-2",
-    "s-17" and "d-17" (a level of a scale), and each of those with "on-" for a text upon it; and
-    "rgb-FF8000", which is that colour in any theme.
+    Roles are "ground" (the background), "text", "quiet", "edge", "frame", "nan", "inf",
+    "minus-inf", "series-2" (a curve), "s-17" and "d-17" (levels of the sequential and the diverging
+    scale), and "rgb-FF8000", a fixed colour. With the prefix "on-", a role is the colour of text on
+    it.
 
     Examples
     --------
@@ -50,7 +51,7 @@ def color_of(role: str, theme: str) -> str:
         return f"#{rest}"
     if name == "series":
         hue = SERIES[int(rest) % len(SERIES)]
-        return set_off(OKABE_ITO[hue], palette.background, 3.0)
+        return contrasting(OKABE_ITO[hue], palette.background, 3.0)
     if name in ("s", "d"):
         return (_sequential if name == "s" else _diverging)(int(rest) / (LEVELS - 1), theme)
     return {
@@ -79,9 +80,9 @@ def _diverging(share: float, theme: str) -> str:
 
 
 def oklch(lightness: float, chroma: float, hue: float) -> str:
-    """Return a colour by its lightness, chroma and hue (in degrees) in OKLab.
+    """Return the colour "#RRGGBB" with this lightness, chroma and hue (in degrees) in OKLab.
 
-    Where a screen has no such colour, it is the one with less chroma.
+    Chroma is reduced until the colour exists in sRGB.
 
     Examples
     --------
@@ -90,7 +91,7 @@ def oklch(lightness: float, chroma: float, hue: float) -> str:
     """
     while True:
         a, b = (chroma * f(math.radians(hue)) for f in (math.cos, math.sin))
-        # Notes: the matrices of [1]; cubes of the cones' answers, then linear red, green and blue
+        # the matrices of [1]_: cubed responses of the cones, then linear red, green and blue
         cones = (
             (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3,
             (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3,

@@ -1,13 +1,14 @@
-"""A sheet: the marks of a picture, which every writer draws.
+"""A sheet: the marks of a picture (rectangles, lines, labels, ...), which every writer draws.
 
-Figures, pictures of numbers and graphs all become a `Sheet`; `writers/` turns it into SVG, PDF and
-PNG, and TikZ. Coordinates are in the units of the sheet; y grows downwards. `data` becomes the data
+Figures, pictures of arrays and graphs all become a `Sheet`, which `writers/` writes as SVG, PDF,
+PNG and TikZ. Coordinates are in the units of the sheet; y grows downwards. `data` becomes the data
 attributes of an SVG element.
 
-A mark's colours are roles ("text", "series-2", "on-nan"), which a theme resolves, or "#RRGGBB"; ""
-is none. In a graph the colour of a mark depends on the box around it. Such a mark has a `look` (CSS
-classes) instead, and the rules of the sheet (`Ink`) say what is drawn. Marks are values: nothing
-changes one, `replace` makes another. (They are not frozen because that makes them slow to make.)
+The colours of a mark are roles ("text", "series-2", "on-nan"), which a theme resolves, or
+"#RRGGBB"; "" means none. In a graph, the colour of a mark depends on the box around it. Such a mark
+has a `look` (CSS classes) instead, and the rules of the sheet (`Ink`) give its colours. Marks are
+never changed; `replace` makes a new one. (They are not frozen dataclasses because these are slow to
+create.)
 """
 
 from __future__ import annotations
@@ -108,10 +109,10 @@ class Line:
 
 @dataclass(slots=True)
 class Label:
-    """One line of text on the base line y; `anchor` ("start", "middle", "end") is what is at x.
+    """One line of text with baseline y; `anchor` ("start", "middle", "end") is its point at x.
 
-    With a look, `size` and `bold` are what the rules of the sheet say, too. `pinned`: SVG gives it
-    its width in Helvetica in any font.
+    If it has a look, `size` and `bold` must agree with the rules of the sheet. If it is `pinned`,
+    an SVG sets it to its width in Helvetica, whatever the font.
     """
 
     x: float
@@ -151,7 +152,7 @@ class Raster:
 
 @dataclass(slots=True)
 class Group:
-    """Marks that are one thing: a box, or an arrow with its sign.
+    """Marks that belong together: those of a box, or of an arrow with its sign.
 
     Attributes
     ----------
@@ -159,13 +160,14 @@ class Group:
         CSS classes: "box k-dense is-added".
     marks : tuple of Mark
     data : mapping
-        Identifies it for scripts: {"id": "dense_1"}.
+        Identifies the group for scripts: {"id": "dense_1"}.
     label : str, optional
-        For screen readers; None: it is not read aloud.
+        Text for screen readers; with None, they skip the group.
     tooltip : str
     box : str
+        Id of the box that the group draws, if any.
     edges : tuple of int
-        The box, or the numbers of the arrows, that it draws.
+        Numbers of the arrows that the group draws.
     """
 
     look: str
@@ -182,18 +184,19 @@ Mark = Group | Shape
 
 
 class Ink(NamedTuple):
-    """A rule of a sheet: what marks with these looks are drawn with.
+    """A rule of a sheet: the colours and line styles of marks with certain looks.
 
     Attributes
     ----------
     where : str
-        As in CSS: ".box.is-done .line,.frame.is-done".
+        A CSS selector: ".box.is-done .line,.frame.is-done".
     fill, line : str
-        "#RRGGBB" or "none"; "" leaves it as it is.
+        "#RRGGBB" or "none"; "" sets nothing.
     line_width, dashes : str
         "1.2", "5 3".
     more : str
-        Rules for browsers only, as CSS: "font-size:10px". A mark has its own size and weight.
+        Further CSS, for browsers only: "font-size:10px". Marks contain their size and weight
+        themselves.
     """
 
     where: str
@@ -218,20 +221,20 @@ class Sheet:
     unit : float
         Points per unit in print; in SVG a unit is a pixel.
     ground : str
-        The colour of the background; "" leaves it transparent.
+        The colour of the background; "" for a transparent one.
     kind : str
-        The class of the SVG, which scopes its style sheet.
+        The class of the SVG, to which its style sheet is restricted.
     inks, dark_inks : tuple of Ink
-        Rules for marks with a look, later ones first among equals; and those that are added where
-        the reader's system is dark.
+        Rules for marks with a look; of equally specific rules the later one wins. Those in
+        `dark_inks` are added on a dark system.
     heads : tuple of str
         The arrow heads that lines may have.
     label : str
-        The name for screen readers, if it is not the title.
+        The name for screen readers; by default the title.
     font : str
-        As in CSS.
+        Font names as in CSS.
     on_paper : bool
-        Whether an SVG has its size in millimetres.
+        Whether the size of an SVG is in millimetres.
     """
 
     width: float
@@ -251,16 +254,16 @@ class Sheet:
 
     @property
     def shapes(self) -> tuple[Shape, ...]:
-        """The marks of a sheet without groups, such as a resolved one."""
+        """The marks of a sheet that has no groups, such as a resolved sheet."""
         return cast("tuple[Shape, ...]", self.marks)
 
     @property
     def has_rasters(self) -> bool:
-        """Whether images of numbers are among the marks."""
+        """Whether the sheet contains images of arrays."""
         return any(isinstance(mark, Raster) for mark in self.marks)
 
     def drawn(self) -> Iterator[Mark]:
-        """Yield the marks, and the lines of hatched polygons."""
+        """Yield the marks and, after each hatched polygon, the lines of its pattern."""
         for mark in self.marks:
             yield mark
             if isinstance(mark, Polygon) and mark.hatch:
@@ -268,13 +271,14 @@ class Sheet:
                     yield Line(line, mark.line, 0.3)
 
 
-# --- what a writer without style sheets draws -----------------------------------------------------
+# --- plain marks for writers without style sheets -------------------------------------------------
 
 
 def resolved(sheet: Sheet, theme: str) -> Sheet:
-    """Return a sheet in points with plain colours: no roles, no looks, no groups, no arrow heads.
+    """Return a sheet in points whose colours are "#RRGGBB", for writers without style sheets.
 
-    The ground is a mark, too; rectangles with round corners are curved polygons.
+    Roles, looks, groups and arrow heads are resolved into plain marks. The background is a
+    rectangle, and rectangles with round corners are curved polygons.
     """
     ground = Rectangle(0, 0, sheet.width, sheet.height, sheet.ground)
     marks: list[Shape] = [ground] if sheet.ground else []
@@ -324,11 +328,11 @@ def _resolved(mark: Shape, unit: float, theme: str) -> Shape:
     return replace(mark, **changes) if changes else mark
 
 
-Looks = tuple[str, ...]  # of the elements around a mark, and its own
+Looks = tuple[str, ...]  # looks of the groups around a mark, outermost first, and its own
 
 
 class Rules:
-    """The rules of a sheet, which turn marks with a look into plain ones."""
+    """The rules of a sheet, which convert marks with a look into marks with colours."""
 
     def __init__(self, inks: Sequence[Ink]) -> None:
         found = [
@@ -340,7 +344,7 @@ class Rules:
         self._known: dict[Looks, Ink] = {}
 
     def ink(self, looks: Looks) -> Ink:
-        """Return what the rules say together, the more special ones last."""
+        """Return the combination of all rules that match; more specific rules win."""
         if looks in self._known:
             return self._known[looks]
         *outer, own = (frozenset(look.split()) for look in looks)
@@ -355,7 +359,7 @@ class Rules:
         return self._known.setdefault(looks, found._replace(**none))
 
     def plain(self, mark: Mark, around: Looks) -> Iterator[Shape]:
-        """Yield the shapes of a mark with their colours."""
+        """Yield the shapes of a mark, or of the marks in a group, with colours instead of looks."""
         look = "" if isinstance(mark, Raster) else mark.look
         own = (*around, look) if look else around
         if isinstance(mark, Group):
@@ -386,7 +390,7 @@ class Rules:
             yield _arrow_head(mark.points, color)
 
 
-WHEN_POINTED = "asked"  # the look of a group that is drawn only while somebody points at it
+WHEN_POINTED = "asked"  # the look of a group that is drawn only under the pointer
 
 
 def _plain_rectangle(mark: Rectangle, ink: Ink | None) -> Iterator[Shape]:
@@ -408,7 +412,7 @@ def _lengths(dashes: str) -> tuple[float, ...]:
 
 @cache
 def _selectors(where: str) -> list[tuple[list[frozenset[str]], frozenset[str]]]:
-    """Return the classes that each selector asks for, from outside in, and those it excludes.
+    """Return for each selector its classes, outermost element first, and the excluded classes.
 
     Examples
     --------
@@ -429,7 +433,7 @@ HEAD_LENGTH, HEAD_HALF, HEAD_BEYOND = 8.0, 3.4, 0.4
 
 
 def _arrow_head(points: Sequence[Point], color: str) -> Polygon:
-    """Return the head at the end of a line; its tip is a little beyond."""
+    """Return the arrow head at the end of a line, with its tip slightly beyond the last point."""
     (x, y), (x0, y0) = points[-1], next(p for p in reversed(points) if p != points[-1])
     length = math.hypot(x - x0, y - y0)
     u, v = (x - x0) / length, (y - y0) / length
@@ -441,8 +445,8 @@ def _arrow_head(points: Sequence[Point], color: str) -> Polygon:
     return Polygon(((x, y), *wings), color, "", 0.0)
 
 
-ROUNDNESS = 0.5523  # of a curve's controls, so that four curves are a circle
-SIDES = ((1, 0), (0, 1), (-1, 0), (0, -1))  # directions, from the upper side on
+ROUNDNESS = 0.5523  # position of control points with which four curves form a circle
+SIDES = ((1, 0), (0, 1), (-1, 0), (0, -1))  # directions of the sides, clockwise from the upper
 
 
 def rounded_outline(mark: Rectangle) -> tuple[Point, ...]:
@@ -468,7 +472,7 @@ def rounded_outline(mark: Rectangle) -> tuple[Point, ...]:
 
 
 def flattened(points: Sequence[Point], pieces: int = 10) -> Iterator[Point]:
-    """Yield points along Bezier curves, so many on each."""
+    """Yield points along cubic Bezier curves, `pieces` of them on each curve."""
     yield points[0]
     for a, b, c, d in zip(points[::3], points[1::3], points[2::3], points[3::3], strict=False):
         for step in range(1, pieces + 1):
@@ -479,13 +483,13 @@ def flattened(points: Sequence[Point], pieces: int = 10) -> Iterator[Point]:
 
 
 def cells(raster: Raster) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the rectangles of each colour of a raster; neighbours in a row are one.
+    """Yield the cells of a raster by colour; equal neighbours in a row form one rectangle.
 
     Yields
     ------
     role : str
     rectangles : array, shape (number, 4), float
-        The left, upper, right and lower end of each.
+        The left, upper, right and lower edge of each rectangle.
 
     Examples
     --------
@@ -515,7 +519,7 @@ def moved(mark: Shape, x: float, y: float) -> Shape:
 
 
 def mute(mark: Mark) -> Mark:
-    """Return a mark without tooltips, data and labels, for pictures that nobody can point at."""
+    """Return a mark without tooltips, data and labels, for pictures that are not interactive."""
     if isinstance(mark, Group):
         marks = tuple(map(mute, mark.marks))
         return replace(mark, marks=marks, data=None, label=None, tooltip="")
@@ -527,19 +531,19 @@ def mute(mark: Mark) -> Mark:
 
 
 def padded_width(text: str, size: float, bold: bool = False) -> float:
-    """Return the width of a text with 12 percent to spare for wider fonts."""
+    """Return the width of a text plus 12 percent, which wider fonts may need."""
     return text_width(text, size, bold) * 1.12
 
 
 def data_of(layers: Sequence[str], shape: str = "", **more: str) -> Data:
-    """Return the data of a mark that stands for layers."""
+    """Return the data attributes of a mark that represents layers, without empty values."""
     found = {"layers": "\n".join(layers), "shape": shape, **more}
     return {key: value for key, value in found.items() if value}
 
 
 # --- patterns -------------------------------------------------------------------------------------
 
-# Directions of lines in degrees, and their distance in points.
+# Directions of lines in degrees, and their distances in points.
 HATCHES = {
     "rising": ((-45.0, 2.4),),
     "falling": ((45.0, 2.4),),
@@ -568,7 +572,7 @@ def hatching(points: Sequence[Point], hatch: str) -> Iterator[tuple[Point, Point
 
 
 def _cuts(points: Sequence[Point], across: Sequence[float], offset: float) -> Iterator[Point]:
-    """Yield where a line of the pattern meets the outline."""
+    """Yield the points at which a line of the pattern crosses the outline."""
     for i, ((x0, y0), a0) in enumerate(zip(points, across, strict=True)):
         (x1, y1), a1 = points[(i + 1) % len(points)], across[(i + 1) % len(points)]
         if min(a0, a1) < offset < max(a0, a1):

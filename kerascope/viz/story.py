@@ -1,7 +1,7 @@
-"""How the records of a story look: text for a terminal or a pipe, Markdown, or a line of JSON each.
+"""Print the records of a trace as text for a terminal or a pipe, as Markdown, or as JSON lines.
 
-In a pipe the text is plain, 100 columns wide, and the same at every run. Names stand in a column
-of their own, and what is too long for its line goes on below where it began.
+In a pipe the text is plain, 100 columns wide and identical at every run. Names have their own
+column; a text that is too long continues below, with the same indentation.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from kerascope.trace.records import Record
 from kerascope.viz import progress
 
 PIPE_WIDTH = 100
-WIDE_ROOM = 60  # with so many columns for the text, cells stand below each other
+WIDE_ROOM = 60  # columns of text from which cells are aligned with those of other lines
 NARROWEST_TEXT = 20
 NAME_COLUMN = 34
 DEEPEST_INDENT = 8
@@ -52,21 +52,21 @@ QUIET = r"\|x\|=|\b(?:min|mean|max)=|->|<-"
 
 
 class _Console(Console):
-    """A console that leaves a broken pipe to its caller, instead of ending the process."""
+    """A console that raises BrokenPipeError for a broken pipe, instead of ending the process."""
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
 
 
 class StoryPrinter:
-    """Prints records as text, one by one.
+    """Print records as text, one by one.
 
     Parameters
     ----------
     file : text stream
         Colours are used if it is a terminal.
     width : int, optional
-        Columns; default that of the terminal, and 100 elsewhere.
+        Columns; by default those of the terminal, and 100 elsewhere.
     """
 
     def __init__(self, file: IO[str], width: int | None = None) -> None:
@@ -139,7 +139,7 @@ def _style_of(record: Record) -> str:
 
 
 def _packed(cells: list[str], room: int) -> list[str]:
-    """Put cells into lines; a line ends between two cells, unless one of them is too long."""
+    """Break cells into lines of at most `room` columns, between cells where possible."""
     room = max(room, NARROWEST_TEXT)
     lines = [""]
     for index, cell in enumerate(cells):
@@ -155,7 +155,7 @@ def _packed(cells: list[str], room: int) -> list[str]:
 
 
 def _cell_width(cell: str, room: int) -> int:
-    """Return how wide a cell becomes: cells stand below each other where there is room."""
+    """Return the padded width of a cell, which aligns it with other lines if `room` is large."""
     if room < WIDE_ROOM:
         return cell_len(cell) + 2
     for start, width in CELLS.items():
@@ -165,7 +165,7 @@ def _cell_width(cell: str, room: int) -> int:
 
 
 def _beside(name: Text, words: list[Text], column: int, width: int) -> list[Text]:
-    """Put lines of words beside a name; a long name has lines of its own."""
+    """Return a name with lines of text to its right; below it if the name is long."""
     names = _wrapped(name, width)
     if words and len(names) == 1 and name.cell_len + 2 <= column:
         names[0].pad_right(column - name.cell_len)
@@ -182,7 +182,7 @@ def _wrapped(text: Text, width: int) -> list[Text]:
 
 
 def _shown(text: str, ascii_only: bool) -> str:
-    """Return text without control characters, and in ASCII where nothing else can be shown."""
+    """Return text with control characters escaped and, if `ascii_only`, in ASCII."""
     text = printable(text)
     return text.encode("ascii", "backslashreplace").decode("ascii") if ascii_only else text
 
@@ -191,7 +191,7 @@ def _shown(text: str, ascii_only: bool) -> str:
 
 
 def markdown_of(record: Record) -> str:
-    """Return a record as Markdown: a heading for a section, else an item of a list.
+    """Return a record as Markdown: a heading for a section, otherwise a list item.
 
     Examples
     --------
@@ -232,7 +232,7 @@ def json_of(record: Record) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return facts as JSON knows them; a number that is none becomes its word."""
+    """Return facts as JSON values; infinite numbers and NaN become text."""
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -243,18 +243,18 @@ def _plain(value: Any) -> Any:
 
 
 def printer(format: str, file: IO[str]) -> Callable[[Record], None]:
-    """Return what prints records in a format: "text", "md" or "jsonl".
+    """Return a function that prints records in a format: "text", "md" or "jsonl".
 
     Raises
     ------
     ArgumentError
-        There is no such format.
+        The format is unknown.
     """
     if format == "text":
         return StoryPrinter(file)
     if format not in _WRITTEN:
         known = ", ".join(("text", *_WRITTEN))
-        raise ArgumentError(f"trace: no format {format!r}; expected one of {known}.")
+        raise ArgumentError(f"trace: unknown format {format!r}. Use one of: {known}.")
     write = _WRITTEN[format]
 
     def print_record(record: Record) -> None:

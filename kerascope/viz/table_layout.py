@@ -1,14 +1,13 @@
-"""How the cells of a table are laid out in lines of a given width.
+"""The layout of a table in lines of a given width; `tables` fills its cells.
 
-`tables` says what stands in the cells. Nothing is ever left out. What does not fit goes, in this
-order, the first that fits:
+Nothing is ever left out. The first of these layouts that fits is used:
 
 1. each row in one line;
-2. columns side by side, the words of a cell in several lines, shapes and numbers whole;
-3. the first cell of a row in a line of its own, the other columns under it;
-4. each row as its first cell and, under it, titles and values one after the other.
+2. columns side by side, with the words of a cell on several lines, shapes and numbers unbroken;
+3. the first cell of a row on a separate line, the other columns below it;
+4. the first cell of a row and, below it, titles and values one after the other.
 
-(A table of rich would do this too; at a hundred rows it takes ten times as long.)
+(A table of rich would do this too, but takes ten times as long for a hundred rows.)
 """
 
 from __future__ import annotations
@@ -24,19 +23,19 @@ from rich.segment import Segment
 
 BAR = " │ "
 INDENT = 2
-# A longer name may be broken, so that one odd name does not make the whole table narrow.
+# A longer name may be broken, so that one long name does not squeeze the other columns.
 LONGEST_NAME = 30
 
-Piece = tuple[str, str]  # text that should stay whole, and its style
+Piece = tuple[str, str]  # text that should not be broken, and its style
 Line = list[Piece]
 
 
-# For terminals that have no others.
+# Replacements for terminals that only have ASCII.
 PLAIN_SIGNS = str.maketrans("│─┼└…\u00d7µ█▉▊▋▌▍▎▏", "|-+-~xu########")
 
 
 class Cell(NamedTuple):
-    """Lines of pieces; `level` is how many rows the cell's row is inside of."""
+    """Lines of pieces; `level` is the nesting depth of the cell's row, which is its indentation."""
 
     lines: list[Line]
     level: int = 0
@@ -49,23 +48,23 @@ class Column:
     title: str
     cells: list[Cell]
     is_number: bool = False
-    is_whole: bool = False  # no piece of it may be broken, however long
+    is_whole: bool = False  # no piece may be broken, even a long one
 
     @cached_property
     def most(self) -> int:
-        """The width in which nothing is folded."""
+        """The width at which no cell needs more than one line."""
         return max([columns_of(self.title), *(_most(cell) for cell in self.cells)])
 
     @cached_property
     def least(self) -> int:
-        """The width in which nothing is broken that should stay whole."""
+        """The smallest width at which no piece is broken."""
         limit = None if self.is_whole or self.is_number else LONGEST_NAME
         words = [columns_of(word) for word in self.title.split()]
         return max([*words, *(_least(cell, limit) for cell in self.cells)])
 
 
 def word(text: str, style: str = "") -> Cell:
-    """Return a cell of one piece, or an empty one."""
+    """Return a cell with one piece of text; an empty cell for ""."""
     return Cell([[(text, style)]] if text else [])
 
 
@@ -75,7 +74,7 @@ def text_of(line: Line) -> str:
 
 
 def printed(lines: Iterable[Line], console: Console, options: ConsoleOptions) -> Iterator[Segment]:
-    """Yield what rich prints of some lines."""
+    """Yield lines as rich segments, in ASCII if the console requires it."""
     for line in lines:
         for text, style in line:
             text = text.translate(PLAIN_SIGNS) if options.ascii_only else text
@@ -84,7 +83,7 @@ def printed(lines: Iterable[Line], console: Console, options: ConsoleOptions) ->
 
 
 def columns_of(text: str) -> int:
-    """Return how many columns of a terminal text takes; a Chinese letter takes two."""
+    """Return the width of a text in terminal columns; a Chinese character takes two."""
     return len(text) if text.isascii() else cell_len(text)
 
 
@@ -115,12 +114,12 @@ def laid_out(columns: Sequence[Column], width: int) -> list[Line]:
 
 
 def natural_width(columns: Sequence[Column]) -> int:
-    """Return the width in which each row takes one line."""
+    """Return the width at which each row takes one line."""
     return sum(column.most for column in columns) + len(BAR) * (len(columns) - 1)
 
 
 def _fitting(widths: list[int], columns: Sequence[Column], width: int) -> list[int]:
-    """Return these widths and what is left over, given to the first that can use it; [] if none."""
+    """Return the widths with spare columns added from the left; [] if they do not fit."""
     spare = width - sum(widths) - len(BAR) * (len(columns) - 1)
     if spare < 0:
         return []
@@ -186,7 +185,7 @@ def _rule(widths: list[int], indent: int) -> Line:
 def _row(
     columns: Sequence[Column], cells: Sequence[Cell], widths: list[int], indent: int
 ) -> Iterator[Line]:
-    """Yield the lines of one row: of as many as its tallest cell has."""
+    """Yield the lines of one row, as many as its tallest cell has."""
     stacks = [wrapped(cell, width) for cell, width in zip(cells, widths, strict=True)]
     for number in range(max(map(len, stacks))):
         line: Line = [(" " * indent, "")] if indent else []
@@ -206,7 +205,7 @@ def _without_trailing_space(line: Line) -> Line:
 
 
 def _in_bold(cell: Cell) -> Cell:
-    """Return a cell whose words are bold, unless they have another style."""
+    """Return a cell in bold, except for text that has another style."""
     return cell._replace(
         lines=[[(text, style or "bold") for text, style in line] for line in cell.lines]
     )
@@ -215,7 +214,7 @@ def _in_bold(cell: Cell) -> Cell:
 def wrapped(cell: Cell, width: int, sign: str = "└ ") -> list[Line]:
     """Return a cell as lines of at most `width` columns.
 
-    The first line of a cell with a level begins with `sign`, and all are moved to the right.
+    A cell with a level is indented, and its first line begins with `sign`.
     """
     indent = min(INDENT * cell.level, max(width - 10, 0))
     room = width - indent
@@ -227,7 +226,7 @@ def wrapped(cell: Cell, width: int, sign: str = "└ ") -> list[Line]:
 
 
 def _wrapped_line(line: Line, width: int) -> list[Line]:
-    """Return a line as lines that break between pieces, inside a piece only if it is too long."""
+    """Break a line into lines of at most `width`, inside a piece only if it is longer."""
     if len(line) == 1 and columns_of(line[0][0]) <= width:
         return [line]
     lines: list[Line] = [[]]
@@ -247,7 +246,7 @@ def _wrapped_line(line: Line, width: int) -> list[Line]:
 
 
 def broken(text: str, width: int) -> list[str]:
-    """Return text in parts of at most `width` columns, broken behind a sign if there is one.
+    """Break text into parts of at most `width` columns, after a punctuation mark if possible.
 
     Examples
     --------
@@ -263,7 +262,7 @@ def broken(text: str, width: int) -> list[str]:
 
 
 def _end_of_part(text: str, width: int) -> int:
-    """Return how many letters of text go into the first part: at least one."""
+    """Return the number of characters in the first part of a broken text, at least one."""
     used = end = 0
     while end < len(text) and used + columns_of(text[end]) <= width:
         used += columns_of(text[end])

@@ -1,9 +1,9 @@
 """Tables of the terminal, drawn with rich: `model.summary()` and `function.explain()`.
 
-A table is as wide as it must be, at most as wide as the terminal. No column and no letter is ever
-left out: `table_layout` says what happens to what does not fit. `print_summary` is registered at
-the edge for "summary", `ExplanationTable` for "explanation". Keras prints columns at fixed
-positions and cuts what is longer.
+A table is as wide as its content, and at most as wide as the terminal. No column and no character
+is ever left out: `table_layout` breaks text that does not fit. `print_summary` is registered at the
+edge for "summary", `ExplanationTable` for "explanation". Keras prints columns at fixed positions
+and cuts longer text.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from kerascope.viz.table_layout import (
     wrapped,
 )
 
-# A narrower table would be hard to read.
+# A narrower table is hard to read.
 NARROWEST = 50
 WIDTH_OF_LINES = 80
 TIMES = "\N{MULTIPLICATION SIGN}"
@@ -45,9 +45,9 @@ class SummaryTable:
     Parameters
     ----------
     summary : Summary
-        What `engine.summary.summarize(model)` returns.
+        The result of `engine.summary.summarize(model)`.
     width : int, optional
-        Greatest width; by default what there is room for.
+        Greatest width; by default that of the console.
     """
 
     def __init__(self, summary: Summary, width: int | None = None) -> None:
@@ -69,7 +69,7 @@ class SummaryTable:
         yield from printed(self.lines(width), console, options)
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        """Return the widths between which the table is well."""
+        """Return the smallest and the largest useful width of the table."""
         most = min(self.width or options.max_width, options.max_width)
         return Measurement(min(NARROWEST, most), min(natural_width(self._columns), most))
 
@@ -116,8 +116,7 @@ def print_summary(
     """
     if line_length is not None and line_length < NARROWEST:
         raise ArgumentError(
-            f"summary: line_length is too small; expected at least {NARROWEST}, "
-            f"got {line_length!r}."
+            f"summary: line_length: expected at least {NARROWEST}, got {line_length!r}."
         )
     if print_fn is not None:
         for line in SummaryTable(summary).lines(line_length or WIDTH_OF_LINES):
@@ -208,7 +207,7 @@ def _activations(row: SummaryRow) -> Cell:
 
 
 def readable_bytes(size: int) -> str:
-    """Return a number of bytes in the unit that fits, each 1024 times the one before.
+    """Return a number of bytes with a fitting unit; each unit is 1024 times the one before.
 
     Examples
     --------
@@ -224,7 +223,7 @@ def readable_bytes(size: int) -> str:
 
 
 def _of_many(names: Sequence[str]) -> str:
-    """Return the first of many names, and how many there are."""
+    """Return names separated by commas; of more than four, the first four and a count."""
     shown = ", ".join(names[:4])
     return shown if len(names) <= 4 else f"{shown} and {len(names) - 4} more"
 
@@ -272,11 +271,13 @@ def _total_cost(summary: Summary) -> Iterator[Line]:
     yield line
 
 
-# --- each step of a function, and what became of it -----------------------------------------------
+# --- the steps of a compiled function -------------------------------------------------------------
 
 
 class ExplanationTable:
-    """An explanation as a rich renderable; registered at the edge for "explanation".
+    """The explanation of a compiled function as a table: each step, its line, result and memory.
+
+    It is a rich renderable, registered at the edge for "explanation".
 
     Parameters
     ----------

@@ -1,14 +1,14 @@
-"""Colours, signs and lines of the pictures, in a light and a dark palette and one of greys.
+"""Colours, signs and lines of the pictures, in a light, a dark and a grey palette.
 
-The colours are those of Okabe and Ito [1]_ and a grey; people with any kind of colour blindness can
-tell them apart. A kind is never told by its hue alone: each has a sign of its own too, and inputs,
-nested models and bare tensors have their own outlines. Boxes are filled with a tint of the colour
-that lies near the background and framed with a shade of it that stands off, so that text on them
-reaches the contrast of 4.5:1 and lines reach 3:1 that WCAG [2]_ asks for; a test computes both, in
-all palettes. For print each colour becomes the grey of its luminance.
+The colours are those of Okabe and Ito [1]_ and a grey, which people with any kind of colour
+blindness can distinguish. Hue is never the only difference between kinds: each also has its own
+sign, and inputs, nested models and bare tensors have their own outlines. A box is filled with a
+light tint of its colour and framed with a stronger shade. Text reaches a contrast of 4.5:1 and
+lines reach 3:1, as WCAG [2]_ requires; a test computes both in all palettes. For print, each colour
+becomes the grey of its luminance.
 
-Below, first the arithmetic of colours (contrast, mixing, darkening: the formulas of WCAG [2]_),
-then the palettes, and what each kind and state looks like.
+The module contains the arithmetic of colours (contrast, mixing, darkening: the formulas of WCAG
+[2]_), then the palettes, and then the look of each kind and state.
 
 References
 ----------
@@ -23,7 +23,7 @@ from functools import cache
 
 # --- arithmetic of colours ------------------------------------------------------------------------
 
-# Black and white have the same contrast to a colour of this luminance.
+# A colour of this luminance has the same contrast to black and to white.
 MIDDLE_LUMINANCE = 0.179
 
 
@@ -68,12 +68,14 @@ def mixed(color: str, other: str, share: float) -> str:
 
 
 @cache
-def set_off(color: str, ground: str, wanted: float) -> str:
-    """Return the colour with as little black (on a dark ground: white) as reaches the contrast.
+def contrasting(color: str, ground: str, wanted: float) -> str:
+    """Return the colour, darkened or lightened just enough to contrast with the background.
+
+    Black is mixed in on a light background, white on a dark one.
 
     Examples
     --------
-    >>> contrast(set_off("#F0E442", "#FFFFFF", 3.0), "#FFFFFF") >= 3
+    >>> contrast(contrasting("#F0E442", "#FFFFFF", 3.0), "#FFFFFF") >= 3
     True
     """
     end = "#000000" if luminance(ground) > MIDDLE_LUMINANCE else "#FFFFFF"
@@ -86,7 +88,7 @@ def set_off(color: str, ground: str, wanted: float) -> str:
 
 @cache
 def grey_of(color: str) -> str:
-    """Return the grey that is as light as a colour.
+    """Return the grey with the luminance of a colour.
 
     Examples
     --------
@@ -121,7 +123,7 @@ OKABE_ITO = {
 }
 FONT = "Helvetica,Arial,sans-serif"
 
-# States of boxes that are filled by their share of the time, from none on.
+# States of boxes filled by their share of the time, from 0 up.
 HEATS = ("heat0", "heat1", "heat2", "heat3", "heat4", "heat5")
 
 TEXT_CONTRAST = 4.5
@@ -130,20 +132,20 @@ LINE_CONTRAST = 3.0
 
 @dataclass(frozen=True)
 class Palette:
-    """The colours of a picture beside those of its boxes.
+    """The colours of a picture, and how the colours of its boxes are derived from hues.
 
     Parameters
     ----------
     background, text, quiet_text, edge, group_fill, group_line : str
-        Colours.
+        Colours "#RRGGBB".
     tint : float
         Share of the background in the fill of a box.
     hottest : str
         Colour of the box that takes most of the time.
     is_grey : bool
-        Whether there are no hues: what a kind is, its sign and its outline say.
+        Whether hues become greys, so that only signs and outlines distinguish kinds.
     own : tuple of (str, str)
-        Kinds of boxes and the colours that somebody wants for them.
+        Kinds of boxes and the user's colours for them.
     """
 
     background: str
@@ -158,70 +160,70 @@ class Palette:
     own: tuple[tuple[str, str], ...] = ()
 
     def hue_of(self, kind: str) -> str:
-        """Return what to ask for the colours of a kind: a name in `OKABE_ITO`, or its own."""
+        """Return the hue of a kind of box: a name in `OKABE_ITO`, or the user's "#RRGGBB"."""
         return dict(self.own).get(kind) or style_of(kind).hue
 
     def on(self, background: str) -> Palette:
-        """Return a palette for another background, in which all words and lines can be seen."""
+        """Return a palette for another background, with enough contrast for text and lines."""
         like = LIGHT if luminance(background) > MIDDLE_LUMINANCE else DARK
         text, quiet = (
-            set_off(one, background, TEXT_CONTRAST) for one in (like.text, like.quiet_text)
+            contrasting(one, background, TEXT_CONTRAST) for one in (like.text, like.quiet_text)
         )
         return replace(
             like,
             background=background,
             text=text,
             quiet_text=quiet,
-            edge=set_off(like.edge, background, LINE_CONTRAST),
+            edge=contrasting(like.edge, background, LINE_CONTRAST),
             group_fill=_tinted(like.edge, background, 0.95, (text, quiet)),
-            group_line=set_off(like.group_line, background, LINE_CONTRAST),
+            group_line=contrasting(like.group_line, background, LINE_CONTRAST),
         )
 
     def box(self, hue: str) -> tuple[str, str, str]:
-        """Colours of a box: inside, of its frame, of its sign."""
+        """Return the colours of a box: its fill, its frame and its sign."""
         return self.fill(hue), self.line(hue), self.sign(hue)
 
     def fill(self, hue: str) -> str:
-        """Colour inside a box: near enough to the background for text."""
+        """Return the fill of a box: a tint on which text is readable."""
         words = self.text, self.quiet_text
         return _tinted(self._color(hue), self.background, self.tint, words)
 
     def heat(self, name: str) -> str:
-        """Colour inside a box that is marked by one of `HEATS`: all text on it can be read."""
+        """Return the fill of a box marked by one of `HEATS`; text on it is readable."""
         return mixed(self.background, self.hottest, HEATS.index(name) / (len(HEATS) - 1))
 
     def line(self, hue: str) -> str:
-        """Colour of a frame or an arrow: seen on the background, on a group and on the fill."""
-        return self._set_off(hue, LINE_CONTRAST)
+        """Return the colour of a frame or arrow, visible on the background, groups and the fill."""
+        return self._contrasting(hue, LINE_CONTRAST)
 
     def mark(self, hue: str) -> str:
-        """Colour of the frame of a box in some state: seen on the fill of every kind."""
+        """Return the colour of the frame of a marked box, visible on the fill of every kind."""
         color = self.line(hue)
         for other in (*OKABE_ITO, *dict(self.own).values()):
-            color = set_off(color, self.fill(other), LINE_CONTRAST)
+            color = contrasting(color, self.fill(other), LINE_CONTRAST)
         return color
 
     def sign(self, hue: str) -> str:
-        """Colour of a sign or a coloured word: can be read on the fill, and beside the boxes."""
-        return self._set_off(hue, TEXT_CONTRAST)
+        """Return the colour of a sign or coloured text, readable on the fill and outside boxes."""
+        return self._contrasting(hue, TEXT_CONTRAST)
 
     def _color(self, hue: str) -> str:
         color = OKABE_ITO.get(hue, hue)
         return grey_of(color) if self.is_grey else color
 
-    def _set_off(self, hue: str, contrast: float) -> str:
+    def _contrasting(self, hue: str, contrast: float) -> str:
         color = self._color(hue)
         grounds = self.background, self.group_fill, self.fill(hue)
-        for ground in (*grounds, *grounds):  # again: what was right for one may not be any more
-            color = set_off(color, ground, contrast)
+        for ground in (*grounds, *grounds):  # twice: a later change may affect an earlier ground
+            color = contrasting(color, ground, contrast)
         return color
 
 
 @cache
 def _tinted(color: str, background: str, tint: float, words: tuple[str, ...]) -> str:
-    """Return a tint of a colour on which the words of a background can be read.
+    """Return a tint of a colour on which the text colours `words` of a background are readable.
 
-    What is set off from a dark background is light: so the tint of a dark one is dark as well.
+    The tint of a dark background is dark too, so that light lines contrast with both.
     """
     is_light = luminance(background) > MIDDLE_LUMINANCE
     for share in range(round(100 * tint), 100):
@@ -237,9 +239,9 @@ DARK = Palette("#14181D", "#F0F3F6", "#AEB8C2", "#8E9AA6", "#1C2229", "#76828E",
 PRINT = Palette(
     "#FFFFFF", "#000000", "#333333", "#333333", "#F7F7F7", "#666666", 0.8, "#B0B0B0", is_grey=True
 )
-PALETTES = {"light": LIGHT, "dark": DARK}  # those of a screen
+PALETTES = {"light": LIGHT, "dark": DARK}  # for screens
 ALL_PALETTES = {**PALETTES, "print": PRINT}
-# "auto": the reader's system decides where the format can ask it.
+# "auto": the reader's system decides, in formats that support it.
 THEMES = ("auto", *ALL_PALETTES)
 THEMES_OF_SCREENS = ("auto", *PALETTES)
 BACKGROUND, TRANSPARENT = "background", "transparent"
@@ -247,20 +249,20 @@ BACKGROUND, TRANSPARENT = "background", "transparent"
 
 @dataclass(frozen=True)
 class Style:
-    """How boxes of one kind look.
+    """The look of the boxes of one kind.
 
     Parameters
     ----------
     hue : str
         Name of a colour in `OKABE_ITO`.
     sign : str
-        One character before the name; every kind has another.
+        One character before the name, different for every kind.
     corners : {"round", "square", "note", "oval"}
         Shape of the outline.
     frames : int
         Number of lines around the box.
     heavy, dashed : bool
-        How its lines are drawn.
+        Whether the outline is thick, or dashed.
     """
 
     hue: str
@@ -289,7 +291,7 @@ STYLES = {
     "model": Style("green", "●", frames=2),
     "layer": Style("grey", "▪"),
     "tensor": Style("grey", "=", corners="note"),
-    # what stands for several boxes
+    # boxes that represent several others
     "block": Style("grey", "▤", frames=2),
     "scope": Style("grey", "▸", frames=2),
     "card": Style("blue", "▦"),
@@ -307,24 +309,24 @@ STYLES = {
 
 
 def style_of(kind: str) -> Style:
-    """Return the style of a kind of box; a kind that is not known is drawn as a plain layer."""
+    """Return the style of a kind of box; an unknown kind has the style of a plain layer."""
     return STYLES.get(kind, STYLES["layer"])
 
 
 @dataclass(frozen=True)
 class State:
-    """How a box looks that an overlay has marked.
+    """The look of a box that an overlay has marked.
 
     Parameters
     ----------
     glyph, plain : str
-        One character each; `plain` where a terminal knows only ASCII.
+        One character each; `plain` is for ASCII terminals.
     word : str
-        What the box's text says besides.
+        Text that is added to the box.
     hue : str
         Name of a colour in `OKABE_ITO`, for the frame.
     heavy, dashed, quiet : bool
-        How its frame is drawn; a quiet box steps back behind the others.
+        Whether the frame is thick or dashed, and whether the box is paler than the others.
     """
 
     glyph: str
@@ -336,7 +338,7 @@ class State:
     quiet: bool = False
 
 
-# What `attrs["state"]` of a box or an edge may be.
+# The states of a box or an edge: values of `attrs["state"]`.
 STATES = {
     "done": State("●", "*", "done", "green"),
     "current": State("▶", ">", "current", "orange"),
@@ -353,5 +355,5 @@ STATES = {
 
 
 def state_of(name: object) -> State | None:
-    """Return how a state looks; None for "" and for a state that is not known."""
+    """Return the look of a state; None for "" and for an unknown state."""
     return STATES.get(str(name))

@@ -309,25 +309,25 @@ def test_a_sequential_is_drawn_once_it_is_built():
         ({"level": "nodes"}, r"unknown level 'nodes'. Did you mean 'node'\?"),
         ({"level": "op", "expand_nested": True}, "Use expand='all'"),
         ({"expand": "all", "expand_nested": True}, "Leave one out"),
-        ({"engine": "neato"}, r"unknown engine; expected one of \('kerascope', 'dot'\)"),
+        ({"engine": "neato"}, r"unknown engine 'neato'. Use one of: 'kerascope', 'dot'\."),
         ({"theme": "drak"}, r"Did you mean 'dark'\?"),
-        ({"most": 0}, "most is no number of boxes"),
-        ({"time_limit": True}, "time_limit is no time"),
-        ({"at": 1}, "expected values="),
+        ({"most": 0}, "most: expected a number above 0, got 0"),
+        ({"time_limit": True}, "time_limit: expected a number above 0, got True"),
+        ({"at": 1}, "needs the inputs of the run: values=x"),
         ({"values": [[1.0] * 20], "level": "op"}, "expected a model at level 'node'"),
         ({"gradients": 3}, r"gradients expected a batch \(x, y\)"),
         ({"highlight": "hiden"}, r"Did you mean 'hidden'\?"),
         ({"expand": "nothing"}, "has no frames that could be opened"),
         ({"level": "layer", "expand_nested": True}, "Use level='node'"),
-        ({"rankdir": "RL"}, r"unknown rankdir; expected one of \('TB', 'LR'\), got 'RL'"),
-        ({"highlight": 3}, "highlight expected ids or names of boxes, or layers; got 3"),
+        ({"rankdir": "RL"}, "unknown rankdir 'RL'. Use one of: 'TB', 'LR'."),
+        ({"highlight": 3}, "highlight expected ids or names of boxes, or layers, got 3"),
         ({"highlight": [3]}, "highlight expected ids or names of boxes, or layers"),
-        ({"label": "name"}, "label is no function from a box to its name; got 'name'"),
+        ({"label": "name"}, "expected label as a function from a box to its name, got 'name'"),
         ({"wrt": []}, "Leave it out, or draw model.total_loss"),
         ({"to_file": "model.png"}, "Did you mean 'to'?"),
-        ({"dpi": 0}, "dpi is no resolution; expected a number above 0, got 0"),
-        ({"to": "model.bmp"}, r"ends in one of \.svg, \.png, \.pdf, .*, got '\.bmp'"),
-        ({"to": "model"}, "got 'no suffix'"),
+        ({"dpi": 0}, "dpi: expected a number above 0, got 0"),
+        ({"to": "model.bmp"}, r"the suffix '\.bmp'. Use one of: \.svg, \.png, \.pdf"),
+        ({"to": "model"}, "from the suffix ''"),
         ({"to": "no/such/folder/model.svg"}, "expected an existing folder"),
     ],
 )
@@ -339,7 +339,7 @@ def test_an_option_that_makes_no_sense_is_refused(options, words):
 def test_a_ladder_is_turned_by_graphviz_alone():
     model = ZOO["chain"]()
     model.compile("sgd", "mse")
-    with pytest.raises(ArgumentError, match="runs down one side and up the other; got rankdir="):
+    with pytest.raises(ArgumentError, match="runs down one side and up the other"):
         draw(model, level="training", rankdir="LR")
     assert 'rankdir="LR"' in draw(model, level="training", rankdir="LR", engine="dot").source
 

@@ -78,7 +78,7 @@ def test_a_frame_that_is_entered_again_is_drawn_all_the_same():
 
 
 def test_what_is_wrong_is_said():
-    with pytest.raises(ArgumentError, match=r"without a circle; 2 boxes .* 'a', 'b'"):
+    with pytest.raises(ArgumentError, match=r"without a cycle, got 2 boxes .* 'a', 'b'"):
         Graph.from_edges("g", ["a", "b"], [("a", "b"), ("b", "a")])
     with pytest.raises(ArgumentError, match="ends at an unknown box"):
         Graph.from_edges("g", ["a"], [("a", "b")])

@@ -18,7 +18,7 @@ def test_boxes_are_found_by_id_and_by_row():
     graph = Graph("g", (A, B), ())
     assert graph.node("b") is B
     assert graph.rows() == {1: [A], 0: [B]}
-    with pytest.raises(ArgumentError, match=r"no box 'c'; expected one of \['a', 'b'\]"):
+    with pytest.raises(ArgumentError, match=r"no box 'c'. Use one of: \['a', 'b'\]"):
         graph.node("c")
 
 
@@ -28,7 +28,7 @@ def test_boxes_are_found_by_id_and_by_row():
         (((A, A), ()), "boxes with distinct ids, got 'a' twice"),
         (((A,), (GraphEdge("a", "b"),)), "edge 'a' -> 'b' ends at an unknown box"),
         (((A,), (GraphEdge("b", "a"),)), "edge 'b' -> 'a' ends at an unknown box"),
-        (((GraphNode("a", "a", "input", group="g"),), ()), "box 'a' lies in an unknown group"),
+        (((GraphNode("a", "a", "input", group="g"),), ()), "box 'a' is in an unknown group"),
         (((), (), (GraphGroup("g", "g", "h"), GraphGroup("h", "h"))), "unknown or later group"),
         (((), (), (GraphGroup("g", "g"), GraphGroup("g", "g"))), "groups with distinct ids"),
     ],
@@ -39,5 +39,5 @@ def test_a_graph_that_does_not_hang_together_is_refused(arguments, words):
 
 
 def test_an_attribute_that_no_file_can_hold_is_refused():
-    with pytest.raises(DtypeError, match=r"attribute 'shape' must be plain.*got \(1, 2\)"):
+    with pytest.raises(DtypeError, match=r"attribute 'shape': expected .*got \(1, 2\)"):
         Graph("g", (GraphNode("a", "a", "input", attrs={"shape": (1, 2)}),), ())

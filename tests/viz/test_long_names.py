@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 import kerascope as ks
 from kerascope.layers import Add, Dense, Input
 from kerascope.models import Model
-from kerascope.viz.boxes import LONGEST_NAME, PictureOptions, box_text, named_apart
+from kerascope.viz.boxes import LONGEST_NAME, PictureOptions, box_text, disambiguated
 from kerascope.viz.graph import Graph, GraphNode
 
 long_names = st.lists(
@@ -21,7 +21,7 @@ long_names = st.lists(
 
 def titles(names):
     boxes = tuple(GraphNode(f"{i}", name, "dense") for i, name in enumerate(names))
-    graph = named_apart(Graph("g", boxes, ()))
+    graph = disambiguated(Graph("g", boxes, ()))
     return [box_text(box, PictureOptions()).title for box in graph.nodes]
 
 

@@ -135,18 +135,18 @@ def test_it_holds_at_every_level(model, level):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"colors": {"Dense": "#FFFFFF"}}, "no kind of box. Did you mean 'dense'"),
-        ({"colors": {"dense": "red"}}, "'dense' is 'red'; expected '#RRGGBB'"),
+        ({"colors": {"Dense": "#FFFFFF"}}, "not a kind of box. Did you mean 'dense'"),
+        ({"colors": {"dense": "red"}}, "'dense': expected '#RRGGBB'"),
         ({"colors": {"dense": "transparent"}}, "expected '#RRGGBB'"),
         ({"colors": {"dense": 3}}, "expected '#RRGGBB'"),
         ({"colors": {"background": "none"}}, "or 'transparent'"),
         ({"colors": ["#FFFFFF"]}, "a dict from kinds"),
         ({"colors": {"dense": "#FFFFFF"}, "theme": "print"}, "black, white and grey"),
         ({"colors": {"background": "#FFFFFF"}, "style": "figure"}, "no background"),
-        ({"font": "x}</style>"}, "name of a font"),
-        ({"font": "a'b"}, "name of a font"),
-        ({"font": 3}, "name of a font"),
-        ({"font": "Georgia", "style": "figure"}, "measured in Helvetica"),
+        ({"font": "x}</style>"}, "names of fonts"),
+        ({"font": "a'b"}, "names of fonts"),
+        ({"font": 3}, "names of fonts"),
+        ({"font": "Georgia", "style": "figure"}, "always set in Helvetica"),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_words(model, options, words):

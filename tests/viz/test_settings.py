@@ -178,5 +178,5 @@ def test_a_drawing_goes_on_as_a_graph_of_pydot_where_that_is():
 def test_without_pydot_it_is_said_what_else_there_is(monkeypatch):
     monkeypatch.setitem(sys.modules, "pydot", None)
     x = Input(shape=(3,), name="x")
-    with pytest.raises(MissingToolError, match=r"go on with drawing.to_graphviz"):
+    with pytest.raises(MissingToolError, match=r"use drawing.to_graphviz"):
         ks.draw(Model(x, Dense(2)(x))).to_pydot()

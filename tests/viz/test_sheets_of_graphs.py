@@ -104,7 +104,7 @@ def test_tikz_has_every_word_of_a_graph(level):
 def test_pictures_of_numbers_are_tikz_unless_they_have_images():
     history = ks.show(np.eye(3)).tikz
     assert history.count(r"\node") > 9
-    with pytest.raises(ks.errors.ArgumentError, match=r"no images of numbers.*\.pdf"):
+    with pytest.raises(ks.errors.ArgumentError, match=r"contains images of arrays.*\.pdf"):
         _ = ks.show(np.arange(4000.0).reshape(40, 100)).tikz
 
 

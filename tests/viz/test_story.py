@@ -98,5 +98,5 @@ def test_markdown_has_headings_and_nested_items():
 
 
 def test_an_unknown_format_is_refused():
-    with pytest.raises(ArgumentError, match="no format 'html'"):
+    with pytest.raises(ArgumentError, match="unknown format 'html'"):
         printer("html", io.StringIO())

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 
 import kerascope as ks
 from kerascope.viz.boxes import PictureOptions
-from kerascope.viz.exports.text_canvas import Density, fitted, words_of
+from kerascope.viz.exports.text_canvas import Density, fitted, lines_of_box
 from kerascope.viz.exports.to_text import block_of, text_drawing, to_text
 from kerascope.viz.graph import Graph, GraphEdge, GraphNode
 from kerascope.viz.layout.levels import levels_of
@@ -41,7 +41,7 @@ class Reader:
         for level in levels.values():
             order_rows(level)
         options = PictureOptions()
-        words = {n.id: words_of(n, options, density, ascii_only) for n in graph.nodes}
+        words = {n.id: lines_of_box(n, options, density, ascii_only) for n in graph.nodes}
         block = block_of(graph, levels, words, density, ascii_only)
         lines = block.canvas.lines(ascii_only)
         self.plain = ascii_only

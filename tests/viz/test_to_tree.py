@@ -147,5 +147,5 @@ def test_one_step_of_a_loop_follows_behind():
 def test_errors_say_what_was_expected():
     with pytest.raises(DtypeError, match=r"got Model\. Write to_tree\(model\.outputs\)"):
         to_tree(ZOO["chain"]())
-    with pytest.raises(ArgumentError, match="no tensor came"):
+    with pytest.raises(ArgumentError, match="expected tensors or a function, got none"):
         to_tree([])

@@ -1,1 +1,1 @@
-"""Writers: from the neutral `Graph` to SVG, HTML, DOT, characters, Mermaid, networkx, JSON."""
+"""Writers: from the neutral `Graph` to SVG, HTML, DOT, characters, Mermaid, networkx and JSON."""

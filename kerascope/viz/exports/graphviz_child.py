@@ -1,7 +1,7 @@
-"""A process of its own for Graphviz: DOT text comes in, a picture goes out.
+"""A child process for Graphviz: it reads DOT text and writes a picture.
 
-`graphviz.py` starts it for large graphs, where dot may run for minutes or abort the whole process.
-It imports nothing of this package, so it starts quickly.
+`graphviz.py` starts it for large graphs, for which dot may run for minutes or abort its process.
+It imports nothing from this package, so it starts quickly.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def main(program: str, format: str) -> None:
 
 
 def draw(source: str, program: str, format: str) -> bytes:
-    """Return the picture that the libraries in the pygraphviz wheel make.
+    """Return the picture of DOT text, drawn by the libraries in the pygraphviz wheel.
 
     Raises
     ------

@@ -1,9 +1,8 @@
-"""The page in one file in which a picture opens and closes, or a step is played.
+"""The HTML page in one file, in which frames of a picture open and close, or a step is played.
 
-There is one: its tools, its picture and its panel are in `viewer/`. A picture by itself
-(`to_html`) is the page with the time line left out; `kerascope.player` adds that, and its own
-scripts. The page holds its style, its scripts and its data, and asks no network for anything; a
-policy in it forbids that too.
+The tools, the picture and the panel of the page are in `viewer/`. `to_html` writes a page without a
+time line; `kerascope.player` adds the time line and its scripts. The page contains its style,
+scripts and data. It loads nothing from the network, and its content security policy forbids that.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ from string import Template
 
 from kerascope.viz.theme import Palette
 
-# In this order they make one script; each uses what stands before it. Then come the scripts of the
-# page itself: what starts it.
+# They are joined in this order, because each uses those before it. The script that starts the page
+# follows.
 SCRIPTS = (
     "words", "graph", "showing", "levels", "places", "strands", "routes", "labels", "arrange",
     "svg", "boxes", "picture", "view", "walking", "searching", "details", "viewer", "tools",
 )  # fmt: skip
-# Only in a page with a ladder.
+# Only for pages with a ladder.
 LADDER_SCRIPTS = ("rails", "ladder", "ladder_lines", "ladder_places", "ladder_picture")
 WALKING = (
     ("↑ ↓", "against and along the arrows (← → where the picture goes left to right)"),
@@ -53,30 +52,30 @@ def page(
     label: Callable[[str], str] = escape,
     packed: str = "",
 ) -> str:
-    """Return the page.
+    """Return the HTML of a page.
 
     Parameters
     ----------
     title : str
-        Of the window.
+        The title of the window.
     kind : str
-        The class of the whole: what is left out, and where things stand.
+        The CSS class of the page, on which its layout and tools depend.
     theme : {"light", "dark"}
-        Until the script has asked the reader's system.
+        The theme until the script has read the setting of the reader's system.
     style, script : str
     body, heading, switch : str
-        HTML: what stands below the tools, before and behind them.
+        HTML below, before and after the tools.
     data : str
-        JSON that may stand in a script element.
+        JSON that is safe inside a script element.
     keys, walking : sequence of (str, str)
-        Keys with what they do, beside those that every page has: of this page, and those that walk
-        from box to box.
+        Keys with their descriptions, in addition to those of every page: keys of this page, and
+        keys that move from box to box.
     text, label : callable
-        From a text of the page to HTML that shows it in each language, and to the value of an
-        attribute.
+        Functions that translate a text of the page into HTML with all languages, and into the value
+        of an attribute.
     packed : str, optional
-        What the place `.sides` in the body holds. It is compressed, with data and script; then the
-        body says so, for who has no script.
+        The HTML content of the element `.sides` in the body. It is compressed together with the
+        data and the script; the body then contains a note for readers without JavaScript.
     """
     allowed = [script]
     if packed:
@@ -100,16 +99,16 @@ def page(
 
 
 def side(number: int, drawn: str, label: str) -> str:
-    """Return the place of a picture and of the panel that tells of its boxes.
+    """Return the HTML element that contains a picture.
 
     Parameters
     ----------
     number : int
-        From 0: a page may have several.
+        Number of the picture in the page, from 0.
     drawn : str
-        The SVG, as it is until the script draws.
+        The SVG that is shown until the script draws.
     label : str
-        What the place is called, as the value of an attribute.
+        The name for screen readers, escaped for an attribute.
     """
     name = f"-{number + 1}" if number else ""
     return (
@@ -118,13 +117,13 @@ def side(number: int, drawn: str, label: str) -> str:
 
 
 def panel(number: int, label: str) -> str:
-    """Return the place where the page tells of the chosen box."""
+    """Return the HTML element of the panel with details of the selected box."""
     name = f"-{number + 1}" if number else ""
     return f'<aside class="details" id="details{name}" aria-label="{label}" hidden></aside>\n'
 
 
 def _policy(allowed: Sequence[str]) -> str:
-    """Return what the page may do: run its own scripts and use its own style, nothing else."""
+    """Return the content security policy, which allows only the page's own scripts and style."""
     digests = (hashlib.sha256(script.encode()).digest() for script in allowed)
     named = " ".join(f"'sha256-{base64.b64encode(one).decode()}'" for one in digests)
     return (
@@ -135,20 +134,20 @@ def _policy(allowed: Sequence[str]) -> str:
 
 @cache
 def part(name: str) -> str:
-    """Return one of the files of the page."""
+    """Return the text of a file in `viewer/`, such as "page.html"."""
     return (files("kerascope.viz.exports") / "viewer" / name).read_text(encoding="utf-8")
 
 
 @cache
 def scripts(has_ladder: bool) -> str:
-    """Return the scripts that draw, without what only their reader needs."""
+    """Return the scripts of a page, joined, without comments and indentation."""
     before = SCRIPTS.index("viewer")
     names = (*SCRIPTS[:before], *(LADDER_SCRIPTS if has_ladder else ()), *SCRIPTS[before:])
     return "".join(lean(part(f"{name}.js")) for name in names)
 
 
 def lean(script: str) -> str:
-    r"""Return a script without indentation, empty lines and comments that fill their lines.
+    r"""Return a script without indentation, empty lines and comments on separate lines.
 
     Examples
     --------
@@ -164,7 +163,7 @@ def lean(script: str) -> str:
 
 
 def colors(palette: Palette) -> dict[str, str]:
-    """Return the colours of what stands around a picture, by the names of the style sheet."""
+    """Return the colours of the page around a picture, by their names in the style sheet."""
     return {
         "background": palette.background,
         "panel": palette.group_fill,
@@ -178,6 +177,6 @@ def colors(palette: Palette) -> dict[str, str]:
 
 
 def color_rules(theme: str, named: dict[str, str]) -> str:
-    """Return the rule that gives colours their names in one theme."""
+    """Return the CSS rule that defines the named colours of one theme."""
     said = "".join(f"--{name}:{color};" for name, color in named.items())
     return f':root[data-theme="{theme}"]{{color-scheme:{theme};{said}}}\n'

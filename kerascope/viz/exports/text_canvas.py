@@ -1,8 +1,8 @@
-"""A canvas of characters, and the boxes on it.
+"""A canvas of characters, and the text and frames of boxes on it.
 
-A line is kept as the directions in which it leaves each cell, so the right corner or branch comes
-out by itself, and a cell where two different lines meet is a crossing. The words of a box are
-whole, or some are left out, or they stand on one line. A drawn level is one block.
+For each cell, a line is stored as the directions in which it leaves. So corners and branches result
+automatically, and a cell in which two different lines meet is a crossing. The text of a box is
+complete, shortened, or on one line, depending on the `Density`. Each drawn level is a `Block`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from kerascope.viz.boxes import PictureOptions, box_text
 from kerascope.viz.graph import GraphNode
 from kerascope.viz.theme import OKABE_ITO, state_of, style_of
 
-# --- lines and words on a canvas ------------------------------------------------------------------
+# --- lines and texts on a canvas ------------------------------------------------------------------
 
 UP, DOWN, LEFT, RIGHT = 1, 2, 4, 8
 _CHARACTERS = " │││─╯╮┤─╰╭├─┴┬╋"
@@ -26,18 +26,18 @@ _BROKEN = {"│": "╎", "─": "╌"}
 
 @dataclass(slots=True)
 class CanvasCell:
-    """What stands in one cell.
+    """The content of one cell of a canvas.
 
     Attributes
     ----------
     lines : dict of line to int
-        For each line that passes, the directions in which it leaves.
+        For each line in the cell, the directions in which it leaves.
     broken : bool
-        Whether the line is drawn as dashes.
+        Whether the line is dashed.
     word : str
-        A character of a word, a box or an arrow's head, which hides lines.
+        A character of a text, a box or an arrow head, which hides lines.
     style : str
-        For rich.
+        The style for rich.
     """
 
     lines: dict[Hashable, int] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class CanvasCell:
     style: str = ""
 
     def character(self, ascii_only: bool) -> str:
-        """Return what is shown."""
+        """Return the character of the cell: of its text, or of its lines."""
         if self.word is not None:
             return self.word
         if len(self.lines) > 1:
@@ -59,31 +59,31 @@ class CanvasCell:
 
 
 class TextCanvas:
-    """Cells by (column, line); it grows as it is drawn on."""
+    """A drawing area of `CanvasCell` by (column, line), which grows as needed."""
 
     def __init__(self) -> None:
         self.cells: dict[tuple[int, int], CanvasCell] = {}
 
     def vertical(self, line: Hashable, x: int, top: int, bottom: int, broken: bool = False) -> None:
-        """Draw a line through the middles of the cells from `top` to `bottom`, both included."""
+        """Draw a vertical line through the cells from `top` to `bottom`, both included."""
         for y in range(top, bottom + 1):
             mask = (UP if y > top else 0) | (DOWN if y < bottom else 0)
             self.join(line, x, y, mask, broken)
 
     def horizontal(self, line: Hashable, y: int, left: int, right: int, broken: bool) -> None:
-        """Draw a line through the middles of the cells from `left` to `right`."""
+        """Draw a horizontal line through the cells from `left` to `right`, both included."""
         for x in range(left, right + 1):
             mask = (LEFT if x > left else 0) | (RIGHT if x < right else 0)
             self.join(line, x, y, mask, broken)
 
     def join(self, line: Hashable, x: int, y: int, mask: int, broken: bool = False) -> None:
-        """Let a line leave a cell in these directions too."""
+        """Add directions in which a line leaves a cell."""
         cell = self.cells.setdefault((x, y), CanvasCell())
         cell.lines[line] = cell.lines.get(line, 0) | mask
         cell.broken = broken
 
     def write(self, x: int, y: int, text: str, style: str = "") -> None:
-        """Write a word; characters that are two cells wide take two."""
+        """Write a text from a cell to the right; wide characters take two cells."""
         for character in text:
             width = cell_len(character)
             if not width and (x - 1, y) in self.cells:
@@ -96,16 +96,16 @@ class TextCanvas:
             x += width
 
     def is_free(self, x: int, y: int, width: int) -> bool:
-        """Tell whether nothing stands in some cells beside each other."""
+        """Return whether `width` cells from (x, y) to the right are empty."""
         return not any((x + step, y) in self.cells for step in range(width))
 
     def paste(self, other: TextCanvas, x: int, y: int) -> None:
-        """Draw another canvas on this one, moved."""
+        """Copy the cells of another canvas to this one, shifted by (x, y)."""
         for (column, line), cell in other.cells.items():
             self.cells[column + x, line + y] = cell
 
     def lines(self, ascii_only: bool) -> list[list[tuple[str, str]]]:
-        """Return what is shown, line by line, as (character, style)."""
+        """Return the characters of the canvas, line by line, as (character, style)."""
         height = 1 + max((y for _, y in self.cells), default=-1)
         shown: list[list[tuple[str, str]]] = [[] for _ in range(height)]
         for x, y in sorted(self.cells):
@@ -116,7 +116,7 @@ class TextCanvas:
         return shown
 
 
-# --- the words of a box ---------------------------------------------------------------------------
+# --- the text of a box ----------------------------------------------------------------------------
 
 _PLAIN_WORDS = {"·": "-", "…": "...", "►": "->", "\u00d7": "x", "→": "->", "—": "-"}
 _PLAIN_SIGNS = {
@@ -127,16 +127,16 @@ _PLAIN_SIGNS = {
 
 @dataclass(frozen=True)
 class Density:
-    """How much room boxes take.
+    """How much space boxes take.
 
     Attributes
     ----------
     boxed : bool
-        Whether each stands in a frame of its own, on several lines.
+        Whether each box has a frame and several lines; otherwise it is one line.
     words : int
-        3: all; 2: without parameters; 1: without class; 0: without shape.
+        3: all text; 2: without parameters; 1: without class; 0: without shape.
     longest : int
-        Cells that a name may take.
+        Greatest width of a name, in cells.
     """
 
     boxed: bool
@@ -144,15 +144,15 @@ class Density:
     longest: int = 40
 
 
-# In the order in which they are tried; names become shorter last.
+# Densities in the order in which they are tried; names are shortened last.
 _NARROW = tuple(Density(False, 0, longest) for longest in (40, 24, 16, 10))
-ROOMY = (*(Density(True, words) for words in (3, 2, 1, 0)), Density(True, 0, 16), *_NARROW)
+FRAMED = (*(Density(True, words) for words in (3, 2, 1, 0)), Density(True, 0, 16), *_NARROW)
 COMPACT = (*(Density(False, words) for words in (3, 2, 1)), *_NARROW)
 
 
 @dataclass(frozen=True)
-class Words:
-    """The lines of a box, each with its style for rich."""
+class BoxLines:
+    """The lines of a box, each with its style for rich, and its numbers of inputs and outputs."""
 
     lines: tuple[tuple[str, str], ...]
     inputs: int = 0
@@ -160,17 +160,19 @@ class Words:
 
     @property
     def width(self) -> int:
-        """Cells of the longest line."""
+        """The width of the longest line, in cells."""
         return max(cell_len(line) for line, _ in self.lines)
 
 
-def words_of(node: GraphNode, options: PictureOptions, density: Density, ascii_only: bool) -> Words:
-    """Return the words of a box.
+def lines_of_box(
+    node: GraphNode, options: PictureOptions, density: Density, ascii_only: bool
+) -> BoxLines:
+    """Return the lines of a box at a density.
 
     Examples
     --------
     >>> node = GraphNode("d", "scores", "dense", attrs={"class_name": "Dense"})
-    >>> words_of(node, PictureOptions(), Density(False), False).lines[0][0]
+    >>> lines_of_box(node, PictureOptions(), Density(False), False).lines[0][0]
     '■ scores Dense'
     """
     text = box_text(node, options)
@@ -193,11 +195,11 @@ def words_of(node: GraphNode, options: PictureOptions, density: Density, ascii_o
     else:
         lines = [(" ".join([title, *rest]), color)]
     counts = (int(node.attrs.get(key, 0)) for key in ("input_count", "output_count"))
-    return Words(tuple(lines), *counts)
+    return BoxLines(tuple(lines), *counts)
 
 
 def _lines(node: GraphNode, lines: tuple[str, ...], words: int) -> list[str]:
-    """Return the quiet lines that are kept: the shape goes last."""
+    """Return the lines below the title that are kept at a density; the shape is dropped last."""
     shape = str(node.attrs.get("output_shapes", ""))
     if words >= 2:
         return list(lines)
@@ -205,7 +207,7 @@ def _lines(node: GraphNode, lines: tuple[str, ...], words: int) -> list[str]:
 
 
 def _without(line: str, words: int) -> str:
-    """Return a line without the number of parameters, if that is left out."""
+    """Return a line without the number of parameters, if the density drops it."""
     if words >= 3:
         return line
     parts = [part for part in line.split(" · ") if not part.endswith((" params", " param"))]
@@ -213,7 +215,7 @@ def _without(line: str, words: int) -> str:
 
 
 def plain(text: str, ascii_only: bool) -> str:
-    r"""Return a text in ASCII, what is not in it escaped; or as it is.
+    r"""Return a text with other characters than ASCII escaped if `ascii_only`.
 
     Examples
     --------
@@ -227,7 +229,7 @@ def plain(text: str, ascii_only: bool) -> str:
 
 
 def fitted(text: str, width: int, ascii_only: bool = False) -> str:
-    """Return a text in at most so many cells, its middle left out if need be.
+    """Return a text of at most `width` cells; the middle of a longer one becomes "…".
 
     Examples
     --------
@@ -252,25 +254,25 @@ def _cut(text: str, width: int) -> str:
     return text
 
 
-# --- boxes, and a drawn level as one block --------------------------------------------------------
+# --- drawn boxes and levels -----------------------------------------------------------------------
 
 Spot = tuple[int, int, int, int]  # left, top, width, height
 
 
 @dataclass
 class Block:
-    """A level that is drawn, and what the level around it has to know.
+    """A drawn level, with the positions that the level around it needs.
 
     Attributes
     ----------
     canvas : TextCanvas
     width, height : int
     doors : dict of (str, int) to int
-        Column of each door, by ("entry" or "exit", the arrow's number).
+        Column at which each arrow crosses the border, by ("entry" or "exit", number of the arrow).
     spots : dict of str to (int, int, int, int)
-        Where each box stands: left, top, width, height.
+        Position of each box: left, top, width, height.
     depths : list of (int, int)
-        Depth of each row and the line in which it begins.
+        Depth and first line of each row.
     """
 
     canvas: TextCanvas
@@ -281,8 +283,10 @@ class Block:
     depths: list[tuple[int, int]] = field(default_factory=list)
 
 
-def draw_box(canvas: TextCanvas, words: Words, spot: Spot, boxed: bool, ascii_only: bool) -> None:
-    """Draw a box: words in a frame, or one line."""
+def draw_box(
+    canvas: TextCanvas, words: BoxLines, spot: Spot, boxed: bool, ascii_only: bool
+) -> None:
+    """Draw a box: lines in a frame, or one line without a frame."""
     left, top, width, height = spot
     if not boxed:
         text, style = words.lines[0]
@@ -302,7 +306,7 @@ def draw_box(canvas: TextCanvas, words: Words, spot: Spot, boxed: bool, ascii_on
 
 @dataclass(frozen=True)
 class BesideArrow:
-    """How an arrow between two boxes beside each other looks.
+    """The look of an arrow between two boxes next to each other.
 
     Parameters
     ----------
@@ -317,7 +321,7 @@ class BesideArrow:
 
 
 def draw_beside(canvas: TextCanvas, first: Spot, last: Spot, arrow: BesideArrow) -> None:
-    """Draw the straight arrow from a box to the one beside it."""
+    """Draw the straight arrow between two boxes next to each other."""
     goes_right = first[0] < last[0]
     near, far = (first, last) if goes_right else (last, first)
     left, right = near[0] + near[2], far[0] - 1

@@ -1,8 +1,8 @@
-"""A ladder in characters: a row for each call, its card beside it, its gradient at the right.
+"""A ladder in characters: each row has a call, its card of weights and, at the right, its gradient.
 
-Names say where things come from, so no line is drawn: `←` stands before what a call reads, `⇠`
-before what a gradient is made of, unless that is the call, or the gradient, of the row before or
-after. A card has a line for each weight, from the weight to its new value.
+Sources are named instead of connected by lines: `←` precedes the inputs of a call and `⇠` those of
+a gradient. They are left out if the only source is the call of the row above, or the gradient of
+the row below. A card has a line for each weight, from the weight to its new value.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from rich.cells import cell_len
 
 from kerascope.viz.boxes import PictureOptions
-from kerascope.viz.exports.text_canvas import Density, fitted, plain, words_of
+from kerascope.viz.exports.text_canvas import Density, fitted, lines_of_box, plain
 from kerascope.viz.graph import Graph, GraphNode
 from kerascope.viz.nesting import longest_paths
 from kerascope.viz.theme import OKABE_ITO, style_of
@@ -25,7 +25,7 @@ LEAST_COLUMN = 14
 def ladder_lines(
     graph: Graph, options: PictureOptions, width: int, ascii_only: bool
 ) -> list[Line] | None:
-    """Return the lines of a ladder, no longer than `width`; None if there is no room for it.
+    """Return the lines of a ladder, no longer than `width`; None if it does not fit.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def ladder_lines(
 
 
 class _Text:
-    """The words of a ladder, row by row, in three columns."""
+    """The texts of a ladder, row by row, in three columns."""
 
     def __init__(self, graph: Graph, options: PictureOptions, ascii_only: bool) -> None:
         self.graph = graph
@@ -77,10 +77,10 @@ class _Text:
             if "line" in node.attrs:
                 lines = self.lines.setdefault(node.group, {})
                 lines.setdefault(str(node.attrs["line"]), []).append(node)
-        self.told: set[str] = set()
+        self.shown_cards: set[str] = set()
 
     def heads(self, widths: list[int]) -> Line:
-        """Return the line above the columns."""
+        """Return the line with the titles of the columns."""
         names = ("forward v", "weights", "^ backward") if self.ascii_only else (
             "forward \u25bc", "weights", "\u25b2 backward"
         )  # fmt: skip
@@ -90,7 +90,7 @@ class _Text:
         return line
 
     def rows(self) -> list[tuple[Line, Line, Line]]:
-        """Return the three columns of each row: calls, then losses."""
+        """Return the three columns of each row: calls first, then losses."""
         calls = [node for node in self.graph.nodes if self._rail(node) == "forward"]
         pairs = [
             (edge.source, edge.target)
@@ -108,7 +108,7 @@ class _Text:
             gradients = [x for x in self.graph.nodes if x.attrs.get("beside") == node.id]
             right = [line for x in gradients for line in self._gradient(x, below)]
             found.append((self._call(node, above), self._cards(node.id), right))
-        rest = [card for card in self.lines if card not in self.told]
+        rest = [card for card in self.lines if card not in self.shown_cards]
         for card in rest:
             found.append(([], self._card(card), []))
         below_all = [node for node in self.graph.nodes if self._rail(node) == "loss"]
@@ -120,7 +120,7 @@ class _Text:
         return str(node.attrs.get("rail", ""))
 
     def _call(self, node: GraphNode, above: str) -> Line:
-        words = words_of(node, self.options, Density(True), self.ascii_only)
+        words = lines_of_box(node, self.options, Density(True), self.ascii_only)
         sources = [s for s, _ in self.into.get(node.id, []) if self._rail(self.nodes[s])]
         lines = [words.lines[0], *((f"  {text}", style) for text, style in words.lines[1:])]
         if sources and sources != [above]:
@@ -130,15 +130,15 @@ class _Text:
         return lines
 
     def _gradient(self, node: GraphNode, below: str) -> Line:
-        words = words_of(node, self.options, Density(True), self.ascii_only)
+        words = lines_of_box(node, self.options, Density(True), self.ascii_only)
         arriving = list(dict.fromkeys(self.into.get(node.id, [])))
         lines = [words.lines[0], *((f"  {text}", style) for text, style in words.lines[1:])]
         homes = [str(self.nodes[source].attrs.get("beside", "")) for source, _ in arriving]
         if arriving and homes != [below]:
             sign = "<~" if self.ascii_only else "\u21e0"
             for source, via in arriving:
-                told = f"via {via}" if via else self._name(source)
-                lines.append((f"  {sign} {plain(told, self.ascii_only)}", "dim"))
+                origin = f"via {via}" if via else self._name(source)
+                lines.append((f"  {sign} {plain(origin, self.ascii_only)}", "dim"))
         return lines
 
     def _name(self, box: str) -> str:
@@ -147,7 +147,7 @@ class _Text:
     # --- cards ------------------------------------------------------------------------------------
 
     def _cards(self, call: str) -> Line:
-        """Return the cards that a call reads; one that stands in a row before is only named."""
+        """Return the cards that a call reads; a card in an earlier row is only named."""
         lines: Line = []
         cards = dict.fromkeys(
             source if self.nodes[source].kind == "card" else self.nodes[source].group
@@ -155,7 +155,7 @@ class _Text:
             if self.nodes[source].kind == "card" or "line" in self.nodes[source].attrs
         )
         for card in cards:
-            if card in self.told:
+            if card in self.shown_cards:
                 sign = "<-" if self.ascii_only else "\u2190"
                 lines.append(
                     (f"{sign} {plain(self._label(card), self.ascii_only)}, as above", "dim")
@@ -170,9 +170,9 @@ class _Text:
         return next(group.label for group in self.graph.groups if group.id == card)
 
     def _card(self, card: str) -> Line:
-        self.told.add(card)
+        self.shown_cards.add(card)
         if card in self.nodes:
-            words = words_of(self.nodes[card], self.options, Density(True), self.ascii_only)
+            words = lines_of_box(self.nodes[card], self.options, Density(True), self.ascii_only)
             return list(words.lines)
         table = [self._cells(line) for line in self.lines[card].values()]
         columns = dict.fromkeys(column for line in table for column in line)
@@ -185,14 +185,14 @@ class _Text:
         ]
 
     def _cells(self, line: Iterable[GraphNode]) -> dict[str, str]:
-        """Return the words of a weight's line by column: a new slot is told by its slot."""
+        """Return the texts of a weight's line by column; new values of slots are left out."""
         found: dict[str, str] = {}
         order = {"weight": 0, "via": 1, "gradient": 2, "new": 9}
         for node in sorted(line, key=lambda x: order.get(str(x.attrs["column"]), 3)):
             column, short = str(node.attrs["column"]), str(node.attrs["short"])
             if node.kind == "update" and column != "new":
                 continue
-            sign = words_of(node, self.options, Density(True), self.ascii_only).lines[0][0][:1]
+            sign = lines_of_box(node, self.options, Density(True), self.ascii_only).lines[0][0][:1]
             detail = str(node.attrs.get("detail", "")).split("\n")[0]
             if column == "weight":
                 shape = str(node.attrs.get("output_shapes", "")) if self.options.show_shapes else ""

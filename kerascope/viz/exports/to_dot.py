@@ -1,11 +1,12 @@
-"""From a `Graph` to DOT, the language of Graphviz.
+"""Write a `Graph` as DOT, the language of Graphviz.
 
-Boxes of one depth stand in one row (`rank=same`). A box with several inputs has a cell for each
-along its upper side, one with several outputs along its lower side, so parallel arrows stay apart
-and say which operand they are. The text is the same at every run. `graphviz.py` makes pictures of
-it: dot finds the places.
+Boxes of the same depth form a row (`rank=same`). A box has cells for several inputs along its upper
+side and for several outputs along its lower side, so parallel arrows stay separate and show which
+operand they are. The text is the same at every run. `graphviz.py` renders it with dot, which
+computes the positions.
 
-Below come the graph, the texts of its boxes, and how boxes, frames and arrows look.
+The module contains the graph, the texts of its boxes, and the attributes of boxes, frames and
+arrows.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
 from kerascope.viz.nesting import by_frame, items_of
 from kerascope.viz.theme import state_of, style_of
 
-# Above this many boxes dot's search for short edges is cut off: it would take minutes.
+# Above this many boxes, dot's search for short edges is limited, since it would take minutes.
 MANY_BOXES = 150
 
 
@@ -49,7 +50,7 @@ def to_dot(graph: Graph, options: boxes.PictureOptions | None = None) -> str:
 
 
 def defaults(graph: Graph, options: boxes.PictureOptions) -> Iterator[str]:
-    """Yield what holds for the whole picture, for every box and for every arrow."""
+    """Yield the default attributes of the picture, of boxes and of arrows."""
     palette = options.palette
     picture: dict[str, str] = {
         "rankdir": options.rankdir,
@@ -80,7 +81,7 @@ def defaults(graph: Graph, options: boxes.PictureOptions) -> Iterator[str]:
 
 
 class _DotWriter:
-    """Writes one graph. The boxes are sorted by group and row once."""
+    """Writes one graph as DOT; its boxes are sorted by group and row."""
 
     def __init__(self, graph: Graph, options: boxes.PictureOptions) -> None:
         depths = [part.depth for part in items_of(graph)] if options.depth_ranks else []
@@ -94,7 +95,7 @@ class _DotWriter:
             self.rows.setdefault(node.group, {}).setdefault(node.depth, []).append(node)
 
     def text(self) -> str:
-        """Return the whole."""
+        """Return the whole DOT text."""
         lines = [*defaults(self.graph, self.options), *self.parts()]
         return "\n".join([f"digraph {quoted(self.graph.name)} {{", *lines, "}", ""])
 
@@ -112,7 +113,7 @@ class _DotWriter:
     # --- boxes ---
 
     def contents(self, group: str, indent: str) -> Iterator[str]:
-        """Yield what lies directly in a group: its boxes row by row, then the groups inside it."""
+        """Yield the direct contents of a group: its boxes row by row, then the groups in it."""
         for _, row in sorted(self.rows.get(group, {}).items(), reverse=True):
             for node in row:
                 name = self.names[node.id]
@@ -127,16 +128,16 @@ class _DotWriter:
             yield f"{indent}}}"
 
     def names_of(self, row: Iterable[GraphNode]) -> list[str]:
-        """Return the names of those boxes of a row that stand where their depth says."""
+        """Return the names of the boxes of a row, without those placed next to another box."""
         return [self.names[node.id] for node in row if not self.neighbour(node)]
 
     def neighbour(self, node: GraphNode) -> str:
-        """Return the id of the box that this one stands right of; "" for none."""
+        """Return the id of the box to whose right this one is placed; "" for none."""
         beside = str(node.attrs.get("beside", ""))
         return beside if beside in self.boxes and beside != node.id else ""
 
     def pairs(self) -> Iterator[str]:
-        """Yield rows of two for boxes that stand beside another, with an unseen arrow to order."""
+        """Yield rows for boxes placed next to another, with an invisible arrow for the order."""
         for node in self.graph.nodes:
             beside = self.neighbour(node)
             if beside:
@@ -146,7 +147,7 @@ class _DotWriter:
     # --- depths at the side ---
 
     def depth_axis(self) -> Iterator[str]:
-        """Yield a column of texts, one per row; they come first, so dot sets them left."""
+        """Yield a column with the depth of each row; it comes first, so dot places it left."""
         quiet = self.options.palette.quiet_text
         depths = list(self.rows_with_groups())
         for depth in depths:
@@ -158,14 +159,14 @@ class _DotWriter:
             yield f"  {names} {attribute_list({'style': 'invis', 'weight': '100'})}"
 
     def rows_with_groups(self) -> dict[int, list[str]]:
-        """Return the names in each row; an expanded model is there with its deepest boxes."""
+        """Return the names in each row; the deepest boxes of an open frame represent it."""
         rows = {depth: self.names_of(row) for depth, row in self.rows.get("", {}).items()}
         for group in self.inner.get("", []):
             rows.setdefault(group.depth, []).extend(self.first_boxes(group.id))
         return dict(sorted(rows.items(), reverse=True))
 
     def first_boxes(self, group: str) -> list[str]:
-        """Return the boxes in the first row of a group, or of the groups that it begins with."""
+        """Return the boxes in the first row of a group, or of the groups in that row."""
         rows, inner = self.rows.get(group, {}), self.inner.get(group, [])
         depth = max([*rows, *(one.depth for one in inner)], default=0)
         first = self.names_of(rows.get(depth, []))
@@ -181,7 +182,7 @@ class _DotWriter:
         tail, head = quoted(self.names[source.id]), quoted(self.names[target.id])
         back = source.group == target.group and source.depth <= target.depth
         if back or edge.attrs.get("role") in ROLES:
-            # Back to a shared layer, or what flows backward: the rows stay as they are.
+            # An arrow back to a shared layer, or a backward one, must not move the rows.
             attributes["constraint"] = "false"
             return f"  {tail} -> {head} {attribute_list(attributes)}"
         leaves, enters = ("s", "n") if self.options.rankdir == "TB" else ("e", "w")
@@ -198,7 +199,7 @@ def _same_rank(names: list[str], indent: str) -> Iterator[str]:
 
 
 def axis_name(depth: int) -> str:
-    """Return what the text beside a row is called in DOT."""
+    """Return the DOT name of the text with the depth of a row."""
     return f"depth axis {depth}"
 
 
@@ -219,7 +220,7 @@ def box_label(node: GraphNode, options: boxes.PictureOptions) -> str:
 
 
 def group_label(group: GraphGroup, options: boxes.PictureOptions) -> str:
-    """Return the text of a frame: whose call it is, and which."""
+    """Return the text of a frame as an HTML-like label: the layer's name, class and call."""
     name, detail = boxes.group_text(group)
     palette = options.palette
     rows = [_row(f"<B>{escaped(name)}</B>", _GROUP_SIZE, palette.text, "LEFT")]
@@ -229,7 +230,7 @@ def group_label(group: GraphGroup, options: boxes.PictureOptions) -> str:
 
 
 def caption_label(graph: Graph, options: boxes.PictureOptions) -> str:
-    """Return the picture's title: the model's name and what is in it."""
+    """Return the title of the picture and its caption as an HTML-like label."""
     title, *captions = boxes.caption_lines(graph)
     palette = options.palette
     rows = [_row(f"<B>{escaped(title)}</B>", _CAPTION_SIZE, palette.text)]
@@ -238,7 +239,7 @@ def caption_label(graph: Graph, options: boxes.PictureOptions) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return text so that Graphviz's tables show it as it is; they take no empty one.
+    """Return text escaped for Graphviz's tables, which do not accept empty text.
 
     Examples
     --------
@@ -265,7 +266,7 @@ def _text_rows(node: GraphNode, text: boxes.BoxText, options: boxes.PictureOptio
 def _ports(
     node: GraphNode, letter: str, texts: tuple[str, ...], options: boxes.PictureOptions
 ) -> str:
-    """Return the cells of one side within one cell; from left to right they form a column."""
+    """Return a cell that contains the ports of one side, as a row or (with "LR") as a column."""
     if not texts:
         return ""
     border = {"iTB": "B", "oTB": "T", "iLR": "R", "oLR": "L"}[letter + options.rankdir]
@@ -285,7 +286,7 @@ def _ports(
     return f"<TD>{_nested(rows)}</TD>"
 
 
-# --- the language ---------------------------------------------------------------------------------
+# --- the table language ---------------------------------------------------------------------------
 
 
 def _row(content: str, size: int, color: str, align: str = "CENTER") -> str:
@@ -306,13 +307,12 @@ def _label(rows: list[str]) -> str:
     return f"<{_nested(rows)}>"
 
 
-# --- how boxes, frames and arrows look, and how names and texts are written -----------------------
+# --- attributes of boxes, frames and arrows, and their names --------------------------------------
 
 HEAVY, PLAIN = "2.2", "1.1"
-# What flows along an arrow that is no tensor on its way forward: kind of box whose hue it has,
-# and its line.
+# Arrows that are not forward tensors, by role: the kind of box whose hue they have, and their line.
 ROLES = {"gradient": ("gradient", "dashed"), "update": ("update", "dotted")}
-# A frame is dashed around a call; what stands for something else has another outline.
+# Outlines of frames by kind; a call is dashed.
 _FRAME_LINES = {
     "card": "solid",
     "call": "dashed",
@@ -331,10 +331,10 @@ _FRAME_WORDS = {
 
 
 def dot_names(ids: Iterable[str], reserved: Container[str] = ()) -> dict[str, str]:
-    """Return what boxes (or frames) are called in DOT: their ids, as far as Graphviz can hold them.
+    """Return the DOT name of each box (or frame) by id: the id itself where Graphviz allows it.
 
-    Graphviz takes no empty name, loses names that begin with "%", and its SVG cannot hold control
-    characters; what cannot be seen is an escape. Ids that would become equal get a number.
+    Graphviz rejects empty names, loses names that begin with "%", and cannot write control
+    characters to SVG. Control characters are escaped, and ids that would become equal get a number.
 
     Examples
     --------
@@ -357,7 +357,7 @@ def dot_names(ids: Iterable[str], reserved: Container[str] = ()) -> dict[str, st
 
 
 def box_attributes(node: GraphNode, name: str, options: boxes.PictureOptions) -> dict[str, str]:
-    """Return the attributes of a box that is called `name` in DOT."""
+    """Return the DOT attributes of the box with the DOT name `name`."""
     style, state = style_of(node.kind), state_of(node.attrs.get("state", ""))
     palette = options.palette
     quiet = state is not None and state.quiet
@@ -385,7 +385,7 @@ def box_attributes(node: GraphNode, name: str, options: boxes.PictureOptions) ->
 
 
 def frame_attributes(group: GraphGroup, name: str, options: boxes.PictureOptions) -> dict[str, str]:
-    """Return the attributes of a frame that is called `name` in DOT."""
+    """Return the DOT attributes of the frame with the DOT name `name`."""
     state = state_of(group.attrs.get("state", ""))
     palette, kind = options.palette, str(group.attrs.get("kind", "call"))
     attributes = {
@@ -421,7 +421,7 @@ def _tooltip(node: GraphNode, options: boxes.PictureOptions) -> str:
 
 
 def arrow_attributes(edge: GraphEdge, number: int, options: boxes.PictureOptions) -> dict[str, str]:
-    """Return the attributes of an arrow."""
+    """Return the DOT attributes of an arrow."""
     palette = options.palette
     attributes = {"id": f"edge-{number}"}
     label, role = boxes.one_line(edge.label), str(edge.attrs.get("role", ""))
@@ -460,7 +460,7 @@ def quoted(text: str) -> str:
 
 
 def attribute_list(attributes: Mapping[str, str]) -> str:
-    """Return attributes in their brackets; a label in the table language stays as it is."""
+    """Return attributes in brackets, quoted except for labels in the table language."""
     texts = [
         f"{key}={value if key == 'label' and value.startswith('<<') else _value(value)}"
         for key, value in attributes.items()
@@ -469,5 +469,5 @@ def attribute_list(attributes: Mapping[str, str]) -> str:
 
 
 def _value(text: str) -> str:
-    """Return an attribute's text; Graphviz would read `&lt;` in it as a character."""
+    """Return a quoted value in which Graphviz does not interpret entities such as `&lt;`."""
     return quoted(re.sub(r"&(?=#?\w+;)", "&amp;", text))

@@ -1,9 +1,9 @@
-"""From a graph to a page in one file: frames open and close, search, details, keyboard.
+"""Write a graph as an HTML page in one file, with frames to open, search, details and keyboard.
 
-Python measures the words and puts the rows in order; the scripts of `page` do what `layout/` does
-besides, for whatever frames are open.
+Python measures the texts and orders the rows. The scripts of the page (`viewer/`) compute the rest
+of the layout, as `layout/` does, each time a frame opens or closes.
 
-Below come the page, its style, its data, its distances, and what it must know of frames.
+The module contains the page, its style, its data, its distances, and the closed frames.
 """
 
 from __future__ import annotations
@@ -42,23 +42,23 @@ from kerascope.viz.theme import PALETTES, STATES, STYLES, style_of
 
 
 @dataclass(frozen=True)
-class Room:
-    """What is kept free in a picture for what the page draws into it later.
+class ReservedSpace:
+    """Space that a picture reserves for texts which the page draws into it later.
 
     Attributes
     ----------
     widened : callable
-        From a box to one with more words, which keep the room.
+        A function from a box to a box with placeholder text, for which space is measured.
     left_out : str
-        A line of these words that is not drawn.
+        A line of the placeholder text that is not drawn.
     between_rows : float or None
-        The distance of the rows of a ladder, if it is another.
+        The distance between the rows of a ladder; None for the default.
     least : float
-        How far the rows of other pictures lie apart at least.
+        The least distance between the rows of other pictures.
     beside : float
-        At the right side.
+        The padding at the right side.
     value_width : float
-        Of the place for a value in a cell of a ladder.
+        The width reserved for a value in a cell of a ladder.
     """
 
     widened: Callable[[GraphNode], GraphNode]
@@ -75,12 +75,12 @@ def to_html(
     *,
     closed: Collection[str] | None = None,
 ) -> str:
-    """Return a graph as a page in one file.
+    """Return a graph as an HTML page in one file.
 
     Parameters
     ----------
     graph : Graph
-        With all its groups; `collapse.blocks.with_blocks` adds more.
+        A graph with all its groups; `collapse.blocks.with_blocks` adds more.
     options : PictureOptions, optional
     closed : collection of str, optional
         Ids of the groups that are closed when the page opens; by default `closed_by_default`.
@@ -113,7 +113,7 @@ def to_html(
         f'<svg id="picture" class="graph kerascope {theme}" role="group" '
         f'aria-label="{_escaped(f"{name}: {len(graph.nodes)} boxes")}"></svg>\n'
     )
-    without = "This page draws its picture by JavaScript, which is switched off here."
+    without = "This page draws its picture with JavaScript, which is disabled here."
     return page.page(
         title=_escaped(name),
         kind="viewer",
@@ -129,19 +129,22 @@ def to_html(
 
 
 def data_and_style(
-    graph: Graph, options: PictureOptions, closed: Collection[str], room: Room | None = None
+    graph: Graph,
+    options: PictureOptions,
+    closed: Collection[str],
+    reserved: ReservedSpace | None = None,
 ) -> tuple[dict[str, Any], str]:
-    """Return what the page knows of a graph, as JSON has it, and the rules of its picture.
+    """Return the data of a graph for the page, as JSON values, and the CSS rules of its picture.
 
     Parameters
     ----------
     graph : Graph
-        With all its groups.
+        A graph with all its groups.
     options : PictureOptions
     closed : collection of str
         Ids of the groups that are closed at first.
-    room : Room, optional
-        What is kept free.
+    reserved : ReservedSpace, optional
+        Space for texts that the page draws later.
 
     Raises
     ------
@@ -150,7 +153,7 @@ def data_and_style(
     """
     check_groups(graph, closed, "to_html")
     frames = closed_frames(graph)
-    found = _Data(graph, options, frames, room).result(dict.fromkeys(closed))
+    found = _Data(graph, options, frames, reserved).result(dict.fromkeys(closed))
     return found, _picture_styles(graph, options, frames)
 
 
@@ -162,14 +165,14 @@ def _escaped(text: str) -> str:
 
 
 def _picture_styles(graph: Graph, options: PictureOptions, frames: ClosedFrames) -> str:
-    """Return the rules of an SVG, in both themes, for all kinds and states that may be seen."""
+    """Return the CSS rules of the picture in both themes, for all kinds and states in the graph."""
     boxes = (*graph.nodes, *frames.boxes.values())
     kinds = dict.fromkeys(box.kind for box in boxes if box.kind in STYLES)
     states = dict.fromkeys(str(box.attrs.get("state", "")) for box in boxes)
     looks = dict.fromkeys(
         (str(edge.attrs.get("role", "")), str(edge.attrs.get("state", ""))) for edge in graph.edges
     )
-    kinds["layer"] = None  # what a kind that is not known is drawn as
+    kinds["layer"] = None  # the look of unknown kinds
     nodes = [GraphNode(f"kind {kind}", "", kind) for kind in kinds]
     nodes += [GraphNode(f"state {one}", "", "layer", attrs={"state": one}) for one in states]
     ends = nodes[0].id, nodes[-1].id
@@ -182,17 +185,16 @@ def _picture_styles(graph: Graph, options: PictureOptions, frames: ClosedFrames)
     return "\n".join(style_sheet(seen, own, theme) for theme, own in themes.items())
 
 
-# --- what the page knows of its graph, as compact JSON: `viewer/graph.js` reads it ----------------
+# --- the data of a graph as compact JSON, which `viewer/graph.js` reads ---------------------------
 #
-# Every text stands once in a table, every set of words, size and set of attributes too; all else
-# names them by their numbers. The rows of every level are in order already, so the page only has to
-# find places, whatever frames are open.
+# Texts, box texts, sizes and attribute sets are stored once, in tables, and referred to by number.
+# The rows of every level are ordered already, so the page only computes positions.
 
-IN_A_LANE, BESIDE = 1, 2  # ways of a route that is not from row to row
+IN_A_LANE, BESIDE = 1, 2  # kinds of routes that do not run from row to row
 
 
 def as_script(data: Mapping[str, Any]) -> str:
-    """Return data as JSON that may stand in a script element: no text in it can end the element.
+    """Return data as JSON that is safe inside a script element: no text can close the element.
 
     Examples
     --------
@@ -204,14 +206,14 @@ def as_script(data: Mapping[str, Any]) -> str:
 
 
 class _Table:
-    """Things that are the same several times, each named by its number."""
+    """A table that stores equal items once and gives each a number."""
 
     def __init__(self) -> None:
         self.items: list[Any] = []
         self.numbers: dict[Hashable, int] = {}
 
     def add(self, key: Hashable, item: Any) -> int:
-        """Return the number of the item with this key; it is added if it is new."""
+        """Return the number of the item with this key, adding it if the key is new."""
         if key not in self.numbers:
             self.numbers[key] = len(self.items)
             self.items.append(item)
@@ -219,17 +221,17 @@ class _Table:
 
 
 class _Data:
-    """Everything that the page draws, in a form that JSON has.
+    """Converts a graph to the JSON data from which the page draws it.
 
     Parameters
     ----------
     graph : Graph
-        With all its groups.
+        A graph with all its groups.
     options : PictureOptions
     frames : ClosedFrames
         The groups as closed boxes.
-    room : Room, optional
-        What is kept free.
+    reserved : ReservedSpace, optional
+        Space for texts that the page draws later.
     """
 
     def __init__(
@@ -237,26 +239,26 @@ class _Data:
         graph: Graph,
         options: PictureOptions,
         frames: ClosedFrames,
-        room: Room | None = None,
+        reserved: ReservedSpace | None = None,
     ) -> None:
         self.graph = graph
-        self.room = room
+        self.reserved = reserved
         self.options = options
         self.sideways = replace(options, rankdir="LR")
         self.downward = replace(options, rankdir="TB")
         self.frames = frames
         self.group_numbers = {"": -1} | {group.id: i for i, group in enumerate(graph.groups)}
-        # Frames have numbers of their own in this table: a group may be called as a box is.
+        # Groups and boxes are numbered separately, because a group may have the id of a box.
         self.box_numbers = {node.id: i for i, node in enumerate(graph.nodes)}
         self.strings, self.texts, self.sizes = _Table(), _Table(), _Table()
         self.attributes, self.kinds = _Table(), _Table()
         self.units: list[int] = []
 
     def result(self, closed: Collection[str]) -> dict[str, Any]:
-        """Return all of it; `closed` are the ids of the groups that are closed at first."""
+        """Return all data; `closed` are the ids of the groups that are closed at first."""
         graph = self.graph
         closed_boxes = [self.frames.boxes[group.id] for group in graph.groups]
-        # The rows of a ladder's rails are made in the page.
+        # The page itself computes the rows of a ladder.
         levels = {} if is_ladder(graph) else ordered_levels(graph)
         wide, high = caption_size(graph)
         found = {
@@ -269,8 +271,8 @@ class _Data:
             "depthStrip": arrange.depth_strip(levels[""]) if levels else 0.0,
             "caption": [self.drawn(line) for line in caption_lines(graph)],
             "captionSize": [wide, high],
-            "layout": layout_constants(self.room),
-            "room": self.kept_free(),
+            "layout": layout_constants(self.reserved),
+            "room": self.reserved_lengths(),
             "states": {name: state.word or name for name, state in STATES.items()},
             "boxes": [self.box(node) for node in (*graph.nodes, *closed_boxes)],
             "groups": [self.group(number) for number in range(len(graph.groups))],
@@ -292,20 +294,20 @@ class _Data:
     # --- texts and attributes ---------------------------------------------------------------------
 
     def string(self, text: str) -> int:
-        """Return the number of a text that is not measured."""
+        """Return the number of a text in the table of strings."""
         if text not in self.strings.numbers:
             self.units.append(0)
             return self.strings.add(text, printable_lines(text))
         return self.strings.numbers[text]
 
     def drawn(self, text: str) -> int:
-        """Return the number of a text that stands in the picture; its width is known there."""
+        """Return the number of a text in the picture, whose width is stored as well."""
         number = self.string(text)
         self.units[number] = round(text_width(text, 1000.0 / SLACK))
         return number
 
     def attribute_set(self, attrs: Mapping[str, Attribute], label: str = "") -> int:
-        """Return the number of a set of attributes; nothing is said of a layer that is `label`."""
+        """Return the number of a set of attributes; `layer` is omitted if it equals `label`."""
         pairs: list[Any] = []
         for key, value in attrs.items():
             if value != "" and (key != "layer" or value != label):
@@ -313,15 +315,15 @@ class _Data:
                 pairs.append(self.string(value) if isinstance(value, str) else [_plain(value)])
         return self.attributes.add(repr(pairs), pairs)
 
-    def kept_free(self) -> dict[str, float]:
-        """Return the lengths of what is kept free; empty where nothing is."""
-        if self.room is None:
+    def reserved_lengths(self) -> dict[str, float]:
+        """Return the lengths of the reserved space; empty if none is reserved."""
+        kept = self.reserved
+        if kept is None:
             return {}
-        least, beside, value = self.room.least, self.room.beside, self.room.value_width
-        return {"least": least, "beside": beside, "valueWidth": value}
+        return {"least": kept.least, "beside": kept.beside, "valueWidth": kept.value_width}
 
     def words(self, text: BoxText) -> int:
-        left_out = self.room.left_out if self.room else ""
+        left_out = self.reserved.left_out if self.reserved else ""
         lines = [line for line in text.lines if not left_out or line != left_out]
         parts = [lines, text.marks, text.inputs, text.outputs]
         while parts and not parts[-1]:
@@ -338,7 +340,7 @@ class _Data:
     # --- boxes, frames, arrows --------------------------------------------------------------------
 
     def box(self, node: GraphNode) -> list[Any]:
-        wide = self.room.widened(node) if self.room else node
+        wide = self.reserved.widened(node) if self.reserved else node
         if "line" in node.attrs:
             down = side = ladder.cell_measure(wide, self.downward)
         else:
@@ -371,7 +373,7 @@ class _Data:
         return [self.drawn(name), self.drawn(detail), *sizes, int(is_call), int(is_bundle)]
 
     def families(self) -> list[list[int]]:
-        """Return the groups that open and close together, where that are several."""
+        """Return the sets of two or more groups that open and close together."""
         found: dict[str, list[int]] = {}
         for number, group in enumerate(self.graph.groups):
             found.setdefault(str(group.attrs.get("twin", group.id)), []).append(number)
@@ -389,7 +391,7 @@ class _Data:
         return [*row, tails, heads] if tails or heads else row
 
     def _ports(self, number: int, box: str, ports: Mapping[tuple[int, str], int]) -> list[int]:
-        """Return pairs of a group around a box and the port of it, closed, that an arrow takes."""
+        """Return, for the groups around a box, the group and the port of an arrow when closed."""
         found = []
         around = self.graph.nodes[self.box_numbers[box]].group
         while around:
@@ -416,20 +418,20 @@ class _Data:
 
 
 def _plain(value: Attribute) -> Attribute:
-    """Return a number as JSON has it: infinite ones and NaN as text."""
+    """Return an attribute as a JSON value; infinite numbers and NaN become text."""
     is_odd = isinstance(value, float) and value - value != 0
     return str(value) if is_odd else value
 
 
-# --- the distances of the layout: the numbers stand in `layout/` only -----------------------------
+# --- the distances of the layout, which are defined only in `layout/` -----------------------------
 
-# What an item is, in one letter.
+# The kinds of items, as one letter each.
 LETTERS = {BOX: "b", FRAME: "f", ENTRY: "e", EXIT: "x", BEND: "d", TITLE: "t"}
 
 
-def layout_constants(room: Room | None = None) -> dict[str, Any]:
-    """Return every number that `viewer/` needs to find the same places as `layout/`."""
-    between = room.between_rows if room else None
+def layout_constants(reserved: ReservedSpace | None = None) -> dict[str, Any]:
+    """Return every number that `viewer/` needs to compute the same positions as `layout/`."""
+    between = reserved.between_rows if reserved else None
     return {
         "gaps": {LETTERS[kind]: gap for kind, gap in places.GAPS.items()},
         "rowGap": places.ROW_GAP,
@@ -473,7 +475,7 @@ def layout_constants(room: Room | None = None) -> dict[str, Any]:
 
 
 def ladder_constants() -> dict[str, Any]:
-    """Return every number and sign that `viewer/` needs to draw the ladder of `layout.ladder`."""
+    """Return every number and text that `viewer/` needs to draw the ladder of `layout.ladder`."""
     return {
         "headSize": ladder.HEAD_SIZE,
         "nameSize": ladder.NAME_SIZE,
@@ -520,7 +522,7 @@ _LADDER_WORDS = {
 
 
 def _ladder_texts(graph: Graph) -> list[str]:
-    """Return every text of a ladder that is no box's, and so must be measured for the page."""
+    """Return the texts of a ladder outside its boxes, which must be measured for the page."""
     if not is_ladder(graph):
         return []
     homes = [str(node.attrs.get("beside", "")) for node in graph.nodes]
@@ -532,26 +534,27 @@ def _ladder_texts(graph: Graph) -> list[str]:
     return [*dict.fromkeys([*fixed, *columns, *calls, *depths])]
 
 
-# --- what the page must know of frames before anybody closes them ---------------------------------
+# --- closed frames as boxes -----------------------------------------------------------------------
 #
-# `collapsed` says what a closed frame looks like. A page opens and closes frames itself, so Python
-# asks for every frame beforehand: all frames of one nesting are closed at once, outer ones first,
-# so a graph is collapsed as often as its frames are nested, and no more.
+# `collapsed` computes the box of a closed frame. The page opens and closes frames itself, so Python
+# computes the boxes of all frames beforehand. All frames of one nesting depth are closed at once,
+# outer ones first, so a graph is collapsed once per depth.
 
-# An attribute that tells arrows apart while a graph is collapsed.
+# An attribute that identifies arrows while a graph is collapsed.
 _NUMBER = "arrow number"
 
 
 @dataclass
 class ClosedFrames:
-    """The frames of a graph, each as the box that it is when closed.
+    """The boxes that represent the frames of a graph when they are closed.
 
     Attributes
     ----------
     boxes : dict of str to GraphNode
-        By the ids of the groups.
+        The closed boxes by the ids of the groups.
     outputs, operands : dict of (int, str) to int
-        Which output, or input, of a closed frame an arrow is; by the arrow's number and the group.
+        The output, or input, of a closed frame that an arrow uses; by the number of the arrow and
+        the id of the group.
     """
 
     boxes: dict[str, GraphNode] = field(default_factory=dict)
@@ -560,7 +563,7 @@ class ClosedFrames:
 
 
 def closed_frames(graph: Graph) -> ClosedFrames:
-    """Return what each group of a graph is when it is closed.
+    """Return the box of each group of a graph when it is closed, and the ports of its arrows.
 
     Parameters
     ----------
@@ -586,7 +589,7 @@ def closed_frames(graph: Graph) -> ClosedFrames:
         closed = [group.id for group in graph.groups if nesting[group.id] == depth]
         _close(tagged, closed, frames)
     for group in graph.groups:
-        if group.id not in frames.boxes:  # it holds nothing, or only tensors used elsewhere too
+        if group.id not in frames.boxes:  # empty, or only with tensors used elsewhere too
             attrs = {key: value for key, value in group.attrs.items() if key != "kind"}
             kind = "model" if kind_of_group(group) == "call" else "block"
             box = GraphNode(group.id, group.label, kind, group.parent, group.depth, attrs)
@@ -595,7 +598,7 @@ def closed_frames(graph: Graph) -> ClosedFrames:
 
 
 def _close(graph: Graph, closed: list[str], frames: ClosedFrames) -> None:
-    """Close some groups that do not lie in each other, and note what is seen then."""
+    """Close groups that do not contain each other, and store their boxes and ports."""
     known = dict.fromkeys(closed)
     small = collapsed(graph, closed)
     frames.boxes.update((node.id, node) for node in small.nodes if node.id in known)

@@ -1,8 +1,8 @@
-"""From a `Graph` to Mermaid, the diagrams that Markdown on GitHub and in many wikis shows.
+"""Write a `Graph` as Mermaid, the diagram language of Markdown on GitHub and in many wikis.
 
-A box is called `n0`, `n1`, ... because Mermaid's own names take few characters; a comment beside it
-says the real id. Every character that Mermaid could take for its own is written as a code (`#34;`),
-which it shows as the character. Mermaid refuses texts of more than 50,000 characters and more than
+Boxes are called `n0`, `n1`, ... because Mermaid allows few characters in names; a comment above
+each box contains its id. Characters with a meaning in Mermaid are written as codes (`#34;`), which
+it shows as characters. Mermaid refuses texts of more than 50,000 characters and graphs of more than
 500 arrows, unless its `maxTextSize` and `maxEdges` are raised.
 """
 
@@ -26,7 +26,7 @@ from kerascope.viz.graph import Graph, GraphEdge, GraphNode
 from kerascope.viz.nesting import by_frame
 
 MOST_ARROWS = 500
-# Opening and closing of a box by its outline; one that stands for several has doubled sides.
+# Brackets of a box by its outline; a box that represents several has double sides.
 _OUTLINES = {"round": '("|")', "square": '["|"]', "note": '>"|"]', "oval": '(["|"])'}
 _SEVERAL = '[["|"]]'
 _ARROWS = {"gradient": "-.->", "update": "==>", "bundle": "==>"}
@@ -84,7 +84,7 @@ class _MermaidWriter:
         yield from self.looks()
 
     def contents(self, group: str, indent: str) -> Iterator[str]:
-        """Yield what lies directly in a group: its boxes, then the frames inside it."""
+        """Yield the direct contents of a group: its boxes, then the frames in it."""
         for node in self.members.get(group, []):
             yield f"{indent}%% {self.names[node.id]} is {_comment(json_text(node.id))}"
             yield f"{indent}{self.box(node)}"
@@ -123,7 +123,7 @@ class _MermaidWriter:
     # --- colours ---
 
     def looks(self) -> Iterator[str]:
-        """Yield a class for each kind of box and each state, and which boxes have it."""
+        """Yield a Mermaid class for each kind of box and each state, with the boxes in it."""
         classes: dict[str, list[str]] = {}
         looks: dict[str, str] = {}
         for node in self.graph.nodes:
@@ -135,7 +135,7 @@ class _MermaidWriter:
                 name = f"state_{node.attrs['state']}"
                 classes.setdefault(name, []).append(self.names[node.id])
                 looks[name] = self.heat_look(name) if state is None else self.state_look(state)
-        # A state comes after the kind, whose frame it replaces.
+        # A state follows the kind, because it replaces the kind's frame.
         for name in sorted(classes, key=lambda name: name.startswith("state_")):
             yield f"  classDef {name} {looks[name]}"
             yield f"  class {','.join(classes[name])} {name}"
@@ -170,7 +170,7 @@ class _MermaidWriter:
 
 
 def escaped(text: str) -> str:
-    """Return text so that Mermaid shows it as it is inside quotation marks.
+    """Return text escaped for Mermaid, for use inside quotation marks.
 
     Examples
     --------
@@ -182,10 +182,10 @@ def escaped(text: str) -> str:
 
 
 def json_text(text: str) -> str:
-    """Return text in quotation marks, as JSON writes it: one line whatever is in it."""
+    """Return text as a JSON string on one line."""
     return json.dumps(clean(text), ensure_ascii=False)
 
 
 def _comment(text: str) -> str:
-    """Return text that does not end a comment and begins no directive (`%%{`)."""
+    """Return text that is safe in a comment: on one line, and without directives (`%%{`)."""
     return one_line(text).replace("%", "\\u0025")

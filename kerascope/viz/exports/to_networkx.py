@@ -1,11 +1,11 @@
-"""From a `Graph` to networkx, GraphML and node-link JSON, and back.
+"""Convert a `Graph` to networkx, GraphML and node-link JSON, and back.
 
-The MultiDiGraph keeps parallel edges. Node names are the boxes' ids; a node's attributes are
-`label`, `kind`, `group`, `depth` and all of `GraphNode.attrs`, an edge's are `label`, `number` (its
-place in `Graph.edges`: networkx sorts edges by their sources) and all of `GraphEdge.attrs`, the
-graph's are `name`, all of `Graph.attrs` and `groups`, a JSON text that lists the frames. All of
-them are plain text, numbers or bools, so every format can hold them. docs/graph_schema.md lists
-them with their meaning.
+The result is a MultiDiGraph, which keeps parallel edges. The ids of boxes are the names of nodes.
+Nodes have the attributes `label`, `kind`, `group`, `depth` and all of `GraphNode.attrs`. Edges have
+`label`, `number` (the position in `Graph.edges`, because networkx sorts edges by source) and all of
+`GraphEdge.attrs`. The graph has `name`, all of `Graph.attrs` and `groups`, a JSON text that lists
+the frames. All values are text, numbers or bools, which every format supports.
+docs/graph_schema.md explains each attribute.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphGroup, GraphNo
 from kerascope.viz.nesting import FreeIds, longest_paths
 
 SCHEMA, VERSION = "kerascope graph", 1
-# Names that networkx (also as names of its arguments), GraphML or we use already; an attribute that
-# is called so gets `PREFIX` in front.
+# Names reserved by networkx (also its arguments), by GraphML and by us. An attribute with such a
+# name gets the prefix `PREFIX`.
 PREFIX = "attrs."
 NODE_WORDS = ("id", "label", "kind", "group", "depth", "self", "node_for_adding")
 EDGE_WORDS = (
@@ -46,13 +46,13 @@ def to_networkx(
     Parameters
     ----------
     model : Network, Sequential, Graph or path
-        A built model, the file of one, or a neutral graph.
+        A built model, a model file, or a neutral graph.
     level : {"node", "layer"}
         One node per call, or one per layer.
     expand_nested : bool
-        Show the calls inside nested models; at level "node" only.
+        Include the calls inside nested models; only at the level "node".
     inputs : optional
-        What a model of another library is called on; see `draw`.
+        Example inputs for a model of another library; see `draw`.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def to_networkx(
     Raises
     ------
     DtypeError, NotBuiltError, ArgumentError
-        `model` is no model, has no graph, or the level does not exist.
+        `model` is not a model, has no graph, or the level does not exist.
 
     Examples
     --------
@@ -94,21 +94,22 @@ def to_networkx(
 
 
 def from_networkx(converted: Any) -> Graph:
-    """Return the neutral graph of a networkx graph; undoes `to_networkx`.
+    """Return the neutral graph of a networkx graph, the inverse of `to_networkx`.
 
     Parameters
     ----------
     converted : networkx.DiGraph or networkx.MultiDiGraph
-        From `to_networkx`, from a file, or your own: a node without `label` is called by its name,
-        one without `kind` is a plain layer, and without `depth` each lies as deep as its
-        longest path to an end.
+        From `to_networkx`, from a file, or your own. A node without `label` is labelled with its
+        name, and one without `kind` is a plain layer. If a node has no `depth`, depths are computed
+        as longest paths to the ends of the graph.
 
     Raises
     ------
     DtypeError
-        It is no directed graph of networkx, or an attribute is neither text, number nor bool.
+        The argument is not a directed graph of networkx, or an attribute is not text, a number or
+        a bool.
     ArgumentError
-        It does not hang together; see `Graph`.
+        The graph is inconsistent; see `Graph`.
 
     Examples
     --------
@@ -168,7 +169,7 @@ def from_json(text: str) -> Graph:
     Raises
     ------
     ConfigError
-        It is no such text, or of a later version.
+        The text is not such a graph, or it was written by a later version.
     """
     import networkx
 
@@ -184,21 +185,21 @@ def from_json(text: str) -> Graph:
         ) from error
     raise ConfigError(
         f"from_json: expected version {VERSION} of the schema {SCHEMA!r}, got {version!r}. "
-        f"Read it with a later kerascope."
+        f"Read it with a later version of kerascope."
     )
 
 
 def to_graphml(graph: Graph) -> bytes:
     """Return a graph as GraphML, which `networkx.read_graphml`, yEd, Gephi and Cytoscape read.
 
-    What no XML file can hold is replaced: control characters become U+FFFD.
+    Control characters, which XML does not allow, become U+FFFD.
     """
     import networkx
 
     content = io.BytesIO()
-    # Not write_graphml, which writes by lxml or by Python, whichever is there.
+    # Not write_graphml, whose output depends on whether lxml is installed.
     networkx.write_graphml_xml(to_networkx(_cleaned(graph)), content, encoding="utf-8")
-    # A carriage return too: Python writes it as it is, and it would be read as a line feed.
+    # This also replaces carriage returns, which would be read as line feeds.
     return printable_xml(content.getvalue().decode()).encode()
 
 
@@ -208,7 +209,7 @@ def from_graphml(content: bytes) -> Graph:
     Raises
     ------
     ConfigError
-        It is no GraphML.
+        The content is not GraphML.
     """
     import networkx
 
@@ -222,7 +223,7 @@ def from_graphml(content: bytes) -> Graph:
 
 
 def _cleaned(graph: Graph) -> Graph:
-    """Return a graph without characters that no XML file can hold; ids stay distinct."""
+    """Return a graph without characters that XML does not allow; ids stay distinct."""
     take_box, take_group = FreeIds().take, FreeIds().take
     nodes = {node.id: take_box(node.id) for node in graph.nodes}
     groups = {"": ""} | {group.id: take_group(group.id) for group in graph.groups}
@@ -263,7 +264,7 @@ def _clean_attributes(attrs: Mapping[str, Attribute]) -> dict[str, Attribute]:
 
 
 def _outward(attrs: Mapping[str, Attribute], words: tuple[str, ...]) -> dict[str, Attribute]:
-    """Return attributes under names that are free."""
+    """Return attributes, with a prefix for those whose names are reserved."""
     return {
         f"{PREFIX}{key}" if key in words or key.startswith(PREFIX) else key: value
         for key, value in attrs.items()
@@ -271,7 +272,7 @@ def _outward(attrs: Mapping[str, Attribute], words: tuple[str, ...]) -> dict[str
 
 
 def _inward(data: Mapping[str, Any], words: tuple[str, ...]) -> dict[str, Any]:
-    """Undo `_outward`, and leave out what is no attribute."""
+    """Return the attributes without prefixes and without reserved names; undoes `_outward`."""
     return {key.removeprefix(PREFIX): value for key, value in data.items() if key not in words}
 
 

@@ -1,11 +1,11 @@
-"""From a graph and its layout to a sheet, and to SVG: the default picture.
+"""Convert a graph and its layout to a sheet, and to SVG: the default picture.
 
-Every box is a `Group` with a tooltip and a label for screen readers, and boxes come in the order of
-the data's flow. In SVG the ids of boxes are in `data-id`, an arrow's ends in `data-source` and
-`data-target`; colours are classes with rules, so that one file is light or dark. PDF, PNG and TikZ
-are drawn from the same marks and rules.
+Every box is a `Group` with a tooltip and a label for screen readers; boxes are in topological
+order. In SVG, `data-id` contains the id of a box, and `data-source` and `data-target` contain the
+ends of an arrow. Colours are CSS classes with rules, so that one file can be light or dark. PDF,
+PNG and TikZ are drawn from the same marks and rules.
 
-Below come the sheet, what is around the boxes, one box, and the rules.
+The module contains the sheet, the captions, frames and arrows, the boxes, and the rules.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ from kerascope.viz.writers.svg import css, svg_of_sheet
 
 
 def to_svg(graph: Graph, options: PictureOptions | None = None) -> str:
-    """Return a graph as an SVG text.
+    """Return a graph as SVG text.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def to_svg(graph: Graph, options: PictureOptions | None = None) -> str:
 def graph_sheet(
     graph: Graph, options: PictureOptions, placed: Placed, measures: Mapping[str, Measure]
 ) -> Sheet:
-    """Return the sheet of a graph whose layout is known."""
+    """Return the sheet of a graph from its layout."""
     if is_ladder(graph):
         options = replace(options, rankdir="TB")
     inks, dark_inks = inks_of(graph, options)
@@ -107,7 +107,7 @@ def graph_sheet(
 def marks_of(
     graph: Graph, options: PictureOptions, placed: Placed, measures: Mapping[str, Measure]
 ) -> Iterator[Mark]:
-    """Yield the marks of a picture whose layout is known, those behind first."""
+    """Yield the marks of a picture from its layout, from back to front."""
     yield from _caption(graph, placed)
     yield from _depths(placed)
     framed = [group for group in graph.groups if group.id in placed.frames]
@@ -178,7 +178,7 @@ def _frame(rect: Rect, group: GraphGroup) -> Mark:
 def _frame_title(rect: Rect, group: GraphGroup) -> Iterator[Mark]:
     name, detail = group_text(group)
     x, y = rect.x + 11, rect.y + 6 + FRAME_SIZE
-    if group.attrs.get("rail"):  # the boxes leave no room inside
+    if group.attrs.get("rail"):  # the title does not fit inside
         if not group.parent:
             yield _label("quiet", rect.x + 4, rect.y - 3, name, CELL_SIZE)
         return
@@ -229,7 +229,7 @@ def _edge(edge: GraphEdge, path: Path) -> Mark:
     )
 
 
-# --- lines that stand for several arrows ----------------------------------------------------------
+# --- lines that represent several arrows ----------------------------------------------------------
 
 
 def _is_line(stroke: Stroke) -> bool:
@@ -237,7 +237,7 @@ def _is_line(stroke: Stroke) -> bool:
 
 
 def _stroke(graph: Graph, stroke: Stroke, more: str = "") -> Mark:
-    """Return one line; `data-edges` names all arrows that it stands for, as pairs in JSON."""
+    """Return the line of a stroke; `data-edges` lists all arrows that it represents, in JSON."""
     edge = graph.edges[stroke.edges[0]]
     look = _state_class(edge) or stroke.look or "plain"
     nothing = "nothing" if stroke.width == 0 else ""
@@ -264,14 +264,14 @@ def _stroke_words(graph: Graph, stroke: Stroke) -> str:
 
 
 def _mark(graph: Graph, stroke: Stroke) -> Mark:
-    """Return the sign that stands for the arrows between a variable and its new value."""
+    """Return the sign that represents the arrows between a variable and its new value."""
     sign = _label("sign", *stroke.path.points[0], style_of("update").sign, TITLE_SIZE)
     data, tooltip = _ends(graph, stroke), _stroke_words(graph, stroke)
     return Group("k-update rewritten", (sign,), data, tooltip=tooltip, edges=stroke.edges)
 
 
 def _pointed(graph: Graph, placed: Placed) -> Iterator[Mark]:
-    """Yield what is seen only while its target is pointed at, after a place to point at."""
+    """Yield lines that are visible only while the pointer is on their target."""
     for stroke in placed.strokes:
         if stroke.when_pointed:
             rect = placed.boxes[graph.edges[stroke.edges[0]].target]
@@ -318,20 +318,20 @@ def _box(
     )
 
 
-# --- one box: its outline, its words, the cells of its inputs and outputs -------------------------
+# --- one box: its outline, its text, the cells of its inputs and outputs --------------------------
 
 ROUND = {"round": 6.0, "square": 0.0, "note": 0.0}
 FOLD = 8.0
-SHEET = 3.5  # how far the sheets of several copies stand out
+SHEET = 3.5  # offset between the sheets of a box with several copies
 MOST_SHEETS = 2
 
 
 def box_marks(
     node: GraphNode, rect: Rect, measure: Measure, options: PictureOptions
 ) -> Iterator[Mark]:
-    """Yield the elements of a box, those behind first."""
+    """Yield the marks of a box, from back to front."""
     style = style_of(node.kind)
-    if measure.is_line and rect.width < LEAST_WIDTH:  # the mark in a slot says it
+    if measure.is_line and rect.width < LEAST_WIDTH:  # an update, shown by its sign in the slot
         yield _outline(rect, style, 0.0, "spot")
         return
     sheets = min(int(node.attrs.get("copies", 1)) - 1, MOST_SHEETS)
@@ -387,12 +387,12 @@ def _words(rect: Rect, measure: Measure, inset: float) -> Iterator[Mark]:
 
 
 def _words_in_line(node: GraphNode, rect: Rect, measure: Measure) -> Iterator[Mark]:
-    """Yield the title at the left, and at the right what else is said, before the mark if any."""
+    """Yield the text of a one-line box: its title at the left, its other lines at the right."""
     y = rect.y + rect.height / 2 + FRAME_SIZE * 0.36
     if "share" in node.attrs:
-        room = rect.width - 4 * CELL_PADDING
-        x, width = rect.x + 2 * CELL_PADDING, room * float(node.attrs["share"])
-        for look, length in (("bar-ground", room), ("bar", width)):
+        inner = rect.width - 4 * CELL_PADDING
+        x, width = rect.x + 2 * CELL_PADDING, inner * float(node.attrs["share"])
+        for look, length in (("bar-ground", inner), ("bar", width)):
             yield _rect(look, Rect(x, rect.bottom - 5, length, 3))
         y -= 2
     text = measure.text
@@ -408,7 +408,7 @@ def _words_in_line(node: GraphNode, rect: Rect, measure: Measure) -> Iterator[Ma
 
 
 def _cells(rect: Rect, measure: Measure, rankdir: str) -> Iterator[Mark]:
-    """Yield the cells along the sides at which arrows arrive and leave."""
+    """Yield the cells for several inputs or outputs, at the sides where arrows end and start."""
     left, above, right, below = measure.margins
     inputs, outputs = measure.text.inputs, measure.text.outputs
     if inputs and rankdir == "LR":
@@ -452,8 +452,8 @@ def _drawn_cells(
 
 # --- the rules: one class for each kind of box, light and dark ------------------------------------
 #
-# In SVG every rule begins with the classes of its picture. Pictures of one theme in one page have
-# the same rules; those for a state are more specific than those for a kind, whatever their order.
+# In SVG every rule begins with the classes of its picture. Pictures with the same theme in a page
+# share their rules. Rules for a state are more specific than rules for a kind, in any order.
 
 _SIZES = (
     Ink(".caption", more=f"font-size:{CAPTION_SIZE}px;font-weight:bold"),
@@ -471,7 +471,7 @@ _SIZES = (
     Ink(".edge.update", line_width="1.6", dashes="2 3"),
 )
 
-# A ladder's lines are told apart by place and colour; a card is no dashed frame.
+# In a ladder, position and colour distinguish the lines, and a card has a solid frame.
 _LADDER = (
     Ink(".edge.gradient", line_width="1.4", dashes="none"),
     Ink(".edge.nothing", dashes="2 4"),
@@ -484,12 +484,12 @@ _LADDER = (
 
 
 def style_sheet(graph: Graph, options: PictureOptions, scope: str = "") -> str:
-    """Return the rules that a graph's picture needs; `scope` is its class, if it is another."""
+    """Return the CSS rules of a graph's picture; `scope` is the class that replaces its own."""
     return css(*inks_of(graph, options), scope or options.scope)
 
 
 def inks_of(graph: Graph, options: PictureOptions) -> tuple[list[Ink], list[Ink]]:
-    """Return the rules of a graph's picture, and those that are added on a dark system."""
+    """Return the rules of a graph's picture, and the rules that are added on a dark system."""
     kinds = {node.kind: style_of(node.kind) for node in graph.nodes}
     letters = f"font-family:{FONT};font-size:{LINE_SIZE}px;white-space:pre"
     sizes = [Ink("text", more=letters), *_SIZES, *(_LADDER if is_ladder(graph) else ())]

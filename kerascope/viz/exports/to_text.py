@@ -1,10 +1,10 @@
-"""From a graph to characters: a drawing for the terminal.
+"""Draw a graph in characters, for the terminal.
 
-Depth ranks are rows, from above to below; lines branch (`┬ ├`), and where two cross there is a `┼`.
-Boxes have frames if there is room; else each is one line, with fewer words the narrower it gets,
-the names last. If a row is too wide even so (thirty branches, say), the drawing becomes a list: one
-box per line with the numbers of the boxes that it takes its inputs from. Nothing is hidden that
-way, and a list can be read at any width, where half a row would show half the truth.
+Boxes of the same depth form a row; rows run from top to bottom. Lines branch (`┬ ├`) and cross
+(`┼`). Boxes have frames if they fit. Otherwise each box is one line, with less text the narrower
+the terminal; names are shortened last. If a row is still too wide (thirty branches, say), the
+drawing becomes a list: one line per box, with the numbers of the boxes that feed it. A list shows
+the whole graph at any width.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from kerascope.viz.boxes import PictureOptions, caption_lines, group_text, readi
 from kerascope.viz.exports.text_canvas import (
     COMPACT,
     DOWN,
-    ROOMY,
+    FRAMED,
     UP,
     BesideArrow,
     Block,
+    BoxLines,
     Density,
     TextCanvas,
-    Words,
     draw_beside,
     draw_box,
     fitted,
+    lines_of_box,
     plain,
-    words_of,
 )
 from kerascope.viz.exports.text_ladder import ladder_lines
 from kerascope.viz.graph import Graph, GraphGroup
@@ -42,7 +42,7 @@ from kerascope.viz.layout.order import order_rows
 from kerascope.viz.layout.places import Shape, place_level
 from kerascope.viz.nesting import BACKWARD_ROLES
 
-MOST_ROWS = 12  # of boxes on several lines; more would not fit a screen
+MOST_ROWS = 12  # rows of framed boxes; more would not fit on a screen
 LEAST_WIDTH = 20
 
 
@@ -60,9 +60,9 @@ def to_text(
     graph : Graph
     options : PictureOptions, optional
     width : int
-        Cells; no line is longer. Less than 20 count as 20.
+        Greatest length of a line in cells, at least 20.
     ascii_only : bool
-        Use no character beyond ASCII.
+        Use ASCII characters only.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def text_drawing(
     width: int = 80,
     ascii_only: bool = False,
 ) -> Text:
-    """Return the same with colours, for `rich`; it never wraps."""
+    """Return a graph drawn in coloured characters as a `rich` text, whose lines never wrap."""
     lines = _lines(graph, options or PictureOptions(), width, ascii_only)
     drawing = Text(no_wrap=True, overflow="crop", end="\n")
     for number, line in enumerate(lines):
@@ -117,8 +117,8 @@ def _lines(graph: Graph, options: PictureOptions, width: int, ascii_only: bool) 
         for level in levels.values()
         for row in level.rows
     )
-    for density in ROOMY if rows <= MOST_ROWS else COMPACT:
-        words = {n.id: words_of(n, options, density, ascii_only) for n in graph.nodes}
+    for density in FRAMED if rows <= MOST_ROWS else COMPACT:
+        words = {n.id: lines_of_box(n, options, density, ascii_only) for n in graph.nodes}
         if _least_width(levels, words, density.boxed) > width - strip:
             continue
         block = block_of(graph, levels, words, density, ascii_only)
@@ -133,11 +133,11 @@ def _lines(graph: Graph, options: PictureOptions, width: int, ascii_only: bool) 
 def block_of(
     graph: Graph,
     levels: dict[str, Level],
-    words: dict[str, Words],
+    words: dict[str, BoxLines],
     density: Density,
     ascii_only: bool,
 ) -> Block:
-    """Return the drawing of a graph whose rows are in order, and where its boxes are."""
+    """Return the drawing of a graph whose rows are ordered, with the positions of its boxes."""
     groups = {group.id: group for group in graph.groups}
     blocks: dict[str, Block] = {}
     for name, level in levels.items():
@@ -147,10 +147,10 @@ def block_of(
 
 
 def _framed(inner: Block, group: GraphGroup, ascii_only: bool) -> Block:
-    """Return a level with a frame around it, its name in the upper line."""
+    """Return a drawn level with a frame around it and its name in the upper border."""
     words = [plain(text, ascii_only) for text in group_text(group) if text]
     width = max(inner.width + 4, min(cell_len(words[0]) + 6, 30), 9)
-    width += (1 - width) % 4  # its middle lies in an even column
+    width += (1 - width) % 4  # the middle must be an even column
     bar, side, corners = ("=", ":", "####") if ascii_only else ("┄", "┆", "┌┐└┘")
     canvas = TextCanvas()
     canvas.write(0, 0, corners[0] + bar * (width - 2) + corners[1], "dim")
@@ -174,7 +174,10 @@ def _framed(inner: Block, group: GraphGroup, ascii_only: bool) -> Block:
 
 
 def _titles(words: list[str], doors: list[int], width: int) -> list[tuple[str, int]]:
-    """Return as much of a frame's words as fits between its doors, and where each part begins."""
+    """Return the texts in the upper border of a frame and their columns.
+
+    The name, and then the details, are placed between the arrows that enter there, if they fit.
+    """
     rooms = [(end - begin - 3, begin + 1) for begin, end in pairwise([1, *doors, width - 2])]
     whole = ", ".join(words)
     for room, x in rooms:
@@ -194,8 +197,8 @@ def _titles(words: list[str], doors: list[int], width: int) -> list[tuple[str, i
     return found
 
 
-def _least_width(levels: dict[str, Level], words: dict[str, Words], boxed: bool) -> int:
-    """Return a width below which no drawing can be."""
+def _least_width(levels: dict[str, Level], words: dict[str, BoxLines], boxed: bool) -> int:
+    """Return a lower bound of the width of the drawing."""
     air = 5 if boxed else 1
     return max(
         (
@@ -212,7 +215,7 @@ def _cells(line: Line) -> int:
 
 
 def _ranked(lines: list[Line], block: Block, strip: int) -> list[Line]:
-    """Return the lines with the depth of each row at its left."""
+    """Return the lines with the depth of each row to its left."""
     depths = {y: depth for depth, y in block.depths}
     return [
         [(str(depths.get(y, "")).rjust(strip - 1) + " ", "dim"), *line]
@@ -220,16 +223,16 @@ def _ranked(lines: list[Line], block: Block, strip: int) -> list[Line]:
     ]
 
 
-# --- a numbered list, for what is too wide to be drawn --------------------------------------------
+# --- a numbered list, for graphs that are too wide to be drawn ------------------------------------
 
 Line = list[tuple[str, str]]  # characters with their styles
 
 
 def list_lines(graph: Graph, options: PictureOptions, width: int, ascii_only: bool) -> list[Line]:
-    """Return one line for each box, and as many as needed for where its inputs come from.
+    """Return a numbered list of the boxes, with the numbers of the sources of each.
 
-    Data comes from the numbers after `←`, gradients and updates from those after `⇠` (`<-` and `<~`
-    in ASCII).
+    Numbers after `←` are sources of data, those after `⇠` sources of gradients and updates (`<-`
+    and `<~` in ASCII). A long list of sources continues on further lines.
     """
     order = reading_order(graph)
     number = {node.id: i for i, node in enumerate(order, start=1)}
@@ -242,7 +245,7 @@ def list_lines(graph: Graph, options: PictureOptions, width: int, ascii_only: bo
     signs = (("<-", False), ("<~", True)) if ascii_only else (("←", False), ("⇠", True))
     lines: list[Line] = []
     for node in order:
-        words = words_of(node, options, Density(False), ascii_only)
+        words = lines_of_box(node, options, Density(False), ascii_only)
         text, style = words.lines[0]
         if node.group:
             frame = plain(group_text(groups[node.group])[0], ascii_only)
@@ -263,31 +266,31 @@ def list_lines(graph: Graph, options: PictureOptions, width: int, ascii_only: bo
 
 # --- one level on a canvas: its boxes, its opened frames, and the lines between the rows ----------
 #
-# Everything that a line touches lies in an even column, so two lines never stand side by side. The
-# order of the items and what each line passes come from `layout`, as for the SVG.
+# Lines run only in even columns, so two lines are never adjacent. The order of the items and the
+# routes of the lines come from `layout`, as for the SVG.
 
 
-POINTS = {True: 6.5, False: 9.0}  # that one character stands for; boxes need more air than lines
+POINTS = {True: 6.5, False: 9.0}  # layout units per character, with and without frames
 
 
 def draw_level(
     graph: Graph,
     level: Level,
-    words: Mapping[str, Words],
+    words: Mapping[str, BoxLines],
     blocks: Mapping[str, Block],
     boxed: bool,
     ascii_only: bool,
 ) -> Block:
-    """Return a level on a canvas of its own.
+    """Draw a level on a new canvas.
 
     Parameters
     ----------
     graph : Graph
     level : Level
-        Its rows in order.
-    words : dict of str to Words
+        The level, with ordered rows.
+    words : dict of str to BoxLines
     blocks : dict of str to Block
-        The frames in this level, drawn.
+        The drawn frames in this level, by id.
     boxed, ascii_only : bool
     """
     drawing = _Level(graph, level, words, blocks, boxed, ascii_only)
@@ -299,11 +302,11 @@ def draw_level(
 
 @dataclass
 class _Level:
-    """Steps of drawing a level."""
+    """The drawing of one level, step by step: columns of items, lines, then the canvas."""
 
     graph: Graph
     level: Level
-    words: Mapping[str, Words]
+    words: Mapping[str, BoxLines]
     blocks: Mapping[str, Block]
     boxed: bool
     ascii_only: bool
@@ -314,7 +317,7 @@ class _Level:
         self.arriving = Counter(route.stops[-1] for route in level.routes)
         self.leaves: dict[tuple[int, object], int] = {}  # (item, port) -> column
         self.arrives: dict[int, int] = {}  # number of a route -> column
-        # gap 0 lies above the first row
+        # gap 0 is above the first row
         self.gaps: list[dict[object, Net]] = [{} for _ in range(len(level.rows) + 1)]
         self.heads: list[tuple[int, int, bool, int]] = []  # item, column, upward, edge
         self.passing: list[list[tuple[int, bool]]] = [[] for _ in level.rows]
@@ -322,7 +325,7 @@ class _Level:
     # --- across ---
 
     def place(self) -> None:
-        """Find the middle column of each item."""
+        """Compute the middle column of each item."""
         level, points = self.level, POINTS[self.boxed]
         self.widths = [self._width(item) for item in range(len(level.kinds))]
         self.heights = [self._height(item) for item in range(len(level.kinds))]
@@ -378,7 +381,7 @@ class _Level:
     # --- where lines touch items ---
 
     def pin(self) -> None:
-        """Give every line its column above and below each item."""
+        """Compute the column of every line at the items where it ends and starts."""
         above: dict[int, list[tuple[float, int, int]]] = {}
         below: dict[int, dict[object, tuple[float, int]]] = {}
         for number, route in enumerate(self.level.routes):
@@ -401,7 +404,7 @@ class _Level:
                 self.leaves[item, key] = column
 
     def port(self, number: int) -> object:
-        """Return what lines that leave an item together have in common."""
+        """Return a key that is equal for routes that leave an item as one line."""
         route = self.level.routes[number]
         if self.level.kinds[route.stops[0]] == FRAME:
             return route.edge
@@ -410,11 +413,11 @@ class _Level:
         return f"port {route.tail} {self.is_broken(route)}"
 
     def is_broken(self, route: Route) -> bool:
-        """Tell whether an arrow is one of the way back."""
+        """Return whether a route is dashed: an arrow of a gradient or an update."""
         return self.graph.edges[route.edge].attrs.get("role") in BACKWARD_ROLES
 
     def _columns(self, item: int, door: str, edges: list[int]) -> list[int]:
-        """Return even columns along an item, spread about its middle; a frame has doors."""
+        """Return even columns around an item's middle, or those of a frame's doors."""
         if self.level.kinds[item] == FRAME:
             block, left = self.blocks[self.level.names[item]], self.left(item)
             return [left + block.doors[door, edge] for edge in edges]
@@ -425,13 +428,13 @@ class _Level:
         return [first + step * number for number in range(count)]
 
     def left(self, item: int) -> int:
-        """Return the leftmost column of an item; it is even for frames, by their widths."""
+        """Return the leftmost column of an item, which is even for frames."""
         return self.middle[item] - self.widths[item] // 2
 
     # --- between the rows ---
 
     def collect_nets(self) -> None:
-        """Find out what each line connects in each gap."""
+        """Collect the columns that each line connects in each gap between rows."""
         level = self.level
         for number, route in enumerate(level.routes):
             if route.beside:
@@ -472,7 +475,7 @@ class _Level:
         rows: tuple[int, int],
         broken: bool,
     ) -> None:
-        """Let a line run beside the rows, down or up."""
+        """Route a line through a lane to the right of the rows, down or up."""
         column = (self.right + 3) // 2 * 2 + 2 * self.level.routes[number].lane
         (start, end), (row, last_row) = ends, rows
         key = ("lane", number)
@@ -495,7 +498,7 @@ class _Level:
     # --- on the canvas ---
 
     def drawn(self) -> Block:
-        """Draw all gaps and rows from above to below."""
+        """Draw all gaps and rows from top to bottom."""
         level, y = self.level, 0
         block = Block(self.canvas, 0, 0)
         tops = []
@@ -520,7 +523,7 @@ class _Level:
         return block
 
     def _draw_gap(self, gap: int, y: int) -> int:
-        """Draw the lines of a gap and return where it ends."""
+        """Draw the lines of a gap and return the first line below it."""
         rows = self.level.rows
         nets, tracks = assign_tracks(list(self.gaps[gap].values()))
         upward = gap > 0 and any(up and item in rows[gap - 1] for item, _, up, _ in self.heads)
@@ -550,7 +553,7 @@ class _Level:
         return end
 
     def _has_items(self, gap: int) -> bool:
-        """Tell whether boxes stand on both sides of a gap."""
+        """Return whether there are boxes or frames on both sides of a gap."""
         kinds = self.level.kinds
         return all(
             any(kinds[item] in (BOX, FRAME) for item in self.level.rows[row])
@@ -585,7 +588,7 @@ class _Level:
                 draw_beside(self.canvas, ends[0], ends[-1], arrow)
 
     def _join_items(self, row: int, y: int, height: int) -> None:
-        """Lead lines on to items that are lower than their row."""
+        """Extend lines to items that are less high than their row."""
         for number, route in enumerate(self.level.routes):
             if route.beside:
                 continue
@@ -604,7 +607,7 @@ class _Level:
             self.canvas.join(line, x, y, UP | DOWN, broken)
 
     def _mark_ports(self, item: int, top: int, bottom: int) -> None:
-        """Write the number of each input and output into the frame, and where lines leave."""
+        """Write the numbers of inputs and outputs, and the starts of lines, into a box's frame."""
         words = self.words[self.level.names[item]]
         for number, route in enumerate(self.level.routes):
             attrs = self.graph.edges[route.edge].attrs
@@ -619,7 +622,7 @@ class _Level:
                 self.canvas.write(self.leaves[item, self.port(number)], bottom, mark, "dim")
 
     def _draw_heads(self, block: Block) -> None:
-        """Put the heads of the arrows beside their boxes, and what is written at them."""
+        """Draw the arrow heads at their boxes, with the labels of the arrows."""
         down, up = ("v", "^") if self.ascii_only else ("▼", "▲")
         for item, column, is_upward, edge in self.heads:
             _, top, _, height = block.spots[self.level.names[item]]
@@ -631,31 +634,31 @@ class _Level:
                 self.canvas.write(column + 1, y, label, "dim")
 
 
-# --- lines between two rows: which of them runs across in which line of characters ----------------
+# --- tracks of the lines between two rows (channel routing) ---------------------------------------
 #
-# A net is what one line connects: columns above the gap and columns below it. Each net that does
-# not run straight down gets a track, a line of characters in which it runs across. Two nets may
-# share a track if they do not overlap there, and where one comes from above in the same column in
-# which another goes on below, the first must turn off higher up. If that makes a circle, one net
+# A net is a set of columns above and below a gap that one line connects. Each net that does not run
+# straight down gets a track, a row of characters for its horizontal part. Two nets may share a
+# track if they do not overlap. If one net arrives from above in the same column in which another
+# leaves below, the first must have the higher track. If these constraints form a cycle, one net
 # changes its column on the way and takes two tracks.
 
 
 @dataclass(slots=True, eq=False)
 class Net:
-    """What one line connects in one gap.
+    """The columns that one line connects in one gap.
 
     Attributes
     ----------
     line : hashable
-        Whose line it is; two nets of one line never count as crossing.
+        The line that the net belongs to; two nets of one line do not cross visibly.
     tops, bottoms : list of int
-        Columns. All columns of a gap are even, so no two lines touch.
+        Columns above and below. All columns of a gap are even, so no two lines touch.
     broken : bool
-        Whether it is drawn as dashes.
+        Whether the line is dashed.
     track : int
-        -1: straight down.
+        Number of its track; -1 if it runs straight down.
     after : Net, optional
-        A net that must turn off above this one.
+        The first part of a net that was split in two; it must have a higher track.
     """
 
     line: Hashable
@@ -667,18 +670,18 @@ class Net:
 
     @property
     def span(self) -> tuple[int, int]:
-        """Its leftmost and rightmost column."""
+        """The leftmost and the rightmost column."""
         columns = self.tops + self.bottoms
         return min(columns), max(columns)
 
 
 def assign_tracks(nets: list[Net]) -> tuple[list[Net], int]:
-    """Give every net its track.
+    """Assign a track to every net.
 
     Returns
     -------
     list of Net
-        With those in it that were made of one net with two tracks.
+        All nets; a net with two tracks was split into two.
     int
         The number of tracks.
 
@@ -712,7 +715,7 @@ def assign_tracks(nets: list[Net]) -> tuple[list[Net], int]:
 
 
 def _is_ready(net: Net, above: dict[int, list[Net]], waiting: list[Net]) -> bool:
-    """Tell whether all that must turn off above a net have their tracks."""
+    """Return whether all nets that must be above this one have their tracks."""
     if net.after is not None and net.after in waiting:
         return False
     return not any(
@@ -723,7 +726,7 @@ def _is_ready(net: Net, above: dict[int, list[Net]], waiting: list[Net]) -> bool
 
 
 def _cut(waiting: list[Net], done: list[Net]) -> list[Net]:
-    """Let the first net that waits change its column: a column that nobody else uses."""
+    """Split the first waiting net in two, which meet in a column that no other net uses."""
     net = next(one for one in waiting if one.after is None)
     used = {column for one in [*done, *waiting] for column in one.tops + one.bottoms}
     left, right = net.span

@@ -1,10 +1,10 @@
-"""The op graph as text: each op stands below its user, its inputs are indented below it.
+"""Print an op graph as a tree: the inputs of each op are indented below it.
 
-An op that several others use is printed once, with a number; everywhere else its number stands for
-it. So the text is as long as the graph, however often paths join and part. Very deep trees go on
-at the left margin. What one step of a loop computes follows behind the trees.
+An op that several others use is printed once, with a number, and referred to by that number
+elsewhere. So the text is as long as the graph, however often its paths join. Very deep trees
+continue at the left margin. The graph of a loop's step is printed after the trees.
 
-Theano's `debugprint` is the idea.
+The format follows Theano's `debugprint`.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from kerascope.viz.boxes import one_line
 from kerascope.viz.extract import op_facts
 from kerascope.viz.extract.layers import shapes_text
 
-# Levels after which a tree goes on at the left margin.
+# Levels after which a tree continues at the left margin.
 DEEPEST = 16
-# Shapes stand behind this column only where a line is longer.
+# Shapes start at or before this column, except on longer lines.
 WIDEST = 76
 
 _ASCII = {"├─ ": "|- ", "└─ ": "`- ", "│  ": "|  ", "←": "<-", "…": "..."}
@@ -39,10 +39,11 @@ class _Item(NamedTuple):
     ----------
     tensor : Tensor
     role : str
-        What it is to its user: "kernel ← ".
+        A prefix that describes its use: "kernel ← ".
     above, below : str
-        Lines of the tree before it, and before what is below it.
+        The lines of the tree to the left of it, and to the left of its inputs.
     level : int
+        Nesting depth in the tree.
     """
 
     tensor: Tensor
@@ -55,25 +56,25 @@ class _Item(NamedTuple):
 def to_tree(
     results: Any, *, names: bool = True, shapes: bool = True, ascii_only: bool = False
 ) -> str:
-    """Return how tensors are computed, or what a function computes, as text.
+    """Return the ops that compute tensors, or the outputs and updates of a function, as a tree.
 
     Parameters
     ----------
     results : Tensor, list of (Tensor or None), or Function
-        Of a function the outputs are printed, and then the updates: `variable ← new value`.
+        For a function, its outputs are printed, followed by its updates: `variable ← new value`.
     names : bool
-        Name ops with their scopes, `dense_1/dot`, instead of `dot`.
+        Print the names of ops with their scopes, `dense_1/dot`, instead of `dot`.
     shapes : bool
-        Write shape and type at the right.
+        Print shapes and dtypes at the right.
     ascii_only : bool
-        Draw the lines of the tree with ASCII.
+        Use ASCII characters only.
 
     Raises
     ------
     DtypeError
-        Something is no tensor.
+        A result is not a tensor.
     ArgumentError
-        There is no tensor at all.
+        There are no tensors.
 
     Examples
     --------
@@ -115,12 +116,12 @@ def _checked(results: Any) -> list[Tensor]:
                 f"to_tree: expected tensors or a function, got {type(x).__name__}.{remedy}"
             )
     if not tensors:
-        raise ArgumentError("to_tree: no tensor came; expected a tensor, a list or a function.")
+        raise ArgumentError("to_tree: expected tensors or a function, got none.")
     return tensors
 
 
 def _columns(lines: list[tuple[str, str]], shapes: bool) -> Iterator[str]:
-    """Yield the lines, with the shapes below each other."""
+    """Yield the lines, with their shapes aligned in a column."""
     fitting = [len(left) for left, right in lines if right and len(left) <= WIDEST]
     width = max(fitting, default=0) + 7
     width -= width % 4
@@ -129,25 +130,25 @@ def _columns(lines: list[tuple[str, str]], shapes: bool) -> Iterator[str]:
 
 
 class _Tree:
-    """Prints trees line by line, on an explicit stack: a graph may be deeper than Python's.
+    """Prints trees line by line, without recursion, since graphs may exceed Python's stack.
 
     Attributes
     ----------
     lines : list of (str, str)
-        Left: the tree; right: shape and type.
+        The tree at the left, and shape and dtype at the right.
     """
 
     def __init__(self, items: list[_Item], fed: Iterable[Tensor], names: bool) -> None:
         self.lines: list[tuple[str, str]] = []
         self._names = names
         self._fed = set(fed)
-        self._stand_ins: dict[Tensor, str] = {}  # inside loops
+        self._loop_inputs: dict[Tensor, str] = {}  # names of the inputs inside loops
         self._uses: dict[Apply, int] = {}
         self._numbers: dict[Apply, int] = {}
         self._printed: set[Apply] = set()
-        self._deep: deque[Tensor] = deque()  # what the lines "see below" speak of
+        self._deep: deque[Tensor] = deque()  # tensors of the lines "see below"
         self._loops: deque[Apply] = deque()
-        self._steps: dict[InnerGraph, int] = {}  # the number of the first loop of each step
+        self._steps: dict[InnerGraph, int] = {}  # number of the first loop with this step
         self._count_uses([item.tensor for item in items])
         self._print_all(items)
         while self._loops:
@@ -161,7 +162,7 @@ class _Tree:
                 self._uses[x.owner] = self._uses.get(x.owner, 0) + 1
 
     def _print_all(self, items: Iterable[_Item]) -> None:
-        """Print trees, each followed by what was too deep in it."""
+        """Print trees, each followed by its parts that were too deep."""
         for item in items:
             self._print(item)
             while self._deep:
@@ -177,7 +178,7 @@ class _Tree:
             waiting.extend(reversed(self._print_line(item)))
 
     def _print_line(self, item: _Item) -> list[_Item]:
-        """Print one line; return what stands below it."""
+        """Print the line of an item; return the items below it."""
         x, apply = item.tensor, item.tensor.owner
         start = item.above + item.role
         right = f"{shapes_text([x.shape])} {x.dtype}"
@@ -218,7 +219,7 @@ class _Tree:
         return items
 
     def _print_loop(self, apply: Apply) -> None:
-        """Print what one step of a loop computes."""
+        """Print the graph of one step of a loop."""
         inner, number = apply.op.inner, self._numbers[apply]  # type: ignore[attr-defined]
         first = self._steps.setdefault(inner, number)
         same = f" as in [{first}]" if first != number else ""
@@ -226,7 +227,7 @@ class _Tree:
         self.lines += [("", ""), (f"[{number}] {name}: one step{same}", "")]
         if same:
             return
-        self._stand_ins.update(zip(inner.inputs, _names_of_inputs(inner), strict=True))
+        self._loop_inputs.update(zip(inner.inputs, _names_of_inputs(inner), strict=True))
         results = inner.results
         self._count_uses(results.all())
         roles = [
@@ -252,8 +253,8 @@ class _Tree:
         )
 
     def _leaf_text(self, x: Tensor) -> str:
-        if x in self._stand_ins:
-            return self._stand_ins[x]
+        if x in self._loop_inputs:
+            return self._loop_inputs[x]
         name = one_line(op_facts.own_name(x))
         label = one_line(op_facts.leaf_label(x))
         return (
@@ -262,7 +263,7 @@ class _Tree:
 
 
 def _names_of_inputs(inner: InnerGraph) -> list[str]:
-    """Return what the inputs of a loop are called."""
+    """Return the names under which the inputs of a loop's step are printed."""
     return [
         *(f"sequence {i}" for i in range(len(inner.sequences))),
         *(f"state {i}" for i in range(len(inner.states))),

@@ -1,15 +1,15 @@
-"""Where everything in a picture lies: our own layout.
+"""kerascope's own layout: the positions of all boxes, frames and arrows of a picture.
 
-Boxes of one depth stand in one row, the outputs last. A frame (an opened nested model, say) is laid
-out by itself and is then one wide item in a row of the picture around it, so opening one frame
-never changes the order elsewhere. Rows are ordered by barycentres [1]_, so that few arrows cross;
-along the rows every item moves to where its neighbours want it, which is a weighted least-squares
-problem solved exactly by pooling [2]_. An arrow runs only between rows, down through gaps that were
-kept for it in the rows between, or, if it is very long or goes back, in a lane beside them: it
-never crosses a box.
+Boxes of the same depth form a row; outputs are in the last row. A frame (such as an open nested
+model) is laid out first and is then one wide item in a row of the picture around it, so opening a
+frame never changes the order elsewhere. Rows are ordered by barycentres [1]_, so that few arrows
+cross. Within the rows, every item is as close as possible to its neighbours above and below. This
+is a weighted least-squares problem, solved exactly by pooling [2]_. Arrows run between rows and
+through gaps that are reserved for them in the rows that they pass. Very long arrows and arrows back
+run in lanes next to the rows. So an arrow never crosses a box.
 
-Read in this order: `measures` (how large a box is), `levels` (rows, frames, what an arrow passes),
-`order`, `places`, `arrange` (all of it, and what comes out).
+Read in this order: `measures` (the sizes of boxes), `levels` (rows, frames and routes), `order`,
+`places`, and `arrange`, which combines them and contains the result.
 
 References
 ----------

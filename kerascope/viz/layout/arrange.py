@@ -1,10 +1,11 @@
 """`arrange(graph)`: the whole layout, from a graph to rectangles and curves.
 
-Frames are arranged from the inside out; then, from the outside in, everything learns where it lies
-in the whole picture.
+Frames are laid out from the inside out. Then positions in the whole picture are computed from the
+outside in.
 
-Read first what comes out (`Placed`: lengths are in points, 1/72 inch or a browser's px; x grows to
-the right, y downward), then `arrange`, then the ways of the arrows and the places of their labels.
+The module contains the result (`Placed`: lengths are in points, 1/72 inch or a browser's px; x
+grows to the right, y downward), then `arrange`, then the curves of arrows and the positions of
+their labels.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from kerascope.viz.layout.order import ordered_levels
 from kerascope.viz.layout.places import Places, Shape, end_of, place_level
 from kerascope.viz.sheet import Label
 
-# --- what comes out: a picture as rectangles and curves -------------------------------------------
+# --- the result: a picture as rectangles and curves -----------------------------------------------
 
 Point = tuple[float, float]
 
@@ -37,21 +38,21 @@ class Rect:
 
     @property
     def right(self) -> float:
-        """Its right side."""
+        """The x coordinate of the right side."""
         return self.x + self.width
 
     @property
     def bottom(self) -> float:
-        """Its lower side."""
+        """The y coordinate of the lower side."""
         return self.y + self.height
 
     @property
     def middle(self) -> Point:
-        """Its centre."""
+        """The centre."""
         return self.x + self.width / 2, self.y + self.height / 2
 
     def overlaps(self, other: Rect) -> bool:
-        """Tell whether two rectangles have more in common than a border.
+        """Return whether two rectangles overlap; a shared border is not an overlap.
 
         Examples
         --------
@@ -68,13 +69,13 @@ class Rect:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """The way of an arrow: a smooth line of cubic Bezier curves.
+    """The curve of an arrow: a smooth line of cubic Bezier curves.
 
     Attributes
     ----------
     points : tuple of (float, float)
-        The first point, then three for each curve: two that it is drawn towards and its end; so
-        there are 1 + 3 n. The arrow's head is at the last.
+        The start, and then three points for each curve: two control points and its end, so 1 + 3 n
+        in total. The arrow head is at the last point.
     """
 
     points: tuple[Point, ...]
@@ -82,21 +83,21 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class Stroke:
-    """One line of a picture in which a line may stand for several arrows.
+    """One line of a picture in which a line may represent several arrows.
 
     Attributes
     ----------
     edges : tuple of int
-        The numbers of the arrows that it stands for; the first decides how it looks.
+        Numbers of the arrows that the line represents; the first determines its look.
     path : Path
     look : {"", "gradient", "update"}
-        Its colour.
+        The role that determines its colour.
     is_mark : bool
-        It is no line but a sign at the path's first point: what is there is written anew.
+        Whether a sign at the first point is drawn instead of a line, for the update of a variable.
     when_pointed : bool
-        It is seen only while its target is pointed at.
+        Whether it is visible only while the pointer is on its target.
     width : float, optional
-        How much flows along it; 0 for exactly nothing, None where that is not known.
+        Its width, from the size of a gradient; 0 for a gradient of zeros, None if unknown.
     """
 
     edges: tuple[int, ...]
@@ -109,26 +110,26 @@ class Stroke:
 
 @dataclass(frozen=True)
 class Placed:
-    """Where everything of a graph lies.
+    """The layout of a graph: the positions of all its parts.
 
     Attributes
     ----------
     width, height : float
-        Of the whole picture.
+        The size of the whole picture.
     boxes, frames : dict of str to Rect
         By the ids of boxes and groups; outer frames come before inner ones.
     paths : tuple of Path
         One for each edge, in the graph's order.
     edge_labels : dict of int to Rect
-        Where the label of an edge (by its number) stands.
+        Positions of labels, by the number of the edge.
     depths : dict of int to Rect
-        The strip in which the label of each row of the whole picture stands, by depth.
+        Positions of the labels of the outermost rows, by depth.
     caption : Rect
-        Where the caption stands.
+        The position of the caption.
     strokes : tuple of Stroke
-        What is drawn instead of a line for each edge; empty if each has its own.
+        Lines that are drawn instead of one line per edge; empty if each edge has its own line.
     words : tuple of Label
-        Texts that belong to no box.
+        Texts outside boxes.
     """
 
     width: float
@@ -155,7 +156,7 @@ CAPTION_GAP = 14.0
 
 @dataclass(slots=True)
 class Arranged:
-    """A level with the places of its items.
+    """A level with the positions of its items.
 
     Attributes
     ----------
@@ -163,7 +164,7 @@ class Arranged:
     shapes : list of Shape
     places : Places
     before, after : (float, float)
-        Room between the frame and what is in it: (across, along), at its beginning and its end.
+        Padding (across, along) inside the frame, at its beginning and at its end.
     """
 
     level: Level
@@ -185,13 +186,13 @@ class Arranged:
 
 
 def arrange(graph: Graph, options: PictureOptions) -> tuple[Placed, dict[str, Measure]]:
-    """Return where everything of a graph lies, and the words and sizes of its boxes.
+    """Return the layout of a graph, and the texts and sizes of its boxes.
 
     Parameters
     ----------
     graph : Graph
     options : PictureOptions
-        `rankdir` decides the direction; what boxes show decides their sizes.
+        `rankdir` is the direction; the options of boxes determine their sizes.
 
     Returns
     -------
@@ -243,13 +244,13 @@ def _arranged(
 
 
 def depth_strip(level: Level) -> float:
-    """Return how much room the depths take that stand left of the rows."""
+    """Return the width of the column of depths to the left of the rows."""
     depths = [depth for depth in level.depths if depth is not None]
     return max((text_width(f"depth {d}", DEPTH_SIZE) for d in depths), default=0.0) + 16
 
 
 class _Picture:
-    """Collects where everything lies in the whole picture, frame by frame from the outside in."""
+    """Computes the positions in the whole picture, frame by frame from the outside in."""
 
     def __init__(self, graph: Graph, options: PictureOptions, done: dict[str, Arranged]) -> None:
         self.graph = graph
@@ -266,14 +267,14 @@ class _Picture:
             self.depth_strip = width
 
     def put_levels(self) -> None:
-        """Put every level at its place; a frame's is known when the level around it is put."""
+        """Compute the position of every level, each after the level around it."""
         across, along = MARGIN + self.depth_strip, MARGIN
         if self.is_sideways:
             across += self.caption[1] + CAPTION_GAP
         else:
             along += self.caption[1] + CAPTION_GAP
         self.origin = across, along
-        if not self.is_sideways:  # a narrow picture stands in the middle below its caption
+        if not self.is_sideways:  # a narrow picture is centred below its caption
             across += max(0.0, (self.caption[0] - self.done[""].places.across) / 2)
         self._put(self.done[""], across, along)
         for group in self.graph.groups:
@@ -314,7 +315,7 @@ class _Picture:
         return Rect(_round(across), _round(along), _round(wide), _round(deep))
 
     def placed(self) -> Placed:
-        """Return all that was collected."""
+        """Return the finished layout."""
         paths = tuple(self._path(number) for number in range(len(self.graph.edges)))
         whole = self.done[""].places
         across = self.origin[0] + whole.across + MARGIN
@@ -331,7 +332,7 @@ class _Picture:
         )  # fmt: skip
 
     def _path(self, number: int) -> Path:
-        """Join the pieces of an arrow; one that runs upward was drawn from its end."""
+        """Join the pieces of an arrow; one that points upward is reversed."""
         pieces = sorted(self.pieces[number], key=lambda piece: piece[0].place)
         points = pieces[0][1] + [point for _, piece in pieces[1:] for point in piece[1:]]
         if pieces[0][0].turned:
@@ -356,24 +357,24 @@ def _round(length: float) -> float:
     return round(length, 2)
 
 
-# --- the way of an arrow through a level, as points of a smooth line ------------------------------
+# --- the curve of an arrow through a level --------------------------------------------------------
 #
-# A point is (across, along). A line goes straight down beside the boxes of a row and swings across
-# only in the gaps between rows, where nothing else lies.
+# A point is (across, along). A line runs straight between the boxes of a row, and changes its
+# position across only in the gaps between rows, where there are no boxes.
 
-SWING = 0.5  # where between two rows the curve bends
-TURN = 24.0  # how far an arrow that goes back swings out, less than a gap
+SWING = 0.5  # position of the bend between two rows
+TURN = 24.0  # how far an arrow back swings out; less than a gap
 
 
 def route_points(
     level: Level, shapes: list[Shape], places: Places, route: Route, reach: dict[int, Point]
 ) -> list[Point]:
-    """Return the points of a route: the first, then three for each curve.
+    """Return the points of a route: the start, then three for each curve.
 
     Parameters
     ----------
     reach : dict of int to (float, float)
-        Where each box or frame begins and ends along; boxes may be lower than their row.
+        First and last position along of each box or frame, which may be less high than its row.
     """
     first, last = route.stops[0], route.stops[-1]
     start = places.middle[first] + end_of(level, shapes, first, route.edge, route.tail, EXIT)
@@ -398,7 +399,7 @@ def route_points(
 def _straight_beside(
     shapes: list[Shape], places: Places, first: int, last: int, reach: dict[int, Point]
 ) -> list[Point]:
-    """Return the straight line from the side of a box to the side of the one beside it."""
+    """Return the straight line from the side of a box to the side of its neighbour in the row."""
     sign = 1.0 if places.middle[first] < places.middle[last] else -1.0
     top = max(reach[first][0], reach[last][0])
     bottom = min(reach[first][1], reach[last][1])
@@ -410,7 +411,7 @@ def _straight_beside(
 
 
 def _along_the_lane(line: _Line, level: Level, places: Places, route: Route, end: float) -> None:
-    """Go out into the lane, along it, and back to where the arrow ends."""
+    """Extend a line into the lane of a route, along it, and back to the end of the arrow."""
     lane = places.lanes[route.lane]
     row, last_row = level.row_of[route.stops[0]], level.row_of[route.stops[-1]]
     bottom, top = places.bottoms[row], places.tops[last_row]
@@ -425,7 +426,7 @@ def _along_the_lane(line: _Line, level: Level, places: Places, route: Route, end
 
 
 class _Line:
-    """A line that grows at its end."""
+    """A curve that is extended piece by piece."""
 
     def __init__(self, start: Point) -> None:
         self.points = [start]
@@ -456,10 +457,10 @@ class _Line:
         self.points += [(before, out), (across, out), (across, along)]
 
 
-# --- labels of arrows: on their arrow, clear of boxes and of each other ---------------------------
+# --- labels of arrows, on their arrow but not on boxes or other labels ----------------------------
 
 LABEL_SIZE, LABEL_HEIGHT = 10.0, 13.0
-CELL = 120.0  # of the grid in which rectangles are looked up
+CELL = 120.0  # size of the cells of the grid that indexes rectangles
 STEPS = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9)
 
 
@@ -468,7 +469,7 @@ def place_edge_labels(
 ) -> dict[int, Rect]:
     """Return a rectangle for the label of each edge that has one, by the edge's number.
 
-    The middle of the arrow comes first; then places nearer its ends, and the two sides of each.
+    The middle of the arrow is tried first, then positions nearer its ends, then their two sides.
     """
     labelled = [number for number, edge in enumerate(graph.edges) if edge.label]
     if not labelled:
@@ -493,7 +494,7 @@ def _choices(path: Path, width: float) -> Iterator[Rect]:
 
 
 def point_at(path: Path, share: float) -> Point:
-    """Return the point of a path at a share of the way along its curves.
+    """Return the point of a path at a share (0 to 1) of its curves.
 
     Examples
     --------
@@ -513,7 +514,7 @@ def point_at(path: Path, share: float) -> Point:
 
 
 class _Grid:
-    """Rectangles that are found by where they are."""
+    """A spatial index of rectangles, to find overlaps."""
 
     def __init__(self, rects: Iterable[Rect]) -> None:
         self.cells: dict[tuple[int, int], list[Rect]] = {}

@@ -1,9 +1,9 @@
-"""`in_columns(placed, ...)`: a long picture cut between its rows and set in columns side by side.
+"""`in_columns(placed, ...)`: break a long picture between rows and set it in columns.
 
-It is cut only where no box and no frame lies, so that the columns are about equally high. An arrow
-over a cut goes on in the next column: below its own one, up between the two, and in from above, in
-a lane of its own. Lanes are nested, so that they cross no more than the arrows did before. A
-picture from left to right is cut into bands, one below the other.
+Cuts never hit a box or frame, and the columns are about equally high. An arrow across a cut runs
+below its column, up between the two columns, and into the next one from above, in its own lane.
+Lanes are nested, so that they cross no more often than the arrows did before. A picture from left
+to right is cut into bands, one below the other.
 """
 
 from __future__ import annotations
@@ -19,27 +19,28 @@ from kerascope.viz.graph import Graph
 from kerascope.viz.layout.arrange import MARGIN, Path, Placed, Point, Rect, place_edge_labels
 from kerascope.viz.layout.measures import caption_size
 
-LANE = 9.0  # from lane to lane
-ROOM = 12.0  # between lanes and what they go round
+LANE = 9.0  # distance between lanes
+PADDING = 12.0  # between lanes and columns
 CORNER = 6.0  # the radius of a lane's corners
-SHORTEST = 0.02  # places are rounded to hundredths
-STRAIGHT = 0.1  # less is no bend: an arrow out of a frame is joined but for a rounding
+SHORTEST = 0.02  # positions are rounded to hundredths
+STRAIGHT = 0.1  # less is rounding where the parts of an arrow join, not a bend
 MOST_COLUMNS = 40
-PAGE = 4 / 3  # width by height of the picture that `wrap=True` comes closest to
+PAGE = 4 / 3  # width by height that `wrap=True` approaches
 
 
 def in_columns(placed: Placed, graph: Graph, wrap: int | bool, is_sideways: bool) -> Placed:
-    """Return a picture set in columns.
+    """Return the layout of a picture broken into columns.
 
     Parameters
     ----------
     placed : Placed
-        Of rows; not of a ladder.
+        A layout in rows, not a ladder.
     graph : Graph
     wrap : int or bool
-        How many columns, if there are so many rows; True: as many as come closest to a page.
+        Number of columns, if there are enough rows; True for the number that comes closest to a
+        page.
     is_sideways : bool
-        Its rows are columns already: then what is set below each other are bands.
+        Whether the picture runs from left to right; then it is broken into bands.
 
     Returns
     -------
@@ -50,13 +51,13 @@ def in_columns(placed: Placed, graph: Graph, wrap: int | bool, is_sideways: bool
     best = placed
     for number in range(2, MOST_COLUMNS + 1):
         found = _set(placed, graph, number, is_sideways)
-        if _strangeness(found) >= _strangeness(best):
+        if _distance_to_page(found) >= _distance_to_page(best):
             break
         best = found
     return best
 
 
-def _strangeness(placed: Placed) -> float:
+def _distance_to_page(placed: Placed) -> float:
     return abs(math.log(placed.width / placed.height / PAGE))
 
 
@@ -77,7 +78,7 @@ def _set(placed: Placed, graph: Graph, number: int, is_sideways: bool) -> Placed
 
 
 def _turned(placed: Placed) -> Placed:
-    """Return a picture with x and y exchanged; captions and labels are not looked at."""
+    """Return a picture with x and y exchanged, except in captions and labels."""
 
     def rects(of: Mapping[Any, Rect]) -> dict[Any, Rect]:
         return {key: Rect(r.y, r.x, r.height, r.width) for key, r in of.items()}
@@ -93,11 +94,11 @@ def _turned(placed: Placed) -> Placed:
     )
 
 
-# --- where to cut ---------------------------------------------------------------------------------
+# --- positions of the cuts ------------------------------------------------------------------------
 
 
 def _spans(rects: Iterable[Rect]) -> list[Point]:
-    """Return from where to where there are boxes or frames, from above to below.
+    """Return the vertical intervals that boxes or frames occupy, from top to bottom.
 
     Examples
     --------
@@ -114,7 +115,7 @@ def _spans(rects: Iterable[Rect]) -> list[Point]:
 
 
 def _cuts(spans: list[Point], number: int) -> list[float]:
-    """Return where to cut so that the highest of at most so many columns is as low as it can be.
+    """Return the cuts that minimize the height of the highest of at most `number` columns.
 
     Examples
     --------
@@ -134,7 +135,7 @@ def _cuts(spans: list[Point], number: int) -> list[float]:
 
 
 def _starts(spans: list[Point], height: float) -> list[int]:
-    """Return with which spans columns begin that are filled up to a height."""
+    """Return the first span of each column if columns are filled up to a height."""
     starts: list[int] = []
     for number, (_, bottom) in enumerate(spans):
         if not starts or bottom - spans[starts[-1]][0] > height:
@@ -147,7 +148,7 @@ def _starts(spans: list[Point], height: float) -> list[int]:
 
 @dataclass(slots=True)
 class _Part:
-    """What of an arrow lies in one column."""
+    """The part of an arrow in one column."""
 
     column: int
     points: list[Point]
@@ -155,7 +156,7 @@ class _Part:
 
 @dataclass(slots=True)
 class _Crossing:
-    """An arrow's way over a cut: which arrow, after which of its parts, and where it comes down."""
+    """An arrow across a cut: its number, the part before the cut, and its x coordinate there."""
 
     edge: int
     part: int
@@ -164,7 +165,7 @@ class _Crossing:
 
 @dataclass(slots=True)
 class _Column:
-    """A column: what it takes of the old picture, and by how much that moves."""
+    """A column: an interval of the old picture, and the vector by which it moves."""
 
     top: float
     bottom: float
@@ -178,7 +179,7 @@ class _Column:
 
 
 class _Columns:
-    """A picture from above to below, cut and set anew."""
+    """Computes the layout in columns of a picture that runs from top to bottom."""
 
     def __init__(self, placed: Placed, cuts: list[float]) -> None:
         self.old = placed
@@ -219,21 +220,21 @@ class _Columns:
         column.crossings.append(_Crossing(edge, number, upper[0]))
 
     def _move_all(self) -> None:
-        """Find out where each column goes; all begin at the same height."""
+        """Compute the position of each column; all begin at the same height."""
         most = max(len(column.crossings) for column in self.columns)
         strip = max((rect.width for rect in self.old.depths.values()), default=0.0)
-        top = self.columns[0].top + (ROOM + LANE * most if most else 0.0)
+        top = self.columns[0].top + (PADDING + LANE * most if most else 0.0)
         across = self.columns[0].left
         for column in self.columns:
             column.move = round(across - column.left, 2), round(top - column.top, 2)
             lanes = len(column.crossings)
-            across += column.right - column.left + 2 * ROOM + LANE * max(lanes - 1, 0) + strip
-        self.right = across - 2 * ROOM - strip
+            across += column.right - column.left + 2 * PADDING + LANE * max(lanes - 1, 0) + strip
+        self.right = across - 2 * PADDING - strip
         lowest = (c.moved((0, c.bottom))[1] + _depth(len(c.crossings)) for c in self.columns)
         self.bottom = max(lowest)
 
     def placed(self) -> Placed:
-        """Return the picture in columns."""
+        """Return the layout in columns."""
         depths = {}
         for depth, rect in self.old.depths.items():
             column = self._column_of(rect)
@@ -269,33 +270,34 @@ class _Columns:
         return tuple(found)
 
     def _lane(self, number: int, place: int, crossing: _Crossing) -> list[Point]:
-        """Return the way from an arrow's part to its next, without the point it begins at."""
+        """Return the curve from a part of an arrow to the next part, without its first point."""
         upper, lower = self.columns[number], self.columns[number + 1]
         one, other = self.parts[crossing.edge][crossing.part : crossing.part + 2]
         is_upward = one.column > other.column
         first, last = (other, one) if is_upward else (one, other)
         start = upper.moved(first.points[0 if is_upward else -1])
         end = lower.moved(last.points[-1 if is_upward else 0])
-        below = upper.moved((0, upper.bottom))[1] + ROOM + LANE * place
-        above = lower.moved((0, lower.top))[1] - ROOM - LANE * (len(upper.crossings) - 1 - place)
-        between = upper.moved((upper.right, 0))[0] + ROOM + LANE * place
+        below = upper.moved((0, upper.bottom))[1] + PADDING + LANE * place
+        above = lower.moved((0, lower.top))[1] - PADDING - LANE * (len(upper.crossings) - 1 - place)
+        between = upper.moved((upper.right, 0))[0] + PADDING + LANE * place
         turns = [start, (start[0], below), (between, below), (between, above), (end[0], above), end]
         points = _rounded(turns)
         return points[::-1][1:] if is_upward else points[1:]
 
 
 def _depth(lanes: int) -> float:
-    """Return how far so many lanes reach below a column."""
-    return ROOM + LANE * (lanes - 1) if lanes else 0.0
+    """Return the space that lanes need below a column."""
+    return PADDING + LANE * (lanes - 1) if lanes else 0.0
 
 
 # --- arrows ---------------------------------------------------------------------------------------
 
 
 def _parts(points: tuple[Point, ...], cuts: list[float]) -> list[_Part]:
-    """Return what of an arrow lies in which column.
+    """Return the parts of an arrow in each column that it passes.
 
-    A straight curve is cut in two; one that swings across lies between two rows and falls away.
+    A straight curve is cut in two. A curve that is not straight runs between two rows and is
+    dropped.
     """
     parts = [_Part(bisect_right(cuts, points[0][1]), [points[0]])]
     for at in range(0, len(points) - 1, 3):
@@ -318,7 +320,7 @@ def _parts(points: tuple[Point, ...], cuts: list[float]) -> list[_Part]:
 
 
 def _straight(start: Point, end: Point) -> list[Point]:
-    """Return a straight line as a curve, without the point it begins at; none of no length."""
+    """Return a straight line as a curve without its first point; [] if it has no length."""
     if math.dist(start, end) < SHORTEST:
         return []
     (x0, y0), (x1, y1) = start, end
@@ -326,7 +328,7 @@ def _straight(start: Point, end: Point) -> list[Point]:
 
 
 def _rounded(turns: list[Point]) -> list[Point]:
-    """Return the curves through points, with its corners rounded."""
+    """Return the curves through points, with rounded corners."""
     points = [turns[0]]
     for before, corner, after in zip(turns, turns[1:], turns[2:], strict=False):
         radius = min(CORNER, math.dist(before, corner) / 2, math.dist(corner, after) / 2)
@@ -336,6 +338,6 @@ def _rounded(turns: list[Point]) -> list[Point]:
 
 
 def _towards(start: Point, end: Point, far: float) -> Point:
-    """Return the point that lies so far from one point towards another."""
+    """Return the point at a distance from one point in the direction of another."""
     share = far / (math.dist(start, end) or 1.0)
     return start[0] + (end[0] - start[0]) * share, start[1] + (end[1] - start[1]) * share

@@ -1,15 +1,16 @@
-"""The ladder: two rails and the cards between them, as rectangles and lines.
+"""The layout of a ladder: the forward pass, the gradients, and the cards of weights between them.
 
-Calls stand on the left rail, in rows by depth; the gradient of each call's output stands in the
-same row on the right rail; the card of a layer stands between, in the row of its first call. Each
-rail is laid out by itself, as any graph is (`order`, `places`): that says where its boxes and lines
-lie across. Along, a row is as high as what stands in it. Where several boxes of a row have rungs,
-each box has a strip of the row for itself, so that a rung passes below its neighbours.
+The left *rail* contains the calls, in rows by depth. The right rail contains the gradient of each
+call's output, in the same row. The *card* of a layer, with its weights, is between them, in the row
+of its first call. A line between a rail and a card is a *rung*. Each rail is laid out like any
+graph (`order`, `places`), which gives the positions of its boxes and lines across. A row is as high
+as its content. If several boxes of a row have rungs, each box gets its own strip of the row, so
+that a rung passes below its neighbours.
 
-Between a rail and the cards is a gutter. A rung goes straight through it, or, if its card stands in
-another row, along a lane in it; so does what goes to the losses. Nothing crosses a card.
+Between a rail and the cards is a gutter. A rung crosses it in a straight line or, if its card is in
+another row, runs along a lane in it. Lines to the losses use lanes, too. No line crosses a card.
 
-Below come the rows, the cards, then the lines.
+The module contains the rows, the cards, and then the lines.
 """
 
 from __future__ import annotations
@@ -48,18 +49,18 @@ from kerascope.viz.sheet import Label
 from kerascope.viz.theme import style_of
 
 HEAD_SIZE, NAME_SIZE, SMALL_SIZE = 13.0, 12.0, 9.0
-HEADER = 40.0  # above the first row: the names of rails and columns
+HEADER = 40.0  # height of the names of rails and columns, above the first row
 ROW_GAP, STRIP_GAP = 22.0, 14.0
 CARD_HEAD, CELL_HEIGHT, WIRE = 24.0, 25.0, 5.0
 CARD_PADDING, CELL_GAP, CELL_PADDING = 8.0, 12.0, 8.0
 LEAST_CELL = 62.0
 SIGN_WIDTH, MARK_WIDTH = 17.0, 16.0
 VIAS_BESIDE = 4
-LONGEST_FIGURE = 32  # characters of what a value is told by on a card
+LONGEST_FIGURE = 32  # characters of the text of a value on a card
 GUTTER, LANE = 48.0, 9.0
 LEAST_BETWEEN = 150.0
-THINNEST, WIDEST = 1.2, 4.5  # of an arrow whose gradient's size is known
-# What stands above the rails and the columns, and at lines.
+THINNEST, WIDEST = 1.2, 4.5  # widths of arrows of gradients with a known size
+# Texts above the rails and the columns, and at lines.
 FORWARD_HEAD, BACKWARD_HEAD = "forward \u25be", "\u25b4 backward"
 NEW_HEAD, VIA_HEAD = "new value", "via"
 COLUMN_NOTES = {
@@ -72,16 +73,16 @@ READS, BY_THE_BATCH, OF_ITSELF = "reads", "by the batch", "d loss / d loss = 1"
 
 @dataclass(frozen=True)
 class PlacedCard:
-    """What stands on a card, in order.
+    """The content of a card, in order.
 
     Attributes
     ----------
     id : str
-        Of the group, or of the box that stands for a closed one.
+        Id of the group, or of the box that represents a closed card.
     lines : list of list of GraphNode
-        The boxes of each weight; none for a closed card.
+        The boxes of each weight; empty for a closed card.
     calls : list of str
-        The calls that read from it.
+        The calls that read its weights.
     """
 
     id: str
@@ -96,10 +97,11 @@ class Strip:
     Attributes
     ----------
     calls : dict of str to list of str
-        The gradients of each.
+        The gradients of each call.
     cards : list of str
     is_flat : bool
-        The calls stand at one height; else one below the other, so that rungs pass.
+        Whether all calls are at the same height. Otherwise they are below each other, so that rungs
+        can pass.
     top, height : float
     """
 
@@ -112,9 +114,9 @@ class Strip:
 
 @dataclass
 class Rail:
-    """One rail: its boxes in rows, and where they lie across.
+    """One rail: its boxes in rows, and their positions across.
 
-    `numbers` are those of its arrows in the whole graph.
+    `numbers` are the numbers of its arrows in the whole graph.
     """
 
     level: Level
@@ -124,17 +126,17 @@ class Rail:
 
     @property
     def width(self) -> float:
-        """How far it reaches across."""
+        """The width of the rail."""
         return self.places.across
 
 
 def is_ladder(graph: Graph) -> bool:
-    """Tell whether a graph is drawn as a ladder."""
+    """Return whether a graph is drawn as a ladder: a model's gradients or training step."""
     return bool(graph.attrs.get("ladder"))
 
 
 def arranged(graph: Graph, options: PictureOptions) -> tuple[Placed, dict[str, Measure]]:
-    """Return where everything of a graph lies: as a ladder, if it is one."""
+    """Return the layout of a graph, as a ladder or as rows, and the sizes of its boxes."""
     if is_ladder(graph):
         return arrange_ladder(graph, options)
     placed, measures = arrange(graph, options)
@@ -146,26 +148,26 @@ def arranged(graph: Graph, options: PictureOptions) -> tuple[Placed, dict[str, M
 def arrange_ladder(
     graph: Graph, options: PictureOptions, row_gap: float = ROW_GAP
 ) -> tuple[Placed, dict[str, Measure]]:
-    """Return where everything of a ladder lies, and the words and sizes of its boxes.
+    """Return the layout of a ladder, and the texts and sizes of its boxes.
 
     Parameters
     ----------
     graph : Graph
-        Of the level "training", or of a model's level "gradient"; what is closed is a box.
+        A graph of the level "training", or of a model's level "gradient"; closed frames are boxes.
     options : PictureOptions
     row_gap : float
-        Between two rows; more than usual where something shall lie on the arrows.
+        Distance between two rows; larger if space on the arrows is reserved.
     """
     ladder = _Ladder(graph, replace(options, rankdir="TB"), row_gap)
     ladder.put_rows()
-    ladder.draw()  # the first time says how many lanes the gutters need
-    ladder.make_room()
+    ladder.draw()  # the first time, to count the lanes that the gutters need
+    ladder.widen_gutters()
     ladder.draw()
     return ladder.placed(), ladder.measures
 
 
 class _Ladder:
-    """Collects where everything of a ladder lies."""
+    """Computes the positions of all parts of a ladder."""
 
     def __init__(self, graph: Graph, options: PictureOptions, row_gap: float) -> None:
         self.graph = graph
@@ -173,7 +175,7 @@ class _Ladder:
         self.row_gap = row_gap
         self.nodes = {node.id: node for node in graph.nodes}
         self.groups = {group.id: group for group in graph.groups}
-        self.kind = {node.id: _part_of(node) for node in graph.nodes}
+        self.kind = {node.id: _place_of(node) for node in graph.nodes}
         self.measures = {
             node.id: cell_measure(node, options) if self._is_cell(node) else measure(node, options)
             for node in graph.nodes
@@ -196,10 +198,10 @@ class _Ladder:
     def _is_cell(self, node: GraphNode) -> bool:
         return "line" in node.attrs
 
-    # --- what stands where ------------------------------------------------------------------------
+    # --- the parts --------------------------------------------------------------------------------
 
     def _cards(self) -> dict[str, PlacedCard]:
-        """Return the cards that are open, and the boxes of closed ones, in the calls' order."""
+        """Return the open cards, and then the closed ones, by id."""
         lines: dict[str, dict[str, list[GraphNode]]] = {}
         for node in self.graph.nodes:
             if self._is_cell(node):
@@ -215,12 +217,12 @@ class _Ladder:
         return {one: PlacedCard(one, found[one], [*calls[one]]) for one in found}
 
     def card_at(self, box: str) -> str:
-        """Return the card on which a box stands, or which it is; "" for none."""
+        """Return the id of the card that contains or is the box; "" if there is none."""
         kind = self.kind[box]
         return self.nodes[box].group if kind == "cell" else box if kind == "card" else ""
 
     def _depths(self) -> dict[str, int]:
-        """Return the row of each box on a rail: the longest path of calls to an end."""
+        """Return the depth of each box on a rail: its call's longest path to a last call."""
         calls = [one for one, kind in self.kind.items() if kind == "forward"]
         pairs = [
             (edge.source, edge.target)
@@ -234,7 +236,7 @@ class _Ladder:
         return depths
 
     def _rail(self, kind: str) -> Rail:
-        """Lay a rail out by itself; gradients as if they came down as the calls do."""
+        """Return a rail with its layout; arrows of gradients are reversed, so that they go down."""
         arriving: dict[str, int] = {}
         numbers, edges = [], []
         for number, edge in enumerate(self.graph.edges):
@@ -305,7 +307,7 @@ class _Ladder:
     # --- rows -------------------------------------------------------------------------------------
 
     def put_rows(self) -> None:
-        """Say how high each row and each strip of it is, and where it begins."""
+        """Compute the top and the height of each row and of its strips."""
         self.strips: dict[int, list[Strip]] = {}
         anchors = {one: self._anchors(card) for one, card in self.cards.items()}
         spare = Strip()
@@ -349,12 +351,12 @@ class _Ladder:
         return rail.level.kinds[item] == BOX
 
     def _anchors(self, card: PlacedCard) -> list[str]:
-        """Return the calls in whose row a card stands: its first one and others in that row."""
+        """Return the calls in the row of a card: its first call and others in that row."""
         deepest = max((self.depths[call] for call in card.calls), default=0)
         return [call for call in card.calls if self.depths[call] == deepest]
 
-    def _room_for(self, strip: Strip, call: str) -> float:
-        """Return how much height a call needs, with its gradients below each other."""
+    def _height_of(self, strip: Strip, call: str) -> float:
+        """Return the height that a call needs, with its gradients below each other."""
         own = [self.measures[one].height for one in strip.calls[call]]
         height = self.measures[call].height if call in self.measures else 0.0
         if strip.is_flat:
@@ -362,14 +364,14 @@ class _Ladder:
         return max(height, sum(own) + STRIP_GAP * (len(own) - 1))
 
     def _height(self, strip: Strip) -> float:
-        rooms = [self._room_for(strip, call) for call in strip.calls]
+        needed = [self._height_of(strip, call) for call in strip.calls]
         cards = [self._card_height(self.cards[one]) for one in strip.cards]
-        stacked = sum(rooms) + STRIP_GAP * (len(rooms) - 1)
-        calls = max(rooms, default=0.0) if strip.is_flat else stacked
+        stacked = sum(needed) + STRIP_GAP * (len(needed) - 1)
+        calls = max(needed, default=0.0) if strip.is_flat else stacked
         return max(calls, sum(cards) + STRIP_GAP * (len(cards) - 1))
 
     def _swing(self, depth: int) -> float:
-        """Return how much more room below a row lines need that go far across."""
+        """Return the additional space below a row for lines that run far across."""
         steps = [0.0]
         for rail in (self.forward, self.backward):
             level, middle = rail.level, rail.places.middle
@@ -381,24 +383,24 @@ class _Ladder:
 
     # --- across -----------------------------------------------------------------------------------
 
-    def make_room(self) -> None:
+    def widen_gutters(self) -> None:
         """Make the gutters as wide as their lanes need."""
-        self.room = {side: GUTTER + LANE * count for side, count in self.lanes.items()}
+        self.gutters = {side: GUTTER + LANE * count for side, count in self.lanes.items()}
 
-    room: Mapping[str, float] = {"left": GUTTER, "right": GUTTER}
+    gutters: Mapping[str, float] = {"left": GUTTER, "right": GUTTER}
 
     def draw(self) -> None:
-        """Place all boxes, then draw all lines."""
+        """Compute the positions of all boxes, then those of all lines."""
         below = [self.measures[one].width for one in self._below() if self._is_target(one)]
         strip = max((text_width(f"depth {d}", DEPTH_SIZE) for d in self.strips), default=0.0) + 16
         self.left = MARGIN + (strip if self.options.depth_ranks else 0.0)
         rail = max([self.forward.width, *below, text_width(FORWARD_HEAD, HEAD_SIZE, True)])
         self.rail_width = rail
-        self.card_x = self.left + rail + self.room["left"]
+        self.card_x = self.left + rail + self.gutters["left"]
         self.card_end = self.card_x + self.card_width
         self.loss_x = self.card_x + 12
         self._put_losses()
-        self.right_x = max(self.card_end, self.losses_end) + self.room["right"]
+        self.right_x = max(self.card_end, self.losses_end) + self.gutters["right"]
         self._put_rail(self.forward, self.left + (rail - self.forward.width) / 2)
         self._put_rail(self.backward, self.right_x)
         for strips in self.strips.values():
@@ -417,12 +419,12 @@ class _Ladder:
 
     def _put_strip(self, strip: Strip) -> None:
         middle = strip.top + strip.height / 2
-        rooms = {call: self._room_for(strip, call) for call in strip.calls}
-        total = sum(rooms.values()) + STRIP_GAP * (len(rooms) - 1)
-        spread = (strip.height - total) / (len(rooms) + 1) if total < strip.height else 0.0
+        needed = {call: self._height_of(strip, call) for call in strip.calls}
+        total = sum(needed.values()) + STRIP_GAP * (len(needed) - 1)
+        spread = (strip.height - total) / (len(needed) + 1) if total < strip.height else 0.0
         y = strip.top + spread
         for call, gradients in strip.calls.items():
-            centre = middle if strip.is_flat else y + rooms[call] / 2
+            centre = middle if strip.is_flat else y + needed[call] / 2
             if call in self.boxes:
                 self._centre(call, centre)
             heights = [self.measures[one].height for one in gradients]
@@ -430,7 +432,7 @@ class _Ladder:
             for one, height in zip(gradients, heights, strict=True):
                 self._centre(one, centre if strip.is_flat else top + height / 2)
                 top += height + STRIP_GAP
-            y += rooms[call] + STRIP_GAP + spread
+            y += needed[call] + STRIP_GAP + spread
         heights = [self._card_height(self.cards[one]) for one in strip.cards]
         y = middle - (sum(heights) + STRIP_GAP * (len(heights) - 1)) / 2
         for one, height in zip(strip.cards, heights, strict=True):
@@ -479,7 +481,7 @@ class _Ladder:
         return self.nodes[one].kind != "loss"
 
     def _put_losses(self) -> None:
-        """Put targets below the left rail, and the losses below the cards."""
+        """Place the targets below the left rail, and the losses below the cards."""
         below = self._below()
         edges = [
             e for e in self.graph.edges if self.kind[e.source] == self.kind[e.target] == "loss"
@@ -521,7 +523,7 @@ class _Ladder:
     # --- the whole --------------------------------------------------------------------------------
 
     def placed(self) -> Placed:
-        """Return all that was placed and drawn."""
+        """Return the finished layout."""
         backward = max(self.backward.width, text_width(BACKWARD_HEAD, HEAD_SIZE, True))
         width = max(self.right_x + backward, self.left + self.caption[0]) + MARGIN
         paths = [Path(((0.0, 0.0),) * 4)] * len(self.graph.edges)
@@ -543,7 +545,7 @@ class _Ladder:
         )  # fmt: skip
 
     def _frames_on_rails(self) -> dict[str, Rect]:
-        """Return a frame around each open group of a rail, where no other box stands in it."""
+        """Return a frame around each open group of a rail that would contain no other box."""
         members: dict[str, list[str]] = {}
         for node in self.graph.nodes:
             around = node.group if self.kind[node.id] in ("forward", "backward") else ""
@@ -590,7 +592,7 @@ class _Ladder:
 
 
 def _word(x: float, y: float, text: str, size: float, look: str) -> Label:
-    """Return a text that is a "title", "quiet", or in the colour of a role of arrows."""
+    """Return a label with the look "title", "quiet", or the role of an arrow, for its colour."""
     own = look if look in ("title", "quiet") else f"word {look}"
     return Label(_r(x), y, text, size, bold=look == "title", look=own)
 
@@ -603,8 +605,8 @@ def _wh(size: Measure) -> Point:
     return size.width, size.height
 
 
-def _part_of(node: GraphNode) -> str:
-    """Return where a box stands: on a rail, below, on a card, or as a closed card."""
+def _place_of(node: GraphNode) -> str:
+    """Return the place of a box: "cell" or "card", or "forward", "backward" or "loss"."""
     if "line" in node.attrs:
         return "cell"
     if node.kind == "card":
@@ -613,7 +615,7 @@ def _part_of(node: GraphNode) -> str:
 
 
 def _ports(node: GraphNode, arriving: int) -> dict[str, Attribute]:
-    """Return how many places there are along a box; gradients come in where they will leave."""
+    """Return the port attributes of a box on a rail; arrows of gradients are reversed there."""
     if arriving:
         return {"output_count": arriving + 1}
     wanted = ("input_count", "output_count")
@@ -631,13 +633,13 @@ def _joined(strips: Sequence[Strip]) -> Strip:
 
 
 def cell_measure(node: GraphNode, options: PictureOptions) -> Measure:
-    """Return the words of a box on a card, which stand in one line, and the room that they need."""
+    """Return the text of a box on a card, which is one line, and its size."""
     title = str(node.attrs.get("short", node.label))
     if options.label is not None:
         title = options.label(node).split("\n")[0]
     quiet = []
     if node.attrs.get("detail") and node.attrs["column"] in ("gradient", "new"):
-        title = ""  # the line says whose it is
+        title = ""  # the line is the weight's
     if node.kind == "variable" and options.show_shapes:
         quiet.append(str(node.attrs.get("output_shapes", "")))
     detail = " ".join(str(node.attrs.get("detail", "")).split())
@@ -653,7 +655,7 @@ def cell_measure(node: GraphNode, options: PictureOptions) -> Measure:
 
 
 class _Lines:
-    """Draws every arrow of a ladder, those of a rung as one."""
+    """Computes the lines of a ladder; all arrows of a rung form one line."""
 
     def __init__(self, ladder: _Ladder) -> None:
         self.ladder = ladder
@@ -662,10 +664,10 @@ class _Lines:
         self.words: list[Label] = []
         self.taken: dict[str, list[list[tuple[float, float]]]] = {"left": [], "right": []}
         self._ports_used: dict[tuple[str, str], int] = {}
-        self._touched: dict[tuple[str, str], list[float]] = {}  # where rungs touch a card
+        self._touched: dict[tuple[str, str], list[float]] = {}  # heights of rungs
 
     def draw(self) -> None:
-        """Draw all of them."""
+        """Compute all lines."""
         self._rail(self.ladder.forward, self.ladder.left
                    + (self.ladder.rail_width - self.ladder.forward.width) / 2, False)  # fmt: skip
         self._rail(self.ladder.backward, self.ladder.right_x, True)
@@ -690,7 +692,7 @@ class _Lines:
             self._bundle(key, tuple(numbers))
 
     def _note_level_rungs(self, key: tuple[str, ...]) -> None:
-        """Note where a rung that goes straight touches its card: others keep away from there."""
+        """Store the height of a straight rung at its card, which other rungs must avoid."""
         cards = [one for one in key[1:] if key[0] == "between" and one in self.ladder.cards]
         for card in cards:
             box = key[2] if key[1] == card else key[1]
@@ -733,7 +735,7 @@ class _Lines:
     # --- on a card --------------------------------------------------------------------------------
 
     def _within(self, edge: GraphEdge) -> tuple[str, ...]:
-        """Return which line an arrow between two boxes of one card belongs to."""
+        """Return the key of the line that an arrow between two boxes of one card belongs to."""
         nodes = self.ladder.nodes
         source, target = nodes[edge.source], nodes[edge.target]
         is_update = edge.attrs.get("role") == "update"
@@ -757,7 +759,7 @@ class _Lines:
             self._between(key[1], key[2], numbers)
 
     def _cell(self, name: str) -> Rect:
-        """Return where a wire touches a cell; a new slot is a mark in the cell of the slot."""
+        """Return the cell of a box; the new value of a slot is a mark in the slot's cell."""
         node = self.ladder.nodes[name]
         rect = self.boxes[name]
         if node.kind == "update" and node.attrs["column"] != "new":
@@ -767,7 +769,7 @@ class _Lines:
         return rect
 
     def _wire(self, source: str, target: str, numbers: tuple[int, ...]) -> None:
-        """Draw a wire: gradients along the lower side of a line, all else along the upper."""
+        """Add a wire: along the lower side of a line for gradients, otherwise along the upper."""
         one, other = self._cell(source), self._cell(target)
         nodes = self.ladder.nodes
         is_gradient = nodes[source].kind in ("gradient", "sum")
@@ -792,7 +794,7 @@ class _Lines:
     # --- between cards, rails and losses ----------------------------------------------------------
 
     def _lane(self, side: str, y: float, to: float) -> float:
-        """Return the nearest lane of a gutter that is free between two heights."""
+        """Return the x of the nearest lane of a gutter that is free between two heights."""
         low, high = sorted((y, to))
         taken = self.taken[side]
         lane = 0
@@ -807,7 +809,7 @@ class _Lines:
         return ladder.right_x - 14 - LANE * lane
 
     def _port(self, name: str, side: str) -> int:
-        """Return how many lines touch this side already."""
+        """Return the number of lines at this side so far, and count one more."""
         number = self._ports_used[name, side] = self._ports_used.get((name, side), -1) + 1
         return number
 
@@ -815,7 +817,7 @@ class _Lines:
         return self.ladder.frames.get(card) or self.boxes[card]
 
     def _between(self, source: str, target: str, numbers: tuple[int, ...]) -> None:
-        """Draw one line for all arrows between two of: a call, a gradient, a card, a loss."""
+        """Add one line for all arrows between two of: a call, a gradient, a card, a loss."""
         kinds = self._kind(source), self._kind(target)
         is_gradient = "backward" in kinds or self._is_gradient(numbers[0])
         look = "gradient" if is_gradient else ""
@@ -837,7 +839,7 @@ class _Lines:
         self._label(numbers, points, kinds)
 
     def _width(self, edge: GraphEdge) -> float | None:
-        """Return how wide the arrow to a gradient is: by its size, the greatest being widest."""
+        """Return the width of the arrow to a gradient, proportional to the gradient's norm."""
         norm = self.ladder.nodes[edge.target].attrs.get("gradient_norm")
         if norm is None or not isfinite(float(norm)):
             return None
@@ -877,7 +879,7 @@ class _Lines:
         return [(one.right, y), (middle, y), (middle, to), (other.x, to)]
 
     def _to_loss(self, source: str, target: str) -> list[Point]:
-        """Return a line along the left gutter, into the side of a term or the top of the total."""
+        """Return a line to the side of a term, or to the top of the total loss."""
         other = self.boxes[target]
         if self._kind(source) == "card":
             rect = self._card_rect(source)
@@ -901,7 +903,7 @@ class _Lines:
         return [start, (lane, start[1]), (lane, y), (other.x, y)]
 
     def _from_loss(self, source: str, target: str) -> list[Point]:
-        """Return a line from a loss to a gradient, or to a card with gradients in it."""
+        """Return a line from a loss to a gradient, a call, or a card that contains gradients."""
         one = self.boxes[source]
         y = _along_side(one, 7 * self._port(source, "out"))
         if self._kind(target) == "backward":
@@ -943,12 +945,12 @@ class _Lines:
         elif kinds == ("forward", "card"):
             text = BY_THE_BATCH
         elif kinds[0] == "loss" and kinds[1] == "backward":
-            is_first = self._port(edge.source, "told") == 0
+            is_first = self._port(edge.source, "of itself") == 0
             text, look = text or (OF_ITSELF if is_first else ""), "gradient"
         width = text_width(text, SMALL_SIZE)
         if text and width <= abs(to - x) - 6:
             at = x + 6 if kinds[0] == "loss" else (x + to - width) / 2
-            if kinds == ("card", "forward"):  # near the card: other lines may cross further on
+            if kinds == ("card", "forward"):  # near the card, where no other line crosses
                 at = max(at, x - 8 - width)
             elif kinds == ("backward", "card"):
                 at = min(at, to + 8)
@@ -958,7 +960,7 @@ class _Lines:
             self.words.append(_word(at, _r(y), text, SMALL_SIZE, look or "quiet"))
 
     def _pointed(self, source: str, target: str, numbers: tuple[int, ...]) -> None:
-        """Draw what a gradient is made of besides; it is seen only when that is pointed at."""
+        """Add a line from a further operand of a gradient, visible only under the pointer."""
         one, other = self.boxes[source], self.boxes[target]
         y, x = other.y - WIRE + 1, other.x + other.width * 0.3
         lane = self.ladder.left + self.ladder.rail_width + 8
@@ -970,12 +972,12 @@ class _Lines:
 
 
 def _along_side(rect: Rect, below: float) -> float:
-    """Return a height at the side of a box, so far below its middle, or above it if need be."""
+    """Return a y at the side of a box, at a distance below its middle, wrapped to its height."""
     return rect.y + 6 + (rect.height / 2 - 6 + below) % (rect.height - 12)
 
 
 def _is_level(card: Rect, y: float) -> bool:
-    """Tell whether a straight rung at this height meets a card."""
+    """Return whether a straight rung at this height ends at the card."""
     return card.y + 4 <= y <= card.bottom - 4
 
 
@@ -985,13 +987,13 @@ def _same_slot(one: GraphNode, other: GraphNode) -> bool:
 
 
 def _which(gradient: GraphNode) -> str:
-    """Return which call's gradient this is, where a layer has several; else only the sign."""
+    """Return the call number of a gradient, "@1", if its layer has several; otherwise the sign."""
     name = str(gradient.attrs.get("beside", ""))
     return f"@{name.rpartition('@')[2]}" if "@" in name else style_of("gradient").sign
 
 
 def _polyline(points: Iterable[Point]) -> Path:
-    """Return straight pieces, as the curves that a path is made of."""
+    """Return straight lines through points, as the curves of a path."""
     listed = [(_r(x), _r(y)) for x, y in points]
     found = [listed[0]]
     for (x, y), (to_x, to_y) in pairwise(listed):

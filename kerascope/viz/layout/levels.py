@@ -1,12 +1,12 @@
 """Levels: the whole picture and each frame, as rows of items and the routes between them.
 
-A level holds what lies directly in the picture or in a frame: boxes, frames (each as one item),
-and, in a frame, the doors through which arrows come in and go out. A route is the part of one
-arrow in one level. It names every item that it passes: from its first item through a *bend* in
-each row between, to its last. So an arrow from outside into a frame within a frame has three
-routes, joined at two doors.
+A level contains the direct children of the picture or of a frame: boxes, frames (one item each)
+and, in a frame, the *doors* through which arrows enter and leave. A route is the part of one arrow
+in one level. It lists the items that it passes: the first item, a *bend* in each row between, and
+the last item. So an arrow from outside into a frame inside a frame has three routes, joined at two
+doors.
 
-Nothing here depends on sizes, so a viewer that opens and closes frames can keep the levels.
+Levels do not depend on sizes, so a viewer that opens and closes frames can reuse them.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from dataclasses import dataclass, field
 from kerascope.viz.graph import Graph, GraphEdge, GraphNode
 from kerascope.viz.nesting import BACKWARD_ROLES, chains_of, longest_paths, shared_length
 
-# What items are.
+# Kinds of items.
 BOX, FRAME, ENTRY, EXIT, BEND, TITLE = "box", "frame", "entry", "exit", "bend", "title"
-# A route over more rows than this runs in a lane beside all boxes.
+# A route over more rows than this runs in a lane to the right of all boxes.
 LONGEST_SPAN = 30
 MOST_BENDS_PER_ITEM = 6
 
-Name = str | tuple[str, str]  # the id of a box, or what `_frame` says of a frame
+Name = str | tuple[str, str]  # the id of a box, or the key of a frame (see `_frame`)
 
 
 @dataclass(slots=True)
@@ -36,19 +36,19 @@ class Route:
     edge : int
         The arrow's number in the graph.
     stops : list of int
-        The items that it passes, from above to below.
+        The items that it passes, from top to bottom.
     tail, head : float
-        Where at its first item it leaves and at its last arrives: -0.5 to 0.5 of the item's width;
-        at frames the door decides.
+        Its positions on its first and last item, from -0.5 to 0.5 of the item's width. At frames,
+        the position of the door is used instead.
     lane : int
-        Which lane it takes beside the rows: 0 for the nearest, -1 for none.
+        Number of its lane next to the rows, 0 for the nearest; -1 for none.
     beside : bool
-        Whether it goes from an item straight to the next one in its row.
+        Whether it runs from an item straight to its neighbour in the row.
     place : int
-        Its place among the parts of its arrow: below 0 on the way out of frames, above 0 on the
-        way in.
+        Its position among the parts of its arrow: negative for parts that leave frames, positive
+        for parts that enter frames.
     turned : bool
-        Whether the arrow runs the other way, upward.
+        Whether the arrow points in the opposite direction, upward.
     """
 
     edge: int
@@ -63,20 +63,21 @@ class Route:
 
 @dataclass(slots=True)
 class Level:
-    """What lies directly in the picture (`group` is "") or in a frame.
+    """The direct children of the picture (`group` is "") or of a frame, as items in rows.
 
     Attributes
     ----------
     kinds, names : list of str
-        What each item is, and the id of its box or frame ("" for others).
+        The kind of each item, and the id of its box or frame ("" for others).
     edges : list of int
-        The arrow that a door belongs to; -1 for others.
+        The number of the arrow of each door; -1 for other items.
     row_of : list of int
+        The row of each item.
     rows : list of list of int
         The items of each row in order.
     routes : list of Route
     partners : dict of int to int
-        Items that shall stand immediately right of another.
+        For items that must be immediately to the right of another item: that item.
     depths : list of (int or None)
         The depth of the boxes in each row; None for a row of doors.
     """
@@ -92,7 +93,7 @@ class Level:
     depths: list[int | None] = field(default_factory=list)
 
     def add(self, kind: str, name: str = "", edge: int = -1) -> int:
-        """Add an item and return its number; its row is decided later."""
+        """Add an item and return its number; its row is assigned later."""
         self.kinds.append(kind)
         self.names.append(name)
         self.edges.append(edge)
@@ -108,18 +109,18 @@ class Level:
 
 
 def levels_of(graph: Graph) -> dict[str, Level]:
-    """Return the levels of a graph by the id of their frame, inner ones before outer ones."""
+    """Return the levels of a graph by the id of their frame, inner frames before outer ones."""
     builder = _Builder(graph)
     for number, edge in enumerate(graph.edges):
         builder.add_edge(number, edge)
     inner_first = [group.id for group in reversed(graph.groups)] + [""]
     for group in inner_first:
-        builder.settle(builder.levels[group])
+        builder.assign_rows(builder.levels[group])
     return {group: builder.levels[group] for group in inner_first}
 
 
 class _Builder:
-    """Puts every box, frame and part of an arrow into its level."""
+    """Adds every box, frame and part of an arrow to its level."""
 
     def __init__(self, graph: Graph) -> None:
         self.nodes = {node.id: node for node in graph.nodes}
@@ -143,7 +144,7 @@ class _Builder:
         self.drawn: Counter[tuple[str, str]] = Counter()
 
     def add_edge(self, number: int, edge: GraphEdge) -> None:
-        """Cut an arrow at the frames that it leaves and enters."""
+        """Add an arrow, cut into routes at the frames that it leaves and enters."""
         tail, head = self._ends(edge)
         first, last = edge.source, edge.target
         shared, names = self._common(first, last)
@@ -168,18 +169,18 @@ class _Builder:
             inner.routes.append(Route(number, stops, 0.0, arrives, place=place, turned=turned))
 
     def _common(self, first: str, last: str) -> tuple[int, tuple[Name, Name]]:
-        """Return how deep the frame around both boxes lies, and what stands for each in it."""
+        """Return the nesting of the innermost frame around both boxes, and their items in it."""
         one, other = self.chains[self.nodes[first].group], self.chains[self.nodes[last].group]
         shared = shared_length(one, other) - 1
         return shared, (_at(one, shared, first), _at(other, shared, last))
 
     def _inside(self, box: str, shared: int) -> list[tuple[str, Name]]:
-        """Return each level below the common one, with what stands in it for the box."""
+        """Return each level below the common one, with the item that contains the box."""
         chain = self.chains[self.nodes[box].group]
         return [(chain[i], _at(chain, i, box)) for i in range(shared + 1, len(chain))]
 
     def _ends(self, edge: GraphEdge) -> tuple[float, float]:
-        """Return where along its boxes an arrow leaves and arrives, from -0.5 to 0.5."""
+        """Return the positions of an arrow on its source and target, from -0.5 to 0.5."""
         source, target = self.nodes[edge.source], self.nodes[edge.target]
         if edge.attrs.get("role") in BACKWARD_ROLES:
             return _place_of_upward(source), _place_of_upward(target)
@@ -190,8 +191,8 @@ class _Builder:
         self.drawn[pair] += 1
         return tail, head
 
-    def settle(self, level: Level) -> None:
-        """Give every item its row, and every long route its bends or a lane."""
+    def assign_rows(self, level: Level) -> None:
+        """Assign a row to every item, and bends or a lane to every long route."""
         depths = self._depths_in(level)
         values = sorted(set(depths.values()), reverse=True)
         has_doors = level.group != ""
@@ -208,7 +209,7 @@ class _Builder:
         _bend(level)
 
     def _depths_in(self, level: Level) -> dict[int, int]:
-        """Return the depth of each item; if the graph tells none, the longest path decides."""
+        """Return the depth of each item: its longest path if the graph has no depths."""
         depths = {
             item: self.depths[name if level.kinds[item] == BOX else _frame(name)]
             for item, name in enumerate(level.names)
@@ -222,12 +223,12 @@ class _Builder:
 
 
 def _at(chain: Sequence[str], place: int, box: str) -> Name:
-    """Return what stands for a box in the level at one place of its chain of frames."""
+    """Return the item that contains a box in the level at one place of its path of frames."""
     return box if place + 1 == len(chain) else _frame(chain[place + 1])
 
 
 def _frame(group: str) -> tuple[str, str]:
-    """Return what a frame is called among boxes, which may have the same id."""
+    """Return the key of a frame, which differs from that of a box with the same id."""
     return FRAME, group
 
 
@@ -239,12 +240,12 @@ def _port(edge: GraphEdge, node: GraphNode, key: str) -> float:
 
 
 def _place_of_upward(node: GraphNode) -> float:
-    """Return where an arrow of the way back touches a box: beside those of the way forward."""
+    """Return the position of backward arrows on a box, which is off the forward ones."""
     return 0.0 if node.kind in ("gradient", "sum", "update") else 0.25
 
 
 def _bend(level: Level) -> None:
-    """Add a bend in each row that a route passes; the longest routes get a lane instead."""
+    """Add a bend in each row that a route passes, or assign a lane to a very long route."""
     budget = MOST_BENDS_PER_ITEM * len(level.kinds)
     lanes = []
     for route in sorted(level.routes, key=lambda route: _span(level, route)):
@@ -264,7 +265,7 @@ def _span(level: Level, route: Route) -> int:
 
 
 def _assign_lanes(level: Level, routes: list[Route]) -> None:
-    """Give each route the nearest lane that is free in all its rows, short routes first."""
+    """Assign to each route the nearest lane that is free in all its rows, short routes first."""
     taken: list[list[tuple[int, int]]] = []
     for route in sorted(routes, key=lambda route: abs(_span(level, route))):
         rows = sorted(level.row_of[item] for item in (route.stops[0], route.stops[-1]))

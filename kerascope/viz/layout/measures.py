@@ -1,9 +1,9 @@
-"""How large a box, a frame's title and a caption are, and where their words stand.
+"""The sizes of boxes, titles of frames, captions and texts.
 
-Texts are measured without a font at hand. The widths are the published metrics of Helvetica, which
-Arial and Liberation Sans share. Pictures name these fonts and embed none; an SVG pins each text to
-the width computed here (`textLength`), so with any other font it is drawn a little narrower or
-wider instead of running into its neighbour.
+Texts are measured without a font file. The widths are the published metrics of Helvetica, which
+Arial and Liberation Sans share. Pictures name these fonts and embed none. An SVG sets each text to
+the width computed here (`textLength`), so in any other font it becomes slightly narrower or wider
+and does not overlap its neighbour.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ CELL_PADDING = 5.0
 SIGN_GAP = 5.0
 LEAST_WIDTH = 46.0
 OVAL_SHARE = 0.25
-LEAST_PORT = 7.0  # between two arrows that arrive beside each other
+LEAST_PORT = 7.0  # least distance between the ends of two arrows at a box
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """The size of a box and the words in it.
+    """The size of a box and its text.
 
     Attributes
     ----------
     text : BoxText
     width, height : float
     margins : tuple of float
-        What the cells of inputs and outputs take at the left, top, right and bottom.
+        Sizes of the cells of inputs and outputs at the left, top, right and bottom.
     is_line : bool
-        All its words stand in one line, the title at the left.
+        Whether all its text is on one line, with the title at the left.
     """
 
     text: BoxText
@@ -50,7 +50,7 @@ class Measure:
 
 
 def measure(node: GraphNode, options: PictureOptions) -> Measure:
-    """Return how large a box has to be for its words and its arrows."""
+    """Return the size that a box needs for its text and its arrows."""
     text = box_text(node, options)
     style = style_of(node.kind)
     frame = 3.0 * (style.frames - 1)
@@ -88,14 +88,14 @@ def _row(cells: tuple[str, ...]) -> float:
 
 
 def title_size(group: GraphGroup) -> tuple[float, float]:
-    """Return width and height of the two lines above the boxes of a frame."""
+    """Return the width and height of the title of a frame, which has one or two lines."""
     name, detail = group_text(group)
     width = max(text_width(name, FRAME_SIZE, True), text_width(detail, LINE_SIZE))
     return width, 16.0 + (LINE_HEIGHT if detail else 0.0)
 
 
 def caption_size(graph: Graph) -> tuple[float, float]:
-    """Return width and height of the caption of a picture."""
+    """Return the width and height of the caption of a picture."""
     title, *lines = caption_lines(graph)
     widths = [text_width(title, CAPTION_SIZE, True)]
     widths += [text_width(line, LINE_SIZE) for line in lines]
@@ -104,7 +104,7 @@ def caption_size(graph: Graph) -> tuple[float, float]:
 
 # --- texts ----------------------------------------------------------------------------------------
 
-# Thousandths of the font's size, from the space to the tilde.
+# Widths of the characters from space to tilde, in thousandths of the font size.
 _WIDTHS = (
     *(278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278),
     *(556,) * 10,
@@ -117,9 +117,9 @@ _WIDTHS = (
     *(334, 260, 334, 584),
 )
 _OTHER, _WIDE = 640, 1000
-_RAISED = {"\u00b2": 333, "\u00b3": 333}  # squared and cubed, which figures say of sides
+_RAISED = {"\u00b2": 333, "\u00b3": 333}  # squared and cubed, in figures
 _ASCII = (*(_OTHER,) * ord(" "), *_WIDTHS, _OTHER)  # by the code of the character
-BOLD = 1.08  # Helvetica Bold against Helvetica, on names as they are in models
+BOLD = 1.08  # Helvetica Bold relative to Helvetica, for typical names in models
 SLACK = 1.03
 
 
@@ -131,7 +131,7 @@ def text_width(text: str, size: float, bold: bool = False) -> float:
     ----------
     text : str
     size : float
-        Of the font, in points.
+        Font size in points.
     bold : bool
 
     Examples

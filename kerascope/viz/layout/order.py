@@ -1,8 +1,9 @@
-"""The order of the items in each row: few crossings, the same at every run.
+"""The order of the items in each row, with few crossings and the same at every run.
 
-Every row is sorted by the barycentres of its items' neighbours in the row above, then, going up
-again, in the row below, a few times; the order with the fewest crossings is kept. Where a box has
-several inputs, the place of each along its side counts too.
+Every row is sorted by the barycentres of its items' neighbours in the row above, from top to
+bottom, and then in the row below, from bottom to top. This is repeated a few times, and the order
+with the fewest crossings is kept. For boxes with several inputs, the positions of the inputs along
+the side count too.
 """
 
 from __future__ import annotations
@@ -14,22 +15,22 @@ from kerascope.viz.graph import Graph
 from kerascope.viz.layout.levels import BOX, ENTRY, EXIT, FRAME, TITLE, Level, levels_of
 
 ROUNDS = 6
-MANY_ITEMS = 3000  # beyond, crossings are not counted and two rounds have to do
+MANY_ITEMS = 3000  # above this, crossings are not counted and there are only two rounds
 PORT_SHARE = 0.8
 
 
 @dataclass(slots=True, eq=False)
 class RoutePiece:
-    """A piece of a route between two rows that follow each other.
+    """A piece of a route between two consecutive rows.
 
     Attributes
     ----------
     edge : int
         The arrow's number in the graph.
     upper, lower : int
-        Its items.
+        The items that it connects.
     leaves, arrives : float
-        Where along them, -0.5 to 0.5.
+        Its positions on these items, from -0.5 to 0.5 of their widths.
     """
 
     edge: int
@@ -40,9 +41,9 @@ class RoutePiece:
 
 
 def ordered_levels(graph: Graph) -> dict[str, Level]:
-    """Return the levels of a graph with their rows in order, inner frames before outer ones.
+    """Return the levels of a graph with ordered rows, inner frames before outer ones.
 
-    What the order inside a frame makes of its doors counts in the order around it.
+    The positions of the doors of an ordered frame are used in ordering the level around it.
     """
     levels = levels_of(graph)
     doors: dict[tuple[str, str, int], float] = {}
@@ -63,7 +64,7 @@ def ordered_levels(graph: Graph) -> dict[str, Level]:
 
 
 def order_rows(level: Level) -> None:
-    """Put the items of every row of a level in order."""
+    """Order the items of every row of a level, in place."""
     segments = segments_of(level)
     above: list[list[RoutePiece]] = [[] for _ in level.kinds]
     below: list[list[RoutePiece]] = [[] for _ in level.kinds]
@@ -90,7 +91,7 @@ def order_rows(level: Level) -> None:
 
 
 def segments_of(level: Level) -> list[RoutePiece]:
-    """Return the pieces of all routes from row to row; not of those in lanes or along a row."""
+    """Return the pieces of all routes from row to row, without those in lanes or in one row."""
     found = []
     for route in level.routes:
         if route.lane >= 0 or route.beside:
@@ -104,7 +105,7 @@ def segments_of(level: Level) -> list[RoutePiece]:
 
 
 def _places(level: Level) -> list[float]:
-    """Return the place of each item in its row, counted from the row's middle."""
+    """Return the position of each item in its row, counted from the middle of the row."""
     place = [0.0] * len(level.kinds)
     for row in level.rows:
         _number(row, place)
@@ -120,7 +121,7 @@ def _number(row: list[int], place: list[float]) -> None:
 def _sort(
     level: Level, row: list[int], near: list[list[RoutePiece]], place: list[float], downward: bool
 ) -> None:
-    """Sort a row by the barycentres of its items; who has no neighbour there stays about."""
+    """Sort a row by the barycentres of its items; items without neighbours keep their position."""
     if len(row) < 2:
         return
     keys: dict[int, float] = {}
@@ -138,7 +139,7 @@ def _sort(
 
 
 def _pair_up(level: Level, place: list[float]) -> None:
-    """Put every item that shall stand beside another immediately right of it."""
+    """Move every item with a partner immediately to the right of that partner."""
     if not level.partners:
         return
     for row in level.rows:
@@ -163,7 +164,7 @@ def _pair_up(level: Level, place: list[float]) -> None:
 def _crossings(
     level: Level, segments: list[RoutePiece], place: list[float], is_large: bool
 ) -> float:
-    """Return the number of crossings between rows; for a large level it is not counted."""
+    """Return the number of crossings between rows; infinity for a large level."""
     if is_large:
         return float("inf")
     gaps: list[list[tuple[float, float]]] = [[] for _ in level.rows]
@@ -177,10 +178,10 @@ def _crossings(
 
 
 def _inversions(pairs: list[tuple[float, float]]) -> int:
-    """Return how many pairs stand in another order by their second places than by their first."""
+    """Return the number of inversions: pairs ordered differently by their first and second."""
     pairs.sort()
     ranks = {end: rank for rank, end in enumerate(sorted({end for _, end in pairs}), start=1)}
-    tree = [0] * (len(ranks) + 1)  # a Fenwick tree: how many ends so far lie at each rank
+    tree = [0] * (len(ranks) + 1)  # a Fenwick tree: the number of ends so far at each rank
     found = 0
     for seen, (_, end) in enumerate(pairs):
         rank = ranks[end]
@@ -197,7 +198,7 @@ def _inversions(pairs: list[tuple[float, float]]) -> int:
 
 
 def _find_neighbours(level: Level) -> None:
-    """Let a route between two boxes beside each other run straight, instead of in a lane."""
+    """Mark routes between neighbouring boxes as straight, so that they do not use a lane."""
     beside = {frozenset(pair) for row in level.rows for pair in pairwise(row)}
     for route in level.routes:
         ends = frozenset((route.stops[0], route.stops[-1]))

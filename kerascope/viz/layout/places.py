@@ -1,12 +1,13 @@
-"""Where the items of a level lie: along their row, and each row below the one before.
+"""The positions of the items of a level, within their rows and from row to row.
 
-`across` counts along a row, `along` from row to row; from top to bottom that is x and y, from left
-to right it is y and x.
+`across` is the coordinate within a row, `along` the one from row to row. In a picture from top to
+bottom they are x and y; from left to right they are y and x.
 
-Every item wants to be straight below (or above) its neighbours. Going down and up the rows a few
-times, each row is placed as well as it can be: the wishes, as weighted squares of distances, under
-the condition that no two items touch. That problem has an exact solution in linear time: whoever
-would touch is pooled into one block, which takes the mean of its members' wishes.
+Ideally, every item is straight below (or above) its neighbours. The rows are placed one after the
+other, down and up a few times. Each row minimizes the weighted squares of the distances from these
+ideal positions, under the condition that no two items touch. This problem has an exact solution in
+linear time: items that would touch are pooled into a block, which takes the mean of its members'
+ideal positions.
 """
 
 from __future__ import annotations
@@ -23,22 +24,22 @@ GAPS = {BOX: 13.0, FRAME: 16.0, BEND: 6.0, ENTRY: 7.0, EXIT: 7.0, TITLE: 8.0}
 ROW_GAP = 30.0
 WIDEST_ROW_GAP = 90.0
 DOOR_GAP = 14.0
-STEEPNESS = 0.07  # of the widest step across, what a gap between rows is made higher by
+STEEPNESS = 0.07  # share of the widest step across that is added to a gap between rows
 LANE_WIDTH = 11.0
 ROUNDS = 3
-STRAIGHT = {0: 1.0, 1: 3.0, 2: 12.0}  # how much a piece wants to be straight, by its bends
+STRAIGHT = {0: 1.0, 1: 3.0, 2: 12.0}  # weight of a straight piece, by its number of bends
 INDIFFERENT = 1e-3
 
 
 @dataclass(slots=True)
 class Shape:
-    """The size of an item, and where the doors of a frame are along it.
+    """The size of an item and, for a frame, the positions of its doors.
 
     Attributes
     ----------
     across, along : float
     doors : dict of (str, int) to float
-        By ("entry" or "exit", the arrow's number): the distance from the item's middle.
+        Distances from the item's middle, by ("entry" or "exit", number of the arrow).
     """
 
     across: float
@@ -48,18 +49,18 @@ class Shape:
 
 @dataclass(slots=True)
 class Places:
-    """Where the items of a level lie.
+    """The positions of the items of a level.
 
     Attributes
     ----------
     middle : list of float
-        Of each item, across.
+        The middle of each item, across.
     tops, bottoms : list of float
-        Of each row, along.
+        The first and last position of each row, along.
     lanes : list of float
-        Where each lane is, across.
+        The position of each lane, across.
     across, along : float
-        Size of the whole.
+        The size of the whole level.
     """
 
     middle: list[float]
@@ -71,7 +72,7 @@ class Places:
 
 
 def place_level(level: Level, shapes: list[Shape]) -> Places:
-    """Return where the items of a level lie, the nearest corner at (0, 0)."""
+    """Return the positions of the items of a level, with the first corner at (0, 0)."""
     segments = segments_of(level)
     middle = _middles(level, shapes, segments)
     left = min(middle[i] - shape.across / 2 for i, shape in enumerate(shapes))
@@ -88,7 +89,7 @@ def place_level(level: Level, shapes: list[Shape]) -> Places:
 def end_of(
     level: Level, shapes: list[Shape], item: int, edge: int, share: float, kind: str
 ) -> float:
-    """Return where an arrow touches an item: the distance from its middle."""
+    """Return the position of an arrow on an item, as the distance from the item's middle."""
     if level.kinds[item] == FRAME:
         return shapes[item].doors.get((kind, edge), 0.0)
     return share * shapes[item].across
@@ -98,7 +99,7 @@ def end_of(
 
 
 def _middles(level: Level, shapes: list[Shape], segments: list[RoutePiece]) -> list[float]:
-    """Return the middle of each item."""
+    """Return the middle of each item, across."""
     ties = _ties(level, shapes, segments)
     above: list[list[Wish]] = [[] for _ in shapes]
     below: list[list[Wish]] = [[] for _ in shapes]
@@ -114,17 +115,17 @@ def _middles(level: Level, shapes: list[Shape], segments: list[RoutePiece]) -> l
             middle[item] = place
     for _ in range(ROUNDS):
         for row, space in rows[1:]:
-            _settle(row, space, middle, above)
+            _relax_row(row, space, middle, above)
         for row, space in reversed(rows[:-1]):
-            _settle(row, space, middle, below)
+            _relax_row(row, space, middle, below)
     return straighten(level, ties, spaces, middle)
 
 
-Wish = tuple[int, float, float]  # another item, how far from its middle to be, how much
+Wish = tuple[int, float, float]  # another item, the ideal distance from its middle, the weight
 
 
 def _ties(level: Level, shapes: list[Shape], segments: list[RoutePiece]) -> list[Tie]:
-    """Return how the items above and below each other want to stand."""
+    """Return a tie for each piece of a route, which pulls its items into a straight line."""
     ties = []
     for one in segments:
         leaves = end_of(level, shapes, one.upper, one.edge, one.leaves, EXIT)
@@ -135,17 +136,17 @@ def _ties(level: Level, shapes: list[Shape], segments: list[RoutePiece]) -> list
 
 
 def _spaces(level: Level, shapes: list[Shape], row: list[int]) -> list[float]:
-    """Return how far each item's middle must at least be from that of the one before it."""
+    """Return the least distance of each item's middle from that of the item before it."""
     if not row:
         return []
     reach = [shapes[item].across / 2 + GAPS[level.kinds[item]] for item in row]
     return [0.0, *(one + other for one, other in pairwise(reach))]
 
 
-def _settle(
+def _relax_row(
     row: list[int], space: list[float], middle: list[float], wishes: list[list[Wish]]
 ) -> None:
-    """Place a row by what its items wish of their neighbours."""
+    """Move the items of a row as close as possible to their ideal positions, in place."""
     wanted, weights = [], []
     for item in row:
         total = weight = 0.0
@@ -163,12 +164,12 @@ def _settle(
 
 
 def _spread(wanted: list[float], weights: list[float], space: list[float]) -> list[float]:
-    """Return places as near to those wanted as the spaces allow.
+    """Return positions as close to the wanted ones as the least distances allow.
 
     Notes
     -----
-    Minimises ``sum w_i (p_i - wanted_i)^2`` under ``p_i - p_(i-1) >= space_i``. With the spaces
-    before each item taken off, this is a regression by an increasing sequence.
+    Minimizes ``sum w_i (p_i - wanted_i)^2`` subject to ``p_i - p_(i-1) >= space_i``. After
+    subtracting the cumulative spaces, this is an isotonic regression.
     """
     if len(wanted) == 1:
         return wanted
@@ -194,7 +195,7 @@ def _spread(wanted: list[float], weights: list[float], space: list[float]) -> li
 def _rows(
     level: Level, shapes: list[Shape], segments: list[RoutePiece], middle: list[float]
 ) -> tuple[list[float], list[float]]:
-    """Return where each row begins and ends; gaps are higher where arrows go far across."""
+    """Return the first and last position of each row; gaps are larger for wide steps across."""
     steps = [0.0] * len(level.rows)
     for segment in segments:
         row = level.row_of[segment.upper]
@@ -206,30 +207,30 @@ def _rows(
         tops.append(place)
         bottoms.append(place + height)
         gap = min(ROW_GAP + STEEPNESS * steps[row], WIDEST_ROW_GAP)
-        if None in level.depths[row : row + 2]:  # doors lie near the boxes
+        if None in level.depths[row : row + 2]:  # doors are near the boxes
             gap = min(gap, DOOR_GAP + STEEPNESS * steps[row])
         place += height + gap
     return tops, bottoms
 
 
 def _goes_above(level: Level) -> bool:
-    """Tell whether a lane ends at the first row: its arrow comes from above."""
+    """Return whether a lane ends at the first row, so that its arrow arrives from above."""
     return any(r.lane >= 0 and level.row_of[r.stops[-1]] == 0 for r in level.routes)
 
 
 def _goes_below(level: Level) -> bool:
-    """Tell whether a lane begins at the last row."""
+    """Return whether a lane begins at the last row, so that its arrow runs below it."""
     end = len(level.rows) - 1
     return any(r.lane >= 0 and level.row_of[r.stops[0]] == end for r in level.routes)
 
 
-# --- strands: items that stand straight below each other, moved as one ----------------------------
+# --- strands: items straight below each other, which move together --------------------------------
 #
-# A chain of boxes, or a long arrow, looks right only as a straight line. Pieces of routes that
-# shall be straight are joined to strands; two that would cross are not both straight [1]_. A strand
-# goes where its neighbours want it, as far as the strands to its left and right allow: it is pushed
-# from the left, and from the right, and stands in the middle between the two. Both satisfy every
-# least distance, so their mean does too.
+# A chain of boxes, or a long arrow, should be a straight line. Pieces of routes that should be
+# straight are joined into strands; of two that would cross, only one is straight [1]_. A strand
+# moves towards its neighbours as far as the strands to its left and right allow. One solution
+# pushes strands to the right where they are too close, another pushes them to the left. Both
+# satisfy every least distance, and so does their mean, which is used.
 #
 # References
 # ----------
@@ -240,7 +241,7 @@ STRAND_ROUNDS = 8
 
 
 class Tie(NamedTuple):
-    """A piece of a route: two items, and how far the lower one shall stand right of the upper."""
+    """A piece of a route: two items, and the ideal shift of the lower one to the right."""
 
     upper: int
     lower: int
@@ -260,7 +261,7 @@ def straighten(
     spaces : sequence of list of float
         For each row, the least distance of each item's middle from that of the one before it.
     middle : list of float
-        Where the items stand so far.
+        The middles before straightening.
     """
     strand_of, offset = _strands(level, *_straight(level, ties))
     count = 1 + max(strand_of)
@@ -279,13 +280,13 @@ def straighten(
     return [place[strand] + offset[item] for item, strand in enumerate(strand_of)]
 
 
-# --- which pieces are straight --------------------------------------------------------------------
+# --- the straight pieces --------------------------------------------------------------------------
 
 
 def _straight(level: Level, ties: Sequence[Tie]) -> tuple[list[Tie], set[int]]:
-    """Return the ties that shall be straight, and the items that have asides.
+    """Return the ties to be made straight, which never cross, and the items with side inputs.
 
-    In no gap between rows do two of them cross.
+    Side inputs are weights and constants; see `_main_inputs`.
     """
     kinds = level.kinds
     below: dict[int, list[int]] = {}
@@ -293,8 +294,8 @@ def _straight(level: Level, ties: Sequence[Tie]) -> tuple[list[Tie], set[int]]:
     for tie in ties:
         below.setdefault(tie.upper, []).append(tie.lower)
         above.setdefault(tie.lower, []).append(tie.upper)
-    main = {lower: _without_asides(uppers, above, kinds) for lower, uppers in above.items()}
-    have_asides = {lower for lower, uppers in above.items() if len(main[lower]) < len(uppers)}
+    main = {lower: _main_inputs(uppers, above, kinds) for lower, uppers in above.items()}
+    have_sides = {lower for lower, uppers in above.items() if len(main[lower]) < len(uppers)}
     gaps: list[list[Tie]] = [[] for _ in level.rows]
     for tie in ties:
         leads = _is_main(tie.lower, below[tie.upper], kinds)
@@ -302,20 +303,20 @@ def _straight(level: Level, ties: Sequence[Tie]) -> tuple[list[Tie], set[int]]:
         if leads and tie.upper in uppers and _is_main(tie.upper, uppers, kinds):
             gaps[level.row_of[tie.upper]].append(tie)
     number = {item: i for row in level.rows for i, item in enumerate(row)}
-    return [tie for gap in gaps for tie in _without_crossings(gap, number, kinds)], have_asides
+    return [tie for gap in gaps for tie in _without_crossings(gap, number, kinds)], have_sides
 
 
-def _without_asides(uppers: list[int], above: dict[int, list[int]], kinds: list[str]) -> list[int]:
-    """Return what an item reads but for weights, constants and the like, which stand at its side.
+def _main_inputs(uppers: list[int], above: dict[int, list[int]], kinds: list[str]) -> list[int]:
+    """Return the inputs of an item without its side inputs, such as weights and constants.
 
-    Those are boxes that read nothing themselves; where all do, none is left out.
+    Side inputs are boxes without inputs. If an item has only such inputs, all are main inputs.
     """
     main = [upper for upper in uppers if kinds[upper] != BOX or upper in above]
     return main or uppers
 
 
 def _is_main(item: int, others: list[int], kinds: list[str]) -> bool:
-    """Tell whether an item is the only neighbour, or the only box beside one passing arrow."""
+    """Return whether an item is the only neighbour, or the only box next to one passing arrow."""
     if len(others) == 1:
         return True
     boxes = [other for other in others if kinds[other] != BEND]
@@ -325,26 +326,26 @@ def _is_main(item: int, others: list[int], kinds: list[str]) -> bool:
 def _without_crossings(gap: list[Tie], number: dict[int, int], kinds: list[str]) -> list[Tie]:
     kept: list[Tie] = []
     for tie in sorted(gap, key=lambda tie: (number[tie.upper], number[tie.lower])):
-        while kept and _clash(kept[-1], tie, number) and _rank(tie, kinds) > _rank(kept[-1], kinds):
+        while kept and _cross(kept[-1], tie, number) and _rank(tie, kinds) > _rank(kept[-1], kinds):
             kept.pop()
-        if not kept or not _clash(kept[-1], tie, number):
+        if not kept or not _cross(kept[-1], tie, number):
             kept.append(tie)
     return kept
 
 
-def _clash(one: Tie, other: Tie, number: dict[int, int]) -> bool:
+def _cross(one: Tie, other: Tie, number: dict[int, int]) -> bool:
     return one.upper == other.upper or number[other.lower] <= number[one.lower]
 
 
 def _rank(tie: Tie, kinds: list[str]) -> int:
-    """Return how much a tie deserves to be straight: long arrows most."""
+    """Return the priority of a tie for being straight; long arrows have the highest."""
     return (kinds[tie.upper] == BEND) + (kinds[tie.lower] == BEND)
 
 
 def _strands(
-    level: Level, straight: Sequence[Tie], have_asides: set[int]
+    level: Level, straight: Sequence[Tie], have_sides: set[int]
 ) -> tuple[list[int], list[float]]:
-    """Return the strand of each item, and how far from the strand's own place it stands."""
+    """Return the strand of each item, and the item's offset from the position of its strand."""
     upper_of = {tie.lower: tie for tie in straight}
     strand_of = [-1] * len(level.kinds)
     offset = [0.0] * len(level.kinds)
@@ -355,17 +356,17 @@ def _strands(
             if tie is None:
                 strand_of[item], count = count, count + 1
             else:
-                # Boxes stand middle below middle, whichever input the arrow goes to: a chain of
-                # additions would else become a staircase. So does what comes in from above and
-                # has a weight beside it.
+                # Boxes are aligned by their middles, whichever input the arrow ends at. Otherwise
+                # a chain of additions would become a staircase. This also holds for inputs of
+                # items with side inputs.
                 are_boxes = level.kinds[tie.upper] == level.kinds[item] == BOX
-                is_below = are_boxes or item in have_asides
+                is_below = are_boxes or item in have_sides
                 strand_of[item] = strand_of[tie.upper]
                 offset[item] = offset[tie.upper] + (0.0 if is_below else tie.shift)
     return strand_of, offset
 
 
-# --- where strands go -----------------------------------------------------------------------------
+# --- positions of strands -------------------------------------------------------------------------
 
 Bound = tuple[int, float]  # another strand, the least distance
 
@@ -373,7 +374,7 @@ Bound = tuple[int, float]  # another strand, the least distance
 def _bounds(
     level: Level, spaces: Sequence[list[float]], strand_of: list[int], offset: list[float]
 ) -> list[list[Bound]]:
-    """Return for each strand which ones must stand right of it, and how far at least."""
+    """Return for each strand the strands to its right, with their least distances."""
     least: list[dict[int, float]] = [{} for _ in range(1 + max(strand_of))]
     for row, space in zip(level.rows, spaces, strict=True):
         for (left, right), gap in zip(pairwise(row), space[1:], strict=True):
@@ -384,7 +385,7 @@ def _bounds(
 
 
 def _from_left(bounds: list[list[Bound]], count: int) -> list[int]:
-    """Return the strands so that each comes after all that stand left of it."""
+    """Return the strands in topological order, from left to right."""
     waiting = [0] * count
     for right_ones in bounds:
         for other, _ in right_ones:
@@ -403,7 +404,7 @@ def _from_left(bounds: list[list[Bound]], count: int) -> list[int]:
 
 
 def _pushed(wanted: list[float], bounds: list[list[Bound]], order: list[int]) -> list[float]:
-    """Return places near those wanted that keep all distances."""
+    """Return positions near the wanted ones that keep all least distances."""
     from_left = list(wanted)
     for strand in order:
         for other, distance in bounds[strand]:
@@ -418,7 +419,7 @@ def _pushed(wanted: list[float], bounds: list[list[Bound]], order: list[int]) ->
 def _wanted(
     ties: Sequence[Tie], strand_of: list[int], offset: list[float], place: list[float]
 ) -> list[float]:
-    """Return where each strand's ties to others want it; one without ties stays."""
+    """Return the ideal position of each strand by its ties; a strand without ties stays."""
     total = [0.0] * len(place)
     weight = [0.0] * len(place)
     for upper, lower, shift, share in ties:

@@ -78,7 +78,7 @@ class Picture:
             raise ArgumentError(
                 f"show: unknown theme {theme!r}. Use one of: {', '.join(THEMES_OF_SCREENS)}."
             )
-        check_positive("show", "dpi is no resolution", dpi)
+        check_positive("show", "dpi", dpi)
         self.content = content
         self.theme = theme
         self.dpi = dpi

@@ -1,14 +1,14 @@
-"""From a sheet to PDF and PNG, which Graphviz draws without laying out anything.
+"""Write a sheet as PDF or PNG, which Graphviz draws without computing a layout.
 
-The marks are the background of a page that is empty otherwise, in Graphviz's language of drawing
-operations [1]_. So a PDF has the machine's font embedded, as publishers want it, and no further
-package is needed. What Graphviz does not do well enough for print is mended here:
+The marks become the background of an empty page, in Graphviz's language of drawing operations
+[1]_. So a PDF embeds the system's font, as publishers require, and no other package is needed. Some
+properties of Graphviz's output are corrected for print:
 
-- It sets letters at whole pixels of 96 an inch, which tears words of 6 pt apart. The sheet is
-  handed over `FINE` times as large, and drawn small.
-- Its pages are whole points wide: a PDF gets the exact page (`with_page`).
-- Where another, wider font stands for Helvetica, words would grow out of their boxes: in a PDF its
-  letters are set closer, in a PNG they are smaller.
+- Graphviz places characters at whole pixels of 1/96 inch, which gives uneven spacing at 6 pt. The
+  sheet is passed `FINE` times as large and scaled down.
+- Its pages are whole points wide. A PDF gets a page of the exact size (`with_page`).
+- If a wider font replaces Helvetica, texts would exceed their boxes. In a PDF its characters are
+  condensed, in a PNG they are smaller.
 
 References
 ----------
@@ -50,9 +50,9 @@ from kerascope.viz.writers.svg_syntax import number
 
 FINE = 100  # the sheet is drawn in hundredths of a point
 SIZES_APART = 0.0002  # points
-LONGEST_TEXT = 4000  # characters; a reader of DOT has room for 16384 bytes
-LETTERS = 1000.0  # size in which a font is measured
-NEAR, RAISED = 0.2, 2.0  # points: how far Graphviz sets a text beside or above its place
+LONGEST_TEXT = 4000  # characters; Graphviz reads at most 16384 bytes
+LETTERS = 1000.0  # font size at which a font is measured
+NEAR, RAISED = 0.2, 2.0  # points by which Graphviz may misplace a text across and along
 
 
 Outlined = Rectangle | Polygon | Circle | Line
@@ -60,7 +60,7 @@ DashStyle = tuple[float, tuple[float, ...]]  # the width of a line, and its dash
 
 
 class TextPlace(NamedTuple):
-    """Where a text begins, and how much closer its letters stand than in the machine's font."""
+    """The position of a text, and the factor by which its width in the system's font shrinks."""
 
     x: float
     y: float
@@ -70,12 +70,12 @@ class TextPlace(NamedTuple):
 def printed(
     sheet: Sheet, format: str, theme: str = "light", *, dpi: float, time_limit: float = TIME_LIMIT
 ) -> bytes:
-    """Return a sheet as "pdf" or "png".
+    """Return a sheet in the format "pdf" or "png", as bytes.
 
     Raises
     ------
     MissingToolError
-        Graphviz is not installed in any form.
+        Graphviz is not installed.
     """
 
     def drawn(dot: str) -> bytes:
@@ -103,12 +103,12 @@ def dot_of_sheet(
     ----------
     sheet : Sheet
     places : sequence of TextPlace
-        Of its words.
+        The positions of its texts.
     step : float
-        The page has a whole number of these, in points, from the upper left: of points or pixels.
+        The size of a pixel (or point) in points; the page has a whole number of them.
     for_page : bool
-        Whether `with_page` will set the letters of a wider font closer and dash the lines;
-        otherwise such letters are smaller, and each dash is a line.
+        Whether `with_page` will condense the characters of a wider font and dash the lines.
+        Otherwise such characters are smaller, and each dash is a separate line.
     """
     background = _continued(_operations(sheet, places, for_page))
     width, height = (math.ceil(side / step - 0.01) * step for side in (sheet.width, sheet.height))
@@ -124,9 +124,9 @@ def dot_of_sheet(
 
 
 def _continued(operations: Iterable[str]) -> str:
-    """Return the operations as one DOT string with lines short enough for Graphviz.
+    """Return the operations as one DOT string, with lines short enough for Graphviz.
 
-    A sum of strings (`"a" + "b"`) takes time that is quadratic in its length.
+    Concatenation in DOT (`"a" + "b"`) would take quadratic time.
     """
     lines: list[list[str]] = [[]]
     length = 0
@@ -140,9 +140,9 @@ def _continued(operations: Iterable[str]) -> str:
 
 
 def _operations(sheet: Sheet, places: Iterable[TextPlace], for_page: bool) -> Iterator[str]:
-    """Yield the drawing operations of all marks; a colour or a line width only when it changes."""
+    """Yield the drawing operations of all marks, with colours and line widths when they change."""
     font, height, next_place = _quoted("", _font_name(sheet)), sheet.height, iter(places)
-    apart = 0.0  # cairo would write neighbours of one size as one text
+    apart = 0.0  # sizes differ slightly, since cairo would merge neighbours of equal size
     current: dict[str, str] = {}
     codes = {style: code for code, style in _dash_styles(sheet).items()}
 
@@ -189,7 +189,7 @@ def _operations(sheet: Sheet, places: Iterable[TextPlace], for_page: bool) -> It
 
 
 def _outline(mark: Outlined, fill: str, points: Callable[[Sequence[Point]], str]) -> str:
-    """Return the operation that draws the outline of a mark, and fills it if there is a `fill`."""
+    """Return the operation that draws the outline of a mark, and fills it if `fill` is given."""
     if isinstance(mark, Circle):
         radius = _fine(mark.radius)
         center = points([(mark.x, mark.y)]).partition(" ")[2]
@@ -201,7 +201,7 @@ def _outline(mark: Outlined, fill: str, points: Callable[[Sequence[Point]], str]
 
 
 def _font_name(sheet: Sheet) -> str:
-    """Return the fonts to ask for; Graphviz has its own substitutes for Helvetica alone."""
+    """Return the font names for Graphviz, which finds substitutes for Helvetica itself."""
     return FONT.split(",")[0] if sheet.font == FONT else sheet.font
 
 
@@ -211,12 +211,12 @@ def _fine(points: float) -> str:
 
 
 def _counted(letter: str, text: str) -> str:
-    """Return a text as xdot has it: with the number of its bytes before it."""
+    """Return a text in xdot syntax, preceded by its number of bytes."""
     return f"{letter} {len(text.encode('utf-8'))} -{text}".lstrip()
 
 
 def _quoted(letter: str, text: str) -> str:
-    """Return a text as xdot has it, inside a string of DOT."""
+    """Return a text in xdot syntax, escaped for a DOT string."""
     return _counted(letter, text).replace("\\", "\\\\").replace('"', '\\"')
 
 
@@ -225,10 +225,11 @@ def _is_dashed(mark: Mark) -> TypeGuard[Line | Polygon]:
 
 
 def _dash_styles(sheet: Sheet) -> dict[int, DashStyle]:
-    """Return the styles of dashed lines by the widths that stand for them in Graphviz's PDF.
+    """Return the styles of dashed lines by the line widths that encode them in Graphviz's PDF.
 
-    Graphviz's own dashes have one length. So a dashed line is drawn solid, a few ten thousandths of
-    a point wider than any other, and `with_page` finds it by its width: the keys are in 1/10000.
+    Graphviz's own dashes have a fixed length. So a dashed line is drawn solid with a unique width,
+    a few ten-thousandths of a point wider, by which `with_page` recognizes it. Keys are widths in
+    1/10000 of a point.
     """
     styles = dict.fromkeys(
         (mark.line_width, mark.dashes) for mark in sheet.marks if _is_dashed(mark)
@@ -237,7 +238,7 @@ def _dash_styles(sheet: Sheet) -> dict[int, DashStyle]:
 
 
 def _dashed(mark: Line | Polygon) -> Iterator[tuple[Point, ...]]:
-    """Yield the pieces of a broken line: Graphviz's own dashes have one length."""
+    """Yield the dashes of a line as separate lines."""
     path = [*flattened(mark.points)] if mark.curved else [*mark.points]
     return dashes([*path, path[0]] if isinstance(mark, Polygon) else path, mark.dashes)
 
@@ -245,7 +246,7 @@ def _dashed(mark: Line | Polygon) -> Iterator[tuple[Point, ...]]:
 def dashes(
     path: Sequence[Point], pattern: Sequence[float] = (2.4, 1.6)
 ) -> Iterator[tuple[Point, ...]]:
-    """Yield the pieces of a broken line along a path.
+    """Yield the dashes of a dashed line along a path; the pattern alternates dashes and gaps.
 
     Examples
     --------
@@ -274,11 +275,11 @@ def dashes(
         yield tuple(piece)
 
 
-# --- words in another font ------------------------------------------------------------------------
+# --- texts in another font ------------------------------------------------------------------------
 
 
 def _places(words: Sequence[Label], font: str) -> list[TextPlace]:
-    """Return where words begin so that none is wider than in Helvetica, and each at its anchor."""
+    """Return the positions of texts by their anchors, with none wider than in Helvetica."""
     widths = _measured(tuple({(mark.text, mark.bold): None for mark in words}), font)
     places = []
     for mark in words:
@@ -291,9 +292,9 @@ def _places(words: Sequence[Label], font: str) -> list[TextPlace]:
 
 @lru_cache(64)
 def _measured(texts: tuple[tuple[str, bool], ...], font: str) -> Mapping[tuple[str, bool], float]:
-    """Return the widths of texts in the machine's font, as Graphviz finds them."""
+    """Return the widths of texts in the system's font, as Graphviz measures them."""
     lines = []
-    for i, (text, bold) in enumerate(texts):  # bold as in the drawing: another font may have it
+    for i, (text, bold) in enumerate(texts):  # bold as in the drawing
         label = f"<B>{escape(text)}</B>" if bold else escape(text)
         lines.append(f'  {i} [pos="0,{i}", label=<{label}>]')
     name = font.replace("\\", "\\\\").replace('"', '\\"')
@@ -309,7 +310,7 @@ def _measured(texts: tuple[tuple[str, bool], ...], font: str) -> Mapping[tuple[s
     }
 
 
-# --- a PDF's own page -----------------------------------------------------------------------------
+# --- the page of a PDF ----------------------------------------------------------------------------
 
 _ENTRY = re.compile(rb"(\d{10}) \d{5} n")
 _MEDIA_BOX = re.compile(rb"/MediaBox \[ 0 0 \d+ \d+ \]")
@@ -329,23 +330,23 @@ def with_page(
     places: Sequence[TextPlace],
     dash_styles: Mapping[int, DashStyle] = MappingProxyType({}),
 ) -> bytes | None:
-    """Return a PDF of one page with a page of this size, letters as close as needed, and dashes.
+    """Return a PDF with a page of the exact size, condensed texts and dashed lines.
 
     Parameters
     ----------
     pdf : bytes
-        As cairo writes it: with a table of where its objects begin.
+        A PDF with one page as cairo writes it, with a cross-reference table.
     width, height : float
-        In points, from the upper left of what is there.
+        The new size in points, from the upper left corner.
     places : sequence of TextPlace
-        Of the texts, in their order.
+        The positions of the texts, in their order.
     dash_styles : mapping
-        As from `_dash_styles`.
+        The result of `_dash_styles`.
 
     Returns
     -------
     bytes or None
-        None if the PDF is built otherwise, so that nothing can be done.
+        None if the PDF has another structure and cannot be changed.
     """
     objects = _objects(pdf)
     page = next((one for one in objects.values() if _MEDIA_BOX.search(one)), b"")
@@ -357,8 +358,8 @@ def with_page(
     if not _UPSIDE_DOWN.match(content):
         return None
     content = _UPSIDE_DOWN.sub(b"1 0 0 -1 0 %.4f cm\n" % height, content, count=1)
-    closer = _set_closer(content, places)
-    drawn = closer and _with_dashes(closer, dash_styles)
+    condensed = _with_condensed_texts(content, places)
+    drawn = condensed and _with_dashes(condensed, dash_styles)
     if drawn is None:
         return None
     packed = zlib.compress(drawn)
@@ -372,7 +373,7 @@ def with_page(
 
 
 def _objects(pdf: bytes) -> dict[int, bytes]:
-    """Return the objects of a PDF by their numbers; none where it has no table of them."""
+    """Return the objects of a PDF by number; empty if it has no cross-reference table."""
     table = pdf.rfind(b"\nxref\n0 ") + 1
     starts = [int(entry[1]) for entry in _ENTRY.finditer(pdf, table)] if table else []
     ends = dict(itertools.pairwise([*sorted(starts), table]))
@@ -380,7 +381,7 @@ def _objects(pdf: bytes) -> dict[int, bytes]:
 
 
 def _joined(pdf: bytes, objects: Mapping[int, bytes]) -> bytes:
-    """Return a PDF with other objects in place of its own."""
+    """Return a PDF whose objects are replaced."""
     table = pdf.rfind(b"\nxref\n0 ") + 1
     pieces = [pdf[: pdf.index(b"\n", pdf.index(b"\n") + 1) + 1]]  # the version, and a comment
     starts, length = [], len(pieces[0])
@@ -394,8 +395,8 @@ def _joined(pdf: bytes, objects: Mapping[int, bytes]) -> bytes:
     return b"".join([*pieces, trailer, b"startxref\n%d\n%%%%EOF\n" % length])
 
 
-def _set_closer(content: bytes, places: Sequence[TextPlace]) -> bytes | None:
-    """Return the drawing with each text's letters as close as they must be, None if one is lost."""
+def _with_condensed_texts(content: bytes, places: Sequence[TextPlace]) -> bytes | None:
+    """Return the drawing with condensed texts at their positions; None if one is not found."""
     waiting = list(reversed(places))
     across, down, x, y = 1.0, 1.0, 0.0, 0.0
     place = TextPlace(0.0, 0.0)
@@ -410,7 +411,7 @@ def _set_closer(content: bytes, places: Sequence[TextPlace]) -> bytes | None:
         if waiting and abs(waiting[-1].x - x) < NEAR and abs(waiting[-1].y - y) < RAISED:
             place = waiting.pop()
             spacing = b"%.2f Tz " % (100.0 * place.closer)
-        at = place.x + (x - place.x) * place.closer  # letters of a second font go on from there
+        at = place.x + (x - place.x) * place.closer  # a second font continues there
         return b"%s%f 0 0 %f %f %f Tm" % (spacing, across, down, at, place.y)
 
     drawn = _TEXT.sub(lambda found: _PLACED.sub(placed, found[0]), content)
@@ -418,9 +419,9 @@ def _set_closer(content: bytes, places: Sequence[TextPlace]) -> bytes | None:
 
 
 def _with_dashes(content: bytes, styles: Mapping[int, DashStyle]) -> bytes | None:
-    """Return a drawing with the dashes of lines that are known by their width; None if one is lost.
+    """Return a drawing in which lines with a known width are dashed; None if one is not found.
 
-    Cairo says the width of a line when it changes, and once at the beginning that lines are solid.
+    Cairo writes the width of a line when it changes, and at the beginning that lines are solid.
     """
     if not styles:
         return content

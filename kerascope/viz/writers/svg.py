@@ -1,12 +1,12 @@
-"""A sheet as SVG.
+"""Write a sheet as SVG.
 
-No font is embedded and no program is needed. Colours that are roles, and looks, are classes with a
-style sheet, so that one file is light or dark; colours "#RRGGBB" are attributes. A raster is a PNG
-with a palette: one byte per number, which indexes the roles of the raster. So the numbers can be
-read back to a part in 500 of the scale, and the light and the dark image differ only in the
-palette.
+No font is embedded and no program is needed. Roles and looks become CSS classes with a style sheet,
+so that one file can be light or dark; colours "#RRGGBB" become attributes. A raster becomes a PNG
+with a palette and one byte per number, which indexes the roles of the raster. So numbers can be
+read back with an error of at most 1/500 of the scale, and the light and the dark image differ only
+in their palettes.
 
-Below come the picture, one mark, the images of numbers and the style sheet.
+The module contains the picture, its marks, the images of arrays and the style sheet.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ MILLIMETRE = 72 / 25.4  # points
 
 
 def svg_of_sheet(sheet: Sheet, theme: str = "light") -> str:
-    """Return a sheet as an SVG text; "auto" is light or dark as the reader's system asks."""
+    """Return a sheet as SVG text; the theme "auto" follows the reader's system."""
     rules = graph_rules(sheet) if sheet.inks else _role_rules(sheet, theme)
     kind = " ".join(["kerascope", sheet.kind, *([theme] if rules and not sheet.inks else [])])
     size = f"{number(sheet.width)} {number(sheet.height)}"
@@ -76,7 +76,7 @@ def _length(side: float, sheet: Sheet) -> str:
 
 
 def arrow_heads(looks: Iterable[str], scope: str) -> str:
-    """Return the arrow heads that lines with a `head` end in, in a picture of this scope."""
+    """Return the SVG definitions of arrow heads, whose ids contain the scope of the picture."""
     shape = '<path d="M0,0.6L8,4L0,7.4Z"/>'
     markers = [
         f'<marker id="kerascope-{scope}-{look}" class="head {look}" viewBox="0 0 8 8" refX="7.6" '
@@ -97,7 +97,7 @@ def svg_mark(mark: Mark, scope: str = "light") -> str:
     ----------
     mark : Mark
     scope : str
-        The theme of images; in a graph, the class of its picture, which ids of arrow heads have.
+        The theme of images or, in a graph, the class of its picture for the ids of arrow heads.
     """
     return WRITERS[type(mark)](mark, scope)
 
@@ -170,7 +170,7 @@ def _text(mark: Label, scope: str) -> str:
 
 
 def _ink(mark: Rectangle | Polygon | Circle | Line | Label) -> tuple[str, str]:
-    """Return the classes of a look or of roles, and the attributes of colours and of the line."""
+    """Return the CSS classes of a mark, and the attributes of its colours and line width."""
     if mark.look:
         width = mark.line_width if isinstance(mark, Line) else 0
         own = f' style="stroke-width:{number(width)}px"' if width else ""
@@ -187,7 +187,7 @@ def _ink(mark: Rectangle | Polygon | Circle | Line | Label) -> tuple[str, str]:
     return "", f' fill="{fill or "none"}"' + (f' stroke="{line}"' if line else "") + wide
 
 
-# --- images of numbers ----------------------------------------------------------------------------
+# --- images of arrays -----------------------------------------------------------------------------
 
 
 def _images(raster: Raster, theme: str) -> str:
@@ -208,7 +208,7 @@ def _image(raster: Raster, theme: str) -> Iterator[str]:
 
 
 def palette_png(levels: np.ndarray, colors: list[str]) -> bytes:
-    r"""Return a PNG of a byte for each number, which is a place among the colours.
+    r"""Return a PNG with a palette, in which each level is an index into the colours.
 
     Examples
     --------
@@ -216,7 +216,7 @@ def palette_png(levels: np.ndarray, colors: list[str]) -> bytes:
     b'\x89PNG\r\n\x1a\n'
     """
     height, width = levels.shape
-    rows = np.zeros((height, width + 1), "uint8")  # each row begins with its filter: none
+    rows = np.zeros((height, width + 1), "uint8")  # each row begins with its filter type, 0
     rows[:, 1:] = levels
     palette = b"".join(bytes.fromhex(color[1:]) for color in colors)
     chunks = (
@@ -241,12 +241,12 @@ WRITERS: dict[type, Callable[[Any, str], str]] = {
 
 
 def graph_rules(sheet: Sheet) -> str:
-    """Return the rules of the looks of a sheet, those for a dark system last."""
+    """Return the CSS rules of a sheet with looks; rules for a dark system come last."""
     return css(sheet.inks, sheet.dark_inks, sheet.kind)
 
 
 def css(inks: Iterable[Ink], dark_inks: Iterable[Ink], scope: str) -> str:
-    """Return rules for pictures of a class; those for a dark system come last."""
+    """Return CSS rules for pictures with the class `scope`; rules for a dark system come last."""
     lines = [_rule(ink, scope) for ink in inks]
     dark = "".join(_rule(ink, scope) for ink in dark_inks)
     return "\n".join([*lines, f"@media (prefers-color-scheme:dark){{{dark}}}"] if dark else lines)
@@ -261,7 +261,7 @@ def _rule(ink: Ink, scope: str) -> str:
 
 
 def _role_rules(sheet: Sheet, theme: str) -> str:
-    """Return the rules of the roles of a sheet; "" if all its colours are plain."""
+    """Return the CSS rules of the roles in a sheet; "" if it has only colours "#RRGGBB"."""
     fills, lines = dict.fromkeys([sheet.ground]), dict[str, None]()
     for mark in sheet.shapes:
         if isinstance(mark, Label):
@@ -288,6 +288,6 @@ def _role_rules(sheet: Sheet, theme: str) -> str:
 
 
 def _scoped(rules: str, place: str) -> str:
-    """Return rules that hold for this picture and for no other on the same page."""
+    """Return CSS rules restricted to the picture at `place`, with no effect on others in a page."""
     scoped = rules.replace("}.", f"}}{place}.").replace("}image", f"}}{place}image")
     return place + scoped.replace("{.", f"{{{place}.")

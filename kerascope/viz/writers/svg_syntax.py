@@ -9,13 +9,13 @@ from html import escape
 from kerascope.engine.node_ids import clean
 from kerascope.printable import printable_xml
 
-# A reader of XML turns it into a blank unless it is written as a number.
+# XML parsers replace a line break in an attribute by a space, unless it is a reference.
 _KEPT = {ord("\n"): "&#10;"}
 
 
 @lru_cache(maxsize=20_000)  # many marks of a picture share a coordinate
 def number(value: float) -> str:
-    """Return a length with at most two decimals, and no zeros at its end.
+    """Return a length with at most two decimals and no trailing zeros.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def number(value: float) -> str:
 
 @lru_cache(maxsize=5_000)  # a box and its arrows write the same id
 def attribute(text: str) -> str:
-    """Return a text as the value of an attribute, in quotes.
+    """Return a text escaped and quoted as the value of an attribute.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def attribute(text: str) -> str:
 
 @lru_cache(maxsize=5_000)
 def content(text: str) -> str:
-    """Return a text as the content of an element.
+    """Return a text escaped as the content of an element.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def element(name: str, text: str) -> str:
 
 
 def path_data(path: Sequence[tuple[float, float]]) -> str:
-    """Return Bezier curves as the data of an SVG path; straight pieces are lines.
+    """Return cubic Bezier curves as the data of an SVG path; straight curves become lines.
 
     Examples
     --------

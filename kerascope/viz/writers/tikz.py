@@ -1,4 +1,4 @@
-"""A sheet as TikZ, and as a LaTeX document of its own size."""
+"""Write a sheet as TikZ, and as a LaTeX document with a page of the same size."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _CAPITAL_NAMES = (
     *("Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega"),
 )
 _AS_LATIN = "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a7"
-# The signs of boxes and states, by their commands in amssymb.
+# The signs of boxes and states as commands of amssymb.
 _SIGNS = {
     **{"▼": "blacktriangledown", "▾": "blacktriangledown", "▲": "blacktriangle", "∩": "cap"},
     **{
@@ -52,7 +52,7 @@ _IN_TEX = {
     **{"ƒ": "$f$", "\u2212": "$-$"},
     **{character: f"\\{character}" for character in "#$%&_{}"},
     **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
-    **{"\u00d7": r"\texttimes{}", "\u00b7": r"\textperiodcentered{}"},  # in the text's own font
+    **{"\u00d7": r"\texttimes{}", "\u00b7": r"\textperiodcentered{}"},  # in the font of the text
     **{"\u00b2": r"\texttwosuperior{}", "\u00b3": r"\textthreesuperior{}"},
     **{"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"},
     **{"\u2192": r"$\to$", "\u2026": r"\dots{}", "\u03bf": "o"},
@@ -60,8 +60,8 @@ _IN_TEX = {
     **{one: rf"$\{name}$" for one, name in zip(_CAPITALS, _CAPITAL_NAMES, strict=True)},
     **dict(zip(_AS_LATIN, "ABEZHIKMNOPTX", strict=True)),
 }
-# Fonts that xelatex and lualatex are asked for, the first that is there: like Helvetica, and with
-# Chinese, Japanese, Cyrillic and more.
+# Fonts for xelatex and lualatex, of which the first that exists is used: fonts like Helvetica, and
+# fonts with Chinese, Japanese, Cyrillic and more.
 FONTS = ("TeX Gyre Heros", "Helvetica", "Arial", "Liberation Sans")
 FONTS_OF_CHINESE = (
     "Noto Sans CJK SC",
@@ -73,7 +73,7 @@ FONTS_OF_CHINESE = (
 )
 FONTS_OF_ARABIC = ("DejaVu Sans", "Arial", "Noto Sans Arabic", "Amiri")
 ARABIC = range(0x590, 0x900)  # with Hebrew and Syriac
-LAST_OF_T1 = 0x17F  # up to here pdflatex has the letters of its usual fonts
+LAST_OF_T1 = 0x17F  # the last character that pdflatex's usual fonts contain
 Drawn = Rectangle | Polygon | Circle | Line | Label
 _ANCHORS = {"start": "base west", "middle": "base", "end": "base east"}
 
@@ -84,12 +84,12 @@ def tikz_of_sheet(sheet: Sheet, theme: str = "light") -> str:
     Raises
     ------
     ArgumentError
-        There are images of numbers in it.
+        The sheet contains images of arrays.
     """
     if sheet.has_rasters:
         raise ArgumentError(
-            f"draw: TikZ has no images of numbers, which {sheet.title!r} has. Save it as .pdf, "
-            f"which LaTeX includes."
+            f"draw: {sheet.title!r} contains images of arrays, which TikZ cannot draw. Save it as "
+            f".pdf, which LaTeX can include."
         )
     sheet = resolved(sheet, "dark" if theme == "dark" else "light")
     marks = [mark for mark in sheet.shapes if not isinstance(mark, Raster)]
@@ -99,7 +99,7 @@ def tikz_of_sheet(sheet: Sheet, theme: str = "light") -> str:
         *(f"% {one}" for one in [needed_tex(sheet)] if one),
         *(["% Its signs need \\usepackage{amssymb}."] if _has_signs(sheet) else []),
         "\\begin{tikzpicture}[x=1bp, y=-1bp, line join=round, inner sep=0pt, outer sep=0pt]",
-        # In front of the picture the end of each of these lines would be a blank beside it.
+        # Inside the picture, because before it each line break would add a space.
         *(f"  \\definecolor{{{names[one]}}}{{HTML}}{{{one[1:]}}}" for one in sorted(colors)),
         f"  \\useasboundingbox (0,0) rectangle ({number(sheet.width)},{number(sheet.height)});",
         *(f"  {_tikz(mark, names.__getitem__)}" for mark in marks),
@@ -109,10 +109,10 @@ def tikz_of_sheet(sheet: Sheet, theme: str = "light") -> str:
 
 
 def tex_of_sheet(sheet: Sheet, theme: str = "light") -> str:
-    """Return a figure as a whole LaTeX document of its own size, for any LaTeX with TikZ.
+    """Return a sheet as a whole LaTeX document of the same size, for any LaTeX with TikZ.
 
-    Where there are letters that pdflatex does not have it stops and says so; xelatex and lualatex
-    set them in a font of the machine.
+    If it contains characters that pdflatex cannot set, pdflatex stops with a message; xelatex and
+    lualatex use a font of the system.
     """
     width, height = (number(side * sheet.unit) for side in (sheet.width, sheet.height))
     signs = "\\usepackage{amssymb}\n" if _has_signs(sheet) else ""
@@ -137,23 +137,23 @@ def _labels(sheet: Sheet) -> Iterator[Label]:
 
 
 def letters_beyond(sheet: Sheet) -> str:
-    """Return the letters of a figure that pdflatex does not have."""
+    """Return the characters of a sheet that pdflatex cannot set."""
     texts = "".join(tex(mark.text) for mark in _labels(sheet))
     return "".join(sorted({one for one in texts if ord(one) > LAST_OF_T1}))
 
 
 def needed_tex(sheet: Sheet) -> str:
-    """Return a sentence that says which TeX the letters of a figure need; "" if any will do."""
+    """Return a message that names the TeX programs a sheet requires; "" if any will do."""
     beyond = letters_beyond(sheet)
-    return f"pdflatex has no letters for {beyond}: run xelatex or lualatex." if beyond else ""
+    return f"pdflatex has no characters {beyond}. Run xelatex or lualatex." if beyond else ""
 
 
 def _fonts(sheet: Sheet) -> str:
-    """Return the lines of a document that name its fonts."""
+    """Return the lines of a LaTeX document that choose its fonts."""
     beyond = letters_beyond(sheet)
     refused = (
         f"  \\PackageError{{kerascope}}{{\\detokenize{{{needed_tex(sheet)}}}}}%\n"
-        "    {Or give these layers other names.}\n"
+        "    {Or rename these layers.}\n"
     )
     asked, fonts = "", FONTS_OF_CHINESE if beyond else FONTS
     if any(one in ARABIC for one in map(ord, beyond)):
@@ -218,7 +218,7 @@ def _tikz_ink(
 
 
 def tex(text: str) -> str:
-    r"""Return a text as LaTeX writes it.
+    r"""Return a text escaped for LaTeX.
 
     Examples
     --------

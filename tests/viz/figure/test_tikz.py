@@ -89,7 +89,7 @@ def test_letters_that_pdflatex_has_not_are_said_in_the_file_and_when_it_is_writt
         path = figure.save(tmp_path / f"f.{ending}")
     text = path.read_text(encoding="utf-8")
     assert text.startswith("% ")
-    assert "run xelatex or lualatex" in text.partition(r"\begin{tikzpicture}")[0]
+    assert "Run xelatex or lualatex" in text.partition(r"\begin{tikzpicture}")[0]
     for font in {"طبقة": ["DejaVu Sans"]}.get(letters, []) if ending == "tex" else []:
         assert font in text
     with warnings.catch_warnings():
@@ -150,7 +150,7 @@ def test_a_document_with_any_letter_that_latex_has_compiles(name, tmp_path):
 def test_pdflatex_stops_at_letters_that_it_has_not_and_says_who_has_them(tmp_path):
     code, said, _ = compiled(figure_with(CHINESE), tmp_path)
     assert code != 0
-    assert "pdflatex has no letters for" in said
+    assert "pdflatex has no characters" in said
     (tmp_path / "log").write_text(said, encoding="utf-8")
 
 

@@ -148,13 +148,13 @@ def test_it_is_in_svg_png_and_pdf_and_the_graph_is_the_same():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"wrap": -1}, "number of columns"),
-        ({"wrap": 2.5}, "number of columns"),
-        ({"wrap": "3"}, "number of columns"),
+        ({"wrap": -1}, "expected True or 1 to"),
+        ({"wrap": 2.5}, "expected True or 1 to"),
+        ({"wrap": "3"}, "expected True or 1 to"),
         ({"wrap": 10_000}, "1 to 40"),
         ({"wrap": 2, "engine": "dot"}, "engine='dot'"),
         ({"wrap": 2, "style": "figure"}, "style='figure'"),
-        ({"wrap": 2, "level": "training"}, "two sides already"),
+        ({"wrap": 2, "level": "training"}, "two columns already"),
     ],
 )
 def test_what_cannot_be_set_in_columns_is_refused_with_words(options, words):
