@@ -328,7 +328,7 @@ def test_a_sequential_is_drawn_once_it_is_built():
         ({"dpi": 0}, "dpi: expected a number above 0, got 0"),
         ({"to": "model.bmp"}, r"the suffix '\.bmp'. Use one of: \.svg, \.png, \.pdf"),
         ({"to": "model"}, "from the suffix ''"),
-        ({"to": "no/such/folder/model.svg"}, "expected an existing folder"),
+        ({"to": "no/such/folder/model.svg"}, "the folder 'no/such/folder' does not exist"),
     ],
 )
 def test_an_option_that_makes_no_sense_is_refused(options, words):
