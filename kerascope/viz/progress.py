@@ -1,6 +1,6 @@
 """The progress bar of a terminal, drawn with rich.
 
-`show_progress` is registered at the edge for "progress"; `fit`, `evaluate` and `predict` call it
+`show_progress` is registered in `display` for "progress"; `fit`, `evaluate` and `predict` call it
 with `Progress` objects. In a pipe, a file or a notebook it prints plain lines instead. Keras draws
 its bar in `utils.generic_utils`.
 

@@ -1,9 +1,9 @@
 """Tables of the terminal, drawn with rich: `model.summary()` and `function.explain()`.
 
 A table is as wide as its content, and at most as wide as the terminal. No column and no character
-is ever left out: `table_layout` breaks text that does not fit. `print_summary` is registered at the
-edge for "summary", `ExplanationTable` for "explanation". Keras prints columns at fixed positions
-and cuts longer text.
+is ever left out: `table_layout` breaks text that does not fit. `print_summary` is the renderer of
+"summary" in `display`, `ExplanationTable` that of "explanation". Keras prints columns at fixed
+positions and cuts longer text.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def print_summary(
     print_fn: Callable[[str], Any] | None = None,
     console: Console | None = None,
 ) -> None:
-    """Print the summary of a model; registered at the edge for "summary".
+    """Print the summary of a model; the renderer of "summary" in `display`.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ def _total_cost(summary: Summary) -> Iterator[Line]:
 class ExplanationTable:
     """The explanation of a compiled function as a table: each step, its line, result and memory.
 
-    It is a rich renderable, registered at the edge for "explanation".
+    It is a rich renderable, the renderer of "explanation" in `display`.
 
     Parameters
     ----------
