@@ -814,7 +814,7 @@ def _computed(x: Tensor, tensor_map: dict[Tensor, Any], node: Node) -> tuple[Ten
 
 def _output(x: Tensor, tensor_map: dict[Tensor, Any]) -> tuple[Tensor, Tensor | None]:
     if x not in tensor_map:
-        raise GraphError(f"Could not compute output {x}", subject=x)
+        raise GraphError(f"Could not compute output {x}.", subject=x)
     return tensor_map[x]
 
 
