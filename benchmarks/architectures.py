@@ -1,9 +1,9 @@
-"""How long it takes to build and to run the architectures, beside Keras 3 if it is installed.
+"""Times to build and run the architectures, compared with Keras 3 if it is installed.
 
     python benchmarks/architectures.py [ResNet50 InceptionV3 ...]
 
-Each is built three times with fresh weights; prediction is of one image, after a first one that
-does not count. Printed are the least times, in seconds.
+Each is built three times with fresh weights. Prediction is of one image, after a warm-up. The
+minimum times are printed, in seconds.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DEFAULT = ["ResNet50", "InceptionV3", "MobileNet", "DenseNet121", "VGG16"]
 
 
 def least(work: Callable[[], Any], times: int = 3) -> float:
-    """Return the least time that `work` took."""
+    """Return the minimum time of several runs."""
     taken = []
     for _ in range(times):
         start = time.perf_counter()

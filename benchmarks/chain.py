@@ -30,7 +30,7 @@ def chain(length: int) -> tuple[Any, Any]:
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    """Return what `work` returned, and how many seconds it took."""
+    """Return the result of `work` and its time in seconds."""
     begun = time.perf_counter()
     result = work()
     return result, time.perf_counter() - begun

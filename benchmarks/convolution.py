@@ -1,9 +1,8 @@
-"""How long a convolution and its two gradients take, for shapes of well-known networks.
+"""Times of a convolution and its two gradients, for shapes of well-known networks.
 
-`OPENBLAS_NUM_THREADS=1 python benchmarks/convolution.py` prints milliseconds, the shortest of
-several runs, and how many thousand million products a second the convolution itself makes. Each
-kernel computes into memory that is there already, as in a compiled function. `--perform` measures
-the ops as the stepping debugger calls them.
+`OPENBLAS_NUM_THREADS=1 python benchmarks/convolution.py` prints milliseconds, the minimum of
+several runs, and billions of products a second for the convolution. Each kernel writes into
+existing memory, as in a compiled function. `--perform` measures the ops as the debugger calls them.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ def shortest(work: Callable[[], Any], times: int = 7) -> float:
 
 
 def call(op: Op, inputs: list[np.ndarray], result: np.ndarray) -> Callable[[], Any]:
-    """Return what calls the op's kernel, or with `--perform` the op."""
+    """Return a function that calls the op's kernel, or with `--perform` the op."""
     if "--perform" in sys.argv:
         return lambda: op.perform(*inputs)
     specs = [Spec(x.shape, x.dtype) for x in inputs]

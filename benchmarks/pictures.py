@@ -1,9 +1,9 @@
-"""Pictures and summaries: how long they take and how large they are, beside Keras 3's.
+"""Times and sizes of pictures and summaries, compared with Keras 3.
 
     python benchmarks/pictures.py
 
-Keras's `plot_model` needs pydot and the program `dot`; where they are missing its columns stay
-empty. Each time is the least of several runs in this one process.
+Keras's `plot_model` needs pydot and the program `dot`; without them its columns are empty. Each
+time is the minimum of several runs in this process.
 """
 
 import io
@@ -28,7 +28,7 @@ RUNS = 5
 
 
 def least(work: Callable[[], Any], runs: int = RUNS) -> float:
-    """Return the least time of several runs, in milliseconds."""
+    """Return the minimum time of several runs, in milliseconds."""
     times = []
     for _ in range(runs):
         started = time.perf_counter()
@@ -52,7 +52,7 @@ def quiet_summary(model: Any) -> None:
 
 
 def chain(length: int) -> Graph:
-    """Return a chain of boxes; to build so many layers is another benchmark."""
+    """Return a chain of boxes, without building layers."""
     attrs = {"class_name": "Dense", "parameters": 20, "output_shapes": "(None, 4)"}
     nodes = [
         GraphNode(f"dense_{i}", f"dense_{i}", "dense", depth=length - i, attrs=attrs)
@@ -81,7 +81,7 @@ def ours() -> dict[str, str]:
 
 
 def theirs() -> dict[str, str]:
-    """Return Keras 3's figures; those for which something is missing are left out."""
+    """Return Keras 3's figures, without those whose tools are missing."""
     try:
         import keras
     except ImportError:

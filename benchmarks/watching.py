@@ -1,9 +1,9 @@
-"""What it costs to watch a model: nothing while nobody does, and how much where somebody does.
+"""The cost of observing a model: nothing without observers, and how much with them.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/watching.py [rounds]
 
-All of it is one paired run: each round measures every way once, in turn, in processor time. Printed
-are the least and the median of the rounds, and ratios to the way above them that does less.
+This is one paired run: each round measures every variant once, in processor time. The minimum and
+the median of the rounds are printed, with ratios to the previous, simpler variant.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def toy() -> tuple[Any, Any, Any]:
     numbers = np.random.default_rng(0)
     inputs = numbers.normal(size=(8, 4)).astype("float32")
     targets = numbers.normal(size=(8, 1)).astype("float32")
-    for _ in range(3):  # the program is written when the same shapes come again
+    for _ in range(3):  # the program is compiled when the same shapes come again
         model.train_on_batch(inputs, targets)
     return model, inputs, targets
 
@@ -68,7 +68,7 @@ def plain_loop(function: Any, inputs: list[Any]) -> list[Any]:
 
 
 def program_alone(function: Any, inputs: list[Any]) -> list[Any]:
-    """Call the program that the function became, as an engine that knows no stages would."""
+    """Call the function's program, as an engine without stages would."""
     arrays = function._arrays(inputs)
     return with_float_settings(function.programs[-1], arrays)
 
@@ -76,8 +76,7 @@ def program_alone(function: Any, inputs: list[Any]) -> list[Any]:
 def seconds(work: Callable[[], Any]) -> float:
     """Return the processor time of one call of `work`, in microseconds.
 
-    What the measurement before has left behind is collected first; what this one makes is not let
-    off.
+    Garbage of the previous measurement is collected first. Garbage of this one counts.
     """
     gc.collect()
     begun = time.thread_time()
@@ -87,7 +86,7 @@ def seconds(work: Callable[[], Any]) -> float:
 
 
 def recorded(model: Any, work: Callable[[], Any], **options: Any) -> tuple[float, int]:
-    """Return the time of a call under a fresh recorder, and how many events it tells."""
+    """Return the time of a call with a new recorder, and the number of its events."""
     recorder = Recorder(**options)
     recorder.know(model)
     with observing(recorder):
@@ -110,7 +109,7 @@ def failing_on_nan(model: Any, work: Callable[[], Any]) -> float:
 
 
 def measure(rounds: int) -> tuple[dict[str, list[float]], int]:
-    """Return the times of each way, and the number of events of a batch."""
+    """Return the times of each variant, and the number of events in a batch."""
     model, x, y = toy()
     function = model.train_function
     given = [x, y, np.ones(8, "float32"), *[np.float32(1)] * 8][: len(function.inputs)]
@@ -135,7 +134,7 @@ def measure(rounds: int) -> tuple[dict[str, list[float]], int]:
 
 
 def silent(work: Callable[[], Any]) -> float:
-    """Return the time of a call that somebody watches who does nothing."""
+    """Return the time of a call with an observer that does nothing."""
     with observing(lambda stage, event: None):
         return seconds(work)
 
@@ -152,7 +151,7 @@ def bytes_of_a_record() -> int:
 
 
 def memory_of_a_long_run(history: int) -> tuple[int, int, int]:
-    """Return the bytes that a long run's tape takes, its events, and how many of them it keeps."""
+    """Return the bytes of a long run's tape, its events, and the number of stored events."""
     import tracemalloc
 
     model, x, y = toy()

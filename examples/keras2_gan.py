@@ -33,7 +33,7 @@ def build_generator():
 
 
 def build_discriminator():
-    """Return the network that tells whether a point is real."""
+    """Return the network that decides whether a point is real."""
     model = Sequential()
     model.add(Dense(32, input_dim=2))
     model.add(LeakyReLU(alpha=0.2))

@@ -1,7 +1,6 @@
-"""Paired benchmark: kerascope beside hand-written NumPy and other engines, in one run.
+"""Paired benchmark: kerascope, hand-written NumPy and other engines in one run.
 
-`python3 -m benchmarks.paired --help`, from the project's root, prints the commands. Every column
-is a process of its own that stays alive; the driver asks the columns in turn for one timed chunk,
-so that all of them see the same machine. The driver and the report need nothing but Python, on
-Linux or macOS: memory and processor time are asked from the system.
+`python3 -m benchmarks.paired --help`, in the project's root, prints the commands. Every column is a
+process that stays alive. The driver runs one timed chunk in each column in turn, so all columns
+share the machine's state. The driver and the report only need Python, on Linux or macOS.
 """

@@ -1,4 +1,4 @@
-"""Do all columns compute the same? First losses and outputs, against hand-written NumPy."""
+"""Compares the first losses and outputs of all columns with hand-written NumPy."""
 
 from __future__ import annotations
 
@@ -26,9 +26,8 @@ def difference(mine: list[float], theirs: list[float]) -> float:
 def check(workload: str, columns: list[str], threads: int, log: Path, say: Say) -> list[str]:
     """Compare all columns with the reference; return those that differ or failed.
 
-    Engines have their epsilon in different places: in Keras 3 rmsprop's stands inside the root, in
-    torch adam's is added to the corrected root. The reference computes all of these forms, and each
-    column is compared with its own.
+    Engines place epsilon differently: Keras 3's rmsprop inside the root, torch's adam after the
+    corrected root. The reference computes all variants; each column is compared with its own.
     """
     wrong = []
     with processes(columns, workload, threads, log, say) as alive:

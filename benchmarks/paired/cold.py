@@ -1,4 +1,4 @@
-"""Starts fresh processes for W7, W8 and W9, the columns in turn, and collects what they say."""
+"""Starts new processes for W7, W8 and W9, the columns in turn, and collects their results."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def row(metric: str, column: str, threads: int, values: list[float], **more: Any
 def cold_start(columns: list[str], threads: int, rounds: int, say: Say) -> list[dict[str, Any]]:
     """Return the rows of W8: `import`, and process start to the first trained step of W1.
 
-    Wall seconds. A round that is not counted comes first: it reads the files from the disk.
+    Wall seconds. A warm-up round reads the files from the disk first.
     """
     measured: dict[tuple[str, str], list[dict[str, Any]]] = {}
     trained = [c for c in columns if c not in ("keras-numpy", "kerascope-function")]
@@ -113,7 +113,7 @@ def chains(
 ) -> list[dict[str, Any]]:
     """Return the rows of W7 or W9: one for each length, phase and column.
 
-    A phase that ended with an error has its name instead of seconds.
+    A phase that failed has the error's name instead of seconds.
     """
     measured: dict[tuple[int, str, str], list[Any]] = {}
     tried = [c for c in columns if COLUMNS[c].module == "keras_models" and "function" not in c]

@@ -1,4 +1,4 @@
-"""The columns of the table: which engine, in which environment, by which file of `peers/`."""
+"""The columns of the table: engine, environment and file in `peers/`."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ class Column:
     Attributes
     ----------
     title : str
-        What the report says.
+        The title in the report.
     module, variant : str
-        The file in `peers/`, and which of its columns.
+        The file in `peers/`, and one of its columns.
     needs : tuple of str
-        The packages that its environment must have.
+        The packages required in its environment.
     environment : str
-        The optional environment that has them; empty for the project's own.
+        The optional environment with them; empty for the project's own.
     imports : str
-        What a program that uses it writes first; its time is a row of the cold start.
+        The import statements of a program that uses it, timed as a row of the cold start.
     on_numpy : bool
-        True if its arrays are NumPy's, so that Python can count their bytes.
+        Whether its arrays are NumPy arrays, whose bytes Python can count.
     """
 
     title: str
@@ -99,12 +99,12 @@ ALWAYS = "kerascope"
 
 
 def chosen(words: list[str]) -> list[str]:
-    """Return the columns that words name, kerascope and the reference among them, in table order.
+    """Return the named columns, always with kerascope and the reference, in table order.
 
     Raises
     ------
     Mistake
-        No column has this name.
+        If a name is unknown.
 
     Examples
     --------

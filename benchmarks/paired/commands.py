@@ -22,13 +22,13 @@ from benchmarks.paired.workloads import METRICS, OTHERS, WORKLOADS, Mistake
 
 EXAMPLES = """examples, from the project's root:
   python3 -m benchmarks.paired check                        every column computes the same
-  python3 -m benchmarks.paired run W1 W5.step               kerascope beside every engine there is
+  python3 -m benchmarks.paired run W1 W5.step               kerascope and every available engine
   python3 -m benchmarks.paired run W3 --columns keras-tf torch --threads 1 2
   python3 -m benchmarks.paired run W8                       cold start; W7 and W9: deep chains
-  python3 -m benchmarks.paired report                       a table of what was measured
+  python3 -m benchmarks.paired report                       a table of the measurements
   python3 -m benchmarks.paired report --markdown --picture ratios.svg
-  python3 -m benchmarks.paired report --goals               what is reached, what is missed
-  python3 -m benchmarks.paired environments torch tf        build what other engines need
+  python3 -m benchmarks.paired report --goals               goals that are reached or missed
+  python3 -m benchmarks.paired environments torch tf        build environments of other engines
   python3 -m benchmarks.paired list                         workloads, metrics, columns
 """
 QUICK = Timing(rounds=2, target=0.02)
@@ -37,7 +37,7 @@ QUICK = Timing(rounds=2, target=0.02)
 def positive(word: str) -> int:
     """Return a whole number that is at least 1."""
     if not word.isdecimal() or int(word) < 1:
-        raise argparse.ArgumentTypeError(f"{word!r}; expected a whole number from 1 on")
+        raise argparse.ArgumentTypeError(f"{word!r}: expected a whole number of at least 1")
     return int(word)
 
 
@@ -46,46 +46,46 @@ def parser() -> argparse.ArgumentParser:
     formatter = argparse.RawDescriptionHelpFormatter
     top = argparse.ArgumentParser(
         prog="python3 -m benchmarks.paired",
-        description="Measure kerascope beside hand-written NumPy and other engines.",
+        description="Measure kerascope, hand-written NumPy and other engines.",
         epilog=EXAMPLES,
         formatter_class=formatter,
     )
     commands = top.add_subparsers(dest="command", required=True, metavar="command")
     run = commands.add_parser("run", help="measure", epilog=EXAMPLES, formatter_class=formatter)
-    checking = commands.add_parser("check", help="prove that all columns compute the same")
+    checking = commands.add_parser("check", help="check that all columns compute the same")
     for command in (run, checking):
         command.add_argument(
             "workloads", nargs="*", help="W1, or one metric: W1.step (default: all)"
         )
-        command.add_argument("--columns", nargs="+", help="engines (default: all that are there)")
-        command.add_argument("--log", type=Path, help="where the engines' own messages go")
+        command.add_argument("--columns", nargs="+", help="engines (default: all available)")
+        command.add_argument("--log", type=Path, help="file for the engines' messages")
     checking.add_argument("--threads", type=positive, default=1)
     run.add_argument("--threads", type=positive, nargs="+", default=[1], help="1 2: both")
-    run.add_argument("--quick", action="store_true", help="a first look in seconds")
+    run.add_argument("--quick", action="store_true", help="first results in seconds")
     run.add_argument("--rounds", type=positive, default=7, help="chunks of each column")
     run.add_argument("--target", type=float, default=0.25, help="seconds of a chunk")
     run.add_argument("--patience", type=float, default=0.0, help="seconds to wait for quiet")
-    run.add_argument("--label", default="", help="a word on this run, for the report")
-    run.add_argument("--results", type=Path, default=results.DEFAULT, help="lines are added to it")
+    run.add_argument("--label", default="", help="a note about this run for the report")
+    run.add_argument("--results", type=Path, default=results.DEFAULT, help="file for the results")
     told = commands.add_parser("report", help="tables and a picture of the results")
     told.add_argument("--results", type=Path, default=results.DEFAULT)
     told.add_argument("--markdown", action="store_true")
-    told.add_argument("--least", action="store_true", help="least times instead of medians")
+    told.add_argument("--least", action="store_true", help="minimum times instead of medians")
     told.add_argument("--goals", action="store_true", help="the goals: reached or missed")
     told.add_argument("--picture", type=Path, help="write the ratios as SVG")
     told.add_argument("--threads", type=positive, default=1, help="of the picture")
-    built = commands.add_parser("environments", help="build what other engines need")
+    built = commands.add_parser("environments", help="build environments of other engines")
     built.add_argument(
         "names", nargs="*", help=f"{', '.join(environments.PACKAGES)} (default: all)"
     )
-    commands.add_parser("list", help="name workloads, metrics and columns")
+    commands.add_parser("list", help="list workloads, metrics and columns")
     return top
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Measure; write each block of results as soon as it is there.
+    """Measure, and write each block of results when it is complete.
 
-    Returns 1 if some column failed; what the others did is written all the same.
+    Returns 1 if a column failed. The results of the others are written anyway.
     """
     failures: list[str] = []
 
@@ -137,7 +137,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def check_all(arguments: argparse.Namespace) -> int:
-    """Compare first losses and outputs; return 1 if some column differs."""
+    """Compare the first losses and outputs; return 1 if a column differs."""
     names = {metric.split(".")[0] for metric in workloads.chosen(arguments.workloads or WORKLOADS)}
     wanted = columns.chosen(arguments.columns or list(columns.COLUMNS))
     log = arguments.log or results.DEFAULT.with_suffix(".log")
@@ -151,7 +151,7 @@ def check_all(arguments: argparse.Namespace) -> int:
 
 
 def show(arguments: argparse.Namespace) -> int:
-    """Print the report; write the picture if one is asked for."""
+    """Print the report, and write the picture if requested."""
     blocks = results.read(arguments.results)
     which = "least" if arguments.least else "median"
     if arguments.goals:
@@ -182,7 +182,7 @@ def show_names() -> int:
 
 
 def main(words: list[str]) -> int:
-    """Do what the command line says; return the exit code."""
+    """Run the command; return the exit code."""
     arguments = parser().parse_args(words)
     try:
         if arguments.command == "run":

@@ -1,4 +1,4 @@
-"""The driver's side: starts the columns' processes and asks them in turn."""
+"""The driver: starts the columns' processes and measures them in turn."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Process:
         return reply
 
     def close(self) -> None:
-        """Let the process end; one that does not within ten seconds is killed."""
+        """End the process, and kill it after ten seconds."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         with contextlib.suppress(BrokenPipeError):
@@ -83,7 +83,7 @@ class Process:
 def processes(
     columns: list[str], workload: str, threads: int, log: Path, say: Say, traced: bool = False
 ) -> Any:
-    """Start the columns that can be started, and end them afterwards."""
+    """Start the available columns, and end them afterwards."""
     alive = []
     try:
         for column in columns:
@@ -102,14 +102,14 @@ def processes(
 
 
 def say_what_is_missing(columns: list[str], say: Say) -> None:
-    """Say once which columns are left out."""
+    """Print the skipped columns once."""
     for column in columns:
         if python_of(column) is None:
             say(how_to_build(column))
 
 
 def busy_seconds() -> float:
-    """Return the processor seconds of the whole machine so far; 0 where /proc does not tell."""
+    """Return the total processor seconds of the machine; 0 without /proc."""
     try:
         words = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
     except OSError:
@@ -119,10 +119,10 @@ def busy_seconds() -> float:
 
 
 def timed_chunk(process: Process, metric: str, patience: float, quiet: float) -> dict[str, Any]:
-    """Return one chunk's seconds, and as `others` what other processes took of its time.
+    """Return one chunk's seconds, and as `others` the time used by other processes.
 
-    A chunk with more than `quiet` is repeated until `patience` seconds are over; the quietest one
-    counts.
+    A chunk with more than `quiet` of it is repeated until `patience` seconds are over. The quietest
+    chunk counts.
     """
     end = time.monotonic() + patience
     best: dict[str, Any] = {}
@@ -142,7 +142,7 @@ def timed_chunk(process: Process, metric: str, patience: float, quiet: float) ->
 
 
 class Timing:
-    """How long and how often to measure.
+    """Duration and number of measurements.
 
     Attributes
     ----------
@@ -165,8 +165,8 @@ def measure(
 ) -> list[dict[str, Any]]:
     """Return one row of results for each column that has this metric.
 
-    The order of the columns is shuffled anew each round (from the round's number). With one thread
-    the processor's clock counts, which other processes cannot disturb; with more the wall's.
+    The order of the columns is shuffled in each round (from the round's number). With one thread,
+    times are processor times, which other processes do not affect; otherwise wall times.
     """
     found = METRICS[metric]
     first: dict[str, float] = {}
@@ -210,7 +210,7 @@ def row_of(
     threads: int,
     first: float,
 ) -> dict[str, Any]:
-    """Return the row of one column: median, least and most seconds, and the paired ratio."""
+    """Return the row of one column: median, minimum and maximum seconds, and the paired ratio."""
     chunks, reference = measured[column], measured.get(REFERENCE, [])
     seconds = [chunk[clock] for chunk in chunks]
     row: dict[str, Any] = {
@@ -235,7 +235,7 @@ def row_of(
 def measure_memory(
     metric: str, columns: list[str], threads: int, log: Path, say: Say
 ) -> list[dict[str, Any]]:
-    """Return the bytes of a train step for each column, measured in processes of their own."""
+    """Return the bytes of a train step for each column, measured in separate processes."""
     found = METRICS[metric]
     rows = []
     for column in columns:

@@ -1,4 +1,4 @@
-"""Where the columns find their Python, and how the optional environments are built."""
+"""The Python of each column, and building the optional environments."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PACKAGES = {
     "autograd": ["numpy>=2", "autograd"],
 }
 CPU_WHEELS = "https://download.pytorch.org/whl/cpu"
-"""Where torch comes without the libraries of graphics cards, which take gigabytes."""
+"""The index of torch without GPU libraries, which take gigabytes."""
 
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
@@ -48,7 +48,7 @@ def python_in(folder: Path) -> Path:
 
 @cache
 def has(python: str, packages: tuple[str, ...]) -> bool:
-    """Tell whether a Python can import packages (without importing them)."""
+    """Return whether a Python has packages, without importing them."""
     question = (
         "import importlib.util as u, sys; "
         "sys.exit(any(u.find_spec(name) is None for name in sys.argv[1:]))"
@@ -62,7 +62,7 @@ def has(python: str, packages: tuple[str, ...]) -> bool:
 
 
 def python_of(column: str) -> str | None:
-    """Return the Python of a column: its environment's, this one, or the project's; else None."""
+    """Return the Python of a column: its environment's, this one or the project's; or None."""
     found = COLUMNS[column]
     candidates = [sys.executable, str(python_in(ROOT / ".venv"))]
     if found.environment:
@@ -71,7 +71,7 @@ def python_of(column: str) -> str | None:
 
 
 def how_to_build(column: str) -> str:
-    """Return the line that tells why a column is left out, and what to do."""
+    """Return the reason why a column is skipped, and the remedy."""
     environment = COLUMNS[column].environment
     missing = ", ".join(COLUMNS[column].needs)
     if environment:
@@ -95,12 +95,12 @@ def variables(threads: int, backend: str = "") -> dict[str, str]:
 
 
 def build(names: list[str]) -> None:
-    """Make optional environments; those that are there are renewed.
+    """Create or renew optional environments.
 
     Raises
     ------
     Mistake
-        There is no such environment, or pip failed.
+        If an environment is unknown, or pip failed.
     """
     for name in names:
         if name not in PACKAGES:
@@ -118,12 +118,12 @@ def build(names: list[str]) -> None:
                 )
         pip = [str(python_in(folder)), "-m", "pip", "install", "--disable-pip-version-check", "-q"]
         if name == "torch" and not has(str(python_in(folder)), ("torch",)):
-            # Where this index cannot be reached, the next line takes the larger wheel instead.
+            # Without access to this index, the next line installs the larger wheel.
             subprocess.run([*pip, "--index-url", CPU_WHEELS, "torch"], capture_output=True)
         if subprocess.run([*pip, *PACKAGES[name]]).returncode:
             raise Mistake(
                 f"environment {name}: pip failed; its message is above. A network is needed "
-                "(behind a proxy: set HTTPS_PROXY). Run the same command again to go on."
+                "(behind a proxy: set HTTPS_PROXY). Then run the same command again."
             )
     has.cache_clear()
     for column in COLUMNS:

@@ -1,4 +1,4 @@
-"""W7, W8 and W9: what needs a fresh process each time: cold start, and chains of many layers.
+"""W7, W8 and W9, which need a new process each time: cold start, and chains of many layers.
 
 `python -m benchmarks.paired.fresh step COLUMN` makes the first train step of W1;
 `python -m benchmarks.paired.fresh chain COLUMN KIND LAYERS` builds one chain. Both print one line.
@@ -21,7 +21,7 @@ PHASES = ("build", "map", "compile", "summary", "to_json", "from_json", "first_s
 
 
 def first_step(column: str) -> dict[str, Any]:
-    """Make the first train step of W1; return when it was done, by the clock of all processes."""
+    """Run the first train step of W1; return its end time by the system-wide clock."""
     found = COLUMNS[column]
     data = importlib.import_module("benchmarks.paired.data")
     module = importlib.import_module(f"benchmarks.paired.peers.{found.module}")
@@ -44,7 +44,7 @@ def chain_of(keras: Any, kind: str, length: int) -> tuple[Any, Any]:
 
 
 def chain(column: str, kind: str, length: int) -> dict[str, Any]:
-    """Build one chain; return the processor seconds of each phase, or the error it ended with."""
+    """Build one chain; return the processor seconds of each phase, or its error."""
     module = "kerascope" if column.startswith("kerascope") else "keras"
     keras = importlib.import_module(module)
     rows = importlib.import_module("numpy").zeros((4, WIDTH), "float32")
@@ -87,7 +87,7 @@ def chain(column: str, kind: str, length: int) -> dict[str, Any]:
 
 
 def main(arguments: list[str]) -> None:
-    """Do what the first word says and print one line of JSON."""
+    """Run the task named by the first argument and print one line of JSON."""
     what, column, *rest = arguments
     if what == "step":
         print(json.dumps(first_step(column)))

@@ -1,6 +1,6 @@
-"""The goals, each judged by the results: what was asked, what was measured, reached or missed.
+"""The goals, compared with the results.
 
-A goal whose metric was not measured, or not beside the engine it names, is left open.
+A goal is open if its metric or the engine that it names was not measured.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from benchmarks.paired.workloads import METRICS
 
 MINE = "kerascope"
 LEVEL = 1.05
-"""What still counts as level: the spread of the medians of two equal columns."""
+"""Ratios up to this value count as equal: the spread of the medians of two equal columns."""
 
 STEPS_OF_EPOCH = {
     "W1.fit": ("W1.step", 2),
@@ -35,7 +35,7 @@ OF_TENSORFLOW = {1: 1.3, 2: 1.6}
 PREDICT, IMPORT, FIRST_STEP = 30e-6, 0.2, 0.6
 
 Row = tuple[str, str, float, float, Callable[[float], str]]
-"""Metric, what is asked, what was measured, the limit, and how both are written."""
+"""Metric, description, measured value, limit, and the format of both."""
 
 
 class Goals:
@@ -58,14 +58,14 @@ class Goals:
         if mine is None or theirs is None:
             return
         ratio = mine / theirs
-        if column == REFERENCE:  # the ratio of each round is better than that of the medians
+        if column == REFERENCE:  # the ratio in each round is more precise than that of the medians
             ratio = self.value(metric, MINE, "ratio") or ratio
         write = amount if memory else seconds
         asked = f"at most {limit:g} x {COLUMNS[column].title} ({write(theirs)})"
         yield metric, asked, ratio, limit, three_digits
 
     def at_most(self, metric: str, limit: float, *, beyond: str = "") -> Iterator[Row]:
-        """Compare kerascope with a number of seconds, beyond what another engine takes."""
+        """Compare kerascope with another engine's time plus a number of seconds."""
         mine = self.value(metric, MINE)
         base = self.value(metric, beyond) if beyond else 0.0
         if mine is not None and base is not None:
@@ -98,7 +98,7 @@ class Goals:
                     yield f"{name}.{phase}", asked, growth, GROWTH, three_digits
 
     def all(self) -> Iterator[Row]:
-        """Return every goal that can be judged."""
+        """Return every goal with results."""
         for metric, found in METRICS.items():
             if found.what == "step":
                 yield from self.against(metric, REFERENCE, STEP)

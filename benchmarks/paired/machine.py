@@ -1,4 +1,4 @@
-"""What the figures depend on: processor, NumPy and its BLAS, threads, the state of the source."""
+"""The conditions of a measurement: processor, NumPy and its BLAS, threads, the commit."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def processor() -> str:
 
 
 def asked(python: str | None, code: str, *words: str) -> dict[str, Any]:
-    """Return what a Python says of itself, as JSON; nothing if it fails."""
+    """Return the JSON output of a Python script; empty if it fails."""
     if python is None:
         return {}
     run = subprocess.run([python, "-c", code, *words], capture_output=True, text=True)
@@ -53,7 +53,7 @@ def asked(python: str | None, code: str, *words: str) -> dict[str, Any]:
 
 
 def commit() -> str:
-    """Return the commit of the checkout, with a plus if files of kerascope were changed since."""
+    """Return the commit of the checkout, with a plus if files of kerascope have changed."""
 
     def git(*words: str) -> str:
         try:
@@ -79,7 +79,7 @@ def versions(columns: list[str]) -> dict[str, str]:
 
 
 def facts(columns: list[str], label: str) -> dict[str, Any]:
-    """Return the line that stands before the results of a run."""
+    """Return the header line of a run's results."""
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     return {
         "kind": "run",

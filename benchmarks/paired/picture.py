@@ -28,15 +28,15 @@ LEFT, WIDTH, RIGHT = 390, 600, 30
 LINE, LEGEND_LINE, LEGEND_COLUMNS = 30, 20, 4
 GOAL = 1.2
 ON_TOP = [*(name for name in COLOURS if name != "kerascope"), "kerascope"]
-"""The order of drawing: what comes later hides what is below it."""
+"""The order of drawing: later columns cover earlier ones."""
 
 FONT = "font-family='Helvetica, Arial, sans-serif'"
 STEPS = [digit * 10.0**power for power in range(-4, 6) for digit in (1, 2, 5)]
-"""Numbers that an axis may show: 0.0001 to 500,000."""
+"""Possible ticks of an axis: 0.0001 to 500,000."""
 
 
 class Axis:
-    """Places of ratios, from the number of `STEPS` below the least to the one above the largest."""
+    """Positions of ratios, from the tick below the smallest to the tick above the largest."""
 
     def __init__(self, ratios: list[float]) -> None:
         least, largest = min([*ratios, 1.0]), max([*ratios, 2.0])
@@ -75,7 +75,7 @@ def dot(x: float, y: float, column: str, title: str) -> str:
 
 
 def legend(columns: list[str], top: float) -> list[str]:
-    """Return the names of the engines beside their dots, in lines of four."""
+    """Return the legend: the names of the engines with their dots, in lines of four."""
     found = []
     step = (LEFT + WIDTH) // LEGEND_COLUMNS
     for number, column in enumerate(columns):

@@ -1,7 +1,7 @@
 """Tables of the results, as text or as Markdown: a row for each metric, a column for each engine.
 
-A cell holds the median and, in brackets, its ratio to hand-written NumPy: the median of the ratios
-of each round. `--least` shows the least times instead of the medians.
+A cell contains the median and, in brackets, the ratio to hand-written NumPy: the median of the
+ratios in each round. `--least` shows minimum times instead of medians.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def amount(bytes_: float) -> str:
 
 
 def cell(row: dict[str, Any] | None, column: str, which: str = "median") -> str:
-    """Return what stands in a cell."""
+    """Return the text of a cell."""
     if row is None:
         return NOTHING
     if "error" in row:
@@ -58,7 +58,7 @@ def cell(row: dict[str, Any] | None, column: str, which: str = "median") -> str:
 
 
 def table(blocks: list[Block], which: str = "median") -> list[list[str]]:
-    """Return the cells of one table, the head first."""
+    """Return the cells of one table, with the header first."""
     columns = [c for c in COLUMNS if any(c in block.rows for block in blocks)]
     head = ["", *(COLUMNS[c].title for c in columns)]
     body = [
@@ -92,7 +92,7 @@ def as_text(cells: list[list[str]]) -> str:
 
 
 def told(facts: dict[str, Any]) -> str:
-    """Return a sentence on what the figures depend on."""
+    """Return a sentence about the conditions of the measurement."""
     versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
     label = f"{facts['label']}. " if facts.get("label") else ""
     return (
@@ -103,7 +103,7 @@ def told(facts: dict[str, Any]) -> str:
 
 
 def places(blocks: list[Block]) -> list[dict[str, Any]]:
-    """Return the facts of the runs; those that differ only in the engines they had are one."""
+    """Return the facts of the runs, merging those that differ only in their engines."""
     found: dict[str, dict[str, Any]] = {}
     for block in blocks:
         others = {key: value for key, value in block.facts.items() if key not in UNIMPORTANT}
@@ -115,27 +115,27 @@ def places(blocks: list[Block]) -> list[dict[str, Any]]:
 
 
 def is_memory(metric: str) -> bool:
-    """Tell whether a metric is bytes."""
+    """Return whether a metric is in bytes."""
     return metric in METRICS and METRICS[metric].what == "memory"
 
 
 def is_timed(metric: str) -> bool:
-    """Tell whether a metric is the time of a net."""
+    """Return whether a metric is the time of a net."""
     return metric in METRICS and not is_memory(metric)
 
 
 def is_cold(metric: str) -> bool:
-    """Tell whether a metric is of the cold start."""
+    """Return whether a metric belongs to the cold start."""
     return metric.startswith("W8.")
 
 
 def is_chain(metric: str) -> bool:
-    """Tell whether a metric is of the deep chains."""
+    """Return whether a metric belongs to the deep chains."""
     return not (is_timed(metric) or is_memory(metric) or is_cold(metric))
 
 
 def report(blocks: list[Block], *, markdown: bool, which: str = "median") -> str:
-    """Return the whole report: tables for each number of threads, and the facts of the runs."""
+    """Return the report: tables for each number of threads, and the facts of the runs."""
     parts = []
     for threads in sorted({block.threads for block in blocks}):
         name = f"{threads} thread{'s' if threads > 1 else ''}, {which} of the rounds"

@@ -42,12 +42,12 @@ def append(path: Path, rows: list[dict[str, Any]]) -> None:
 
 
 def read(path: Path) -> list[Block]:
-    """Return the blocks of a file; of those that were measured twice, the last ones.
+    """Return the blocks of a file. A repeated measurement replaces the earlier block.
 
     Raises
     ------
     Mistake
-        There is no such file, or it holds something else.
+        If the file is missing or has a different format.
     """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()

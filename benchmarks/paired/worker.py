@@ -1,7 +1,7 @@
 """One column in one process: reads commands as lines of JSON, answers with lines of JSON.
 
-The driver starts it (`python -m benchmarks.paired.worker`); the first line says which column and
-which workload. What a library prints goes to the standard error, so that it cannot spoil an answer.
+The driver starts it (`python -m benchmarks.paired.worker`). The first line names the column and the
+workload. Output of libraries goes to standard error, so that it does not mix with answers.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Worker:
         )
         self.peer = self.make(hello["variant"])
         if hello["traced"]:
-            self.peer.losses(1)  # what is imported late, or kept once and for all, is not counted
+            self.peer.losses(1)  # late imports and permanent caches are not counted
             gc.collect()
             tracemalloc.start()
         self.rss_before = peak_rss()
@@ -48,7 +48,7 @@ class Worker:
         self.runs: dict[str, tuple[Any, int]] = {}
 
     def hello(self) -> dict[str, Any]:
-        """Say what was started."""
+        """Return the name of the started column."""
         versions = {
             package: getattr(sys.modules[package], "__version__", "")
             for package in PACKAGES
@@ -63,7 +63,7 @@ class Worker:
         return {"losses": peer.losses(count), "outputs": [float(value) for value in outputs]}
 
     def prepare(self, metric: str, what: str, batch: int, target: float) -> dict[str, Any]:
-        """Warm up, and find how many runs take about `target` seconds."""
+        """Warm up, and return the number of runs that take about `target` seconds."""
         begun = time.perf_counter()
         run = getattr(self.peer, what)(batch)
         if run is None:
@@ -94,15 +94,16 @@ class Worker:
         return {"wall": wall / times, "cpu": cpu / times, "times": times}
 
     def drop(self, metric: str) -> dict[str, Any]:
-        """Forget what `prepare` made."""
+        """Discard the objects of `prepare`."""
         self.runs.pop(metric, None)
         return {}
 
     def memory(self, batch: int) -> dict[str, Any]:
-        """Return the bytes that live at the height of a train step, in all and by that step.
+        """Return the peak bytes of a train step, in total and for this step.
 
-        Python counts what it and NumPy allocate since the net was begun: weights, moments, buffers
-        and what a step makes and drops. For other engines only the process' growth is known.
+        Python counts the memory that it and NumPy allocated since the net was built: weights,
+        moments, buffers and temporary arrays. For other engines, the growth of the process is
+        returned.
         """
         run = self.peer.step(batch)
         if run is None:
@@ -119,12 +120,12 @@ class Worker:
 
 
 def peak_rss() -> int:
-    """Return the most bytes of memory that this process has had."""
+    """Return the peak memory of this process in bytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * RSS_UNIT
 
 
 def answer(output: TextIO, work: Callable[[], dict[str, Any]]) -> bool:
-    """Write what `work` returns, or that it failed; tell which."""
+    """Write the result of `work` or its failure; return whether it succeeded."""
     try:
         reply = {"ok": True, **work()}
     except Exception as error:
@@ -136,7 +137,7 @@ def answer(output: TextIO, work: Callable[[], dict[str, Any]]) -> bool:
 
 
 def main() -> None:
-    """Answer until the driver says "quit" or is gone."""
+    """Answer until the driver sends "quit" or ends."""
     output = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     hello = json.loads(sys.stdin.readline())

@@ -1,7 +1,7 @@
-"""The workloads W1 to W9: which net, which optimizer, how many rows, and what is timed.
+"""The workloads W1 to W9: net, optimizer, number of rows, and timed parts.
 
-Nothing here needs NumPy: the driver and the report read these tables too. Arrays and weights are
-made in `data.py`.
+This module does not need NumPy, because the driver and the report read it, too. `data.py` creates
+arrays and weights.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 
 class Mistake(Exception):
-    """A word of the command line that means nothing; the text says what would."""
+    """An invalid argument of the command line; the text names valid ones."""
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> Mistake:
-    """Return the error for a name that is in no table, with the nearest one that is."""
+    """Return the error for an unknown name, with the most similar known name."""
     names = {known_name.lower(): known_name for known_name in known}
     near = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)
     hint = f"Did you mean {names[near[0]]!r}? " if near else ""
@@ -30,14 +30,14 @@ class Workload:
     Attributes
     ----------
     title : str
-        What the report says.
+        The title in the report.
     kind : {"dense", "convolutional", "recurrent"}
-        Which net; the convolutional one is always the same.
+        The type of net; there is one convolutional net.
     optimizer, loss : str
         "rmsprop", "adam" or "sgd"; "binary_crossentropy", "categorical_crossentropy" or "mse".
     learning_rate : float
     rows, batch : int
-        Samples of the data, and of the batch that the first losses are compared on.
+        Samples in the data, and in the batch for comparing the first losses.
     widths : tuple of int
         Dense nets: width of the input and of each layer.
     last : str
@@ -142,7 +142,7 @@ TITLES = {
 
 @dataclass(frozen=True)
 class Metric:
-    """One thing that is timed.
+    """One metric of a workload.
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ class Metric:
         One `train_on_batch`; one epoch of `fit`; `predict` of all rows; bytes of a train step.
     batch : int
     title : str
-        What the report says.
+        The title in the report.
     """
 
     workload: str
@@ -185,12 +185,12 @@ METRICS = {
 
 
 def chosen(words: Iterable[str]) -> list[str]:
-    """Return the metrics (and W7, W8, W9) that words like W1 or W2.step name, in table order.
+    """Return the metrics (and W7, W8, W9) for names such as W1 or W2.step, in table order.
 
     Raises
     ------
     Mistake
-        A word names neither a workload nor a metric.
+        If a name is neither a workload nor a metric.
 
     Examples
     --------
@@ -210,7 +210,7 @@ def chosen(words: Iterable[str]) -> list[str]:
 
 
 def titled(metric: str) -> str:
-    """Return what the report says of a metric: 'W1 step' and what the net is."""
+    """Return the title of a metric in the report: 'W1 step' and the net."""
     if metric not in METRICS:
         return f"{metric}{TITLES.get(metric, '')}"
     found = METRICS[metric]

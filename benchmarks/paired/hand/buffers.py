@@ -40,12 +40,12 @@ def ones(shape: tuple[int, ...], dtype: str = "float32") -> np.ndarray:
 
 
 def number(value: float = 0.0) -> np.ndarray:
-    """Return an array without axes: a constant, or a place for a sum."""
+    """Return an array without axes: a constant, or the result of a sum."""
     return np.array(value, "float32")
 
 
 def flush_subnormals() -> bool:
-    """Let this thread's processor take numbers below 1e-38 for zero; True if it will.
+    """Make this thread treat numbers below 1e-38 as zero; return whether this is possible.
 
     Sums with such numbers take 35 to 70 times as long. On x86-64 with the GNU C library two bits of
     the control register (the last word of what `fegetenv` fills) say so.

@@ -23,14 +23,14 @@ ROW = CHANNELS * FLOAT
 
 
 class BatchOfImages:
-    """What the convolutions of a batch leave for the gradients.
+    """The results of the convolutions of a batch that the gradients need.
 
     Attributes
     ----------
     first : ndarray, (samples, 26 * 26, 32)
         Outputs of the first convolution after relu.
     winners : ndarray of bool, (samples, 12, 2, 12, 2, 64)
-        Where the maximum of each 2 x 2 pixels stands.
+        The position of the maximum in each 2 x 2 pixels.
     outputs, gradients : ndarray, (samples, 12 * 12, 64)
         After pooling, bias and relu; and the gradient by them.
     """

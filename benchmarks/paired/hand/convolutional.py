@@ -46,7 +46,7 @@ class ConvolutionalNet:
         self.batches: dict[int, Batch] = {}
 
     def batch_of(self, samples: int) -> Batch:
-        """Return the buffers of a batch size, made when it is first met."""
+        """Return the buffers of a batch size, created at their first use."""
         if samples not in self.batches:
             self.batches[samples] = Batch(samples)
         return self.batches[samples]

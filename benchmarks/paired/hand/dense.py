@@ -81,7 +81,7 @@ class DenseNet:
         return before
 
     def plan_of(self, samples: int) -> Plan:
-        """Return the plan of a batch size, written when it is first met."""
+        """Return the plan of a batch size, created at its first use."""
         if samples not in self.plans:
             self.plans[samples] = self.plan(samples)
         return self.plans[samples]
@@ -143,7 +143,7 @@ class Chain(DenseNet):
 
 
 def is_chain(workload: Workload) -> bool:
-    """Tell whether all layers are equal, many, and lie in the flat array without gaps."""
+    """Return whether there are many equal layers, contiguous in the flat array."""
     widths = workload.widths
     return len(set(widths)) == 1 < 8 < len(widths) and widths[0] * (widths[0] + 1) % 16 == 0
 

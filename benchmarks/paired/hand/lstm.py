@@ -1,7 +1,7 @@
 """An LSTM with one dense output by hand: W4.
 
-Arrays have features in rows and samples in columns. The gates stand in the order o, i, f, c: the
-three sigmoids are neighbours.
+Arrays have features in rows and samples in columns. The order of the gates is o, i, f, c: the three
+sigmoids are adjacent.
 
     sigmoid(z) = (tanh(z / 2) + 1) / 2
 
@@ -170,7 +170,7 @@ class RecurrentNet:
         program("multiply", total, self.sigmoid_rows(0.25), total)
 
     def plan_of(self, samples: int) -> Plan:
-        """Return the plan of a batch size, written when it is first met."""
+        """Return the plan of a batch size, created at its first use."""
         if samples not in self.plans:
             self.plans[samples] = self.plan(samples)
         return self.plans[samples]

@@ -1,4 +1,4 @@
-"""What the worker asks of a column, and the loops of those that have only a train step."""
+"""The base class of columns, with loops for engines that only have a train step."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Run = Callable[[int], Any]
 class Peer:
     """One engine with the net of one workload.
 
-    A subclass makes the net in `build` and says how it trains and predicts; one whose engine has
-    loops of its own replaces `step`, `fit` and `predict`. A method that returns None says that the
-    engine has no such thing.
+    A subclass builds the net in `build` and defines how it trains and predicts. If its engine has
+    its own loops, it replaces `step`, `fit` and `predict`. A method returns None if the engine
+    lacks the feature.
 
     Parameters
     ----------
@@ -29,13 +29,13 @@ class Peer:
     first_weights : list of ndarray
         In the order and the layouts of Keras.
     variant : str
-        Which of the columns of this file.
+        The name of one of this file's columns.
     threads : int
 
     Attributes
     ----------
     epsilon : {"outside", "inside", "corrected"}
-        Where its rmsprop and adam have their epsilon: see `hand.flat.FlatWeights`.
+        The place of epsilon in its rmsprop and adam: see `hand.flat.FlatWeights`.
     """
 
     epsilon = "outside"
@@ -53,7 +53,7 @@ class Peer:
         self.workload: Workload = WORKLOADS[name]
         self.x, self.y, self.first_weights = x, y, first_weights
         self.variant, self.threads = variant, threads
-        self.net: Any = None  # the worker builds it
+        self.net: Any = None  # built by the worker
         self.start()
 
     # --- what a column says -----------------------------------------------------------------------
@@ -77,11 +77,11 @@ class Peer:
 
     @property
     def rows_to_predict(self) -> np.ndarray:
-        """The rows that `predict` takes: 32 of W1, whose fixed cost is asked; else all."""
+        """The rows for `predict`: 32 of W1, to measure the fixed cost; otherwise all."""
         return self.x[:32] if self.name == "W1" else self.x
 
     def step(self, batch: int) -> Run | None:
-        """Return what makes train steps on the first rows."""
+        """Return the function that runs train steps on the first rows."""
         net, train = self.net, self.train
         x, y = self.x[:batch], self.y[:batch]
 
@@ -92,7 +92,7 @@ class Peer:
         return run
 
     def fit(self, batch: int) -> Run | None:
-        """Return what trains epochs on shuffled rows."""
+        """Return the function that trains epochs on shuffled rows."""
         net, train = self.net, self.train
         x, y, rows = self.x, self.y, len(self.x)
         rng = np.random.default_rng(0)
@@ -107,7 +107,7 @@ class Peer:
         return run
 
     def predict(self, batch: int) -> Run | None:
-        """Return what predicts all rows in batches, as one array of NumPy."""
+        """Return the function that predicts all rows in batches, as one NumPy array."""
         net, forward, x = self.net, self.forward, self.rows_to_predict
 
         def run(times: int) -> None:
@@ -124,5 +124,5 @@ class Peer:
         return [float(self.train(net, x, y)) for _ in range(count)]
 
     def outputs(self) -> np.ndarray:
-        """Return what a new net predicts for the first batch."""
+        """Return the predictions of a new net for the first batch."""
         return np.asarray(self.forward(self.build(), self.x[: self.workload.batch]))

@@ -127,7 +127,7 @@ class Column(Peer):
         return np.asarray(self.jit_forward(net["state"][0], x))
 
     def step(self, batch: int) -> Run | None:
-        """Return what makes steps on arrays that JAX holds, and waits only for the last."""
+        """Return the function that runs steps on JAX arrays and waits only for the last step."""
         x, y = self.jnp.asarray(self.x[:batch]), self.jnp.asarray(self.y[:batch])
 
         def run(times: int) -> None:

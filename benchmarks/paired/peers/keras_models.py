@@ -1,4 +1,4 @@
-"""kerascope and Keras 3: the same lines make and train the models of both."""
+"""kerascope and Keras 3: the same code builds and trains the models of both."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OPTIMIZERS = {"rmsprop": "RMSprop", "adam": "Adam", "sgd": "SGD"}
 
 
 class Column(Peer):
-    """A model of Keras; the variant says whose.
+    """A model of Keras or kerascope, by variant.
 
     "kerascope"; "kerascope-function": its compiled train function alone, without what
     `train_on_batch` checks; else the backend of Keras 3: "jax", "numpy", "tensorflow", "torch".
@@ -85,7 +85,7 @@ class Column(Peer):
         return np.asarray(net.predict(x, batch_size=len(x), verbose=0))
 
     def step(self, batch: int) -> Run | None:
-        """Return what calls `train_on_batch`, or the train function alone."""
+        """Return the function that calls `train_on_batch`, or only the train function."""
         x, y = self.x[:batch], self.y[:batch]
         if self.variant == "kerascope-function":
             self.net.train_on_batch(x, y)
@@ -95,19 +95,19 @@ class Column(Peer):
         return (lambda times: [train(x, y) for _ in range(times)]) if self.trains else None
 
     def fit(self, batch: int) -> Run | None:
-        """Return what calls `fit`."""
+        """Return the function that calls `fit`."""
         if not self.trains or self.variant == "kerascope-function":
             return None
         fit, x, y = self.net.fit, self.x, self.y
         return lambda times: fit(x, y, batch_size=batch, epochs=times, verbose=0)
 
     def predict(self, batch: int) -> Run | None:
-        """Return what calls `predict`."""
+        """Return the function that calls `predict`."""
         if self.variant == "kerascope-function":
             return None
         predict, x = self.net.predict, self.rows_to_predict
         return lambda times: [predict(x, batch_size=batch, verbose=0) for _ in range(times)]
 
     def losses(self, count: int) -> list[float]:
-        """Return the first losses; none where the backend cannot train."""
+        """Return the first losses; empty if the backend cannot train."""
         return super().losses(count) if self.trains else []

@@ -122,7 +122,7 @@ class Column(Peer):
             return activations.get(self.workload.last, lambda z: z)(net[0](x)).numpy()
 
     def fit(self, batch: int) -> Run | None:
-        """Return what trains epochs on shuffled rows, and adds the losses up."""
+        """Return the function that trains epochs on shuffled rows and adds the losses."""
         net, x, y, torch = self.net, self.x, self.y, self.torch
 
         def run(times: int) -> None:
