@@ -523,7 +523,7 @@ def _check_others(dpi: Any, time_limit: Any, most: Any, label: Any) -> None:
 
 
 def _with_diff(graph: Graph, request: Request) -> Graph:
-    """Mark the differences from the model or graph `diff`, if one is given."""
+    """Mark the differences from the model or graph `diff`, if it is given."""
 
     def earlier(subject: Any) -> Graph:
         return whole_graph(replace(request, subject=subject), "draw: diff")
@@ -552,9 +552,7 @@ def _names(highlight: Any) -> Any:
     listed = [names] if isinstance(names, str) else names
     if isinstance(listed, (list, set, frozenset)) and all(isinstance(x, str) for x in listed):
         return names
-    raise ArgumentError(
-        f"draw: highlight expected ids or names of boxes, or layers, got {highlight!r:.80}."
-    )
+    raise ArgumentError(f"draw: highlight: expected names of boxes or layers, got {names!r:.80}.")
 
 
 def _is_ladder_of_model(graph: Graph, request: Request, what: str) -> bool:
@@ -574,7 +572,7 @@ def _is_ladder_of_model(graph: Graph, request: Request, what: str) -> bool:
 
 
 def _with_values(graph: Graph, request: Request) -> Graph:
-    """Write the values of each call into its box, and the step `at` if one is given."""
+    """Write the values of each call into its box, up to the step `at` if it is given."""
     subject, values, at = request.subject, request.values, request.at
     if values is None:
         if at is not None:
@@ -598,15 +596,13 @@ def _with_values(graph: Graph, request: Request) -> Graph:
 
 
 def _with_gradients(graph: Graph, request: Request) -> Graph:
-    """Mark the sizes of the gradients of the batch `gradients`, if one is given."""
+    """Mark the sizes of the gradients of the batch `gradients`, if it is given."""
     subject, gradients = request.subject, request.gradients
     if gradients is None:
         return graph
     is_on_ladder = _is_ladder_of_model(graph, request, "gradients=")
     if not isinstance(gradients, (tuple, list)) or len(gradients) != 2:
-        raise ArgumentError(
-            f"draw: gradients expected a batch (x, y), got {type(gradients).__name__}."
-        )
+        raise ArgumentError(f"draw: gradients: expected (x, y), got {type(gradients).__name__}.")
     require_compiled(subject, "draw: gradients=")
     if is_on_ladder:
         x, y = gradients

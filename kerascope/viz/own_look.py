@@ -28,8 +28,7 @@ def own_colors(colors: Any, theme: str, style: str) -> tuple[tuple[str, str], ..
         )
     if theme == "print" and any(name != BACKGROUND for name in colors):
         raise ArgumentError(
-            "draw: theme='print' is black, white and grey, so colors=... has no effect. "
-            "Leave one out."
+            "draw: theme='print' is black, white and grey. Leave it out, or leave colors out."
         )
     return tuple((name, _color(name, value, style)) for name, value in colors.items())
 

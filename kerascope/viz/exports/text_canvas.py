@@ -283,19 +283,17 @@ class Block:
     depths: list[tuple[int, int]] = field(default_factory=list)
 
 
-def draw_box(
-    canvas: TextCanvas, words: BoxLines, spot: Spot, boxed: bool, ascii_only: bool
-) -> None:
+def draw_box(canvas: TextCanvas, box: BoxLines, spot: Spot, boxed: bool, ascii_only: bool) -> None:
     """Draw a box: lines in a frame, or one line without a frame."""
     left, top, width, height = spot
     if not boxed:
-        text, style = words.lines[0]
+        text, style = box.lines[0]
         canvas.write(left, top, " " * ((width - cell_len(text)) // 2) + text, style)
         return
     bar, side = ("-", "|") if ascii_only else ("─", "│")
     corners = "++++" if ascii_only else "╭╮╰╯"
     canvas.write(left, top, corners[0] + bar * (width - 2) + corners[1], "dim")
-    for line, (text, style) in enumerate(words.lines, start=1):
+    for line, (text, style) in enumerate(box.lines, start=1):
         before = (width - 2 - cell_len(text)) // 2
         after = width - 2 - cell_len(text) - before
         canvas.write(left, top + line, side, "dim")

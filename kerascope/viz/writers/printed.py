@@ -396,7 +396,7 @@ def _joined(pdf: bytes, objects: Mapping[int, bytes]) -> bytes:
 
 
 def _with_condensed_texts(content: bytes, places: Sequence[TextPlace]) -> bytes | None:
-    """Return the drawing with condensed texts at their positions; None if one is not found."""
+    """Return the drawing with condensed texts at their positions; None if any text is missing."""
     waiting = list(reversed(places))
     across, down, x, y = 1.0, 1.0, 0.0, 0.0
     place = TextPlace(0.0, 0.0)
@@ -419,7 +419,7 @@ def _with_condensed_texts(content: bytes, places: Sequence[TextPlace]) -> bytes 
 
 
 def _with_dashes(content: bytes, styles: Mapping[int, DashStyle]) -> bytes | None:
-    """Return a drawing in which lines with a known width are dashed; None if one is not found.
+    """Return a drawing in which lines with a known width are dashed; None if a width is missing.
 
     Cairo writes the width of a line when it changes, and at the beginning that lines are solid.
     """

@@ -60,8 +60,8 @@ _IN_TEX = {
     **{one: rf"$\{name}$" for one, name in zip(_CAPITALS, _CAPITAL_NAMES, strict=True)},
     **dict(zip(_AS_LATIN, "ABEZHIKMNOPTX", strict=True)),
 }
-# Fonts for xelatex and lualatex, of which the first that exists is used: fonts like Helvetica, and
-# fonts with Chinese, Japanese, Cyrillic and more.
+# Fonts for xelatex and lualatex, tried in this order: fonts like Helvetica, and fonts with Chinese,
+# Japanese, Cyrillic and more.
 FONTS = ("TeX Gyre Heros", "Helvetica", "Arial", "Liberation Sans")
 FONTS_OF_CHINESE = (
     "Noto Sans CJK SC",
