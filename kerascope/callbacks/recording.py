@@ -243,7 +243,7 @@ class History(Callback):
         >>> history.on_epoch_end(0, {"loss": 2.0, "val_loss": 3.0})
         >>> history.on_epoch_end(1, {"loss": 1.0, "val_loss": 2.5})
         >>> history.plot()
-        <Picture of training: loss: at the end loss 1, val_loss 2.5. Keep it by ...>
+        <Picture of training: loss: at the end loss 1, val_loss 2.5. Save it with ...>
         """
         return display.show("history", self, names=names, **options)
 

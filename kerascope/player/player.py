@@ -367,7 +367,7 @@ class Player:
     >>> with ks.trace(model) as tape:
     ...     _ = model.predict(np.ones((2, 3)))
     >>> Player(tape, title="forward", from_="phase:forward", until="phase:forward")
-    <Player 'forward': 10 steps, 2 boxes. Keep it by .save('out/forward.html')>
+    <Player 'forward': 10 steps, 2 boxes. Save it with .save('out/forward.html')>
     """
 
     def __init__(
@@ -593,7 +593,7 @@ class Player:
         boxes = f", {len(self.picture.graph.nodes)} boxes" if self.picture else ""
         return (
             f"<Player {self.title['en']!r}: {len(self.moments)} steps{boxes}. "
-            f"Keep it by .save('out/forward.html')>"
+            f"Save it with .save('out/forward.html')>"
         )
 
 

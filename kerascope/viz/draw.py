@@ -267,7 +267,7 @@ def draw(
     See the ops inside the layers, or the outputs that the layers compute for a batch:
 
     >>> draw(model, level="op")
-    <Drawing of 'small', op view: 5 boxes, 4 arrows, 1 frame. Keep it by .save('model.svg')>
+    <Drawing of 'small', op view: 5 boxes, 4 arrows, 1 frame. Save it with .save('model.svg')>
     >>> draw(model, values=[[0, 0, 0, 0]]).graph.node("scores").attrs["detail"]
     '[[0 0 0]]'
     """

@@ -287,7 +287,7 @@ class Drawing:
         level = graph.attrs.get("level", "node")
         return (
             f"<Drawing of {graph.name!r}, {level} view: {', '.join(sizes)}{more}. "
-            f"Keep it by .save('model.svg')>"
+            f"Save it with .save('model.svg')>"
         )
 
     def __str__(self) -> str:

@@ -383,7 +383,7 @@ def test_a_terminal_gets_one_line():
     text = repr(draw(ZOO["siamese"](), expand_nested=True))
     assert text == (
         "<Drawing of 'siamese', node view: 10 boxes, 9 arrows, 2 frames. "
-        "Keep it by .save('model.svg')>"
+        "Save it with .save('model.svg')>"
     )
 
 

@@ -139,7 +139,7 @@ class Figure(Drawing):
 
     def __repr__(self) -> str:
         """Return one line that says what the figure shows."""
-        return f"<Figure of {self.title}, as {self.form}. Keep it by .save('figure.pdf')>"
+        return f"<Figure of {self.title}, as {self.form}. Save it with .save('figure.pdf')>"
 
 
 def form_of(graph: Graph, form: str | None, page: Page) -> tuple[str, Reading]:

@@ -63,7 +63,7 @@ class Picture:
     >>> import kerascope as ks
     >>> picture = ks.show([[1.0, -2.0], [0.5, float("nan")]])
     >>> picture
-    <Picture of array: 2 rows x 2 columns · min -2 · max 1 · 1 NaN. Keep it by .save('array.svg')>
+    <Picture of array: 2 rows x 2 columns · min -2 · max 1 · 1 NaN. Save it with .save('array.svg')>
     >>> print(picture)  # doctest: +NORMALIZE_WHITESPACE
     array
     <BLANKLINE>
@@ -190,7 +190,7 @@ class Picture:
         described = self.content.description.removeprefix(": ")
         short = described if len(described) < 100 else f"{described[:97]}..."
         name = "".join(x if x.isalnum() else "_" for x in self.content.title.split(" ")[0])
-        return f"<Picture of {self.content.title}: {short}. Keep it by .save('{name}.svg')>"
+        return f"<Picture of {self.content.title}: {short}. Save it with .save('{name}.svg')>"
 
     def __str__(self) -> str:
         """Return the picture as text, for `print`."""
