@@ -1,6 +1,6 @@
-"""Translate a script of 2016 into today's words.
+"""Translate a script of 2016 into today's names.
 
-This is how Keras 1.2 said it:
+This is how it was written for Keras 1.2:
 
     model = Sequential()
     model.add(Dense(output_dim=64, input_dim=20, init='he_normal', activation='relu'))
@@ -9,9 +9,9 @@ This is how Keras 1.2 said it:
     model.compile(optimizer='rmsprop', loss='binary_crossentropy')
     model.fit(x, y, nb_epoch=2, batch_size=32)
 
-Write `build`, which returns the same compiled model in the words of Keras 2, and `train`, which
-fits it in the same way and returns what fit returns. kerascope understands the old words as well,
-with a warning that says the new one; here no warning may be left.
+Write `build`, which returns the same compiled model with the names of Keras 2, and `train`, which
+fits it in the same way and returns the History that fit returns. kerascope accepts the old names
+as well, with a warning that gives the new one; your answer must cause no warning.
 """
 
 from keras.layers import Dense

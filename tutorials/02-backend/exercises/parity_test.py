@@ -1,4 +1,4 @@
-"""Hold two backends against each other.
+"""Compare two backends.
 
 A script can change its backend only if both have the same names and the same results.
 

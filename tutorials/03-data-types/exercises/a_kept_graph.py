@@ -8,7 +8,7 @@ square of what is in the box when it is called.
 `with_graph(x)`: x is a K.variable. Return a tensor: the square of x.
 `ops_of(y)`: the names of the ops on the way from the tensor y back along first inputs, last op
 first: ["square", "exp"] for K.square(K.exp(x)). y.owner is the call that made y, None for a
-variable; y.owner.op.name and y.owner.inputs belong to it. No lambda could be asked this.
+variable. It has y.owner.op.name and y.owner.inputs. A lambda cannot answer this question.
 """
 
 from keras import backend as K

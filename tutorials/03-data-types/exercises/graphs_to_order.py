@@ -1,13 +1,13 @@
 """Build op graphs to order.
 
-In a graph a value is one thing, however many ask for it, and a constant is not a variable. x is a
+In a graph a value is one tensor, however many ops use it, and a constant is not a variable. x is a
 K.variable that holds one number.
 
 `written_twice(x)`: exp(x) * exp(x) as a graph of three ops: the exponential is computed twice.
 `shared(x)`: the same value as a graph of two ops.
 `sixteenth_power(x)`: x to the power 16 as a graph of four ops, all of them `multiply`.
-`frozen(x)`: a tensor that is the square of what x holds now, and stays so when x changes. No
-variable may be in its graph.
+`frozen(x)`: a tensor that is the square of the present value of x, and stays so when x
+changes. Its graph must contain no variable.
 """
 
 from keras import backend as K

@@ -8,8 +8,8 @@ Predict: how many Nodes does the layer have before the first call, and after bot
 (node_index, tensor_index) in the histories of the two outputs? How many parameters does the layer
 have then?
 
-And write `second_output(layer)`: the tensor that came out of the second call. `layer.output` has no
-answer any more.
+And write `second_output(layer)`: the output of the second call. `layer.output` does not work any
+more.
 """
 
 nodes_before = ...

@@ -4,8 +4,8 @@ tensor._keras_history is (layer, node_index, tensor_index). Write three function
 
 `made_by(tensor)`: its address in words: "output 0 of call 1 of lstm_1".
 `tensor_at(layer, node_index, tensor_index)`: the tensor that has this address.
-`took_in(tensor)`: the addresses in words of all tensors that were given to the call which made
-`tensor`, in their order; an empty list for the tensor of an Input.
+`took_in(tensor)`: the addresses in words of all inputs of the call that made `tensor`, in their
+order; an empty list for the tensor of an Input.
 """
 
 

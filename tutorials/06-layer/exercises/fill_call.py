@@ -1,7 +1,7 @@
 """Write what happens when a layer is called.
 
 `SmallLayer` is a layer in its smallest form. Its subclasses write `build(input_shape)`, which makes
-weights, and `call(inputs)`, which computes. What belongs to all layers is `__call__`:
+weights, and `call(inputs)`, which computes. All layers share `__call__`:
 
 1. if it is not built yet, build it, with the shape of the inputs; then it is built;
 2. compute the outputs with `call`;

@@ -4,7 +4,7 @@ Keras 2 asks in Layer.__call__: `if x in inputs_ls: x = K.identity(x)`. `in` com
 on arrays == compares numbers, element by element.
 
 Write `is_among(x, inputs)`: True if one of `inputs` is the object x itself. An equal array that is
-another object is not among them; and whatever x is, nothing may be raised.
+another object is not among them; and no x may raise an error.
 """
 
 
