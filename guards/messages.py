@@ -8,6 +8,9 @@ A message says where, what was expected, what came instead and what to do, in fu
 
     Dense 'dense_1': expected an input with 2 axes, got 3 (None, 4, 5). Add Flatten() before it.
 
+Errors of Python's own classes are not checked: the package raises them for callers of its own, who
+report them in a message of this form, or where Python's protocols require them.
+
 Messages without a remedy are listed in `guards/messages.txt`. A new one is either given a remedy,
 or it is added to that list on purpose.
 """
@@ -16,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import builtins
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,6 +34,7 @@ HEADER = """\
 # Written by
 #     python -m guards.messages --write
 """
+PYTHONS_OWN = {*dir(builtins), "UnpicklingError"}
 VALUE, LIST = "◇", "◆"  # a value that is filled in; a list of names that is filled in
 
 FORMS = {
@@ -101,7 +106,7 @@ def raised(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
     """Yield the class and the message of a `raise` or of `warnings.warn`."""
     if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and node.exc.args:
         name = ast.unparse(node.exc.func).rpartition(".")[2]
-        if name[:1].isupper():
+        if name[:1].isupper() and name not in PYTHONS_OWN:
             position = 1 if name == "ArgumentError" and len(node.exc.args) == 2 else 0
             yield name, node.exc.args[position]
     elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("warnings.warn", "warn"):

@@ -1,6 +1,6 @@
-"""What Keras 1 has beside its networks: blocks of two of them, and a network for music.
+"""Further names of Keras 1: blocks of two networks, and a network for music.
 
-Loaded when it is asked for, under the paths of Keras 1: `applications.resnet50.identity_block`,
+It is imported at the first use of the paths of Keras 1: `applications.resnet50.identity_block`,
 `applications.inception_v3.conv2d_bn`, `applications.music_tagger_crnn`.
 """
 
@@ -38,12 +38,12 @@ def identity_block(
     Parameters
     ----------
     input_tensor : Tensor
-        Images; the last of `filters` is the number of their channels.
+        Images. The last of `filters` must equal their number of channels.
     kernel_size : int or pair of int
-        Of the convolution in the middle.
+        The kernel size of the middle convolution.
     filters : three int
     stage, block
-        For the names: `res2b_branch2a` is the first convolution of stage 2, block "b".
+        Parts of the names: `res2b_branch2a` is the first convolution of stage 2, block "b".
     """
     x = _three_convolutions(input_tensor, kernel_size, filters, f"{stage}{block}", 1)
     return parts.relu(layers.Add()([x, input_tensor]))
@@ -57,7 +57,7 @@ def conv_block(
     block: str,
     strides: Any = (2, 2),
 ) -> Tensor:
-    """Return relu(g(x) + f(x)): as `identity_block`, where g is a convolution with `strides`."""
+    """Return relu(g(x) + f(x)), like `identity_block`, where g is a convolution with `strides`."""
     name = f"{stage}{block}"
     x = _three_convolutions(input_tensor, kernel_size, filters, name, strides)
     shortcut = parts.convolved(
@@ -92,7 +92,7 @@ def conv2d_bn(
     subsample: Any = (1, 1),
     name: str | None = None,
 ) -> Tensor:
-    """Return a positive convolution, normalized: the layers `{name}_conv` and `{name}_bn`."""
+    """Return a convolution with normalization and relu: the layers `{name}_conv`, `{name}_bn`."""
     names = (None, None) if name is None else (f"{name}_conv", f"{name}_bn")
     options: dict[str, Any] = {"strides": subsample, "padding": border_mode, "name": names[0]}
     return parts.normalized(
@@ -119,24 +119,25 @@ def MusicTaggerCRNN(
     include_top: bool = True,
     classes: int = 50,
 ) -> Model:
-    """Return the network that hears what kind of music it is, four convolutions and two GRUs.
+    """Return the network for tagging music: four convolutions and two GRUs.
 
     Parameters
     ----------
     weights : None or path
-        None for fresh ones; the trained ones ("msd", the default as in Keras 1) are not here.
+        None for fresh weights. Trained weights ("msd", the default in Keras 1) are not included.
     input_tensor : Tensor, optional
         Spectrograms, by default of 96 frequencies at 1366 times: (96, 1366, 1), or (1, 96, 1366)
         with "channels_first".
     include_top : bool
-        With the last layer, `classes` probabilities; else 32 features come out.
+        Whether to include the last layer, with `classes` probabilities. Otherwise the outputs are
+        32 features.
     classes : int
-        How many tags.
+        The number of tags.
 
     Raises
     ------
     UnavailableError
-        Trained weights are asked for.
+        If trained weights are requested.
 
     References
     ----------
@@ -152,7 +153,7 @@ def MusicTaggerCRNN(
     shape = (1, 96, 1366) if is_first else (96, 1366, 1)
     inputs = Input(shape) if input_tensor is None else input_tensor
     x = layers.ZeroPadding2D((0, 37))(inputs)
-    x = layers.BatchNormalization(axis=3 if is_first else 2, name="bn_0_freq")(x)  # of the times
+    x = layers.BatchNormalization(axis=3 if is_first else 2, name="bn_0_freq")(x)  # over time
     stages = ((64, (2, 2)), (128, (3, 3)), (128, (4, 4)), (128, (4, 4)))
     for number, (filters, window) in enumerate(stages, 1):
         x = parts.convolved(x, filters, 3, padding="same", name=f"conv{number}")
@@ -166,12 +167,12 @@ def MusicTaggerCRNN(
 
 
 def decode_predictions(preds: Any, top_n: int = 5) -> list[list[tuple[str, float]]]:
-    """Return for each row of 50 probabilities the most probable tags with theirs.
+    """Return the most probable tags with their probabilities for each row of 50 probabilities.
 
     Raises
     ------
     ArgumentError
-        There are not 50 in a row.
+        If a row does not have 50 probabilities.
 
     Examples
     --------

@@ -53,7 +53,7 @@ def MobileNet(
     depth_multiplier : int
         Filters for each channel in the depthwise convolutions.
     dropout : float
-        Share that is dropped before the classifier.
+        Fraction that is dropped before the classifier.
     """  # noqa: D400
     parts.check_weights("mobilenet", weights)
     inputs = parts.images(
@@ -125,7 +125,7 @@ def MobileNetV2(
 
 
 def _inverted_block(x: Tensor, filters: int, strides: int, number: int) -> Tensor:
-    """Widen, look through a depthwise window, narrow; add the input where it has that shape."""
+    """Widen, apply a depthwise convolution, narrow; add the input if the shapes are equal."""
     shortcut, channels = x, parts.channels_of(x)
     name = f"block_{number}" if number else "expanded_conv"
     if number:
@@ -148,12 +148,12 @@ def _inverted_block(x: Tensor, filters: int, strides: int, number: int) -> Tenso
 
 
 def _padding_to_halve(x: Tensor) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return the padding with which a window of 3 and strides of 2 halve an image."""
+    """Return the padding for a 3x3 window with strides of 2 that halves an image."""
     rows, columns = x.shape[2:4] if parts.channel_axis() == 1 else x.shape[1:3]
     return ((rows or 0) % 2, 1), ((columns or 0) % 2, 1)
 
 
 def _divisible(channels: float) -> int:
-    """Return a multiple of 8 near this number, and not below nine tenths of it."""
+    """Return a multiple of 8 near this number, but at least nine tenths of it."""
     near = max(8, int(channels + 4) // 8 * 8)
     return near + 8 if near < 0.9 * channels else near

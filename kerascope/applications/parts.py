@@ -1,7 +1,7 @@
-"""What the architectures share: where a network begins, how it ends, and its pieces.
+"""Shared parts of the architectures: inputs, outputs and building blocks.
 
-Each architecture is a function from arguments to a Model, named as in Keras, layers included, so
-that weights can be exchanged by name.
+Each architecture is a function that returns a Model. Models and layers have Keras's names, so that
+weights can be exchanged by name.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from kerascope.layers import (
 )
 from kerascope.layers.arguments import Sizes
 
-Weights = str | PathLike[str] | None  # a file of them; None makes fresh ones
+Weights = str | PathLike[str] | None  # a file of weights; None for fresh weights
 ImageShape = Sequence[int | None] | None
 
 
@@ -40,7 +40,7 @@ def images(
     include_top: bool,
     flexible: bool = True,
 ) -> Tensor:
-    """Return the tensor of images at which a network begins.
+    """Return the input tensor of a network for images.
 
     Parameters
     ----------
@@ -49,18 +49,18 @@ def images(
     input_shape : tuple, optional
         Shape of an image in the layout of `K.image_data_format()`.
     input_tensor : Tensor, optional
-        Made by `Input` or a layer; used instead.
+        A tensor to use instead, from `Input` or a layer.
     size, smallest : int
-        The usual height and width, and the least at which every layer has an output.
+        The default height and width, and the smallest for which every layer has an output.
     include_top : bool
-        Whether the classifier is wanted.
+        Whether the network has a classifier.
     flexible : bool
-        False for a classifier whose weights depend on the size: a Flatten before Dense.
+        False if the classifier's weights depend on the size, as with Flatten before Dense.
 
     Raises
     ------
     ShapeError
-        The images are no images, or too small.
+        If the shape is not that of images, or too small.
     """
     if input_tensor is not None:
         input_shape = input_tensor.shape[1:]
@@ -91,12 +91,12 @@ def _check_size(where: str, shape: tuple[int | None, ...], smallest: int) -> Non
 
 
 def channel_axis() -> int:
-    """Return the axis of the channels, the batch counted."""
+    """Return the axis of the channels, counting the batch axis."""
     return 1 if K.image_data_format() == "channels_first" else 3
 
 
 def channels_of(x: Tensor) -> int:
-    """Return how many channels a tensor of images has."""
+    """Return the number of channels of a tensor of images."""
     return int(x.shape[channel_axis()] or 0)
 
 
@@ -126,12 +126,12 @@ def ending(
     pooling: str | None,
     activation: Any = "softmax",
 ) -> Tensor:
-    """Return class probabilities, or features pooled as asked.
+    """Return class probabilities, or features with the requested pooling.
 
     Raises
     ------
     ArgumentError
-        `pooling` is none of None, "avg", "max".
+        If `pooling` is not None, "avg" or "max".
     """
     if include_top:
         pooled = GlobalAveragePooling2D(name="avg_pool")(x)
@@ -141,7 +141,7 @@ def ending(
 
 
 def pooled_features(x: Tensor, pooling: str | None) -> Tensor:
-    """Return the feature maps, or one number for each: their mean or their greatest."""
+    """Return the feature maps, or their means or maxima."""
     layers = {"avg": GlobalAveragePooling2D, "max": GlobalMaxPooling2D}
     if pooling is None:
         return x
@@ -152,12 +152,12 @@ def pooled_features(x: Tensor, pooling: str | None) -> Tensor:
 
 
 def finished(inputs: Tensor, outputs: Tensor, name: str, weights: Weights) -> Model:
-    """Return the model, with weights from a file if one is named.
+    """Return the model, with weights from a file if `weights` names it.
 
     Raises
     ------
     UnavailableError
-        Weights are asked for that no file here holds.
+        If the file of weights does not exist.
     """
     check_weights(name, weights)
     sources = get_source_inputs(inputs)
@@ -168,7 +168,7 @@ def finished(inputs: Tensor, outputs: Tensor, name: str, weights: Weights) -> Mo
 
 
 def check_weights(name: str, weights: Weights) -> None:
-    """Refuse trained weights by name before anything is built."""
+    """Raise an error for trained weights before anything is built."""
     if weights == "imagenet":
         raise UnavailableError(
             f"{name}: weights='imagenet', the default as in Keras, are not part of kerascope and "

@@ -1,4 +1,4 @@
-"""ResNet50, ResNet101 and ResNet152: blocks that add to their input what they compute from it.
+"""ResNet50, ResNet101 and ResNet152: blocks that add a function of their input to the input.
 
 References
 ----------
@@ -89,7 +89,7 @@ def _resnet(
 
 
 def _block(x: Tensor, filters: int, strides: int, name: str, *, widens: bool) -> Tensor:
-    """Return relu(x + f(x)); where f has other channels or strides, x is convolved to match."""
+    """Return relu(x + f(x)). If f changes channels or size, x is convolved to match."""
     shortcut = x
     if widens:
         shortcut = parts.convolved(x, 4 * filters, 1, strides=strides, name=f"{name}_0_conv")

@@ -33,12 +33,12 @@ def VGG16(
     Parameters
     ----------
     include_top : bool
-        Whether the classifier belongs to it.
+        Whether to include the classifier.
     weights : None or path
-        None: fresh weights. Or a file of weights. The default is Keras's, "imagenet", which is
-        refused: a script that means trained weights shall not go on with random ones.
+        None for fresh weights, or a file of weights. The default is Keras's, "imagenet", which
+        raises an error, so that a script does not continue with random weights by mistake.
     input_tensor : Tensor, optional
-        Images, made by `Input` or a layer.
+        Images, from `Input` or a layer.
     input_shape : tuple, optional
         Shape of an image; by default (224, 224, 3).
     pooling : {None, "avg", "max"}
@@ -52,9 +52,9 @@ def VGG16(
     Raises
     ------
     UnavailableError
-        `weights` is "imagenet", or no file.
+        If `weights` is "imagenet" or a missing file.
     ShapeError
-        The images are too small.
+        If the images are too small.
     """
     return _vgg("vgg16", (2, 2, 3, 3, 3), **by_name(locals()))
 

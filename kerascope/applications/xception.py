@@ -1,4 +1,4 @@
-"""Xception: Inception's idea carried to its end, with separable convolutions.
+"""Xception: an extreme form of Inception, with separable convolutions.
 
 References
 ----------

@@ -339,8 +339,8 @@ class KerasClassifier(BaseWrapper):
             if name in figures:
                 return float(figures[name])
         raise ArgumentError(
-            f"KerasClassifier: expected the metric accuracy, got {', '.join(figures)}. "
-            "Compile it with metrics=['accuracy']."
+            f"KerasClassifier: compile the model with metrics=['accuracy']. Its metrics are: "
+            f"{', '.join(figures)}."
         )
 
 

@@ -25,6 +25,7 @@ def faults_of(text: str, tmp_path: Path) -> list[str]:
         'warnings.warn("fit: the last batch is smaller. Use drop_remainder=True.", stacklevel=2)',
         "raise error",
         "raise KeyError(name)",
+        "raise ValueError('no numbers')",
         "raise",
     ],
 )
@@ -35,17 +36,17 @@ def test_good_messages_have_no_fault(text: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ('raise ValueError("a wrong thing. Use another.")', "starts in lower case"),
-        ('raise ValueError("Dense: expected 2 axes, got 3")', "does not end as a sentence"),
-        ("raise ValueError(f\"draw: {x} is no style. Use 'dark'.\")", "'is no X'"),
-        ('raise ValueError(f"draw: style {x}; expected a name.")', "'; expected' or '; got'"),
-        ('raise ValueError(f"draw: got {x}, expected a name.")', "'got' before 'expected'"),
-        ("raise ValueError(f\"draw: one of {', '.join(x)}. Give one of these.\")", "a list of"),
-        ('raise ValueError("Draw has failed.")', "no remedy"),
+        ('raise DataError("a wrong thing. Use another.")', "starts in lower case"),
+        ('raise DataError("Dense: expected 2 axes, got 3")', "does not end as a sentence"),
+        ("raise DataError(f\"draw: {x} is no style. Use 'dark'.\")", "'is no X'"),
+        ('raise DataError(f"draw: style {x}; expected a name.")', "'; expected' or '; got'"),
+        ('raise DataError(f"draw: got {x}, expected a name.")', "'got' before 'expected'"),
+        ("raise DataError(f\"draw: one of {', '.join(x)}. Give one of these.\")", "a list of"),
+        ('raise DataError("Draw has failed.")', "no remedy"),
         ('warnings.warn("Draw has failed.")', "no remedy"),
-        ('raise ValueError("Good. Do it." if x else "Draw has failed.")', "no remedy"),
-        ('raise ValueError("Draw " + "has failed.")', "no remedy"),
-        ('def why(x):\n    return f"Draw {x} fails."\nraise ValueError(why(1))', "no remedy"),
+        ('raise DataError("Good. Do it." if x else "Draw has failed.")', "no remedy"),
+        ('raise DataError("Draw " + "has failed.")', "no remedy"),
+        ('def why(x):\n    return f"Draw {x} fails."\nraise DataError(why(1))', "no remedy"),
     ],
 )
 def test_each_fault_is_found(text: str, fault: str, tmp_path: Path) -> None:
@@ -54,7 +55,7 @@ def test_each_fault_is_found(text: str, fault: str, tmp_path: Path) -> None:
 
 def test_a_stored_message_needs_no_remedy(tmp_path: Path) -> None:
     path = tmp_path / "module.py"
-    path.write_text('raise ValueError("Draw has failed.")')
+    path.write_text('raise DataError("Draw has failed.")')
     found = list(messages.messages(path))
     assert messages.faults(found, messages.without_remedy(found)) == []
 

@@ -182,7 +182,7 @@ def test_mistakes_are_named(make, error, words):
 def test_accuracy_must_be_measured_to_score():
     estimator = KerasClassifier(classifier, metrics=(), verbose=0)
     estimator.fit(X, NAMES)
-    with pytest.raises(ArgumentError, match=r"got loss. .* metrics=\['accuracy'\]"):
+    with pytest.raises(ArgumentError, match=r"metrics=\['accuracy'\]"):
         estimator.score(X, NAMES)
 
 
