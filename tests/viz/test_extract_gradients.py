@@ -425,7 +425,7 @@ def test_a_model_without_weights_has_a_clear_picture():
     model = compiled(Model(x, Lambda(lambda v: v * 2.0, name="twice")(x)))
     graph = gradient_graph_of_model(model, data=(np.ones((1, 3)), np.ones((1, 3))))
     check_shape(graph)
-    assert "There is no weight to train" in graph.attrs["caption"]
+    assert "No trainable weights" in graph.attrs["caption"]
     assert [box.id for box in graph.nodes if box.kind == "gradient"] == ["grad:loss"]
 
 

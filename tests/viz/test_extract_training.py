@@ -301,7 +301,7 @@ def test_a_model_without_weights_to_train_has_a_clear_picture():
     check_rows(graph)
     assert graph.attrs["caption"] == (
         "SGD \u00b7 lr 0.01. 0 updates by SGD, and the count of steps. "
-        "There is no weight to train. Not shown: sample weights"
+        "No trainable weights. Not shown: sample weights"
     )
     assert not [box.id for box in graph.nodes if box.kind == "update"]
 

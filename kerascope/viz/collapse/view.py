@@ -223,7 +223,7 @@ def closed_for(
     expand : None, "all", str, list of str, int or callable
         None: as `closed_by_default`. "all" (or True): no group is closed. Names: groups by id or
         label, or boxes by id; they open together with all groups around them, and groups inside
-        them stay closed. A number: so many levels of groups are open. A callable: takes a
+        them stay closed. A number: the number of levels of groups that are open. A callable: takes a
         `GraphGroup` and returns whether it is open.
     most : int
         As for `closed_by_default`.

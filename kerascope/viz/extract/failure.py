@@ -2,7 +2,7 @@
 
 An error raised by calling a layer, or by `Model(inputs, outputs)`, refers to the tensors involved
 (see `engine.node`). `failure_graph` draws the calls that made these tensors and marks the failed
-one. Its box says what was expected and what was given. ::
+one. Its box shows the expected and the given input. ::
 
     try:
         scores = Dense(10)(LSTM(32)(flat))
@@ -130,7 +130,7 @@ def _picture_of_call(error: BaseException, call: FailedCall) -> Graph:
 
 
 def _details(error: BaseException, call: FailedCall) -> list[str]:
-    """Return lines with what was expected, what was given, and where the layer was created."""
+    """Return lines with the expected and the given input, and where the layer was created."""
     subject = getattr(error, "subject", None)
     inner = isinstance(subject, Layer) and subject is not call.layer
     came = "" if inner else _shapes_of(call)

@@ -1,4 +1,4 @@
-"""The forward pass as boxes, and a record of which op belongs to which box.
+"""The forward pass as boxes, and the box that each op belongs to.
 
 The gradient level and the training level both start from it. For a model, every call is one box,
 however many ops it makes: the ops between the inputs and the outputs of a call belong to it. For a

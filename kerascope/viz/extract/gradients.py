@@ -294,7 +294,7 @@ class _Drawing:
             text += f", {sums} of them {'sums' if sums > 1 else 'a sum'} of contributions"
         without = [self._home(x) for x in wrt if x not in self.backward.gradients]
         if not wrt:
-            return f"{text}. There is no weight to train"
+            return f"{text}. No trainable weights"
         return f"{text}. No gradient for {', '.join(without)}" if without else text
 
 

@@ -1,7 +1,7 @@
 """From tensors to the neutral `Graph`, op by op: every op and constant behind the results.
 
 One box for every call of an op (an `Apply`), one for every placeholder, variable and constant, and
-one arrow for every input of every call. Frames show which call of which layer an op belongs to; see
+one arrow for every input of every call. Frames show the layer and the call that an op belongs to; see
 `op_frames.py`. The attributes of boxes are listed in `op_facts.py`.
 
 A loop (`Scan`) is a frame around the ops of one step. An arrow from outside ends at the loop's

@@ -151,7 +151,7 @@ def _default(name: str, default: Any) -> Any:
 
 
 def _is_same(value: Any, default: Any) -> bool:
-    """Return whether a value equals the default, even if one is 2 and the other is (2, 2)."""
+    """Return whether a value equals the default, taking 2 and (2, 2) as equal."""
     if value is default:
         return True
     kind = value.__class__

@@ -231,7 +231,7 @@ class StepLadder:
         if counts["layer"]:
             text += f", {counts['layer']} by layers"
         if not self.step.parameters:
-            text += ". There is no weight to train"
+            text += ". No trainable weights"
         hidden = ["sample weights"] if model.sample_weights else []
         hidden += ["states of metrics"] if model.metrics_updates else []
         if any(getattr(x, "default_update", None) is not None for x in leaves([model.total_loss])):

@@ -75,7 +75,7 @@ def with_run(graph: Graph, run: Recorded, at: int | None = None) -> Graph:
 def values_of_run(run: Recorded, graph: Graph) -> dict[str, Any]:
     """Return the outputs of each call, by the boxes of a picture, in the order of the run.
 
-    Arrays of which only statistics were recorded are left out.
+    Arrays with only recorded statistics are left out.
     """
     known = known_ids(graph)
     found: dict[str, dict[str, Any]] = {}

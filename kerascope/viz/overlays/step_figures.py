@@ -132,7 +132,7 @@ def with_numbers(graph: Graph, numbers: StepNumbers, loss_id: str = "loss") -> G
     found = with_attributes(graph, _with_shares(graph, attributes))
     words = f"One batch, loss {figure(numbers.loss)}. A full bar is the largest of its column"
     is_training = numbers.after and graph.attrs["level"] == "training"
-    words += ", for changes 1 %" if is_training else ""
+    words += ", or a change of 1 %" if is_training else ""
     return replace(found, attrs={**found.attrs, "caption": caption_with(found.attrs, words)})
 
 

@@ -57,7 +57,7 @@ def profile(
     subject : Model, path or Function
         The path is of a model file.
     x, y : array_like, list of array_like or dict
-        For a model: a batch as for `fit`, of which the first `batch_size` rows are used. For a
+        For a model: a batch as for `fit`, limited to its first `batch_size` rows. For a
         function, `x` is the list of its inputs; default: random numbers in the shapes of the last
         call.
     of : {"train", "test", "predict"}, optional
@@ -84,7 +84,7 @@ def profile(
     DtypeError
         The subject is neither a model nor a function.
     ArgumentError
-        An option is invalid, or there is no input to measure with.
+        An option is invalid, or the input is missing.
 
     Examples
     --------

@@ -175,8 +175,8 @@ class Profile:
         """
         if self.model is None:
             raise ArgumentError(
-                f"profile: the model of {self.measured.name} is unknown, so there are no layers to "
-                f"draw. Use ks.draw(function) to draw its ops."
+                f"profile: the model of {self.measured.name} is unknown, so its layers cannot be "
+                f"drawn. Use ks.draw(function) to draw its ops."
             )
         if to is not None:
             check_target(to)
