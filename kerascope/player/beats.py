@@ -16,7 +16,7 @@ from kerascope.player.flows import FORWARD, LOSS, Flows, Spec
 from kerascope.player.sentences import SENTENCES
 from kerascope.trace.events import BEGIN, END, Event
 from kerascope.viz.graph import Graph, GraphNode
-from kerascope.viz.overlays.recorded import about, is_gradient
+from kerascope.viz.overlays.recorded import is_gradient, wrt_of
 
 MOST_BEATS = 30
 LANES = ("forward", "loss", "backward", "update", "commit")
@@ -94,7 +94,7 @@ class StepTimeline:
         self.alias = alias
         self.calls = {node.id for node in whole.nodes if is_call(node)}
         self.gradient_of = {
-            about(node.attrs): node.id for node in whole.nodes if is_gradient(node.attrs)
+            wrt_of(node.attrs): node.id for node in whole.nodes if is_gradient(node.attrs)
         }
         self.weights = {
             str(node.attrs["line"])

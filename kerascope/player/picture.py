@@ -32,7 +32,7 @@ from kerascope.viz.exports.to_svg import graph_sheet
 from kerascope.viz.extract.subjects import graph_of, model_with_graph
 from kerascope.viz.graph import Graph, GraphEdge, GraphNode
 from kerascope.viz.layout.arrange import arrange
-from kerascope.viz.overlays.recorded import living_model
+from kerascope.viz.overlays.recorded import model_on_tape
 from kerascope.viz.sheet import Group, Label, Mark, Sheet
 from kerascope.viz.theme import Palette
 from kerascope.viz.writers.svg import svg_of_sheet
@@ -442,7 +442,7 @@ def picture_for(
         view = view_of(made.whole)
         made = replace(made, whole=view.whole, closed=view.closed)
     computes = any(e.kind == "loss" and e.act not in ("build", "compile") for e in events)
-    model = graph if isinstance(graph, Network) else living_model(tape, events)
+    model = graph if isinstance(graph, Network) else model_on_tape(tape, events)
     if with_loss and computes and isinstance(model, Network):
         made = replace(made, whole=_with_loss(made.whole, model))
     return made
@@ -465,7 +465,7 @@ def _with_loss(graph: Graph, model: Network) -> Graph:
 
 
 def _picture(tape: Tape, events: list[Event], graph: Any) -> Picture | None:
-    model = graph if isinstance(graph, Network) else living_model(tape, events)
+    model = graph if isinstance(graph, Network) else model_on_tape(tape, events)
     names: dict[str, str] = {}
     owners: dict[str, str] = {}
     if model is not None:

@@ -26,7 +26,7 @@ from kerascope.trace.events import BEGIN, END, FORGOTTEN, GRAIN_OF, GRAINS, Even
 from kerascope.trace.selectors import ACTS, PHASES, KnownNames, Selector, parse_selector
 from kerascope.trace.tape_store import Tape
 from kerascope.viz.exports.to_html import data_and_style
-from kerascope.viz.overlays.recorded import living_model
+from kerascope.viz.overlays.recorded import model_on_tape
 
 # --- which events are shown: lanes, steps, moments ------------------------------------------------
 
@@ -624,7 +624,7 @@ def kind_of_file(path: str | PathLike[str]) -> str:
 def _model_for(tape: Tape, events: list[Event], graph: Any) -> Network | None:
     """Return the model that a moving picture draws, or None for another subject."""
     if graph is None:
-        return living_model(tape, events)
+        return model_on_tape(tape, events)
     return graph if isinstance(graph, Network) else None
 
 

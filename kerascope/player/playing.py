@@ -21,7 +21,7 @@ from kerascope.trace.events import BEGIN, END, GRAINS, Event
 from kerascope.trace.tape import trace
 from kerascope.trace.tape_store import Tape
 from kerascope.unsupported import got_instead
-from kerascope.viz.overlays.recorded import living_model
+from kerascope.viz.overlays.recorded import model_on_tape
 
 MOST_STEPS = 3000  # number of events in one page
 
@@ -252,7 +252,7 @@ def first_steps(tape: Tape, batches: int) -> tuple[Tape, Any]:
             kept = len(events)
     if kept:
         events = events[:kept]
-    model = living_model(tape, events) if events else None
+    model = model_on_tape(tape, events) if events else None
     return Tape(events, None), model
 
 

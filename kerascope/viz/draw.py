@@ -36,10 +36,10 @@ from kerascope.viz.extract.subjects import check_subject, graph_of, model_with_g
 from kerascope.viz.graph import Graph, GraphNode
 from kerascope.viz.layout.columns import MOST_COLUMNS
 from kerascope.viz.layout.ladder import is_ladder
-from kerascope.viz.overlays.diff import compared
+from kerascope.viz.overlays.diff import with_changes_since
 from kerascope.viz.overlays.gradient_norms import gradient_norms_of, with_gradient_norms
 from kerascope.viz.overlays.marking import highlighted
-from kerascope.viz.overlays.recorded import Recorded, recorded_run, with_run
+from kerascope.viz.overlays.recorded import RecordedRun, recorded_run, with_run
 from kerascope.viz.overlays.step_figures import with_step_figures, with_weights
 from kerascope.viz.overlays.values import at_step, values_of, with_values
 from kerascope.viz.own_look import own_colors, own_font
@@ -416,7 +416,7 @@ def _with_own_subject(request: Request, inputs: Any) -> Request:
             "draw: wrt=... is for a loss tensor. A model is drawn with all its trainable weights. "
             "Leave it out, or draw model.total_loss."
         )
-    if level == "gradient" and not isinstance(values, Recorded):
+    if level == "gradient" and not isinstance(values, RecordedRun):
         values, data = None, values
     return replace(request, subject=own, diff=diff, values=values, data=data)
 
@@ -529,7 +529,7 @@ def _with_diff(graph: Graph, request: Request) -> Graph:
         return whole_graph(replace(request, subject=subject), "draw: diff")
 
     before = request.diff
-    return graph if before is None else compared(graph, request.subject, before, earlier)
+    return graph if before is None else with_changes_since(graph, request.subject, before, earlier)
 
 
 def _with_highlights(graph: Graph, request: Request) -> Graph:
@@ -578,7 +578,7 @@ def _with_values(graph: Graph, request: Request) -> Graph:
         if at is not None:
             raise ArgumentError(f"draw: at={at!r} needs the inputs of the run: values=x.")
         return graph
-    if isinstance(values, Recorded):
+    if isinstance(values, RecordedRun):
         return with_run(graph, values, at)
     if isinstance(subject, Graph):
         if not isinstance(values, Mapping):

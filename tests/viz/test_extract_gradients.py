@@ -28,12 +28,12 @@ rng = np.random.default_rng(3)
 def gradient_values(loss, wrt, feed) -> dict[str, np.ndarray]:
     """Return the arrays of which the boxes of `gradient_graph` tell, by id."""
     picture = level._picture_of_tensors(loss, wrt, "gradients", "test")
-    return level.computed(picture.tensors, *level.fed_tensors(feed, "test"))
+    return level.compute_values(picture.tensors, *level.tensor_feed(feed, "test"))
 
 
 def gradient_values_of_model(model, data, training=False) -> dict[str, np.ndarray]:
     _, picture = sweep_of_model(model)
-    return level.computed(picture.tensors, *level.fed_model(model, data, training, "test"))
+    return level.compute_values(picture.tensors, *level.model_feed(model, data, training, "test"))
 
 
 def gradient_graph_of_model(model, data=None, training=False) -> Graph:

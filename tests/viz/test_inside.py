@@ -14,7 +14,7 @@ from kerascope.layers import (
     Wrapper,
 )
 from kerascope.viz.extract.layers import CallFacts
-from kerascope.viz.extract.nodes import inside_of, node_graph
+from kerascope.viz.extract.nodes import contents_of, node_graph
 
 
 def expanded(layer, *shapes, **arguments):
@@ -49,7 +49,7 @@ def test_time_distributed_shows_its_layer_on_single_steps():
 
 def test_all_steps_of_a_known_number_of_samples_are_one_batch():
     layer = TimeDistributed(Dense(2))
-    inside = inside_of(layer, CallFacts([(4, 5, 3)], [(4, 5, 2)], "float32"))
+    inside = contents_of(layer, CallFacts([(4, 5, 3)], [(4, 5, 2)], "float32"))
     assert inside.parts[0].facts.inputs == [(20, 3)]
 
 

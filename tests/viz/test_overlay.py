@@ -7,7 +7,7 @@ from kerascope.viz.extract.subjects import graph_of
 from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
 from kerascope.viz.overlays.marking import (
     highlighted,
-    named,
+    ids_matching,
     paths_of_boxes,
     with_attributes,
     with_details,
@@ -70,7 +70,7 @@ def test_a_pattern_highlights_what_it_fits():
 
 def test_a_name_with_brackets_is_taken_as_it_stands_first():
     graph = graph_of(ZOO["odd_names"]())
-    assert named(graph, "pipe|brace{x}[1]:p\\") == ["pipe|brace{x}[1]:p\\"]
+    assert ids_matching(graph, "pipe|brace{x}[1]:p\\") == ["pipe|brace{x}[1]:p\\"]
 
 
 def test_a_frame_is_highlighted_with_all_that_lies_in_it():

@@ -21,7 +21,7 @@ from kerascope.models import Sequential
 from kerascope.viz.boxes import PictureOptions
 from kerascope.viz.collapse.blocks import with_blocks
 from kerascope.viz.collapse.collapsed import collapsed
-from kerascope.viz.collapse.view import closed_by_default, together
+from kerascope.viz.collapse.view import closed_by_default, closed_with_twins
 from kerascope.viz.extract.subjects import graph_of
 from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
 from kerascope.viz.layout.arrange import Rect, arrange
@@ -204,7 +204,7 @@ def check_openings(opened: Any, drawing: Any) -> None:
     chance = random.Random(4)
     numbers = {group.id: number for number, group in enumerate(graph.groups)}
     for _ in range(3 if len(graph.nodes) < 1000 else 1):  # a large one takes minutes
-        closed = together(graph, (one for one in numbers if chance.random() < 0.6))
+        closed = closed_with_twins(graph, (one for one in numbers if chance.random() < 0.6))
         page.evaluate("closed => kerascopeViewer.setClosed(closed)", [numbers[x] for x in closed])
         check_ladder(page, graph, closed)
 

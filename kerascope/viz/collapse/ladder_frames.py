@@ -160,7 +160,7 @@ def _row(node: GraphNode) -> int:
     return -node.depth
 
 
-def together(graph: Graph, closed: Iterable[str]) -> frozenset[str]:
+def closed_with_twins(graph: Graph, closed: Iterable[str]) -> frozenset[str]:
     """Return the closed frames when twins open together: if one of them is open, all are."""
     listed = set(closed)
     families: dict[str, list[str]] = {}

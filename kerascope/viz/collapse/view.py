@@ -18,9 +18,9 @@ from kerascope.viz.collapse.blocks import with_blocks
 from kerascope.viz.collapse.collapsed import bundled, collapsed, kind_of_group
 from kerascope.viz.collapse.ladder_frames import (
     LEAST_ON_A_RAIL,
+    closed_with_twins,
     forward_rail,
     is_nested_call,
-    together,
     with_ladder_blocks,
     with_twins,
 )
@@ -152,7 +152,7 @@ def _view_of_ladder(graph: Graph, expand: Any, most: int | None) -> View:
             closed |= on_rail | twins
     if expand is not None and expand is not False:
         closed = closed_for(graph, expand, default=closed)
-    return View(graph, together(graph, closed))
+    return View(graph, closed_with_twins(graph, closed))
 
 
 def _shown(graph: Graph, closed: frozenset[str]) -> int:
@@ -219,12 +219,11 @@ def closed_for(
 
     Parameters
     ----------
-    graph : Graph
-    expand : None, "all", str, list of str, int or callable
-        None: as `closed_by_default`. "all" (or True): no group is closed. Names: groups by id or
-        label, or boxes by id; they open together with all groups around them, and groups inside
-        them stay closed. A number: the number of levels of groups that are open. A callable: takes a
-        `GraphGroup` and returns whether it is open.
+    graph : Graph expand : None, "all", str, list of str, int or callable None: as
+    `closed_by_default`. "all" (or True): no group is closed. Names: groups by id or label, or boxes
+    by id; they open together with all groups around them, and groups inside them stay closed. A
+    number: the number of levels of groups that are open. A callable: takes a `GraphGroup` and
+    returns whether it is open.
     most : int
         As for `closed_by_default`.
     default : frozenset of str, optional

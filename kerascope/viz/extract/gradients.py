@@ -120,7 +120,7 @@ def gradient_graph(
     picture = _picture_of_tensors(loss, wrt, name, where)
     if feed is None:
         return picture.graph
-    return _with_numbers(picture.graph, computed(picture.tensors, *fed_tensors(feed, where)))
+    return _with_numbers(picture.graph, compute_values(picture.tensors, *tensor_feed(feed, where)))
 
 
 def _picture_of_tensors(
@@ -184,7 +184,7 @@ def picture_of_sweep(
     forward: Forward, wrt: Sequence[Tensor], name: str, hidden: str = ""
 ) -> GradientPicture:
     """Return the graph of a forward pass in which each tensor's gradient is next to its box."""
-    backward = backward_of(forward, wrt)
+    backward = sweep_backward(forward, wrt)
     for box_id in backward.stopped:
         forward.mark(box_id, detail="the gradient stops here")
     boxes = {
@@ -362,7 +362,7 @@ class Backward:
     stopped: list[str]
 
 
-def backward_of(forward: Forward, wrt: Sequence[Tensor]) -> Backward:
+def sweep_backward(forward: Forward, wrt: Sequence[Tensor]) -> Backward:
     """Run the reverse sweep from the loss of a forward pass back to `wrt`."""
     sweep = _Sweep(forward, wrt)
     stage = gradient_stage(forward.loss, list(wrt))
@@ -460,7 +460,7 @@ def _out_of(branches: Branches, gradient: Tensor, x: Tensor) -> Tensor:
 
 
 @contextmanager
-def nothing_kept(function: Function) -> Iterator[None]:
+def restoring_updates(function: Function) -> Iterator[None]:
     """Restore the variables that calls of the function update: the counts of random draws."""
     before = [(update.variable, update.variable.get_value()) for update in function.updates]
     try:
@@ -469,7 +469,7 @@ def nothing_kept(function: Function) -> Iterator[None]:
         set_values(before)
 
 
-def computed(
+def compute_values(
     tensors: Mapping[str, Tensor], inputs: Sequence[Tensor], arrays: Sequence[Any]
 ) -> dict[str, np.ndarray]:
     """Compute tensors by id in a single call, so that all see the same random draws.
@@ -478,14 +478,14 @@ def computed(
     the same as if nothing had been computed. Observers are not notified.
     """
     compute = function(inputs, list(tensors.values()), name="gradients")
-    with nothing_kept(compute):
+    with restoring_updates(compute):
         stage = compute.stage(list(arrays))
         for _ in stage:
             pass
     return {box_id: np.asarray(value) for box_id, value in zip(tensors, stage.result, strict=True)}
 
 
-def fed_tensors(feed: Mapping[Tensor, Any], where: str) -> tuple[list[Tensor], list[Any]]:
+def tensor_feed(feed: Mapping[Tensor, Any], where: str) -> tuple[list[Tensor], list[Any]]:
     """Return the tensors of a feed and their arrays.
 
     Raises
@@ -501,7 +501,7 @@ def fed_tensors(feed: Mapping[Tensor, Any], where: str) -> tuple[list[Tensor], l
     return list(feed), list(feed.values())
 
 
-def fed_model(model: Any, data: Any, training: bool, where: str) -> tuple[list[Tensor], list[Any]]:
+def model_feed(model: Any, data: Any, training: bool, where: str) -> tuple[list[Tensor], list[Any]]:
     """Return the placeholders of a compiled model and the arrays to feed them.
 
     Parameters

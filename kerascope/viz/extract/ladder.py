@@ -32,8 +32,8 @@ from kerascope.trace.records import counted
 from kerascope.viz.extract.forward import Forward
 from kerascope.viz.extract.gradients import (
     GradientPicture,
-    computed,
-    fed_model,
+    compute_values,
+    model_feed,
     sweep_of_model,
 )
 from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphGroup, GraphNode
@@ -95,7 +95,7 @@ def gradient_ladder(
     if data is None:
         return graph
     kept = {one: x for one, x in picture.tensors.items() if one in ladder.boxes}
-    values = computed(kept, *fed_model(model, data, training, where))
+    values = compute_values(kept, *model_feed(model, data, training, where))
     return with_attributes(graph, {one: figures(array) for one, array in values.items()})
 
 

@@ -95,12 +95,12 @@ def graph_of_call(layer: Layer, shapes: list[Shape] | None = None) -> Network | 
     try:
         if shapes is None:
             return graph_model_of(layer) if isinstance(layer, Network) else None
-        return graph_model_on(layer if isinstance(layer, Model) else _Opened(layer), shapes)
+        return graph_model_on(layer if isinstance(layer, Model) else _ModelOfLayer(layer), shapes)
     except GraphError:
         return None
 
 
-class _Opened(Model):
+class _ModelOfLayer(Model):
     """A model that computes what a layer does, so that the inner layers are layers of a model."""
 
     def __init__(self, layer: Layer) -> None:
@@ -125,7 +125,7 @@ def graph_model_on(model: Network, shapes: list[Shape], structure: Any = None) -
     """
     if not isinstance(model, Model) or not _writes_its_own_call(model):
         return None
-    with nothing_changes(model), fresh_names(), rolled_back(model):
+    with without_side_effects(model), fresh_names(), rolled_back(model):
         try:
             model._build_on(shapes, structure)
             inputs, outputs = list(model.inputs), list(model.outputs)
@@ -189,7 +189,7 @@ def layers_by_path(model: Network) -> dict[str, Layer]:
 
 
 @contextmanager
-def nothing_changes(model: Network) -> Iterator[None]:
+def without_side_effects(model: Network) -> Iterator[None]:
     """Undo side effects of calls in the `with` block that are not part of a layer's state.
 
     These are NumPy's random generator, the calls listed by layers, and attributes set by a `call`.
@@ -313,7 +313,7 @@ def _shapes_for(network: Network, shapes: list[Shape]) -> dict[Tensor, Shape]:
     """Run a graph on placeholders of these shapes and return the shapes of its tensors."""
     found: dict[Tensor, Shape] = {}
     try:
-        with nothing_changes(network), graph_mode(), rolled_back(network):
+        with without_side_effects(network), graph_mode(), rolled_back(network):
             inputs = [
                 placeholder(shape, dtype=x.dtype)
                 for shape, x in zip(shapes, network.inputs, strict=True)

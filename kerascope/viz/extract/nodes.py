@@ -47,7 +47,7 @@ class CallEnds(NamedTuple):
     outputs: list[End]
 
 
-class Spot(NamedTuple):
+class BoxPosition(NamedTuple):
     """Position of a box or a frame: its id, the frame around it, and its depth in that frame."""
 
     id: str
@@ -79,7 +79,7 @@ def node_graph(model: Network, *, expand_nested: bool | Container[str] = False) 
     -----
     The number of edges is the sum of `len(node.input_tensors)` over the calls of the model. With
     `expand_nested`, the calls of an expanded model are added for each of its calls, and the arrows
-    between the parts of expanded wrappers (`inside_of`): four for a Bidirectional, or two if it
+    between the parts of expanded wrappers (`contents_of`): four for a Bidirectional, or two if it
     does not merge; one fewer than the number of cells for an RNN; none for other wrappers.
 
     Examples
@@ -123,7 +123,7 @@ class _NodeView(GraphBuilder):
         ends: dict[Node, CallEnds] = {}
         calls = calls_in(run.network)
         # Take all ids before adding inner calls, so a layer "a/b" keeps its id next to a model "a".
-        spots = [Spot(self.free_id(prefix + call.id), group, call.depth) for call in calls]
+        spots = [BoxPosition(self.free_id(prefix + call.id), group, call.depth) for call in calls]
         for call, spot in zip(calls, spots, strict=True):
             ends[call.node] = self._add_call(call, spot, run)
         for call in calls:
@@ -133,13 +133,13 @@ class _NodeView(GraphBuilder):
 
     # --- calls ------------------------------------------------------------------------------------
 
-    def _add_call(self, call: CallInModel, spot: Spot, run: NestedRun) -> CallEnds:
+    def _add_call(self, call: CallInModel, spot: BoxPosition, run: NestedRun) -> CallEnds:
         ends = self._add_layer(call.node.outbound_layer, facts_of(call, run.shape_of), spot)
         if call.node.is_input:  # has no inputs, except as the first box of a nested model
             return CallEnds([End(spot.id, 0)], ends.outputs)
         return ends
 
-    def _add_layer(self, layer: Layer, facts: CallFacts, spot: Spot) -> CallEnds:
+    def _add_layer(self, layer: Layer, facts: CallFacts, spot: BoxPosition) -> CallEnds:
         """Add one call of a layer: a frame around its contents, or one box."""
         is_run = layer._why_it_cannot_run is None
         if isinstance(layer, Network) and is_run and self._is_open(spot.id):
@@ -151,7 +151,7 @@ class _NodeView(GraphBuilder):
                 network = run.network
                 outputs = _leaving(_ends_of(network.outputs, inner))
                 return CallEnds(_ends_of(network.inputs, inner), outputs)
-        inside = inside_of(layer, facts) if self.expand_nested is True else None
+        inside = contents_of(layer, facts) if self.expand_nested is True else None
         if inside is not None:
             self._add_group(layer, facts, spot)
             ends = self._add_inside(layer, inside, spot)
@@ -169,16 +169,16 @@ class _NodeView(GraphBuilder):
             return self.expand_nested
         return call in self.expand_nested
 
-    def _add_group(self, layer: Layer, facts: CallFacts, spot: Spot) -> None:
+    def _add_group(self, layer: Layer, facts: CallFacts, spot: BoxPosition) -> None:
         attrs = {**layer_attributes(layer), **facts.attributes, "kind": "call"}
         del attrs["outputs"]
         self.groups[spot.id] = GraphGroup(spot.id, clean(layer.name), spot.group, spot.depth, attrs)
 
-    def _add_inside(self, layer: Layer, inside: Inside, spot: Spot) -> CallEnds:
+    def _add_inside(self, layer: Layer, inside: WrapperContents, spot: BoxPosition) -> CallEnds:
         """Add the parts of a wrapper and the arrows between them."""
         ends = []
         for part in inside.parts:
-            inner = Spot(self.free_id(f"{spot.id}/{part.name}"), spot.id, part.depth)
+            inner = BoxPosition(self.free_id(f"{spot.id}/{part.name}"), spot.id, part.depth)
             if isinstance(part.layer, Layer):
                 ends.append(self._add_layer(part.layer, part.facts, inner))
             else:
@@ -192,7 +192,7 @@ class _NodeView(GraphBuilder):
             _leaving([ends[place.part].outputs[place.number] for place in inside.outputs]),
         )
 
-    def _add_part(self, layer: Layer, part: InsidePart, spot: Spot) -> CallEnds:
+    def _add_part(self, layer: Layer, part: WrapperPart, spot: BoxPosition) -> CallEnds:
         """Add a box for a cell of any class, or for a step that the wrapper computes itself."""
         attrs: dict[str, Attribute] = {
             "layer": clean(layer.name),
@@ -204,18 +204,18 @@ class _NodeView(GraphBuilder):
         }
         return self._add_box(spot, clean(part.name), part.kind, attrs, part.facts)
 
-    def _add_own_weights(self, layer: Layer, spot: Spot) -> None:
+    def _add_own_weights(self, layer: Layer, spot: BoxPosition) -> None:
         """Add a box for weights of an expanded layer that none of its inner layers has."""
         if not self.weights.has_more(layer):
             return
-        spot = Spot(self.free_id(f"{spot.id}/own_weights"), spot.id, 0)
+        spot = BoxPosition(self.free_id(f"{spot.id}/own_weights"), spot.id, 0)
         facts = CallFacts([], [], layer.dtype)
         attrs = {**self.attributes_of(layer, facts, spot.id), "class_name": "Variable"}
         self._add_box(spot, "own weights", "variable", attrs, facts)
 
     def _add_box(
         self,
-        spot: Spot,
+        spot: BoxPosition,
         label: str,
         kind: str,
         attrs: dict[str, Attribute],
@@ -264,7 +264,7 @@ _MERGES = {"concat": "Concatenate", "sum": "Add", "mul": "Multiply", "ave": "Ave
 Shapes = Sequence[Shape | None]
 
 
-class InsidePart(NamedTuple):
+class WrapperPart(NamedTuple):
     """One box or frame inside a wrapper.
 
     Attributes
@@ -301,20 +301,20 @@ class PartLink(NamedTuple):
     shape: Shape | None
 
 
-class Inside(NamedTuple):
+class WrapperContents(NamedTuple):
     """The contents of one call of a wrapper.
 
     `inputs` and `outputs` hold the part and index to which each input and output of the call
     belongs.
     """
 
-    parts: list[InsidePart]
+    parts: list[WrapperPart]
     links: list[PartLink]
     inputs: list[PartPort]
     outputs: list[PartPort]
 
 
-def inside_of(layer: Layer, facts: CallFacts) -> Inside | None:
+def contents_of(layer: Layer, facts: CallFacts) -> WrapperContents | None:
     """Return the contents of one call of a wrapper or an RNN; None for other layers."""
     if isinstance(layer, Bidirectional):
         return _both_directions(layer, facts)
@@ -328,7 +328,7 @@ def inside_of(layer: Layer, facts: CallFacts) -> Inside | None:
 # --- one layer ------------------------------------------------------------------------------------
 
 
-def _one_layer(layer: Wrapper, facts: CallFacts) -> Inside:
+def _one_layer(layer: Wrapper, facts: CallFacts) -> WrapperContents:
     inputs: Shapes = [None] * len(facts.inputs)
     outputs: Shapes = [None] * len(facts.outputs)
     if isinstance(layer, TimeDistributed):
@@ -336,7 +336,7 @@ def _one_layer(layer: Wrapper, facts: CallFacts) -> Inside:
     elif type(layer).call is Wrapper.call:
         inputs, outputs = facts.inputs, facts.outputs
     part = _part(layer.wrapped[0], inputs, outputs, facts.dtype)
-    return Inside(
+    return WrapperContents(
         [part], [], [PartPort(0, i) for i in range(len(inputs))], _places(0, 0, len(outputs))
     )
 
@@ -352,7 +352,7 @@ def _step(shape: Shape | None) -> Shape | None:
 # --- both directions ------------------------------------------------------------------------------
 
 
-def _both_directions(layer: Bidirectional, facts: CallFacts) -> Inside:
+def _both_directions(layer: Bidirectional, facts: CallFacts) -> WrapperContents:
     """Return sequence, forward, backward, and the merge if the outputs are merged."""
     sequence = facts.inputs[0]
     directions: list[Any] = layer.wrapped
@@ -361,7 +361,7 @@ def _both_directions(layer: Bidirectional, facts: CallFacts) -> Inside:
     shared = [0, *range(1 + len(states), len(facts.inputs))]  # the sequence, and constants
     shapes: Shapes = [facts.inputs[i] for i in shared]
     through = CallFacts(shapes, shapes, facts.dtype)
-    parts = [InsidePart("sequence", "both directions", "shaping", None, through, 2)]
+    parts = [WrapperPart("sequence", "both directions", "shaping", None, through, 2)]
     links = []
     for i, inner in enumerate(directions):
         own = [facts.inputs[s] for s in (states[: number[0]], states[number[0] :])[i]]
@@ -378,14 +378,14 @@ def _both_directions(layer: Bidirectional, facts: CallFacts) -> Inside:
     if layer.merge_mode is not None:
         both: Shapes = [part.facts.outputs[0] for part in parts[1:]]
         merged = CallFacts(both, facts.outputs[:1], facts.dtype)
-        parts.append(InsidePart("merge", _MERGES[layer.merge_mode], "merge", None, merged))
+        parts.append(WrapperPart("merge", _MERGES[layer.merge_mode], "merge", None, merged))
         links += [
             PartLink(PartPort(i + 1, 0), PartPort(3, i), shape) for i, shape in enumerate(both)
         ]
         outputs = [PartPort(3, 0)]
     if layer.return_state:
         outputs += _places(1, 1, number[0]) + _places(2, 1, number[1])
-    return Inside(parts, links, inputs, outputs)
+    return WrapperContents(parts, links, inputs, outputs)
 
 
 def _given_states(number: int, constants: int, facts: CallFacts) -> range:
@@ -405,7 +405,7 @@ def _shapes_from(layer: Any, sequence: Shape | None) -> Shapes:
 # --- cells ----------------------------------------------------------------------------------------
 
 
-def _cells(layer: RNN, facts: CallFacts) -> Inside:
+def _cells(layer: RNN, facts: CallFacts) -> WrapperContents:
     """Return one part for every cell. States are in the order of the cells."""
     cells = parts_of_wrapper(layer)
     sizes = [sizes_of_states(cell) for cell in cells]
@@ -428,18 +428,18 @@ def _cells(layer: RNN, facts: CallFacts) -> Inside:
     inputs = [PartPort(0, 0), *(of_states if has_states else [])]
     inputs += _places(0, 1 + len(sizes[0]) * has_states, len(constants))
     outputs = [PartPort(len(cells) - 1, 0), *(of_states if layer.return_state else [])]
-    return Inside(parts, links, inputs, outputs)
+    return WrapperContents(parts, links, inputs, outputs)
 
 
 # --- parts ----------------------------------------------------------------------------------------
 
 
-def _part(layer: Any, inputs: Shapes, outputs: Shapes, dtype: str, depth: int = 0) -> InsidePart:
+def _part(layer: Any, inputs: Shapes, outputs: Shapes, dtype: str, depth: int = 0) -> WrapperPart:
     facts = CallFacts(inputs, outputs, dtype)
     class_name = type(layer).__name__
     kind = "" if isinstance(layer, Layer) else "recurrent"  # a cell can be any object
     name = getattr(layer, "name", "") or class_name
-    return InsidePart(name, class_name, kind, layer, facts, depth)
+    return WrapperPart(name, class_name, kind, layer, facts, depth)
 
 
 def _places(part: int, first: int, number: int) -> list[PartPort]:

@@ -28,7 +28,7 @@ from kerascope.viz.nesting import on_circles
 GRADIENTS = "gradients"
 
 
-class Key(NamedTuple):
+class FrameKey(NamedTuple):
     """A frame around an op: its name, and a value that distinguishes calls with the same name."""
 
     name: str
@@ -45,7 +45,7 @@ class Key(NamedTuple):
         return self.node.outbound_layer if self.node is not None else None
 
 
-Keys = dict[Apply, tuple[Key, ...]]
+Keys = dict[Apply, tuple[FrameKey, ...]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class Frame:
 
     Attributes
     ----------
-    key : Key
+    key : FrameKey
     parent : Frame or None
     call, calls : int
         The number of this call, and the number of calls in the graph.
@@ -62,7 +62,7 @@ class Frame:
         A frame that was split shows only part number `part` of the call.
     """
 
-    key: Key
+    key: FrameKey
     parent: Frame | None
     call: int = 0
     calls: int = 1
@@ -82,7 +82,7 @@ def frames_of(applies: Sequence[Apply], keys: Keys) -> tuple[list[Frame], dict[A
     ----------
     applies : list of Apply
         In computation order.
-    keys : dict of Apply to tuple of Key
+    keys : dict of Apply to tuple of FrameKey
         The desired frames around each op, outermost first.
     """
     frames: list[Frame] = []
@@ -95,10 +95,10 @@ def frames_of(applies: Sequence[Apply], keys: Keys) -> tuple[list[Frame], dict[A
         }
         if all(key is apply for apply, key in wanted.items()):
             continue
-        found: dict[Key, dict[Hashable, list[Apply]]] = {}
+        found: dict[FrameKey, dict[Hashable, list[Apply]]] = {}
         for apply, part in acyclic_parts(members, wanted).items():
             key = wanted[apply]
-            if isinstance(key, Key):
+            if isinstance(key, FrameKey):
                 found.setdefault(key, {}).setdefault(part, []).append(apply)
         deeper: list[tuple[Frame | None, int, Sequence[Apply]]] = []
         for key, (call, calls) in _numbers(list(found)).items():
@@ -111,7 +111,7 @@ def frames_of(applies: Sequence[Apply], keys: Keys) -> tuple[list[Frame], dict[A
     return frames, frame_of
 
 
-def _numbers(keys: list[Key]) -> dict[Key, tuple[int, int]]:
+def _numbers(keys: list[FrameKey]) -> dict[FrameKey, tuple[int, int]]:
     """Return the number of each frame's call, and how many calls have the same name.
 
     Calls of a layer are numbered in the order of their Nodes, or from the inputs on if some have
@@ -120,7 +120,7 @@ def _numbers(keys: list[Key]) -> dict[Key, tuple[int, int]]:
     layers: dict[str, set[Layer | None]] = {}
     for key in keys:
         layers.setdefault(key.name, set()).add(key.layer)
-    calls: dict[tuple[str, Layer | None], list[Key]] = {}
+    calls: dict[tuple[str, Layer | None], list[FrameKey]] = {}
     for key in keys:
         is_one_layer = len(layers[key.name] - {None}) < 2
         calls.setdefault((key.name, None if is_one_layer else key.layer), []).append(key)
@@ -149,7 +149,7 @@ def keys_of(applies: Sequence[Apply]) -> Keys:
     nodes_by_name: dict[str, list[Node]] = {}
     for node in nodes:
         nodes_by_name.setdefault(node.outbound_layer.name, []).append(node)
-    heads: dict[Apply, tuple[Key, ...]] = {}
+    heads: dict[Apply, tuple[FrameKey, ...]] = {}
     rests: dict[Apply, tuple[str, ...]] = {}
     of_scope = {id(apply.scope): node for apply, node in owners.items() if _is_one_call(apply)}
     for apply in applies:
@@ -169,26 +169,26 @@ def keys_of(applies: Sequence[Apply]) -> Keys:
     }
     keys: Keys = {}
     for apply, names in rests.items():
-        inner: tuple[Key, ...] = tuple(Key(name) for name in names)
+        inner: tuple[FrameKey, ...] = tuple(FrameKey(name) for name in names)
         if _is_one_call(apply) and names and (heads[apply], names) not in has_deeper:
-            inner = (*inner[:-1], Key(names[-1], id(apply.scope)))
+            inner = (*inner[:-1], FrameKey(names[-1], id(apply.scope)))
         keys[apply] = heads[apply] + copied.get(apply, inner)
     return _without_lone_scopes(keys)
 
 
 def _without_lone_scopes(keys: Keys) -> Keys:
     """Return the keys with each scope merged with its only inner scope: `update/bias`."""
-    inside: dict[tuple[Key, ...], set[Key | None]] = {}
+    inside: dict[tuple[FrameKey, ...], set[FrameKey | None]] = {}
     for own in keys.values():
         for length in range(len(own) + 1):
             inside.setdefault(own[:length], set()).add((*own, None)[length])
-    shorter: dict[tuple[Key, ...], tuple[Key, ...]] = {}
+    shorter: dict[tuple[FrameKey, ...], tuple[FrameKey, ...]] = {}
     for own in dict.fromkeys(keys.values()):
-        merged: list[Key] = []
+        merged: list[FrameKey] = []
         for level, key in enumerate(own):
             is_lone = bool(merged) and merged[-1].call is None and len(inside[own[:level]]) == 1
             if is_lone and key.node is None:
-                merged[-1] = Key(f"{merged[-1].name}/{key.name}", key.call)
+                merged[-1] = FrameKey(f"{merged[-1].name}/{key.name}", key.call)
             else:
                 merged.append(key)
         shorter[own] = tuple(merged)
@@ -224,18 +224,18 @@ def _node_of(y: Tensor) -> Node | None:
     return history.node if y in history.node.output_tensors else None
 
 
-def _heads(nodes: Sequence[Node], outer_nodes: dict[Node, Node]) -> dict[Node, tuple[Key, ...]]:
+def _heads(nodes: Sequence[Node], outer: dict[Node, Node]) -> dict[Node, tuple[FrameKey, ...]]:
     """Return the frames around the ops of each call, outermost first and its own last."""
-    heads: dict[Node, tuple[Key, ...]] = {}
+    heads: dict[Node, tuple[FrameKey, ...]] = {}
     for node in reversed(nodes):  # the calls around it come later
         owner = node.output_tensors[0].owner
         around = _split(owner.scope.name, node.outbound_layer.name)[0] if owner else ""
-        head: tuple[Key, ...] = ()
-        if node in outer_nodes:
-            head = heads[outer_nodes[node]]
-            around = _split(around, outer_nodes[node].outbound_layer.name)[1]
-        names = tuple(Key(name) for name in _names(around))
-        heads[node] = (*head, *names, Key(node.outbound_layer.name, node))
+        head: tuple[FrameKey, ...] = ()
+        if node in outer:
+            head = heads[outer[node]]
+            around = _split(around, outer[node].outbound_layer.name)[1]
+        names = tuple(FrameKey(name) for name in _names(around))
+        heads[node] = (*head, *names, FrameKey(node.outbound_layer.name, node))
     return heads
 
 

@@ -1,8 +1,8 @@
 """From tensors to the neutral `Graph`, op by op: every op and constant behind the results.
 
 One box for every call of an op (an `Apply`), one for every placeholder, variable and constant, and
-one arrow for every input of every call. Frames show the layer and the call that an op belongs to; see
-`op_frames.py`. The attributes of boxes are listed in `op_facts.py`.
+one arrow for every input of every call. Frames show the layer and the call that an op belongs to;
+see `op_frames.py`. The attributes of boxes are listed in `op_facts.py`.
 
 A loop (`Scan`) is a frame around the ops of one step. An arrow from outside ends at the loop's
 placeholder for it: one step of a sequence, the state before the step, or a value that is the same
@@ -204,7 +204,7 @@ def op_graph_of_function(function: Any) -> Graph:
 # --- boxes, frames and arrows ---------------------------------------------------------------------
 
 
-class _Piece:
+class _GraphPiece:
     """A part of the graph with its own tensors: the whole graph, or one step of a loop.
 
     Attributes
@@ -213,14 +213,14 @@ class _Piece:
     group : str
         The id of the frame around it, or "".
     ends : dict of Tensor to End
-    loops : dict of Apply to (InnerGraph, _Piece)
+    loops : dict of Apply to (InnerGraph, _GraphPiece)
     """
 
     def __init__(self, applies: Sequence[Apply], group: str) -> None:
         self.applies = applies
         self.group = group
         self.ends: dict[Tensor, End] = {}
-        self.loops: dict[Apply, tuple[InnerGraph, _Piece]] = {}
+        self.loops: dict[Apply, tuple[InnerGraph, _GraphPiece]] = {}
 
 
 class OpView(GraphBuilder):
@@ -238,7 +238,7 @@ class OpView(GraphBuilder):
         self.groups: dict[str, GraphGroup] = {}
         self._free: list[str] = []  # boxes placed in the innermost frame around their users
         applies = applies_in_order(results, fed)
-        self._whole = _Piece(applies, "")
+        self._whole = _GraphPiece(applies, "")
         keys = keys_of(applies)
         frame_of = self._add_frames(self._whole, keys)
         for x in dict.fromkeys(fed):
@@ -257,7 +257,7 @@ class OpView(GraphBuilder):
 
     # --- frames and boxes -------------------------------------------------------------------------
 
-    def _add_frames(self, piece: _Piece, keys: Keys) -> dict[Apply, str]:
+    def _add_frames(self, piece: _GraphPiece, keys: Keys) -> dict[Apply, str]:
         """Add the frames of a piece and return the innermost frame around each op."""
         frames, frame_of = frames_of(piece.applies, keys)
         ids: dict[Frame | None, str] = {None: piece.group}
@@ -270,8 +270,8 @@ class OpView(GraphBuilder):
         return {apply: ids[frame_of.get(apply)] for apply in piece.applies}
 
     def _add_boxes(
-        self, piece: _Piece, group_of: dict[Apply, str]
-    ) -> list[tuple[_Piece, dict[Apply, str]]]:
+        self, piece: _GraphPiece, group_of: dict[Apply, str]
+    ) -> list[tuple[_GraphPiece, dict[Apply, str]]]:
         """Add the boxes of a piece and return the pieces inside its loops."""
         inside = []
         for apply in piece.applies:
@@ -288,12 +288,12 @@ class OpView(GraphBuilder):
         return inside
 
     def _add_loop(
-        self, piece: _Piece, apply: Apply, box_id: str, group: str
-    ) -> tuple[_Piece, dict[Apply, str]]:
+        self, piece: _GraphPiece, apply: Apply, box_id: str, group: str
+    ) -> tuple[_GraphPiece, dict[Apply, str]]:
         inner = apply.op.inner.fitted(apply.inputs)  # type: ignore[attr-defined]
         label = clean(apply.op.name)
         self.groups[box_id] = GraphGroup(box_id, label, group, 0, op_facts.loop_attributes(apply))
-        step = _Piece(inner.applies, box_id)
+        step = _GraphPiece(inner.applies, box_id)
         piece.loops[apply] = inner, step
         group_of = self._add_frames(step, without_common_keys(keys_of(inner.applies)))
         parts = {
@@ -306,7 +306,7 @@ class OpView(GraphBuilder):
                 self._add_placeholder(step, x, role)
         return step, group_of
 
-    def _add_placeholder(self, step: _Piece, x: Placeholder, role: str) -> None:
+    def _add_placeholder(self, step: _GraphPiece, x: Placeholder, role: str) -> None:
         """Add the box of a loop's placeholder for a tensor from outside."""
         name = x.name.rpartition("/")[2]
         box_id = self.free_id(below(step.group, name))
@@ -332,7 +332,7 @@ class OpView(GraphBuilder):
 
     # --- edges ------------------------------------------------------------------------------------
 
-    def _source(self, x: Tensor, piece: _Piece, user: str = "") -> End:
+    def _source(self, x: Tensor, piece: _GraphPiece, user: str = "") -> End:
         """Return the end at which a tensor leaves the box that computes it, also inside a loop."""
         while x not in piece.ends and x.owner is not None:
             inner, piece = piece.loops[x.owner]
@@ -340,7 +340,7 @@ class OpView(GraphBuilder):
             x = [*given.outputs, *inner.states, *given.new_states, *given.terms][x.index]
         return piece.ends[x] if x in piece.ends else self._leaf(x, user)
 
-    def _add_edges(self, piece: _Piece) -> None:
+    def _add_edges(self, piece: _GraphPiece) -> None:
         for apply in piece.applies:
             if apply in piece.loops:
                 inner, step = piece.loops[apply]

@@ -81,7 +81,7 @@ def training_graph(model: Any, *, nested: bool = False, where: str = "training_g
 def ladder_of_step(model: Any, where: str, nested: bool = False) -> StepLadder:
     """Return the ladder of a training step, with the tensors behind its boxes."""
     require_compiled(model, where)
-    step = step_of(model)
+    step = training_step_of(model)
     forward, picture = sweep_of_model(model, step.parameters, model.weights, where, nested)
     drawing = StepLadder(Ladder(model, forward, picture), step)
     drawing.add_slots()
@@ -99,13 +99,13 @@ class StepLadder:
         The box of each weight.
     slots : dict of Variable to str
         The box of each slot.
-    drawn : list of (Pair, str)
+    drawn : list of (UpdatePair, str)
         Each update that is drawn, and the box of its new value.
     without_box : list of str
         Names of variables that are updated but have no box.
     """
 
-    def __init__(self, ladder: Ladder, step: Step) -> None:
+    def __init__(self, ladder: Ladder, step: TrainingStep) -> None:
         self.ladder = ladder
         self.forward = ladder.forward
         self.step = step
@@ -113,7 +113,7 @@ class StepLadder:
         self.owners = self._owners()
         self.slots: dict[Variable, str] = {}
         self.updates: dict[Tensor, str] = {}
-        self.drawn: list[tuple[Pair, str]] = []
+        self.drawn: list[tuple[UpdatePair, str]] = []
         self.without_box: list[str] = []
         self._gradients: dict[Tensor, list[str]] = {}
         for parameter, gradient in step.gradients.items():
@@ -188,7 +188,7 @@ class StepLadder:
             for source, x in sources_of(pair.new_value, self._boxes_for(pair)).items():
                 self.ladder.edges.append(tensor_edge(source, box_id, x))
 
-    def _boxes_for(self, pair: Pair) -> Any:
+    def _boxes_for(self, pair: UpdatePair) -> Any:
         """Return the `boxes_at` function for the walk back from the new value of a pair."""
         own_line = self.lines.get(pair.variable) or self.lines.get(self.owners.get(pair.variable))  # type: ignore[arg-type]
 
@@ -273,7 +273,10 @@ def _hyperparameters(optimizer: Any) -> str:
 # slots.
 
 
-class Pair(NamedTuple):
+Owners = dict[Variable, Variable]  # from slots to weights
+
+
+class UpdatePair(NamedTuple):
     """A variable, its new value, and the origin of the update: "optimizer", "model" or "layer".
 
     `parameter` is the weight to which a slot belongs, if the optimizer reports it. For a weight, it
@@ -287,7 +290,7 @@ class Pair(NamedTuple):
 
 
 @dataclass
-class Step:
+class TrainingStep:
     """One training step of a model.
 
     Attributes
@@ -298,17 +301,17 @@ class Step:
         As the optimizer uses them, after clipping.
     slots : list of Variable
         State variables of the optimizer.
-    pairs : list of Pair
+    pairs : list of UpdatePair
         Updates by the optimizer first, then the step count, then those by layers.
     """
 
     parameters: list[Variable]
     gradients: dict[Variable, Tensor] = field(default_factory=dict)
     slots: list[Variable] = field(default_factory=list)
-    pairs: list[Pair] = field(default_factory=list)
+    pairs: list[UpdatePair] = field(default_factory=list)
 
 
-def step_of(model: Any) -> Step:
+def training_step_of(model: Any) -> TrainingStep:
     """Return the gradients, slots and updates of one training step of a compiled model.
 
     Raises
@@ -317,7 +320,7 @@ def step_of(model: Any) -> Step:
         A weight has no gradient; the message says why. `fit` would raise the same error.
     """
     optimizer = model.optimizer
-    step = Step(list(model._collected_trainable_weights))
+    step = TrainingStep(list(model._collected_trainable_weights))
     with _unchanged(optimizer):
         given, owners = _pairs(optimizer, model.total_loss, step)
         step.slots = [v for v in optimizer.weights if v is not optimizer.iterations]
@@ -331,7 +334,7 @@ def step_of(model: Any) -> Step:
     for v, new, by in wanted:
         if v not in seen:
             seen[v] = None
-            step.pairs.append(Pair(v, as_tensor(new, like=v), by, owners.get(v)))
+            step.pairs.append(UpdatePair(v, as_tensor(new, like=v), by, owners.get(v)))
     return step
 
 
@@ -346,13 +349,13 @@ def _unchanged(optimizer: Any) -> Iterator[None]:
         vars(optimizer).update(before)
 
 
-def _pairs(optimizer: Any, loss: Tensor, step: Step) -> tuple[list[Any], dict[Variable, Variable]]:
+def _pairs(optimizer: Any, loss: Tensor, step: TrainingStep) -> tuple[list[Any], Owners]:
     """Return the optimizer's updates and the weight of each, and store the gradients in `step`.
 
     An optimizer written for Keras 2 emits no events of updates. Its gradients are taken from the
     events of the gradient computation instead.
     """
-    owners: dict[Variable, Variable] = {}
+    owners: Owners = {}
     swept: list[Any] = []
 
     def collect(stage: Stage, event: Any) -> None:

@@ -628,7 +628,7 @@ def _downwards(parts: list[str], kept: _PartLinks, removed: _PartLinks) -> list[
 LEVELS_OF_LAYERS = ("node", "layer")
 
 
-def compared(
+def with_changes_since(
     graph: Graph, subject: Any, before: Any, graph_before: Callable[[Any], Graph]
 ) -> Graph:
     """Return a graph with the changes since an earlier state marked.

@@ -24,7 +24,7 @@ from kerascope.engine.node_ids import call_ids
 from kerascope.errors import DtypeError
 from kerascope.trace.statistics import norm_of
 from kerascope.viz.boxes import caption_with
-from kerascope.viz.extract.gradients import nothing_kept
+from kerascope.viz.extract.gradients import restoring_updates
 from kerascope.viz.extract.networks import layers_by_path
 from kerascope.viz.graph import Attribute, Graph
 from kerascope.viz.overlays import marking
@@ -208,7 +208,7 @@ def _norms(
     found = dict(zip(tensors, gradients(model.total_loss, tensors), strict=True))
     wanted = {t: gradient for t, gradient in found.items() if gradient is not None}
     function = Function(model._inputs_with_targets, list(wanted.values()), name=where)
-    with nothing_kept(function), np.errstate(all="ignore"):
+    with restoring_updates(function), np.errstate(all="ignore"):
         norms = dict(zip(wanted, map(norm_of, function(arrays)), strict=True))
     return {
         name: norm_of([norms[t] for t in group if t in norms])

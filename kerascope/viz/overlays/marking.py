@@ -162,12 +162,12 @@ def highlighted(graph: Graph, names: str | Iterable[str]) -> Graph:
         A name or pattern matches nothing.
     """
     wanted = [names] if isinstance(names, str) else list(names)
-    found = dict.fromkeys(box_id for name in wanted for box_id in named(graph, name, "highlight"))
+    found = dict.fromkeys(x for name in wanted for x in ids_matching(graph, name, "highlight"))
     inside = _inside(graph, found)
     return with_states(graph, dict.fromkeys([*found, *inside], "highlight"), where="highlight")
 
 
-def named(graph: Graph, name: str, where: str = "highlight") -> list[str]:
+def ids_matching(graph: Graph, name: str, where: str = "highlight") -> list[str]:
     """Return the ids of the boxes and frames that match an id, a label, or a pattern.
 
     Raises

@@ -22,7 +22,7 @@ from kerascope.viz.overlays.step_figures import StepNumbers, with_numbers
 from kerascope.viz.overlays.values import at_step, with_values
 
 
-class Recorded(NamedTuple):
+class RecordedRun(NamedTuple):
     """The events of one run of a model."""
 
     events: Sequence[Event]
@@ -33,7 +33,7 @@ class Recorded(NamedTuple):
         return any(event.kind == "commit" for event in self.events)
 
 
-def recorded_run(tape: Tape, where: str) -> tuple[Network, Recorded]:
+def recorded_run(tape: Tape, where: str) -> tuple[Network, RecordedRun]:
     """Return the model recorded on a tape, and the run to show in a picture.
 
     Raises
@@ -42,8 +42,8 @@ def recorded_run(tape: Tape, where: str) -> tuple[Network, Recorded]:
         The tape has no run, or the model no longer exists.
     """
     events = [tape[t] for t in range(len(tape))]
-    run = Recorded(run_of(events))
-    model = living_model(tape, events) if events else None
+    run = RecordedRun(run_of(events))
+    model = model_on_tape(tape, events) if events else None
     if model is None or not run.events:
         raise ArgumentError(
             f"{where}: the tape has no run of a model that still exists. Call fit, train_on_batch "
@@ -53,14 +53,14 @@ def recorded_run(tape: Tape, where: str) -> tuple[Network, Recorded]:
     return model, run
 
 
-def with_run(graph: Graph, run: Recorded, at: int | None = None) -> Graph:
+def with_run(graph: Graph, run: RecordedRun, at: int | None = None) -> Graph:
     """Return the graph of a model with the values that a run computed.
 
     Parameters
     ----------
     graph : Graph
         The model's graph at level "node", "gradient" or "training".
-    run : Recorded
+    run : RecordedRun
     at : int, optional
         Show only the forward pass up to this call, counted as in `at_step`.
     """
@@ -72,7 +72,7 @@ def with_run(graph: Graph, run: Recorded, at: int | None = None) -> Graph:
     return graph if numbers is None else with_numbers(graph, numbers)
 
 
-def values_of_run(run: Recorded, graph: Graph) -> dict[str, Any]:
+def values_of_run(run: RecordedRun, graph: Graph) -> dict[str, Any]:
     """Return the outputs of each call, by the boxes of a picture, in the order of the run.
 
     Arrays with only recorded statistics are left out.
@@ -95,7 +95,7 @@ def values_of_run(run: Recorded, graph: Graph) -> dict[str, Any]:
 # --- the contents of a tape -----------------------------------------------------------------------
 
 
-def living_model(tape: Tape, events: list[Event]) -> Network | None:
+def model_on_tape(tape: Tape, events: list[Event]) -> Network | None:
     """Return the outermost model of the last of these events, or None if it no longer exists."""
     first = events[0].t
     spans = tape.spans_at(first)
@@ -133,7 +133,7 @@ def _is_fed(event: Event) -> bool:
 
 def numbers_of(run: Sequence[Event], graph: Graph) -> StepNumbers | None:
     """Return the numbers of a training step by the boxes of its ladder; None for other runs."""
-    gradient_of = {about(node.attrs): node.id for node in graph.nodes if is_gradient(node.attrs)}
+    gradient_of = {wrt_of(node.attrs): node.id for node in graph.nodes if is_gradient(node.attrs)}
     known = {node.id for node in graph.nodes}
     loss: Any = None
     gradients: dict[str, Any] = {}
@@ -155,7 +155,7 @@ def numbers_of(run: Sequence[Event], graph: Graph) -> StepNumbers | None:
     return None if loss is None else StepNumbers(float(loss), gradients, before, after)
 
 
-def about(attrs: Mapping[str, Any]) -> str:
+def wrt_of(attrs: Mapping[str, Any]) -> str:
     """Return the id of the call or weight whose gradient a box shows."""
     return str(attrs.get("line") or attrs.get("beside", ""))
 

@@ -18,7 +18,7 @@ from kerascope.engine.node_ids import clean
 from kerascope.trace.statistics import Statistics, figure, norm_of
 from kerascope.viz.boxes import caption_with
 from kerascope.viz.collapse.ladder_frames import is_nested_call
-from kerascope.viz.extract.gradients import computed, fed_model
+from kerascope.viz.extract.gradients import compute_values, model_feed
 from kerascope.viz.extract.training import StepLadder, ladder_of_step
 from kerascope.viz.graph import Attribute, Graph
 from kerascope.viz.overlays.marking import with_attributes
@@ -73,7 +73,7 @@ def with_step_figures(graph: Graph, model: Any, x: Any, y: Any, where: str = "dr
     tensors |= {box_id: pair.new_value for pair, box_id in step.drawn}
     tensors["loss of the step"] = step.ladder.forward.loss
     _copy_slots(step, model)
-    arrays = computed(tensors, *fed_model(model, (x, y), True, where))
+    arrays = compute_values(tensors, *model_feed(model, (x, y), True, where))
     boxes = {**step.slots, **step.lines}
     numbers = StepNumbers(
         float(np.asarray(arrays["loss of the step"]).ravel()[0]),

@@ -23,7 +23,7 @@ from kerascope.errors import ArgumentError, DtypeError
 from kerascope.trace.statistics import Statistics, figure, statistics_of
 from kerascope.trace.walking import walk
 from kerascope.viz.boxes import LONGEST_LINE
-from kerascope.viz.extract.networks import nothing_changes
+from kerascope.viz.extract.networks import without_side_effects
 from kerascope.viz.graph import Attribute, Graph
 from kerascope.viz.overlays import marking
 from kerascope.viz.theme import STATES
@@ -304,7 +304,7 @@ def values_of(model: Any, x: Any, *, nested: bool = False) -> dict[str, list[np.
 def _as_before(model: Any) -> Iterator[None]:
     """Restore layer states, and attributes set by a `call`, after the `with` block."""
     if isinstance(model, Network) and model.outputs:
-        with nothing_changes(model), rolled_back(model):
+        with without_side_effects(model), rolled_back(model):
             yield
     else:  # running it builds it, and it stays built
         yield

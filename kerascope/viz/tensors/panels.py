@@ -348,7 +348,7 @@ def _beyond(values: np.ndarray, limits: tuple[float, float] | None) -> Iterator[
         yield f"{outside} {'numbers are' if outside > 1 else 'number is'} outside the scale"
 
 
-def of_sample(part: ArrayPart, sample: int) -> ArrayPart:
+def select_sample(part: ArrayPart, sample: int) -> ArrayPart:
     """Return a part with only one sample, without the axis "sample". A note has its number."""
     axis = part.axes.index("sample")
     axes = part.axes[:axis] + part.axes[axis + 1 :]

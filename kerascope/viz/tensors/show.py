@@ -12,7 +12,7 @@ from kerascope.viz.tensors.heat_maps import HeatMaps
 from kerascope.viz.tensors.panels import panels_of
 from kerascope.viz.tensors.picture import Picture
 from kerascope.viz.tensors.scales import check_limits
-from kerascope.viz.tensors.sources import one_sample, shown_of
+from kerascope.viz.tensors.sources import arrays_to_show, one_sample
 
 SCALES = ("shared", "own")
 MOST = 64
@@ -102,7 +102,7 @@ def show(
     if isinstance(sample, bool) or not isinstance(sample, int):
         raise ArgumentError(f"show: expected sample to be an integer, got {sample!r}.")
     limits = None if limits is None else check_limits(limits)
-    shown = shown_of(opened(what), x, layer, call)
+    shown = arrays_to_show(opened(what), x, layer, call)
     parts = tuple(panels_of(one_sample(part, sample), most, scale, limits) for part in shown.parts)
     name = shown.title if title is None else title
     if len(parts) == 1 and parts[0].title == "output":

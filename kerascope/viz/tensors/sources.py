@@ -31,22 +31,22 @@ from kerascope.layers.wrappers import Bidirectional, TimeDistributed
 from kerascope.nested_values import found_in
 from kerascope.registry import did_you_mean
 from kerascope.trace.walking import walk
-from kerascope.viz.extract.networks import layers_within, nothing_changes
+from kerascope.viz.extract.networks import layers_within, without_side_effects
 from kerascope.viz.kinds import kind_of
-from kerascope.viz.tensors.panels import ArrayPart, of_sample
+from kerascope.viz.tensors.panels import ArrayPart, select_sample
 
 SAMPLE = "sample"
 FEW_SAMPLES = 2  # axes: (sample, feature) is one matrix and shows all samples
 
 
-class Shown(NamedTuple):
+class ArraysToShow(NamedTuple):
     """The title of a picture, and its parts with all samples."""
 
     title: str
     parts: list[ArrayPart]
 
 
-def shown_of(what: Any, x: Any, layer: str | None, call: int) -> Shown:
+def arrays_to_show(what: Any, x: Any, layer: str | None, call: int) -> ArraysToShow:
     """Return the title and the parts to show; see `show`."""
     if isinstance(what, Network) and layer is not None:
         return _of_name(what, x, layer, call)
@@ -75,8 +75,8 @@ def shown_of(what: Any, x: Any, layer: str | None, call: int) -> Shown:
         )
     values, given = _numbers(what, "show"), np.asarray(what)
     if given.dtype == np.uint8 and values.ndim == 3 and values.shape[-1] in (3, 4):
-        return Shown("image", [_image(values)])
-    return Shown("array", [_plain("", values)])
+        return ArraysToShow("image", [_image(values)])
+    return ArraysToShow("array", [_plain("", values)])
 
 
 def _image(values: np.ndarray) -> ArrayPart:
@@ -122,7 +122,7 @@ def _plain(title: str, values: np.ndarray) -> ArrayPart:
 # --- weights --------------------------------------------------------------------------------------
 
 
-def _of_weights(layer: Layer) -> Shown:
+def _of_weights(layer: Layer) -> ArraysToShow:
     if not layer.built:
         raise NotBuiltError(
             f"show: {layer.label} has no weights yet, because it was never called. Build it, or "
@@ -136,7 +136,7 @@ def _of_weights(layer: Layer) -> Shown:
             subject=layer,
         )
     parts = [_weight(weight, layer) for weight in layer.weights]
-    return Shown(f"weights of {layer.name}", parts)
+    return ArraysToShow(f"weights of {layer.name}", parts)
 
 
 def _weight(weight: Any, layer: Layer | None) -> ArrayPart:
@@ -190,11 +190,11 @@ def _filters(name: str, values: np.ndarray, layer: Any) -> ArrayPart:
 # --- tensors --------------------------------------------------------------------------------------
 
 
-def _of_tensor(tensor: Tensor, x: Any) -> Shown:
+def _of_tensor(tensor: Tensor, x: Any) -> ArraysToShow:
     if isinstance(tensor, (Variable, Constant)):
         if x is not None:
             raise ArgumentError(f"show: {tensor!r} has a value already. Leave x out.")
-        return Shown(tensor.name, [replace(_weight(tensor, None), title="")])
+        return ArraysToShow(tensor.name, [replace(_weight(tensor, None), title="")])
     fed = [one for one in leaves([tensor]) if isinstance(one, Placeholder)]
     fed = [one for one in fed if one.default is None]
     if x is None and fed:
@@ -209,7 +209,7 @@ def _of_tensor(tensor: Tensor, x: Any) -> Shown:
         values = np.asarray(function(fed, tensor, name="show")(arrays))
     history = tensor._keras_history
     layer = history.layer if history is not None else None
-    return Shown(tensor.name, [_output("", values, layer)])
+    return ArraysToShow(tensor.name, [_output("", values, layer)])
 
 
 def _given(x: Any, fed: Sequence[Tensor]) -> list[np.ndarray]:
@@ -294,10 +294,10 @@ def one_sample(part: ArrayPart, sample: int) -> ArrayPart:
             f"show: expected sample {_up_to(size - 1)}, got {sample}. x has {size} "
             f"sample{'s' if size != 1 else ''}."
         )
-    return of_sample(part, sample % size)
+    return select_sample(part, sample % size)
 
 
-def _of_layer(layer: Layer, x: Any) -> Shown:
+def _of_layer(layer: Layer, x: Any) -> ArraysToShow:
     """Return the outputs of a layer called directly on arrays."""
     given = [np.asarray(one) for one in x] if isinstance(x, (list, tuple)) else np.asarray(x)
     for one in given if isinstance(given, list) else [given]:
@@ -313,10 +313,10 @@ def _of_layer(layer: Layer, x: Any) -> Shown:
             f"model instead: show(model, x, layer={layer.name!r})."
         )
         raise
-    return Shown(f"{layer.name} ({type(layer).__name__})", parts)
+    return ArraysToShow(f"{layer.name} ({type(layer).__name__})", parts)
 
 
-def _of_outputs(model: Network, x: Any) -> Shown:
+def _of_outputs(model: Network, x: Any) -> ArraysToShow:
     steps = _steps(model, x)
     by_tensor = {
         t: (step.layer, array)
@@ -328,7 +328,7 @@ def _of_outputs(model: Network, x: Any) -> Shown:
         _output(f"output {i}, {layer.name}" if len(found) > 1 else layer.name, y, layer)
         for i, (layer, y) in enumerate(found)
     ]
-    return Shown(f"outputs of {model.name}", parts)
+    return ArraysToShow(f"outputs of {model.name}", parts)
 
 
 def _steps(model: Network, x: Any) -> list[Any]:
@@ -338,11 +338,11 @@ def _steps(model: Network, x: Any) -> list[Any]:
             f"Sequential, or show one of its layers: show(layer, x).",
             subject=model,
         )
-    with np.errstate(all="ignore"), nothing_changes(model), rolled_back(model):
+    with np.errstate(all="ignore"), without_side_effects(model), rolled_back(model):
         return list(walk(model, x))
 
 
-def _of_name(model: Network, x: Any, name: str, call: int) -> Shown:
+def _of_name(model: Network, x: Any, name: str, call: int) -> ArraysToShow:
     """Return the outputs or the weights of a layer, or a weight, by name."""
     layers = {layer.name: layer for layer in model.layers}
     weights = {w.name.split(":")[0]: w for w in getattr(model, "weights", ())}
@@ -350,7 +350,7 @@ def _of_name(model: Network, x: Any, name: str, call: int) -> Shown:
     if layer is None and name.split(":")[0] in weights:
         weight = weights[name.split(":")[0]]
         own = next((one for one in model.layers if any(w is weight for w in one.weights)), None)
-        return Shown(weight.name.split(":")[0], [replace(_weight(weight, own), title="")])
+        return ArraysToShow(weight.name.split(":")[0], [replace(_weight(weight, own), title="")])
     if layer is None:
         known = ", ".join(layers)
         around = [one.name for one in model.layers for x in layers_within(one) if x.name == name]
@@ -379,7 +379,7 @@ def _of_name(model: Network, x: Any, name: str, call: int) -> Shown:
     step = steps[call]
     parts = _parts_in_model(model, step, x)
     which = f", call {call % len(steps)} of {len(steps)}" if len(steps) > 1 else ""
-    return Shown(f"{name} ({type(layer).__name__}) in {model.name}{which}", parts)
+    return ArraysToShow(f"{name} ({type(layer).__name__}) in {model.name}{which}", parts)
 
 
 def _parts_in_model(model: Network, step: Any, x: Any) -> list[ArrayPart]:

@@ -76,7 +76,7 @@ def plot_history(
                     curves.append(Curve(full, _places(history.epoch, len(y)), y, style, color))
         group = members[0] if len(members) == 1 else group
         axes.append(Axes(group, "epoch", tuple(curves), log))
-    return drawn(Curves(title, tuple(axes)), ax, backend, theme)
+    return picture_of(Curves(title, tuple(axes)), ax, backend, theme)
 
 
 def _places(epochs: Sequence[int], number: int) -> tuple[float, ...]:
@@ -93,7 +93,7 @@ def _number(value: Any) -> float:
     return float(array.reshape(()))
 
 
-def drawn(curves: Curves, ax: Any, backend: str | None, theme: str) -> Any:
+def picture_of(curves: Curves, ax: Any, backend: str | None, theme: str) -> Any:
     """Return a picture of curves, drawn by matplotlib if axes or this backend are given."""
     if backend is not None and backend not in BACKENDS:
         raise ArgumentError(
@@ -162,7 +162,7 @@ def plot_tape(
             x = tuple(float(i) for i in range(len(batches)))
             curves: tuple[Curve, ...] = (Curve(name, x, outs[name]),)
             axes = Axes(name, "batch", curves, bool(log))
-            return drawn(Curves(f"{name} of each batch", (axes,)), ax, backend, theme)
+            return picture_of(Curves(f"{name} of each batch", (axes,)), ax, backend, theme)
         known = (*FIGURES, *HISTOGRAMS)
         if figure not in known:
             raise ArgumentError(
@@ -187,7 +187,7 @@ def plot_tape(
     words, of = FIGURES[figure]
     curves = styled([Curve(one, places, tuple(of(v, one) for v in values)) for one in matching])
     axes = Axes(f"{figure}: {words}", "batch", curves, _is_wide(curves) if log is None else log)
-    return drawn(Curves(f"{figure} of {name}", (axes,), tuple(notes)), ax, backend, theme)
+    return picture_of(Curves(f"{figure} of {name}", (axes,), tuple(notes)), ax, backend, theme)
 
 
 @contextmanager
