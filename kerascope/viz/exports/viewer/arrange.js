@@ -1,6 +1,6 @@
-// The whole layout: frames from the inside out, then everything from the outside in: arrange.py.
+// The layout: sizes from the inside out, then positions from the outside in. Port of arrange.py.
 
-/** Return where everything that is shown lies: boxes, frames, paths, labels, and the size. */
+/** Return the positions of visible boxes, frames, paths and labels, and the size. */
 function arrange(showing, rankdir) {
   const { graph } = showing;
   const isSideways = rankdir === "LR";
@@ -18,7 +18,7 @@ function arrange(showing, rankdir) {
   return picture.result();
 }
 
-/** Return width, height and the margins of a box: left, top, right, bottom. */
+/** Return the width, the height and the margins (left, top, right, bottom) of a box. */
 function sizeOf(box, isSideways) {
   const [width, height, wide = width, high = height, left = 0, right = 0] = box.size;
   if (isSideways) return { width: wide, height: high, margins: [left, 0, right, 0] };
@@ -68,7 +68,7 @@ function frameShape({ level, places, before, after }) {
 }
 
 class Arrangement {
-  /** Collects where everything lies in the whole picture. */
+  /** Computes the positions in the whole picture. */
   constructor(showing, done, isSideways) {
     this.showing = showing;
     this.graph = showing.graph;
@@ -154,7 +154,7 @@ class Arrangement {
     return { width, height, boxes, frames, paths, labels, depths, left };
   }
 
-  /** Join the pieces of an arrow; one that runs upward was drawn from its end. */
+  /** Join the pieces of an arrow; an arrow that points upward is reversed. */
   _path(edge) {
     const pieces = this.pieces.get(edge).sort((one, other) => one[0].place - other[0].place);
     let points = pieces.flatMap(([, part], i) => (i ? part.slice(1) : part));

@@ -1,6 +1,6 @@
-// One box: its outline, its words, the cells of its inputs and outputs, and the sign that it opens.
+// One box: its outline, its text, the cells of inputs and outputs, and the sign that it opens.
 
-/** Make a box with its upper left corner at (0, 0). */
+/** Create a box with its upper left corner at (0, 0). */
 function drawBox(box, isSideways, size = sizeOf(box, isSideways)) {
   const { width, height, margins } = size;
   const rect = { x: 0, y: 0, width, height };
@@ -19,7 +19,7 @@ function drawBox(box, isSideways, size = sizeOf(box, isSideways)) {
   return group;
 }
 
-/** Make what a box stands in: what is clicked, pointed at and read aloud. */
+/** Create the group of a box, which receives clicks, the focus and its accessible name. */
 function boxGroup(box, { width, height }) {
   const kind = ["box", `k-${box.style.kind}`, stateClass(box)].join(" ").trim();
   const group = svg("g", { class: kind, "data-id": box.id, role: "button", tabindex: "-1" });
@@ -67,7 +67,7 @@ function wordsOf(box, rect, [left, above, right, below], inset) {
   return found;
 }
 
-/** Make the cells along the sides at which arrows arrive and leave. */
+/** Create the cells for several inputs or outputs, at the sides where arrows end and start. */
 function cellsOf(box, rect, [left, above, right, below], isSideways) {
   const { inputs, outputs } = box.cells;
   const [end, bottom] = [rect.width - right, rect.height - below];
@@ -104,14 +104,14 @@ function cellColumn(cells, { height }, left, width, border) {
   return [svg("path", { class: "cells", d }), ...texts];
 }
 
-/** Make the sign at a corner that says whether a click opens or closes. */
+/** Create the sign at a corner that shows whether a click opens or closes. */
 function openingSign(x, y, isOpen) {
   const bars = isOpen ? "M-3.5,0H3.5" : "M-3.5,0H3.5M0,-3.5V3.5";
   const parts = [svg("circle", { r: 6.5 }), svg("path", { d: bars })];
   return svg("g", { class: "opening", transform: `translate(${short(x)},${short(y)})` }, ...parts);
 }
 
-// --- what is said of a box -----------------------------------------------------------------------
+// --- the description of a box --------------------------------------------------------------------
 
 function tooltipOf({ id, attributes, style, depth }) {
   const name = attributes.class_name || style.kind;
@@ -121,12 +121,12 @@ function tooltipOf({ id, attributes, style, depth }) {
   return words.join(", ");
 }
 
-/** Return what a screen reader says of a box: its words, and where its inputs come from. */
+/** Return the description of a box for screen readers: its text and the names of its sources. */
 function describedBox(box, sources) {
   const texts = [...box.lines, ...box.marks].map((line) => line.text);
   const name = box.attributes.class_name || box.style.kind;
   const kind = texts.join(" ").includes(name) ? [] : [name];
-  const sign = /\p{L}/u.test(box.sign.text) ? `${box.sign.text} ` : ""; // a letter is read, too
+  const sign = /\p{L}/u.test(box.sign.text) ? `${box.sign.text} ` : ""; // a letter is read aloud
   const words = [sign + (box.title.text || box.label), ...texts, ...kind].join(", ");
   if (!sources.length) return words;
   const rest = sources.length - 6;

@@ -1,4 +1,4 @@
-// The panel at the side: everything that is known of the chosen box, and where its arrows go.
+// The panel at the side: all attributes of the selected box, and the ends of its arrows.
 
 const NAMES = {
   class_name: "class",
@@ -16,7 +16,7 @@ const LEFT_OUT = [
 ];
 const MOST_LINKS = 40;
 
-/** Fill the panel with what is known of a box or frame. */
+/** Fill the panel with the attributes of a box or frame. */
 function showDetails(viewer, panel, number) {
   const { graph } = viewer;
   const box = graph.boxes[number];
@@ -69,7 +69,7 @@ function factValue(viewer, key, value, attributes) {
   return typeof value === "number" ? value.toLocaleString("en") : String(value);
 }
 
-/** Return the boxes at the other ends of a box's arrows; for a frame, of those that cross it. */
+/** Return the boxes at the other ends of the arrows of a box, or of those that cross a frame. */
 function neighbours(graph, number, direction, end) {
   if (number < graph.count) return graph.boxes[number][direction].map((edge) => [edge, edge[end]]);
   const isInside = (other) => isWithin(graph, other, number);

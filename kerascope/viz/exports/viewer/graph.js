@@ -1,13 +1,13 @@
 // The graph of the page: boxes, frames and arrows, read from the compact data that Python wrote.
 //
-// Boxes have numbers: first those of the graph, then one for each group. The number of a group
-// means its frame while it is open, and the box that stands for it while it is closed.
+// Boxes have numbers: first the boxes of the graph, then one number for each group. The number of a
+// group means its frame while it is open, and its closed box while it is closed.
 
 /** Sizes and distances of the layout, the same numbers that Python uses. */
 let LAYOUT = {};
 
 class Words {
-  /** A text, and how wide it is: in thousandths of the font's size. */
+  /** A text and its width, in thousandths of the font size. */
   constructor(text, units) {
     this.text = text;
     this.units = units;
@@ -55,7 +55,7 @@ function readGraph(data) {
   return { ...data, count, boxes, groups, edges, levels, measured, lines };
 }
 
-/** Return which port of each closed box around its end an arrow takes, from pairs of numbers. */
+/** Return an arrow's port at each closed box around its end, from pairs of numbers. */
 function portsByBox(pairs, count) {
   const found = {};
   if (!pairs) return found;
@@ -104,7 +104,7 @@ function readLevel([group, kinds, things, rows, depths, routes]) {
     depths,
     routes: routes.map(([edge, way, place, turned, ...stops]) => ({
       edge,
-      way, // 0: from row to row, 1: in a lane, 2: straight to the item beside it
+      way, // 0: from row to row, 1: in a lane, 2: straight to the neighbouring item
       place,
       turned: Boolean(turned),
       stops,
@@ -112,7 +112,7 @@ function readLevel([group, kinds, things, rows, depths, routes]) {
   };
 }
 
-/** Return the groups around a box, the innermost first. */
+/** Return the groups around a box, innermost first. */
 function groupsAround(graph, number) {
   const found = [];
   let group = graph.boxes[number].parent;

@@ -1,9 +1,9 @@
-// Where the labels of arrows stand: on their arrow, clear of boxes and of each other.
+// The positions of the labels of arrows: on their arrow, but not on boxes or other labels.
 
-const LABEL_CELL = 120; // of the grid in which rectangles are looked up
+const LABEL_CELL = 120; // size of the cells of the grid that indexes rectangles
 const LABEL_STEPS = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9];
 
-/** Return a rectangle for the label of each drawn arrow that has one. */
+/** Return a rectangle for the label of each visible arrow that has one. */
 function placeLabels(showing, boxes, paths) {
   const found = new Map();
   const labelled = [...showing.arrows.values()].filter(({ edge }) => edge.label.text);
@@ -28,7 +28,7 @@ function labelChoices(points, width) {
   );
 }
 
-/** Return the point of a path at a share of the way along its curves. */
+/** Return the point of a path at a share (0 to 1) of its curves. */
 function pointAt(points, share) {
   const curves = (points.length - 1) / 3;
   const number = Math.min(Math.trunc(share * curves), curves - 1);
@@ -39,7 +39,7 @@ function pointAt(points, share) {
 }
 
 class Grid {
-  /** Rectangles that are found by where they are. */
+  /** A spatial index of rectangles, to find overlaps. */
   constructor() {
     this.cells = new Map();
   }

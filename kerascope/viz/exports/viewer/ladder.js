@@ -1,7 +1,7 @@
-// The ladder: two rails and the cards between them: layout/ladder.py, in JavaScript.
+// The layout of a ladder: two rails and the cards between them. Port of layout/ladder.py.
 
 class Ladder {
-  /** Collects where everything of a ladder lies. */
+  /** Computes the positions of all parts of a ladder. */
   constructor(showing) {
     this.showing = showing;
     this.graph = showing.graph;
@@ -16,7 +16,7 @@ class Ladder {
     this.backward = this._rail("backward");
     this.boxes = new Map();
     this.frames = new Map();
-    this.room = { left: LAYOUT.ladder.gutter, right: LAYOUT.ladder.gutter };
+    this.gutters = { left: LAYOUT.ladder.gutter, right: LAYOUT.ladder.gutter };
     const norms = this.backward.level.things.filter((thing) => thing >= 0)
       .map((thing) => Number(this.attributes(thing).gradient_norm || 0));
     this.greatest = Math.max(0, ...norms.filter(Number.isFinite));
@@ -30,23 +30,23 @@ class Ladder {
     return sizeOf(this.graph.boxes[number], false);
   }
 
-  /** Return where a box stands: on a rail, below, on a card, or as a closed card. */
+  /** Return the place of a box: "cell" or "card", or "forward", "backward" or "loss". */
   _partOf(number) {
     const { style, attributes } = this.graph.boxes[number];
     if (attributes.line !== undefined) return "cell";
     return style.kind === "card" ? "card" : attributes.rail || "forward";
   }
 
-  /** Return the card on which a box stands, or which it is; -1 for none. */
+  /** Return the card that contains or is the box; -1 if there is none. */
   cardAt(number) {
     const kind = this.kind.get(number);
     if (kind === "cell") return this.graph.count + this.graph.boxes[number].parent;
     return kind === "card" ? number : -1;
   }
 
-  // --- what stands where -------------------------------------------------------------------------
+  // --- the parts ---------------------------------------------------------------------------------
 
-  /** Return the cards that are open, and the boxes of closed ones, in the calls' order. */
+  /** Return the open cards, and then the closed ones. */
   _cards() {
     const lines = new Map();
     for (const number of this.numbers) {
@@ -71,7 +71,7 @@ class Ladder {
     return cards;
   }
 
-  /** Return the row of each box on a rail: the longest path of calls to an end. */
+  /** Return the depth of each box on a rail: its call's longest path to a last call. */
   _depths() {
     const calls = this.numbers.filter((number) => this.kind.get(number) === "forward");
     const isCall = (number) => this.kind.get(number) === "forward";
@@ -86,13 +86,13 @@ class Ladder {
     return depths;
   }
 
-  /** Return the call whose gradient a box is; -1 if it is not there. */
+  /** Return the call whose gradient a box is; -1 if it is not visible. */
   homeOf(number) {
     const home = this.numberOf.get(this.attributes(number).beside || "");
     return home === undefined ? -1 : home;
   }
 
-  /** Lay a rail out by itself; gradients as if they came down as the calls do. */
+  /** Return a rail with its layout; arrows of gradients are reversed, so that they go down. */
   _rail(kind) {
     const arrows = [...this.showing.arrows.values()].filter(
       ({ source, target }) => this.kind.get(source) === kind && this.kind.get(target) === kind,
@@ -112,7 +112,7 @@ class Ladder {
     return { level, shapes, places, width: places.across };
   }
 
-  /** Return the arrows between gradients from above to below, each with its own place. */
+  /** Return the arrows between gradients from top to bottom, with their positions on boxes. */
   _arriving(arrows) {
     const count = new Map();
     const places = arrows.map(({ target }) => {
@@ -166,7 +166,7 @@ class Ladder {
     return found;
   }
 
-  /** Tell whether a box is the new value of a slot: a mark in the slot's cell. */
+  /** Return whether a box is the new value of a slot, which is a mark in the slot's cell. */
   _isWritten(number) {
     const { style, attributes } = this.graph.boxes[number];
     return style.kind === "update" && attributes.column !== "new";
@@ -203,7 +203,7 @@ class Ladder {
 
   // --- rows --------------------------------------------------------------------------------------
 
-  /** Say how high each row and each strip of it is, and where it begins. */
+  /** Compute the top and the height of each row and of its strips. */
   putRows() {
     const { header, stripGap, rowGap } = LAYOUT.ladder;
     this._dealStrips();
@@ -231,7 +231,7 @@ class Ladder {
     this.rowsEnd = y - rowGap;
   }
 
-  /** Deal calls, with their gradients and cards, to strips, and strips to rows. */
+  /** Assign calls, with their gradients and cards, to strips, and strips to rows. */
   _dealStrips() {
     const newStrip = () => ({ calls: new Map(), cards: [], isFlat: false });
     this.strips = new Map();
@@ -269,7 +269,7 @@ class Ladder {
     }
   }
 
-  /** Return the calls in whose row a card stands: its first one and others in that row. */
+  /** Return the calls in the row of a card: its first call and others in that row. */
   _anchors({ calls }) {
     const deepest = Math.max(0, ...calls.map((call) => this.depths.get(call)));
     return calls.filter((call) => this.depths.get(call) === deepest);
@@ -280,13 +280,13 @@ class Ladder {
     return { calls, cards: strips.flatMap((strip) => strip.cards), isFlat: true };
   }
 
-  /** Return how high things are below each other. */
+  /** Return the total height of boxes below each other. */
   _stacked(heights) {
     const sum = heights.reduce((total, height) => total + height, 0);
     return sum + LAYOUT.ladder.stripGap * (heights.length - 1);
   }
 
-  /** Return how much height a call needs, with its gradients below each other. */
+  /** Return the height that a call needs, with its gradients below each other. */
   _roomFor(strip, call) {
     const own = strip.calls.get(call).map((number) => this.size(number).height);
     const height = call >= 0 ? this.size(call).height : 0;
@@ -294,13 +294,13 @@ class Ladder {
   }
 
   _height(strip) {
-    const rooms = [...strip.calls.keys()].map((call) => this._roomFor(strip, call));
+    const needed = [...strip.calls.keys()].map((call) => this._roomFor(strip, call));
     const cards = strip.cards.map((id) => this._cardHeight(this.cards.get(id)));
-    const calls = strip.isFlat ? Math.max(0, ...rooms) : this._stacked(rooms);
+    const calls = strip.isFlat ? Math.max(0, ...needed) : this._stacked(needed);
     return Math.max(calls, this._stacked(cards));
   }
 
-  /** Return how much more room below a row lines need that go far across. */
+  /** Return the additional space below a row for lines that run far across. */
   _swing(depth) {
     let most = 0;
     for (const { level, places } of [this.forward, this.backward]) {

@@ -1,4 +1,4 @@
-// Every arrow of a ladder, those of a rung as one line: layout/ladder.py, in JavaScript.
+// The lines of a ladder; all arrows of a rung form one line. Port of layout/ladder.py.
 
 class LadderLines {
   constructor(ladder) {
@@ -9,10 +9,10 @@ class LadderLines {
     this.words = [];
     this.taken = { left: [], right: [] };
     this._portsUsed = new Map();
-    this._touched = new Map(); // where rungs touch a card
+    this._touched = new Map(); // heights of rungs at each card's sides
   }
 
-  /** Draw all of them. */
+  /** Compute all lines. */
   draw() {
     const { ladder } = this;
     this._rail(ladder.forward, ladder.left + (ladder.railWidth - ladder.forward.width) / 2, false);
@@ -46,7 +46,7 @@ class LadderLines {
     this.strokes.push({ edges, points, look, isMark: false, whenPointed: false, ...more });
   }
 
-  /** Note where a rung that goes straight touches its card: others keep away from there. */
+  /** Store the height of a straight rung at its card, which other rungs must avoid. */
   _noteLevelRungs([what, one, other]) {
     if (what !== "between") return;
     for (const [card, box] of [[one, other], [other, one]]) {
@@ -94,7 +94,7 @@ class LadderLines {
     }
   }
 
-  /** Return an arrow's label; that of an arrow from a closed frame names what is not seen. */
+  /** Return an arrow's label; none if the arrow starts at a closed bundle. */
   _labelOf({ edge, source }) {
     const isHidden = source !== edge.source && source >= this.graph.count
       && this.graph.groups[source - this.graph.count].isBundle;
@@ -103,7 +103,7 @@ class LadderLines {
 
   // --- on a card ---------------------------------------------------------------------------------
 
-  /** Return which line an arrow between two boxes of one card belongs to. */
+  /** Return the key of the line that an arrow between two boxes of one card belongs to. */
   _within({ edge, source, target }) {
     const [one, other] = [source, target].map((number) => this.graph.boxes[number]);
     const isUpdate = edge.attributes.role === "update";
@@ -131,7 +131,7 @@ class LadderLines {
     this._stroke(arrows, [point, point, point, point], "update", { isMark: true });
   }
 
-  /** Return where a wire touches a cell; a new slot is a mark in the cell of the slot. */
+  /** Return the cell of a box; the new value of a slot is a mark in the slot's cell. */
   _cell(number) {
     const rect = this.boxes.get(number);
     const { markWidth, cellHeight } = LAYOUT.ladder;
@@ -140,7 +140,7 @@ class LadderLines {
     return { x: rect.x + markWidth + 4 - width, y: rect.y - 5, width, height: cellHeight };
   }
 
-  /** Draw a wire: gradients along the lower side of a line, all else along the upper. */
+  /** Add a wire: along the lower side of a line for gradients, otherwise along the upper. */
   _wire(source, target, arrows) {
     const { wire } = LAYOUT.ladder;
     const [one, other] = [this._cell(source), this._cell(target)];
@@ -162,7 +162,7 @@ class LadderLines {
 
   // --- between cards, rails and losses -----------------------------------------------------------
 
-  /** Return the nearest lane of a gutter that is free between two heights. */
+  /** Return the x of the nearest lane of a gutter that is free between two heights. */
   _lane(side, y, to) {
     const [low, high] = y < to ? [y, to] : [to, y];
     const taken = this.taken[side];
@@ -175,7 +175,7 @@ class LadderLines {
     return ladder.rightX - 14 - LAYOUT.ladder.lane * lane;
   }
 
-  /** Return how many lines touch this side already. */
+  /** Return the number of lines at this side so far, and count one more. */
   _port(number, side) {
     const key = `${number} ${side}`;
     const used = this._portsUsed.has(key) ? this._portsUsed.get(key) + 1 : 0;
@@ -191,7 +191,7 @@ class LadderLines {
     return this.ladder.cards.has(number) ? "card" : this.ladder.kind.get(number);
   }
 
-  /** Draw one line for all arrows between two of: a call, a gradient, a card, a loss. */
+  /** Add one line for all arrows between two of: a call, a gradient, a card, a loss. */
   _between(source, target, arrows) {
     const [from, to] = [this._kind(source), this._kind(target)];
     const isGradient = from === "backward" || to === "backward"
@@ -208,7 +208,7 @@ class LadderLines {
     this._label(arrows[0], points, from, to);
   }
 
-  /** Return how wide the arrow to a gradient is: by its size, the greatest being widest. */
+  /** Return the width of the arrow to a gradient, proportional to the gradient's norm. */
   _width({ target }) {
     const { gradient_norm: norm } = this.ladder.attributes(target);
     if (norm === undefined || !Number.isFinite(Number(norm))) return null;
@@ -244,7 +244,7 @@ class LadderLines {
     return [[rightOf(one), y], [middle, y], [middle, to], [other.x, to]];
   }
 
-  /** Return a line along the left gutter, into the side of a term or the top of the total. */
+  /** Return a line to the side of a term, or to the top of the total loss. */
   _toLoss(source, target) {
     const other = this.boxes.get(target);
     const kind = this._kind(source);
@@ -261,7 +261,7 @@ class LadderLines {
     return [start, [lane, start[1]], [lane, y], [other.x, y]];
   }
 
-  /** Return a line from a loss to a gradient, or to a card with gradients in it. */
+  /** Return a line from a loss to a gradient, a call, or a card that contains gradients. */
   _fromLoss(source, target) {
     const one = this.boxes.get(source);
     const y = alongSide(one, 7 * this._port(source, "out"));
@@ -291,7 +291,7 @@ class LadderLines {
     return [[one.x, y], [lane, y], [lane, to], [other.x, to]];
   }
 
-  /** Write at a line what it is. */
+  /** Add the label of a line. */
   _label(arrow, points, from, to) {
     const between = to === "card" ? points.slice(-2) : points.slice(0, 2);
     let [[x, y], [end]] = between;
@@ -306,7 +306,7 @@ class LadderLines {
     } else if (from === "forward" && to === "card") {
       words = say(byTheBatch);
     } else if (from === "loss" && to === "backward") {
-      const isFirst = this._port(arrow.source, "told") === 0;
+      const isFirst = this._port(arrow.source, "of itself") === 0;
       if (!words.text) words = say(isFirst ? ofItself : "");
       look = "gradient";
     }
@@ -320,14 +320,14 @@ class LadderLines {
     this.words.push({ x: at, y, words, size: smallSize, look: look || "quiet" });
   }
 
-  /** Return which call's gradient a box is, where a layer has several; else only the sign. */
+  /** Return the call number of a gradient, "@1", if its layer has several; otherwise the sign. */
   _which(number) {
     const { attributes, sign } = this.graph.boxes[number];
     const name = attributes.beside || "";
     return name.includes("@") ? name.slice(name.lastIndexOf("@")) : LAYOUT.ladder.gradientSign;
   }
 
-  /** Draw what a gradient is made of besides; it is seen only when that is pointed at. */
+  /** Add a line from a further operand of a gradient, visible only under the pointer. */
   _pointed(source, target, arrows) {
     const { wire } = LAYOUT.ladder;
     const [one, other] = [this.boxes.get(source), this.boxes.get(target)];
@@ -342,17 +342,17 @@ class LadderLines {
   }
 }
 
-/** Return a height at the side of a box, so far below its middle, or above it if need be. */
+/** Return a y at the side of a box, at a distance below its middle, wrapped to its height. */
 function alongSide({ y, height }, below) {
   return y + 6 + ((height / 2 - 6 + below) % (height - 12));
 }
 
-/** Tell whether a straight rung at this height meets a card. */
+/** Return whether a straight rung at this height ends at the card. */
 function isLevel(card, y) {
   return card.y + 4 <= y && y <= bottomOf(card) - 4;
 }
 
-/** Return straight pieces, as the curves that a path is made of. */
+/** Return straight lines through points, as the curves of a path. */
 function polyline(corners) {
   const listed = corners.map((corner) => corner.map((at) => Math.round(at * 100) / 100));
   const found = [listed[0]];

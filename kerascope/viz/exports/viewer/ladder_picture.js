@@ -1,4 +1,4 @@
-// The picture of a ladder: cards with lines of cells, and lines that stand for several arrows.
+// The picture of a ladder: cards with lines of cells, and lines that represent several arrows.
 
 class LadderPicture extends Picture {
   constructor(graph, root) {
@@ -54,7 +54,7 @@ class LadderPicture extends Picture {
     return path;
   }
 
-  /** Make the sign that stands for the arrows between a variable and its new value. */
+  /** Create the sign that represents the arrows between a variable and its new value. */
   _mark({ edges, points: [[x, y]] }) {
     const sign = textLine("sign", x, y, measured(this.graph, LAYOUT.ladder.updateSign),
       LAYOUT.titleSize);
@@ -62,7 +62,7 @@ class LadderPicture extends Picture {
     return svg("g", { class: "k-update rewritten", ...this._ends(edges) }, title, sign);
   }
 
-  /** Return the ends of the first arrow of a line, and of all of them if they are several. */
+  /** Return the ends of the first arrow of a line and, if there are several, of all arrows. */
   _ends(edges) {
     const pairs = edges.map((number) => this._pair(number));
     const [[source, target]] = pairs;
@@ -83,7 +83,7 @@ class LadderPicture extends Picture {
     }).join("; ");
   }
 
-  /** Show what else the gradient is made of that is pointed at. */
+  /** Show further operands of the gradient under the pointer. */
   _point(element) {
     const own = element.closest("[role=button]");
     for (const [target, line] of this.pointed) {
@@ -101,7 +101,7 @@ class LadderPicture extends Picture {
     return this.graph.boxes[number].style.kind === "card";
   }
 
-  /** A card's title stands in one line; that of a frame on a rail, which has no room, above it. */
+  /** Draw the title of a card in one line, and that of a frame on a rail above the frame. */
   _frameTitle(number, { x, y, width }) {
     const group = this.graph.groups[number - this.graph.count];
     const { name, detail } = group;
@@ -129,7 +129,7 @@ class LadderPicture extends Picture {
     return title;
   }
 
-  /** Cells and closed cards are as wide as columns are now: they are made each time. */
+  /** Create cells and closed cards, whose widths depend on the current columns. */
   _box(number) {
     const box = this.graph.boxes[number];
     const rect = this.places.boxes.get(number);
@@ -141,12 +141,12 @@ class LadderPicture extends Picture {
   }
 }
 
-/** Make a cell of a card: its words in one line, with a bar below them if it has a size. */
+/** Create a cell of a card: its text in one line, with a bar below it if it has a size. */
 function drawCell(box, { width, height }) {
   const rect = { x: 0, y: 0, width, height };
   const group = boxGroup(box, rect);
   if (width < LAYOUT.ladder.leastWidth) {
-    group.append(outline(rect, box.style, 0, "spot")); // the mark in a slot says it
+    group.append(outline(rect, box.style, 0, "spot")); // an update, shown by its sign in the slot
     return group;
   }
   group.append(outline(rect, box.style, 0, "line"));

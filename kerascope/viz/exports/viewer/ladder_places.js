@@ -1,29 +1,29 @@
-// Where the boxes, cards and losses of a ladder lie: layout/ladder.py, in JavaScript.
+// The positions of boxes, cards and losses of a ladder. Port of layout/ladder.py.
 
-/** Return where everything of a ladder lies that is shown; downward, as all ladders run. */
+/** Return the layout of the visible part of a ladder, which runs from top to bottom. */
 function arrangeLadder(showing) {
   const ladder = new PlacedLadder(showing);
   ladder.putRows();
-  ladder.draw(); // the first time says how many lanes the gutters need
-  ladder.makeRoom();
+  ladder.draw(); // the first time, to count the lanes that the gutters need
+  ladder.widenGutters();
   ladder.draw();
   return ladder.result();
 }
 
-/** Return a text that Python has measured as words. */
+/** Return a label with a text that Python has measured. */
 function measured(graph, text) {
   return graph.measured.get(text) || new Words(text, 600 * text.length);
 }
 
 class PlacedLadder extends Ladder {
   /** Make the gutters as wide as their lanes need. */
-  makeRoom() {
+  widenGutters() {
     const { gutter, lane } = LAYOUT.ladder;
     const { left, right } = this.lines.taken;
-    this.room = { left: gutter + lane * left.length, right: gutter + lane * right.length };
+    this.gutters = { left: gutter + lane * left.length, right: gutter + lane * right.length };
   }
 
-  /** Place all boxes, then draw all lines. */
+  /** Compute the positions of all boxes, then those of all lines. */
   draw() {
     const { headSize, forwardHead } = LAYOUT.ladder;
     const width = (text) => this._words(text).width(LAYOUT.depthSize);
@@ -33,11 +33,11 @@ class PlacedLadder extends Ladder {
     const widths = below.map((number) => this.size(number).width);
     this.left = LAYOUT.margin + (this.graph.depthRanks ? Math.max(0, ...strips) + 16 : 0);
     this.railWidth = Math.max(this.forward.width, ...widths, heading);
-    this.cardX = this.left + this.railWidth + this.room.left;
+    this.cardX = this.left + this.railWidth + this.gutters.left;
     this.cardEnd = this.cardX + this.cardWidth;
     this.lossX = this.cardX + 12;
     this._putLosses();
-    this.rightX = Math.max(this.cardEnd, this.lossesEnd) + this.room.right;
+    this.rightX = Math.max(this.cardEnd, this.lossesEnd) + this.gutters.right;
     this._putRail(this.forward, this.left + (this.railWidth - this.forward.width) / 2);
     this._putRail(this.backward, this.rightX);
     for (const strip of [...this.strips.values()].flat()) this._putStrip(strip);
@@ -61,13 +61,13 @@ class PlacedLadder extends Ladder {
   _putStrip(strip) {
     const { stripGap } = LAYOUT.ladder;
     const middle = strip.top + strip.height / 2;
-    const rooms = new Map();
-    for (const call of strip.calls.keys()) rooms.set(call, this._roomFor(strip, call));
-    const total = this._stacked([...rooms.values()]);
-    const spread = total < strip.height ? (strip.height - total) / (rooms.size + 1) : 0;
+    const needed = new Map();
+    for (const call of strip.calls.keys()) needed.set(call, this._roomFor(strip, call));
+    const total = this._stacked([...needed.values()]);
+    const spread = total < strip.height ? (strip.height - total) / (needed.size + 1) : 0;
     let y = strip.top + spread;
     for (const [call, gradients] of strip.calls) {
-      const centre = strip.isFlat ? middle : y + rooms.get(call) / 2;
+      const centre = strip.isFlat ? middle : y + needed.get(call) / 2;
       if (this.boxes.has(call)) this._centre(call, centre);
       const heights = gradients.map((number) => this.size(number).height);
       let top = centre - this._stacked(heights) / 2;
@@ -75,7 +75,7 @@ class PlacedLadder extends Ladder {
         this._centre(number, strip.isFlat ? centre : top + heights[i] / 2);
         top += heights[i] + stripGap;
       });
-      y += rooms.get(call) + stripGap + spread;
+      y += needed.get(call) + stripGap + spread;
     }
     const heights = strip.cards.map((id) => this._cardHeight(this.cards.get(id)));
     y = middle - this._stacked(heights) / 2;
@@ -139,7 +139,7 @@ class PlacedLadder extends Ladder {
     return this.graph.boxes[number].style.kind !== "loss";
   }
 
-  /** Put targets below the left rail, and the losses below the cards. */
+  /** Place the targets below the left rail, and the losses below the cards. */
   _putLosses() {
     const { stripGap } = LAYOUT.ladder;
     const below = this._below();
@@ -187,7 +187,7 @@ class PlacedLadder extends Ladder {
 
   // --- the whole ---------------------------------------------------------------------------------
 
-  /** Return all that was placed and drawn. */
+  /** Return the finished layout. */
   result() {
     const { headSize, backwardHead } = LAYOUT.ladder;
     const heading = this._words(backwardHead).width(headSize, true);
@@ -210,7 +210,7 @@ class PlacedLadder extends Ladder {
     };
   }
 
-  /** Return a frame around each open group of a rail, where no other box stands in it. */
+  /** Return a frame around each open group of a rail that would contain no other box. */
   _framesOnRails() {
     const members = new Map();
     for (const [number, kind] of this.kind) {
@@ -222,7 +222,7 @@ class PlacedLadder extends Ladder {
     }
     const nesting = this.graph.groups.map(() => 0);
     for (const { index, parent } of [...this.graph.groups].reverse()) {
-      if (parent < 0 || !members.has(index)) continue;  // a closed one is a box
+      if (parent < 0 || !members.has(index)) continue;  // a closed group is a box
       nesting[parent] = Math.max(nesting[parent], nesting[index] + 1);
     }
     const found = new Map();
@@ -279,7 +279,7 @@ function rectsOverlap(one, other) {
     && one.y < bottomOf(other) && other.y < bottomOf(one);
 }
 
-/** Return the rectangle around some others, with room at all sides. */
+/** Return the rectangle around other rectangles, with padding at all sides. */
 function rectAround(rects, room) {
   const x = Math.min(...rects.map((rect) => rect.x)) - room;
   const y = Math.min(...rects.map((rect) => rect.y)) - room;

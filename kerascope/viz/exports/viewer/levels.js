@@ -1,7 +1,7 @@
-// Levels with some frames closed: a closed frame is a box, what was drawn only inside it is gone.
+// Levels with some frames closed: a closed frame is a box, and its contents are hidden.
 //
-// Python puts the rows of every level in order, once for the graph with all frames open. Here
-// items are only left out, so opening and closing never changes an order.
+// Python orders the rows of every level once, with all frames open. This code only leaves out
+// items, so opening and closing never changes an order.
 
 const BOX = "b";
 const FRAME = "f";
@@ -10,7 +10,7 @@ const EXIT = "x";
 const BEND = "d";
 const TITLE = "t";
 
-/** Return a level as it is drawn now. */
+/** Return the visible part of a level. */
 function shownLevel(stored, showing) {
   const { graph, arrows } = showing;
   const routes = stored.routes.filter((route) => arrows.has(route.edge));
@@ -55,7 +55,7 @@ function shownRoute(route, numbers, level, arrows) {
   };
 }
 
-/** Give each route that needs one the nearest lane that is free in all its rows. */
+/** Assign the nearest lane that is free in all its rows to each route that needs one. */
 function assignLanes(level) {
   const rowsOf = ({ stops }) => [level.rowOf[stops[0]], level.rowOf[stops[stops.length - 1]]];
   const span = (route) => rowsOf(route)[1] - rowsOf(route)[0];
@@ -73,7 +73,7 @@ function assignLanes(level) {
   }
 }
 
-/** Return the pieces of all routes from row to row; not of those in lanes or along a row. */
+/** Return the pieces of all routes from row to row, without those in lanes or in one row. */
 function segmentsOf(level) {
   const found = [];
   for (const route of level.routes) {

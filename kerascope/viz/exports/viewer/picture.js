@@ -1,6 +1,6 @@
-// The picture: everything that is shown, as elements of one SVG.
+// The picture: all visible parts as elements of one SVG.
 //
-// Boxes are made once and moved; arrows and frames are made again whenever something opens.
+// Boxes are created once and moved. Arrows and frames are created again at each opening or closing.
 
 class Picture {
   constructor(graph, root) {
@@ -11,12 +11,12 @@ class Picture {
       this.layers[name] = root.appendChild(svg("g", { class: name }));
     }
     root.prepend(this._heads());
-    this.elements = new Map(); // number of a box or frame -> what can be focused for it
+    this.elements = new Map(); // number of a box or frame -> its element that can have the focus
     this.drawnBoxes = new Map();
     this.arrows = new Map();
   }
 
-  /** Draw what is shown at its places. */
+  /** Draw the visible parts at their positions. */
   draw(showing, places, rankdir) {
     if (rankdir !== this.rankdir) this.drawnBoxes.clear();
     this.rankdir = rankdir;
@@ -29,7 +29,7 @@ class Picture {
     this._drawBoxes();
   }
 
-  /** Mark the chosen box and its arrows. */
+  /** Mark the selected box and its arrows. */
   choose(number, marked) {
     for (const [other, element] of this.elements) {
       element.classList.toggle("chosen", other === number);
@@ -88,12 +88,12 @@ class Picture {
       this.elements.set(number, title);
       titles.push(title);
     }
-    // Titles come after arrows, so that they are read and clicked above them.
+    // Titles follow arrows, so that they are on top of them.
     this.layers.frames.replaceChildren(...rects);
     this.titles = titles;
   }
 
-  /** Return what a frame is besides, as a class. */
+  /** Return the classes of a frame's kind. */
   _frameLook() {
     return "";
   }
@@ -112,7 +112,7 @@ class Picture {
     return title;
   }
 
-  /** Make what a frame's title stands in: what is clicked, pointed at and read aloud. */
+  /** Create the group of a frame's title, which receives clicks and the focus. */
   _titleGroup(number, place) {
     const { name, detail } = this.graph.groups[number - this.graph.count];
     const box = this.graph.boxes[number];
@@ -128,7 +128,7 @@ class Picture {
 
   // --- arrows ------------------------------------------------------------------------------------
 
-  /** Make one arrow head for each look of an arrow. */
+  /** Create one arrow head for each look of an arrow. */
   _heads() {
     const looks = new Set(["chosen", ...this._looks()]);
     const heads = [...looks].map((look) =>
@@ -207,14 +207,14 @@ class Picture {
     return element;
   }
 
-  /** Let the box of a closed frame say that it opens. */
+  /** Add the sign that it opens to the box of a closed frame. */
   _letOpen(element, width) {
     element.setAttribute("aria-expanded", "false");
     element.classList.add("opens");
     element.append(openingSign(width - 1, 1, false));
   }
 
-  /** Return things and their places in the order of the data's flow. */
+  /** Return boxes and frames with their rectangles in topological order. */
   _inOrder(places) {
     const along = ({ x, y }) => (this.rankdir === "LR" ? [x, y] : [y, x]);
     const compare = ([, one], [, other]) => {
@@ -225,13 +225,13 @@ class Picture {
   }
 }
 
-/** Return which arrow head an arrow has: by its state, else by its role. */
+/** Return the arrow head of an arrow: that of its state, or else of its role. */
 function lookOf(edge) {
   const look = stateClass(edge) || edge.attributes.role || "plain";
   return /^[a-z-]+$/i.test(look) ? look : "plain";
 }
 
-/** Return the class of what an overlay marked: a box, an arrow or a frame. */
+/** Return the class of the state with which an overlay marked a box, an arrow or a frame. */
 function stateClass({ attributes }) {
   return attributes.state ? `is-${attributes.state}` : "";
 }

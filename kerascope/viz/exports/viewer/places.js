@@ -1,7 +1,7 @@
-// Where the items of a level lie, along their row and from row to row: places.py, in JavaScript.
+// The positions of the items of a level, within their rows and from row to row. Port of places.py.
 //
-// `across` counts along a row, `along` from row to row; from top to bottom that is x and y, from
-// left to right it is y and x.
+// `across` is the coordinate within a row, `along` the one from row to row. In a picture from top
+// to bottom they are x and y; from left to right they are y and x.
 
 function placeLevel(level, shapes) {
   const segments = segmentsOf(level);
@@ -18,7 +18,7 @@ function placeLevel(level, shapes) {
   return { middle, tops, bottoms, lanes, across, along };
 }
 
-/** Return where an arrow touches an item: the distance from its middle. */
+/** Return the position of an arrow on an item, as the distance from the item's middle. */
 function endOf(level, shapes, item, edge, share, kind) {
   if (level.kinds[item] === FRAME) return shapes[item].doors.get(kind + edge) || 0;
   return share * shapes[item].across;
@@ -42,13 +42,13 @@ function middlesOf(level, shapes, segments) {
   });
   const last = level.rows.length - 1;
   for (let round = 0; round < LAYOUT.rounds; round++) {
-    for (let i = 1; i <= last; i++) settle(level.rows[i], spaces[i], middle, above);
-    for (let i = last - 1; i >= 0; i--) settle(level.rows[i], spaces[i], middle, below);
+    for (let i = 1; i <= last; i++) relaxRow(level.rows[i], spaces[i], middle, above);
+    for (let i = last - 1; i >= 0; i--) relaxRow(level.rows[i], spaces[i], middle, below);
   }
   return straighten(level, ties, spaces, middle);
 }
 
-/** Return how the two items of a piece want to stand, and how much. */
+/** Return the ideal shift between the two items of a piece, and its weight. */
 function tieOf(level, shapes, { route, upper, lower, isFirst, isLast }) {
   const leaves = isFirst ? endOf(level, shapes, upper, route.edge, route.tail, EXIT) : 0;
   const arrives = isLast ? endOf(level, shapes, lower, route.edge, route.head, ENTRY) : 0;
@@ -56,14 +56,14 @@ function tieOf(level, shapes, { route, upper, lower, isFirst, isLast }) {
   return { upper, lower, shift: leaves - arrives, weight: LAYOUT.straight[bends] };
 }
 
-/** Return how far each item's middle must at least be from that of the one before it. */
+/** Return the least distance of each item's middle from that of the item before it. */
 function spacesOf(level, shapes, row) {
   const reach = row.map((item) => shapes[item].across / 2 + LAYOUT.gaps[level.kinds[item]]);
   return reach.map((own, i) => (i ? reach[i - 1] + own : 0));
 }
 
-/** Place a row by what its items wish of their neighbours. */
-function settle(row, space, middle, wishes) {
+/** Move the items of a row as close as possible to their ideal positions. */
+function relaxRow(row, space, middle, wishes) {
   const wanted = [];
   const weights = [];
   for (const item of row) {
@@ -79,7 +79,7 @@ function settle(row, space, middle, wishes) {
   row.forEach((item, i) => (middle[item] = places[i]));
 }
 
-/** Return places as near to those wanted as the spaces allow: who would touch is pooled. */
+/** Return positions as close to the wanted ones as the least distances allow, by pooling. */
 function spread(wanted, weights, space) {
   if (wanted.length === 1) return wanted;
   const blocks = [];
@@ -103,7 +103,7 @@ function spread(wanted, weights, space) {
 
 // --- along ---------------------------------------------------------------------------------------
 
-/** Return where each row begins and ends; gaps are higher where arrows go far across. */
+/** Return the first and last position of each row; gaps are larger for wide steps across. */
 function rowPlaces(level, shapes, segments, middle) {
   const steps = level.rows.map(() => 0);
   for (const { upper, lower } of segments) {
@@ -119,21 +119,21 @@ function rowPlaces(level, shapes, segments, middle) {
     bottoms.push(place + height);
     let gap = Math.min(LAYOUT.rowGap + LAYOUT.steepness * steps[row], LAYOUT.widestRowGap);
     if (level.depths.slice(row, row + 2).includes(null)) {
-      gap = Math.min(gap, LAYOUT.doorGap + LAYOUT.steepness * steps[row]); // doors lie near boxes
+      gap = Math.min(gap, LAYOUT.doorGap + LAYOUT.steepness * steps[row]); // near boxes
     }
     place += height + gap;
   });
   return { tops, bottoms };
 }
 
-/** Tell whether a lane ends at the first row: its arrow comes from above. */
+/** Return whether a lane ends at the first row, so that its arrow arrives from above. */
 function goesAbove(level) {
   return level.routes.some(
     ({ lane, stops }) => lane >= 0 && level.rowOf[stops[stops.length - 1]] === 0,
   );
 }
 
-/** Tell whether a lane begins at the last row. */
+/** Return whether a lane begins at the last row, so that its arrow runs below it. */
 function goesBelow(level) {
   const end = level.rows.length - 1;
   return level.routes.some(({ lane, stops }) => lane >= 0 && level.rowOf[stops[0]] === end);

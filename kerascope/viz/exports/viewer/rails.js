@@ -1,9 +1,9 @@
-// One rail of a ladder by itself, with its rows in order: levels.py and order.py, in JavaScript.
+// The level of one rail of a ladder, with ordered rows. Port of levels.py and order.py.
 //
-// Other pictures come with their rows in order. A rail has no frames that could keep an order: what
-// is closed is a box among others, so the rows are made anew for whatever is open.
+// The rows of other pictures are ordered in Python. In a rail, the box of a closed frame may need
+// another place than its contents, so rows are ordered again each time a frame opens or closes.
 
-/** Return the depth of each number: the longest path from it to an end, the ends at 0. */
+/** Return the depth of each number: the longest path from it to a number without followers. */
 function longestPaths(numbers, pairs) {
   const following = new Map(numbers.map((number) => [number, []]));
   for (const [source, target] of pairs) following.get(source).push(target);
@@ -28,7 +28,7 @@ function longestPaths(numbers, pairs) {
   return depths;
 }
 
-/** Return the level of some boxes and the arrows between them, its rows in order. */
+/** Return the level of some boxes and the arrows between them, with ordered rows. */
 function railLevel(numbers, depths, arrows) {
   const sorted = [...numbers].sort((one, other) => depths.get(other) - depths.get(one));
   const values = [...new Set(sorted.map((number) => depths.get(number)))];
@@ -52,7 +52,7 @@ function railLevel(numbers, depths, arrows) {
   return level;
 }
 
-/** Add a bend in each row that a route passes; the longest routes get a lane instead. */
+/** Add a bend in each row that a route passes, or assign a lane to a very long route. */
 function bendRoutes(level) {
   const { mostBends, longestSpan } = LAYOUT.ladder;
   const span = ({ stops }) => level.rowOf[stops[1]] - level.rowOf[stops[0]];
@@ -80,9 +80,9 @@ function addBend(level, row) {
   return item;
 }
 
-// --- the order in each row: few crossings, the same at every run ---------------------------------
+// --- the order in each row, with few crossings ---------------------------------------------------
 
-/** Put the items of every row of a level in order. */
+/** Order the items of every row of a level. */
 function orderRows(level) {
   const segments = segmentsOf(level).map(({ route, upper, lower, isFirst, isLast }) => ({
     upper, lower, leaves: isFirst ? route.tail : 0, arrives: isLast ? route.head : 0,
@@ -112,12 +112,12 @@ function orderRows(level) {
   findNeighbours(level);
 }
 
-/** Number the items of a row from its middle. */
+/** Number the items of a row, counted from its middle. */
 function numberRow(row, place) {
   row.forEach((item, number) => (place[item] = number - (row.length - 1) / 2));
 }
 
-/** Sort a row by the barycentres of its items; who has no neighbour there stays about. */
+/** Sort a row by the barycentres of its items; items without neighbours keep their position. */
 function sortRow(row, near, place, isDownward) {
   if (row.length < 2) return;
   const { portShare } = LAYOUT.ladder;
@@ -144,12 +144,12 @@ function crossingsOf(level, segments, place) {
   return gaps.reduce((sum, pairs) => sum + inversionsOf(pairs), 0);
 }
 
-/** Return how many pairs stand in another order by their second places than by their first. */
+/** Return the number of inversions: pairs ordered differently by their first and second. */
 function inversionsOf(pairs) {
   pairs.sort((one, other) => one[0] - other[0] || one[1] - other[1]);
   const ends = [...new Set(pairs.map(([, end]) => end))].sort((one, other) => one - other);
   const ranks = new Map(ends.map((end, rank) => [end, rank + 1]));
-  const tree = Array(ends.length + 1).fill(0); // a Fenwick tree: how many ends lie at each rank
+  const tree = Array(ends.length + 1).fill(0); // a Fenwick tree: the number of ends at each rank
   let found = 0;
   pairs.forEach(([, end], seen) => {
     let atMost = 0;
@@ -160,7 +160,7 @@ function inversionsOf(pairs) {
   return found;
 }
 
-/** Let a route between two boxes beside each other run straight, instead of in a lane. */
+/** Mark routes between neighbouring boxes as straight, so that they do not use a lane. */
 function findNeighbours(level) {
   const pairOf = (one, other) => [one, other].sort((a, b) => a - b).join(" ");
   const beside = new Set();

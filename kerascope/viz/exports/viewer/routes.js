@@ -1,6 +1,6 @@
-// The way of each arrow through a level, as points (across, along): arrange.py, in JavaScript.
+// The curve of each arrow through a level, as points (across, along). Port of arrange.py.
 
-/** Return the points of a route: the first, then three for each curve. */
+/** Return the points of a route: the start, then three for each curve. */
 function routePoints(level, shapes, places, route, reach) {
   const [first, last] = [route.stops[0], route.stops[route.stops.length - 1]];
   if (route.isBeside) return straightBeside(shapes, places, first, last, reach);
@@ -14,7 +14,7 @@ function routePoints(level, shapes, places, route, reach) {
   return line.points;
 }
 
-/** Return the straight line from the side of a box to the side of the one beside it. */
+/** Return the straight line from the side of a box to the side of its neighbour in the row. */
 function straightBeside(shapes, places, first, last, reach) {
   const sign = places.middle[first] < places.middle[last] ? 1 : -1;
   const top = Math.max(reach[first][0], reach[last][0]);
@@ -25,7 +25,7 @@ function straightBeside(shapes, places, first, last, reach) {
   return [start, start + third, end - third, end].map((across) => [across, along]);
 }
 
-/** Go down from row to row; straight beside boxes, across only between rows. */
+/** Extend a line from row to row: straight next to boxes, across only between rows. */
 function alongTheRows(line, level, places, route, end) {
   const { stops } = route;
   for (let i = 1; i < stops.length; i++) {
@@ -37,7 +37,7 @@ function alongTheRows(line, level, places, route, end) {
   }
 }
 
-/** Go out into the lane, along it, and back to where the arrow ends. */
+/** Extend a line into the lane of a route, along it, and back to the end of the arrow. */
 function alongTheLane(line, level, places, route, end) {
   const lane = places.lanes[route.lane];
   const row = level.rowOf[route.stops[0]];
@@ -55,7 +55,7 @@ function alongTheLane(line, level, places, route, end) {
 }
 
 class Line {
-  /** A line that grows at its end. */
+  /** A curve that is extended piece by piece. */
   constructor(start) {
     this.points = [start];
   }

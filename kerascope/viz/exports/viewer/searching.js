@@ -1,6 +1,6 @@
-// Search: layers by name, class, id and shape, also where they are hidden in closed frames.
+// Search for layers by name, class, id and shape, also inside closed frames.
 
-const MANY_BOXES = 2000; // beyond, a search waits until nobody types
+const MANY_BOXES = 2000; // above this, a search waits for a pause in typing
 const TYPING_PAUSE = 300; // milliseconds
 const SEARCHED = ["class_name", "layer", "activation", "input_shapes", "output_shapes", "detail"];
 
@@ -12,7 +12,7 @@ class Search {
     this.hits = []; // [viewer, number of a box]
     this.place = -1;
     this.texts = new Map();
-    this.before = null; // which frames were closed when the search began
+    this.before = null; // the frames that were closed when the search began
     field.addEventListener("input", () => this._typed());
     field.addEventListener("keydown", (event) => this._key(event));
   }
@@ -46,7 +46,7 @@ class Search {
     this.step(1);
   }
 
-  /** Go to the next hit, or the one before. */
+  /** Go to the next or the previous hit. */
   step(steps) {
     const { hits } = this;
     if (!hits.length) {
@@ -61,13 +61,13 @@ class Search {
     this._mark();
   }
 
-  /** Mark the hit in its picture, and nothing in others. */
+  /** Mark the hit in its picture, and remove marks in others. */
   _mark() {
     const [found, number] = this.hits[this.place] || [];
     for (const viewer of this.viewers) viewer.mark(viewer === found ? number : -1);
   }
 
-  /** Return the boxes that a query means: exact names first, then in the order of the graph. */
+  /** Return the boxes that match a query: exact names first, then in the order of the graph. */
   _find({ graph }, query) {
     if (!this.texts.has(graph)) this.texts.set(graph, graph.boxes.map(searchText));
     const isExact = ({ id, label }) => [id, label].some((name) => name.toLowerCase() === query);

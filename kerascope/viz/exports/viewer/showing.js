@@ -1,9 +1,9 @@
-// What is seen while some groups are closed: which box stands for which, and which arrows are left.
+// The visible graph while some groups are closed: its boxes, and the arrows between them.
 
 const UPWARD_ROLES = ["gradient", "update"];
 
 class Showing {
-  /** What is seen of a graph; `closed` holds the indices of closed groups. */
+  /** The visible part of a graph; `closed` contains the indices of closed groups. */
   constructor(graph, closed) {
     this.graph = graph;
     this.cover = coverOf(graph, closed);
@@ -12,12 +12,12 @@ class Showing {
     this._spreadParallel();
   }
 
-  /** Tell whether the frame of a group is drawn. */
+  /** Return whether the frame of a group is drawn. */
   isOpen(group) {
     return this.cover[group] < 0;
   }
 
-  /** Return the number of the box that is drawn for a box: itself or a closed group. */
+  /** Return the number of the box drawn for a box: the box itself, or a closed group. */
   boxFor(number) {
     const { boxes, count } = this.graph;
     const group = number < count ? boxes[number].parent : number - count;
@@ -26,7 +26,7 @@ class Showing {
     return cover < 0 ? number : count + cover;
   }
 
-  /** Return the numbers of all boxes that are drawn. */
+  /** Return the numbers of all visible boxes. */
   boxes() {
     return this.graph.boxes
       .map((box) => box.number)
@@ -55,12 +55,12 @@ class Showing {
     }
   }
 
-  /** Tell whether all arrows between a closed group and another box are one. */
+  /** Return whether all arrows between a closed group and another box are drawn as one. */
   _isBundle(number) {
     return this.graph.groups[number - this.graph.count].isBundle;
   }
 
-  /** Tell whether an arrow leads from a tensor of one closed frame into another closed call. */
+  /** Return whether an arrow runs from a tensor in a closed frame into another closed call. */
   _isInnerUse(edge, source, target) {
     if (source === edge.source || target === edge.target) return false;
     const { boxes, groups, count } = this.graph;
@@ -69,7 +69,7 @@ class Showing {
     return isTensor && endsInside && groups[target - count].isCall;
   }
 
-  /** Let arrows between the same two boxes leave and arrive beside each other. */
+  /** Separate the ends of arrows between the same two boxes. */
   _spreadParallel() {
     const parallel = new Map();
     for (const arrow of this.arrows.values()) {
@@ -87,7 +87,7 @@ class Showing {
   }
 }
 
-/** Return for each group the outermost closed one that hides it; -1 if it is open. */
+/** Return for each group the outermost closed group that hides it; -1 if none does. */
 function coverOf(graph, closed) {
   const cover = [];
   for (const { index, parent } of graph.groups) {
@@ -97,7 +97,7 @@ function coverOf(graph, closed) {
   return cover;
 }
 
-/** Return where along its boxes an arrow leaves and arrives, from -0.5 to 0.5. */
+/** Return the positions of an arrow on its source and target, from -0.5 to 0.5. */
 function endsOf(graph, edge, source, target) {
   const isUpward = UPWARD_ROLES.includes(edge.attributes.role);
   const output = portOf(edge, "tail", source, "output");
@@ -110,7 +110,7 @@ function endsOf(graph, edge, source, target) {
   return { isUpward, ports, tail, head };
 }
 
-/** Return which port of the drawn box an arrow touches; -1 for none. */
+/** Return the port of an arrow at the drawn box; -1 for none. */
 function portOf(edge, end, drawn, key) {
   const own = end === "tail" ? edge.source : edge.target;
   const port = drawn === own ? edge.attributes[key] : edge.ports[end][drawn];

@@ -1,4 +1,4 @@
-// The page of a picture by itself.
+// Start a page with one picture.
 
 const graph = readGraph(JSON.parse(document.getElementById("data").textContent));
 const viewer = new Viewer(graph, document.querySelector(".side"));

@@ -1,4 +1,4 @@
-// Strands: items that stand straight below each other, moved as one: places.py, in JavaScript.
+// Strands: items straight below each other, which move together. Port of places.py.
 
 /** Return the middles of all items, moved so that strands are straight. */
 function straighten(level, ties, spaces, middle) {
@@ -19,11 +19,11 @@ function straighten(level, ties, spaces, middle) {
   return strandOf.map((strand, item) => place[strand] + offset[item]);
 }
 
-// --- which pieces are straight -------------------------------------------------------------------
+// --- the straight pieces -------------------------------------------------------------------------
 
 /**
- * Return the ties that shall be straight, and the items that have asides. In no gap between rows
- * do two of them cross.
+ * Return the ties to be made straight, which never cross, and the items with side inputs (weights
+ * and constants).
  */
 function straightTies(level, ties) {
   const below = new Map();
@@ -37,10 +37,10 @@ function straightTies(level, ties) {
     put(above, lower, upper);
   }
   const main = new Map();
-  const haveAsides = new Set();
+  const haveSides = new Set();
   for (const [lower, uppers] of above) {
-    main.set(lower, withoutAsides(uppers, above, level.kinds));
-    if (main.get(lower).length < uppers.length) haveAsides.add(lower);
+    main.set(lower, mainInputs(uppers, above, level.kinds));
+    if (main.get(lower).length < uppers.length) haveSides.add(lower);
   }
   const gaps = level.rows.map(() => []);
   for (const tie of ties) {
@@ -52,16 +52,16 @@ function straightTies(level, ties) {
   }
   const number = [];
   level.rows.forEach((row) => row.forEach((item, i) => (number[item] = i)));
-  return [gaps.flatMap((gap) => withoutCrossings(gap, number, level.kinds)), haveAsides];
+  return [gaps.flatMap((gap) => withoutCrossings(gap, number, level.kinds)), haveSides];
 }
 
-/** Return what an item reads but for weights, constants and the like, which stand at its side. */
-function withoutAsides(uppers, above, kinds) {
+/** Return the inputs of an item without its side inputs, such as weights and constants. */
+function mainInputs(uppers, above, kinds) {
   const main = uppers.filter((upper) => kinds[upper] !== BOX || above.has(upper));
   return main.length ? main : uppers;
 }
 
-/** Tell whether an item is the only neighbour, or the only box beside one passing arrow. */
+/** Return whether an item is the only neighbour, or the only box next to one passing arrow. */
 function isMain(item, others, kinds) {
   if (others.length === 1) return true;
   const boxes = others.filter((other) => kinds[other] !== BEND);
@@ -70,21 +70,21 @@ function isMain(item, others, kinds) {
 
 function withoutCrossings(gap, number, kinds) {
   const kept = [];
-  const clashes = (one, other) =>
+  const cross = (one, other) =>
     one.upper === other.upper || number[other.lower] <= number[one.lower];
   const rank = ({ upper, lower }) => (kinds[upper] === BEND) + (kinds[lower] === BEND);
   const last = () => kept[kept.length - 1];
   const byPlace = (one, other) =>
     number[one.upper] - number[other.upper] || number[one.lower] - number[other.lower];
   for (const tie of [...gap].sort(byPlace)) {
-    while (kept.length && clashes(last(), tie) && rank(tie) > rank(last())) kept.pop();
-    if (!kept.length || !clashes(last(), tie)) kept.push(tie);
+    while (kept.length && cross(last(), tie) && rank(tie) > rank(last())) kept.pop();
+    if (!kept.length || !cross(last(), tie)) kept.push(tie);
   }
   return kept;
 }
 
-/** Return the strand of each item, and how far from the strand's own place it stands. */
-function strandsOf(level, straight, haveAsides) {
+/** Return the strand of each item, and the item's offset from the position of its strand. */
+function strandsOf(level, straight, haveSides) {
   const upperOf = new Map(straight.map((tie) => [tie.lower, tie]));
   const strandOf = level.kinds.map(() => -1);
   const offset = level.kinds.map(() => 0);
@@ -95,7 +95,7 @@ function strandsOf(level, straight, haveAsides) {
       strandOf[item] = tie ? strandOf[tie.upper] : count++;
       if (tie) {
         const areBoxes = level.kinds[tie.upper] === BOX && level.kinds[item] === BOX;
-        const isBelow = areBoxes || haveAsides.has(item);
+        const isBelow = areBoxes || haveSides.has(item);
         offset[item] = offset[tie.upper] + (isBelow ? 0 : tie.shift);
       }
     }
@@ -103,9 +103,9 @@ function strandsOf(level, straight, haveAsides) {
   return { strandOf, offset, count };
 }
 
-// --- where strands go ----------------------------------------------------------------------------
+// --- positions of strands ------------------------------------------------------------------------
 
-/** Return for each strand which ones must stand right of it, and how far at least. */
+/** Return for each strand the strands to its right, with their least distances. */
 function boundsOf(level, spaces, strandOf, offset, count) {
   const least = Array.from({ length: count }, () => new Map());
   level.rows.forEach((row, number) => {
@@ -120,7 +120,7 @@ function boundsOf(level, spaces, strandOf, offset, count) {
   return least.map((bounds) => [...bounds]);
 }
 
-/** Return the strands so that each comes after all that stand left of it. */
+/** Return the strands in topological order, from left to right. */
 function orderFromLeft(bounds) {
   const waiting = bounds.map(() => 0);
   for (const strand of bounds) for (const [other] of strand) waiting[other] += 1;
@@ -134,7 +134,7 @@ function orderFromLeft(bounds) {
   return order;
 }
 
-/** Return places near those wanted that keep all distances. */
+/** Return positions near the wanted ones that keep all least distances. */
 function pushed(wanted, bounds, order) {
   const fromLeft = [...wanted];
   for (const strand of order) {
@@ -151,7 +151,7 @@ function pushed(wanted, bounds, order) {
   return fromLeft.map((one, strand) => (one + fromRight[strand]) / 2);
 }
 
-/** Return where each strand's ties to others want it; one without ties stays. */
+/** Return the ideal position of each strand by its ties; a strand without ties stays. */
 function wantedByTies(ties, strandOf, offset, place) {
   const total = place.map(() => 0);
   const weights = place.map(() => 0);

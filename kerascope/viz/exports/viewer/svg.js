@@ -1,13 +1,13 @@
-// The smallest pieces of a picture. All text is set as text: no name can become markup.
+// Elements of a picture. All text is set as text, so no name can become markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** Make an element of an SVG with attributes and children; children may be texts. */
+/** Create an SVG element with attributes and children, which may be texts. */
 function svg(name, attributes = {}, ...children) {
   return filled(document.createElementNS(SVG, name), attributes, children);
 }
 
-/** Make an element of the page. */
+/** Create an HTML element. */
 function html(name, attributes = {}, ...children) {
   return filled(document.createElement(name), attributes, children);
 }
@@ -25,14 +25,14 @@ function short(length) {
   return String(Math.round(length * 100) / 100);
 }
 
-/** Make a line of text that begins at (x, y), pinned to the width that was computed for it. */
+/** Create a line of text that begins at (x, y) and is set to its computed width. */
 function textLine(kind, x, y, words, size, bold = false) {
   const width = words.width(size, bold);
   const pinned = width ? { textLength: width, lengthAdjust: "spacingAndGlyphs" } : {};
   return svg("text", { class: kind, x: short(x), y: short(y), ...pinned }, words.text);
 }
 
-/** Let the texts of an element be apart, for who hears or copies them. */
+/** Separate the texts of an element by spaces, for screen readers and for copying. */
 function spaced(element) {
   for (const line of element.querySelectorAll("text")) {
     if (line.nextSibling?.nodeType !== Node.TEXT_NODE) line.after(" ");
@@ -40,7 +40,7 @@ function spaced(element) {
   return element;
 }
 
-/** Return a path in SVG's words; straight pieces are lines. */
+/** Return the data of an SVG path; straight curves become lines. */
 function pathData(points) {
   const word = ([x, y]) => `${short(x)},${short(y)}`;
   const parts = [`M${word(points[0])}`];

@@ -1,7 +1,7 @@
-// The tools above the pictures: search, frames, zoom, light and dark, help; and the page's keys.
+// The tools above the pictures (search, frames, zoom, theme, help) and the keys of the page.
 
 class Tools {
-  /** `taken` are keys that mean something else on this page, also inside a picture. */
+  /** `taken` are keys with another meaning on this page, also inside a picture. */
   constructor(viewers, theme, taken = []) {
     const find = (id) => document.getElementById(id);
     this.viewers = viewers;
@@ -23,7 +23,7 @@ class Tools {
     for (const [id, action] of Object.entries(actions)) find(id).addEventListener("click", action);
     const hasFrames = viewers.some(({ graph }) => graph.groups.length);
     for (const id of ["expand-all", "collapse"]) find(id).hidden = !hasFrames;
-    // The rails of a ladder run downward.
+    // A ladder always runs from top to bottom.
     find("turn").hidden = viewers.some(({ graph }) => graph.isLadder);
     document.addEventListener("keydown", (event) => this._key(event));
     const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -80,7 +80,7 @@ class Tools {
     this.showTheme();
   }
 
-  /** Say on the button what it does next. */
+  /** Write the next theme on the button. */
   showTheme() {
     const isDark = document.documentElement.dataset.theme === "dark";
     document.getElementById("theme").textContent = said(isDark ? "Light" : "Dark");

@@ -1,4 +1,4 @@
-// A page that is packed: puts its parts where they belong, and then runs its script.
+// Unpack a compressed page: insert its parts, and then run its script.
 
 (async () => {
   const packed = document.getElementById("packed");
@@ -10,6 +10,6 @@
   packed.type = "application/json";
   packed.textContent = data;
   const element = document.createElement("script");
-  element.textContent = script; // the page's policy names it
+  element.textContent = script; // allowed by the page's content security policy
   document.body.append(element);
 })();

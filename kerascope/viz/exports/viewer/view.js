@@ -1,4 +1,4 @@
-// How much of the picture is seen: zoom by buttons and ctrl + wheel, move by scrolling or dragging.
+// The visible section: zoom with buttons or Ctrl and the wheel, move by scrolling or dragging.
 
 const LEAST_ZOOM = 0.02;
 const MOST_ZOOM = 4;
@@ -9,22 +9,22 @@ class View {
     this.canvas = canvas;
     this.root = root;
     this.zoom = 1;
-    this.isChosen = false; // whether the reader has said how large the picture shall be
+    this.isChosen = false; // whether the reader has chosen the zoom
     this.size = { width: 1, height: 1 };
     canvas.addEventListener("wheel", (event) => this._wheel(event), { passive: false });
     this._letDrag();
   }
 
-  /** Let the SVG be as large as its picture at this zoom. */
+  /** Set the size of the SVG to that of its picture at the current zoom. */
   resize({ width, height }) {
     this.size = { width, height };
     this.root.setAttribute("viewBox", `0 0 ${short(width)} ${short(height)}`);
     this._apply();
   }
 
-  /** Show the picture at this size, wherever it then lies. */
+  /** Set the zoom without keeping a point in place. */
   scaleTo(zoom) {
-    if (zoom === this.zoom) return; // to set a length anew is to lay all out anew
+    if (zoom === this.zoom) return; // setting a length again would cause a new layout
     this.zoom = zoom;
     this._apply();
   }
@@ -46,7 +46,7 @@ class View {
     this.zoomTo(this.zoom * ZOOM_STEP ** steps);
   }
 
-  /** Let the whole picture fit; never larger than its natural size. */
+  /** Fit the whole picture, at most at its natural size. */
   fit() {
     this.isChosen = true;
     const wide = (this.canvas.clientWidth - 4) / this.size.width;
@@ -54,14 +54,14 @@ class View {
     this.zoomTo(Math.min(wide, high, 1));
   }
 
-  /** Let the picture's width fit, unless that would make it too small to read. */
+  /** Fit the picture's width, unless it would become too small to read. */
   fitWidth() {
     const wide = (this.canvas.clientWidth - 4) / this.size.width;
     this.zoomTo(Math.max(Math.min(wide, 1), 0.6));
     this.canvas.scrollTo(0, 0);
   }
 
-  /** Scroll so that a rectangle of the picture is seen; `always` puts it into the middle. */
+  /** Scroll so that a rectangle of the picture is visible; `always` moves it to the middle. */
   show(rect, always = false) {
     const box = this.canvas.getBoundingClientRect();
     const corner = this.root.getBoundingClientRect();
@@ -74,13 +74,13 @@ class View {
     this.canvas.scrollBy(left + wide / 2 - box.width / 2, top + high / 2 - box.height / 2);
   }
 
-  /** Return where the middle of a rectangle's upper side is on the screen. */
+  /** Return the screen position of the middle of a rectangle's upper side. */
   onScreen({ x, y, width }) {
     const { left, top } = this.root.getBoundingClientRect();
     return { x: left + (x + width / 2) * this.zoom, y: top + y * this.zoom };
   }
 
-  /** Scroll so that a rectangle is where it was on the screen. */
+  /** Scroll so that a rectangle keeps its position on the screen. */
   keep(rect, before) {
     const after = this.onScreen(rect);
     this.canvas.scrollBy(after.x - before.x, after.y - before.y);

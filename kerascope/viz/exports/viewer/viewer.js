@@ -1,10 +1,10 @@
-// One picture of the page: which frames are open, and which box is chosen.
+// One picture of the page: its open frames and its selected box.
 
 class Viewer {
   /**
-   * Draws a graph into its place, `.side`. `also` may hold what a page does besides:
-   * `widen(places)` makes room, `updated()` is told after each drawing, `selected(number)` of what
-   * is chosen.
+   * Draws a graph into its element, `.side`. `also` may contain callbacks of the page:
+   * `widen(places)` reserves space, `updated()` is called after each drawing, and
+   * `selected(number)` after each selection.
    */
   constructor(graph, place, also = {}) {
     const find = (name) => place.querySelector(name);
@@ -17,7 +17,7 @@ class Viewer {
     this.rankdir = graph.rankdir;
     this.selected = -1;
     this.marked = -1;
-    this.current = -1; // the one thing that Tab leads to
+    this.current = -1; // the element that Tab reaches
     this.picture = new (graph.isLadder ? LadderPicture : Picture)(graph, this.root);
     this.view = new View(find(".canvas"), this.root);
     this._listen();
@@ -25,9 +25,9 @@ class Viewer {
     this.showStart();
   }
 
-  // --- what is open ------------------------------------------------------------------------------
+  // --- open frames -------------------------------------------------------------------------------
 
-  /** Lay out and draw what is open now. */
+  /** Compute the layout with the current open frames, and draw it. */
   update() {
     const hadFocus = this.root.contains(document.activeElement);
     const showing = new Showing(this.graph, this.closed);
@@ -46,7 +46,7 @@ class Viewer {
     this.tools?.showStatus();
   }
 
-  /** Return how many boxes are drawn, and for how many, in words. */
+  /** Return a text with the number of visible boxes and of all boxes. */
   status() {
     const { size } = this.picture.places.boxes;
     const shown = countText(size, "box", "boxes");
@@ -68,21 +68,21 @@ class Viewer {
     this.tools?.announce(`${this.graph.boxes[number].label} ${what}`);
   }
 
-  /** Open or close everything. */
+  /** Open or close all frames. */
   setClosed(closed) {
     this.closed = new Set(closed);
     this.update();
     this.showStart();
   }
 
-  /** Show the first box at a size that can be read. */
+  /** Show the first box at a readable size. */
   showStart() {
     this.view.fitWidth();
     const first = this._endBox(true);
     if (first >= 0) this.view.show(this.picture.rectOf(first));
   }
 
-  /** Open all frames around a box, and show it; other frames are as in `closed`. */
+  /** Open all frames around a box, and show it; other frames are closed as in `closed`. */
   reveal(number, closed = this.closed) {
     const wanted = new Set(closed);
     for (const group of groupsAround(this.graph, number))
@@ -96,12 +96,12 @@ class Viewer {
     this.view.show(this.picture.rectOf(number), !isSame);
   }
 
-  /** Return what stands for a box now: itself or the closed frame around it. */
+  /** Return the visible box for a box: the box itself, or the closed frame around it. */
   _shown(number) {
     return number < 0 ? -1 : this.showing.boxFor(number);
   }
 
-  // --- what is chosen ----------------------------------------------------------------------------
+  // --- the selection -----------------------------------------------------------------------------
 
   select(number) {
     this.selected = number;
@@ -109,7 +109,7 @@ class Viewer {
     this.also.selected?.(number);
   }
 
-  /** Choose a box wherever it is, and go there. */
+  /** Select a box, opening the frames around it, and scroll to it. */
   goTo(number) {
     this.reveal(number);
     this.focus(number);
@@ -147,16 +147,16 @@ class Viewer {
     return this.picture.elements.get(number);
   }
 
-  // --- what happens ------------------------------------------------------------------------------
+  // --- events ------------------------------------------------------------------------------------
 
   _listen() {
-    // Not to the SVG: browsers then take it for something that can have the focus itself.
+    // Not on the SVG, since browsers would then let it have the focus.
     const { canvas } = this.view;
     canvas.addEventListener("click", (event) => this._act(this._numberAt(event)));
     canvas.addEventListener("focusin", (event) => this._setCurrent(this._numberAt(event)));
   }
 
-  /** Return what was closed at first; if that is nothing, all groups. */
+  /** Return the groups that were closed at first, or all groups if none were. */
   closedAtFirst() {
     if (this.startClosed.size) return this.startClosed;
     return this.graph.groups.map((group) => group.index);
@@ -168,7 +168,7 @@ class Viewer {
     return -1;
   }
 
-  /** Choose a thing, and open or close it if it can; it stays where it is on the screen. */
+  /** Select a box or frame, and open or close it if possible; it stays in place on the screen. */
   _act(number) {
     if (number < 0) {
       this.select(-1);
@@ -182,7 +182,7 @@ class Viewer {
     this.view.keep(this.picture.rectOf(number), before);
   }
 
-  /** Do what a key means inside the picture; tell whether it means anything. */
+  /** Handle a key inside the picture; return whether the key has a meaning. */
   key(key) {
     if (key === "Enter" || key === " ") this._act(this.current);
     else if (key === "Backspace") this._closeAround();
@@ -210,7 +210,7 @@ class Viewer {
     return best;
   }
 
-  /** Say everything again, in the language that is shown now. */
+  /** Write all texts again, in the current language. */
   speak() {
     this.picture.drawnBoxes.clear();
     this.update();

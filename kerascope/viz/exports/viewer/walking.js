@@ -1,6 +1,6 @@
-// Walking through the picture by the arrow keys: with and against the arrows, and along a row.
+// Moving through the picture with the arrow keys: along arrows, against them, and within a row.
 
-/** Return the box or frame to which a key leads from another one; -1 if there is none. */
+/** Return the box or frame that a key selects from another one; -1 for none. */
 function nextThing(viewer, number, key) {
   const isSideways = viewer.rankdir === "LR";
   const ways = isSideways
@@ -12,7 +12,7 @@ function nextThing(viewer, number, key) {
   return besideThing(viewer, number, way === "after" ? 1 : -1, isSideways);
 }
 
-/** Follow an arrow; a frame is entered from above by its title. */
+/** Follow an arrow; a frame is entered from above at its title. */
 function alongArrows(viewer, number, onwards) {
   const { graph, picture, showing } = viewer;
   const isFrame = picture.places.frames.has(number);
@@ -32,7 +32,7 @@ function alongArrows(viewer, number, onwards) {
   return inside.length ? nearest(viewer, number, inside) : graph.count + frame;
 }
 
-/** Return the outermost frame around `to` that does not hold `from`; `to` itself if none. */
+/** Return the outermost frame around `to` that does not contain `from`, or else `to`. */
 function entered({ graph }, from, to) {
   const around = new Set(groupsAround(graph, from));
   const frames = groupsAround(graph, to).filter((group) => !around.has(group));
@@ -43,7 +43,7 @@ function isWithin(graph, number, frame) {
   return number === frame || groupsAround(graph, number).includes(frame - graph.count);
 }
 
-/** Return the first thing directly inside a frame. */
+/** Return the first box or frame directly inside a frame. */
 function firstInside({ graph, picture, rankdir }, frame) {
   let [best, least] = [-1, Infinity];
   for (const number of picture.elements.keys()) {
@@ -66,7 +66,7 @@ function nearest({ picture }, number, choices) {
   return best;
 }
 
-/** Return the nearest thing left or right in about the same row. */
+/** Return the nearest box or frame to the left or right in about the same row. */
 function besideThing({ graph, picture }, number, sign, isSideways) {
   const own = spanOf(picture.rectOf(number), isSideways);
   let [best, least] = [-1, Infinity];
@@ -80,7 +80,7 @@ function besideThing({ graph, picture }, number, sign, isSideways) {
   return best;
 }
 
-/** Return what a rectangle takes along the rows, and where its middle is across. */
+/** Return the interval of a rectangle along, and its middle across. */
 function spanOf(rect, isSideways) {
   const [x, y] = middleOf(rect);
   if (isSideways) return { start: rect.x, end: rect.x + rect.width, middle: y };

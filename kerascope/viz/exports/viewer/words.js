@@ -1,8 +1,8 @@
-// What the page says. English stands in the scripts; a page of several languages has a table.
+// The texts of the page. The scripts contain English; a page in several languages adds a table.
 
 const SPEECH = { words: null };
 
-/** Return some English words in the language that is shown. */
+/** Return an English text in the current language. */
 function said(english) {
   return SPEECH.words?.[english] ?? english;
 }
