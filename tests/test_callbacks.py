@@ -170,13 +170,16 @@ def test_one_callback_needs_no_list():
 @pytest.mark.parametrize(
     ("bad", "words"),
     [
-        ([cb.History(), "x"], r"callbacks\[1\]: no callback; .* got a str\. Inherit"),
-        ([cb.History], r"callbacks\[0\]: it is the class History; .* Write History\(\)\."),
-        ([print], r"callbacks\[0\]: no callback; .* got a builtin.*LambdaCallback\(on_epoch_end"),
+        ([cb.History(), "x"], r"callbacks\[1\]: expected a callback, .* got a str\. Inherit"),
+        ([cb.History], r"callbacks\[0\]: expected an instance, .* Write History\(\)\."),
+        (
+            [print],
+            r"callbacks\[0\]: expected a callback, .* got a builtin.*LambdaCallback\(on_epoch_end",
+        ),
         ([None], r"callbacks\[0\]: .* got a NoneType"),
         ([dict], r"callbacks\[0\]: .* got the class dict"),
-        ("EarlyStopping", r"callbacks: not a list; .* got a str"),
-        (7, r"callbacks: not a list; .* got a int"),
+        ("EarlyStopping", r"callbacks: expected a list of callbacks, got a str"),
+        (7, r"callbacks: expected a list of callbacks, got a int"),
     ],
 )
 def test_what_is_no_callback_is_refused_with_its_place_and_type(bad, words):
@@ -286,10 +289,10 @@ def test_lambda_callback_calls_its_functions_and_keeps_its_attributes():
 
 def test_lambda_callback_refuses_an_unknown_hook_and_what_is_no_function():
     with pytest.raises(
-        ArgumentError, match=r"no hook 'on_epoch_ends'.*Did you mean 'on_epoch_end'"
+        ArgumentError, match=r"unknown hook 'on_epoch_ends'.*Did you mean 'on_epoch_end'"
     ):
         cb.LambdaCallback(on_epoch_ends=print)
-    with pytest.raises(DtypeError, match=r"on_epoch_end cannot be called; .* got int"):
+    with pytest.raises(DtypeError, match=r"on_epoch_end: expected a function, got int"):
         cb.LambdaCallback(on_epoch_end=3)
 
 
@@ -395,7 +398,9 @@ def test_a_missing_validation_is_named_as_the_cause():
 
 @pytest.mark.parametrize("kind", [cb.EarlyStopping, cb.ReduceLROnPlateau])
 def test_an_unknown_mode_is_refused(kind):
-    with pytest.raises(ArgumentError, match=f"{kind.__name__}: no mode 'maxi'.*mean 'max'"):
+    with pytest.raises(
+        ArgumentError, match=f"{kind.__name__}: expected mode .* got 'maxi'.*mean 'max'"
+    ):
         kind(mode="maxi")
 
 
@@ -426,7 +431,7 @@ def test_an_error_inside_a_schedule_is_not_taken_for_a_missing_argument():
 
 def test_a_schedule_that_returns_no_number_changes_nothing():
     model = StandInModel(lr=0.5)
-    with pytest.raises(DtypeError, match="for epoch 0 is no number; expected a float, got None"):
+    with pytest.raises(DtypeError, match="expected a float .* for epoch 0, got None"):
         train(cb.LearningRateScheduler(lambda epoch: None), [{}], model)
     assert K.get_value(model.optimizer.lr) == 0.5
 
@@ -434,7 +439,7 @@ def test_a_schedule_that_returns_no_number_changes_nothing():
 def test_an_optimizer_without_a_rate_is_named():
     model = StandInModel()
     model.optimizer = object()
-    with pytest.raises(ArgumentError, match="expected an attribute 'lr', got object"):
+    with pytest.raises(ArgumentError, match="with a learning rate 'lr', got object"):
         train(cb.LearningRateScheduler(lambda epoch: 0.1), [{}], model)
 
 
@@ -481,9 +486,11 @@ def test_the_older_word_for_min_delta_is_understood():
 
 
 def test_reduce_on_plateau_refuses_a_factor_of_one_and_unknown_arguments():
-    with pytest.raises(ArgumentError, match=r"bad factor; .* got 1\.0"):
+    with pytest.raises(ArgumentError, match=r"expected a factor .* got 1\.0"):
         cb.ReduceLROnPlateau(factor=1.0)
-    with pytest.raises(ArgumentError, match=r"no argument 'patients'. Did you mean 'patience'"):
+    with pytest.raises(
+        ArgumentError, match=r"unknown argument 'patients'. Did you mean 'patience'"
+    ):
         cb.ReduceLROnPlateau(patients=3)
 
 
@@ -560,10 +567,10 @@ def test_a_pattern_may_use_either_spelling_of_accuracy():
     ("arguments", "words"),
     [
         ({"filepath": "a{epoch"}, "bad pattern"),
-        ({"filepath": "a{}.h5"}, "a field without a name"),
-        ({"filepath": "a", "period": 0}, "bad period"),
-        ({"filepath": "a", "mode": "best"}, "no mode 'best'"),
-        ({"filepath": "a", "save_freq": 100}, "cannot save in the middle of an epoch"),
+        ({"filepath": "a{}.h5"}, "expected fields with names"),
+        ({"filepath": "a", "period": 0}, "expected a number of epochs as period"),
+        ({"filepath": "a", "mode": "best"}, "got 'best'"),
+        ({"filepath": "a", "save_freq": 100}, "expected save_freq='epoch', got 100"),
     ],
 )
 def test_a_bad_checkpoint_is_refused_before_training(arguments, words):
@@ -610,7 +617,7 @@ def test_appending_to_nothing_writes_the_header(tmp_path):
 def test_appending_to_another_kind_of_file_leaves_it_alone(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("dear diary\n", encoding="utf-8")
-    with pytest.raises(ArgumentError, match=r"cannot append to notes\.txt"):
+    with pytest.raises(ArgumentError, match=r"notes\.txt: to append, expected"):
         train(cb.CSVLogger(path, append=True), [{"loss": 0.25}])
     assert path.read_text(encoding="utf-8") == "dear diary\n"
 
@@ -622,7 +629,7 @@ def test_missing_values_are_na_and_arrays_stand_in_brackets(tmp_path):
 
 
 def test_a_figure_without_a_column_warns(tmp_path):
-    with pytest.warns(KerascopeWarning, match=r"val_loss not written; log\.csv has the columns"):
+    with pytest.warns(KerascopeWarning, match=r"log\.csv has no column for val_loss"):
         train(cb.CSVLogger(tmp_path / "log.csv"), [{"loss": 1.0}, {"loss": 1.0, "val_loss": 2.0}])
 
 
@@ -680,7 +687,7 @@ def test_a_drawer_gets_the_start_each_batch_and_the_end(drawn):
 def test_progress_counts_steps_where_samples_are_unknown(drawn):
     fit(batches=TWO_BATCHES, verbose=1, count_mode="steps")
     assert [(p.seen, p.target) for p in drawn] == [(0, 2), (1, 2), (2, 2)]
-    with pytest.raises(ArgumentError, match="no count_mode 'rows'"):
+    with pytest.raises(ArgumentError, match="expected count_mode .* got 'rows'"):
         cb.ProgbarLogger("rows")
 
 
@@ -819,7 +826,7 @@ def test_figures_are_sent_as_json(server):
 
 @pytest.mark.parametrize("root", ["http://127.0.0.1:9", "no address"])
 def test_training_goes_on_if_nobody_answers(root):
-    with pytest.warns(KerascopeWarning, match="epoch 1 could not be sent to .* Training goes on"):
+    with pytest.warns(KerascopeWarning, match="epoch 1 could not be sent to .* Training continues"):
         train(cb.RemoteMonitor(root), [{"loss": 0.5}])
 
 
@@ -914,13 +921,15 @@ def test_a_model_writes_its_figures(tmp_path):
     ids=str,
 )
 def test_what_is_not_written_is_said(asked):
-    with pytest.warns(KerascopeWarning, match=f"TensorBoard: {next(iter(asked))}: not written"):
+    with pytest.warns(KerascopeWarning, match=f"TensorBoard: .* Not written: {next(iter(asked))}"):
         cb.TensorBoard(**asked)
 
 
 @pytest.mark.parametrize("update_freq", ["epochs", 0, -1])
 def test_a_bad_frequency_is_refused(update_freq):
-    with pytest.raises(ArgumentError, match="expected 'epoch', 'batch' or a number of samples"):
+    with pytest.raises(
+        ArgumentError, match="expected update_freq 'epoch', 'batch' or a number of samples"
+    ):
         cb.TensorBoard(update_freq=update_freq)
 
 
@@ -947,7 +956,7 @@ def test_a_pattern_that_cannot_be_filled_is_answered(pattern):
 
 def test_remote_monitor_sends_whatever_the_logs_hold():
     callback = cb.RemoteMonitor("http://localhost:1")
-    with pytest.warns(KerascopeWarning, match="could not be sent .* Training goes on"):
+    with pytest.warns(KerascopeWarning, match="could not be sent .* Training continues"):
         callback.on_epoch_end(0, {"all": [np.float32(1)], "what": object()})
 
 

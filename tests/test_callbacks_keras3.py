@@ -174,7 +174,7 @@ def test_of_a_metric_that_keras_does_not_know_the_direction_has_to_be_said(metri
     model = StandInModel(None)
     model.stateful_metrics = {"score": metric}
     for name in ("score", "f1"):
-        with pytest.raises(ValueError, match=f"less of 'val_{name}' is better is not known"):
+        with pytest.raises(ValueError, match=f"unknown whether a larger 'val_{name}' is better"):
             best_of(model, name)
 
 

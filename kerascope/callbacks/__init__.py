@@ -1,9 +1,9 @@
-"""Callbacks: what `fit` tells about every batch, epoch and run; Keras's `keras.callbacks`.
+"""Callbacks: objects that `fit` calls at every batch, epoch and run; Keras's `keras.callbacks`.
 
-Each file holds callbacks of one purpose: `base` the interface, `callback_list` what `fit` talks to,
-`recording` the records of a run, `progress` the bar, `tensorboard` the figures for another program,
-`monitor` those that watch a figure and act on the model, `backup` what lets a killed run go on.
-`registry` knows them by name; `get("EarlyStopping")` makes one.
+`base` defines the interface, and `callback_list` the list that `fit` calls. `recording` stores the
+logs of a run, `progress` shows the progress bar, and `tensorboard` writes files for TensorBoard.
+`monitor` contains the callbacks that watch a metric and change the training, and `backup` the one
+that continues a killed run. `registry` finds callbacks by name: `get("EarlyStopping")` makes one.
 """
 
 from kerascope.callbacks.backup import BackupAndRestore

@@ -1,4 +1,4 @@
-"""Continue a run that was killed, with the same numbers as without: `BackupAndRestore`."""
+"""Continue a killed run with the same numbers as an undisturbed run: `BackupAndRestore`."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import numpy as np
 
 from kerascope.backend.variables import Variable
 from kerascope.callbacks.backup_folder import (
+    Backup,
     BackupFolder,
-    Found,
     reading,
     set_state_of_global_generators,
     state_of_global_generators,
 )
 from kerascope.callbacks.base import Callback, Logs, registry
-from kerascope.callbacks.kept_state import KeptFeeds, KeptState, checksum, keeps_state
+from kerascope.callbacks.kept_state import FeedStates, ObjectState, checksum, keeps_state
 from kerascope.callbacks.monitor import say
 from kerascope.errors import ArgumentError, ConfigError, DataError
 from kerascope.user_frames import warn
@@ -45,9 +45,10 @@ class BackupAndRestore(Callback):
     Parameters
     ----------
     backup_dir : path
-        A folder for this `fit` alone; a second `fit` needs another. Made if it does not exist.
+        The folder of this `fit`. A second `fit` needs another folder. It is created if it does not
+        exist.
     save_freq : "epoch" or int
-        When a backup is written: at the end of each epoch, or after so many batches. The first one
+        Write a backup at the end of each epoch, or after this number of batches. The first backup
         is written when training begins.
     double_checkpoint : bool
         Keep the previous backup as well. It is used if the last one is damaged.
@@ -55,8 +56,8 @@ class BackupAndRestore(Callback):
         Delete the backup when `fit` has finished. Otherwise the same script, run again, does not
         train, unless `epochs` is larger.
     read_forward : bool
-        Not in Keras. A generator function cannot start in the middle, so it is refused by default.
-        With True, it is read forward over all batches that were trained on before.
+        An addition of kerascope. A generator function cannot start in the middle, so it is refused
+        by default. With True, the batches that were trained on before are read and skipped.
 
     Notes
     -----
@@ -67,17 +68,17 @@ class BackupAndRestore(Callback):
     the backup contains what they did.
 
     When a run continues, `on_train_begin` of every callback is called, in the middle of an epoch
-    also `on_epoch_begin`. Then the callback's state is restored. The state of a callback of your
-    own is all of its attributes that are numbers, texts, arrays, or containers of them. If it needs
-    more, it returns that as such data from a method `get_state()`, and receives it in
-    `set_state(state)`. What it wrote to files or printed since the last backup, it writes again:
-    `CSVLogger` and `TensorBoard` first truncate their files, `ModelCheckpoint` writes the same
-    files again, `RemoteMonitor` sends the same logs again.
+    also `on_epoch_begin`. Then the callback's state is restored. The state of your own callback
+    consists of its attributes that are numbers, texts, arrays, or containers of them. If it has
+    other state, it returns this as such data from a method `get_state()` and restores it in
+    `set_state(state)`. Output since the last backup is repeated. `CSVLogger` and `TensorBoard`
+    first truncate their files, `ModelCheckpoint` writes the same files again, and `RemoteMonitor`
+    sends the same logs again.
 
-    Batches may come from arrays, a `Sequence`, or an iterator whose place is in its attributes, or
-    in `get_state()` and `set_state(state)`, which then return and set its whole state. Workers
-    prefetch batches: then only a `Sequence` can be backed up, and in the middle of an epoch only
-    one whose batches depend on nothing but their index.
+    Batches may come from arrays, a `Sequence`, or an iterator. The place of an iterator must be in
+    its attributes, or in its methods `get_state()` and `set_state(state)`, which then return and
+    set its whole state. With workers, which prefetch batches, only a `Sequence` can be backed up.
+    For a backup in the middle of an epoch, its batches must depend only on their index.
 
     If a callback trains another model, such as the discriminator of a GAN, the backup contains only
     the weights that are also in this model. The callback must add the rest by `get_state` and
@@ -90,7 +91,7 @@ class BackupAndRestore(Callback):
     Raises
     ------
     ArgumentError
-        A bad folder or frequency.
+        The folder or the frequency is not valid.
     ConfigError
         When training begins: the backup is damaged, or belongs to another model, optimizer, data,
         batch size or `fit` of the script, or is in an epoch after the last. It is not changed.
@@ -142,9 +143,9 @@ class BackupAndRestore(Callback):
         self.read_forward = read_forward
         self._folder = BackupFolder(self.backup_dir, keeps_previous=double_checkpoint)
         self._run: Any = None
-        self._found: Found | None = None
-        self._callbacks: dict[str, KeptState] = {}
-        self._feeds: KeptFeeds | None = None
+        self._found: Backup | None = None
+        self._callbacks: dict[str, ObjectState] = {}
+        self._feeds: FeedStates | None = None
         self._place = (0, 0)
         self._has_trained = False
         self._frozen: FrozenWeights | None = None
@@ -152,7 +153,7 @@ class BackupAndRestore(Callback):
         self._epoch = 0
         self._batches = 0  # since the last backup
         self._is_late = False  # whether a backup that was due could not be written yet
-        if self.save_freq != "epoch":  # otherwise there is no call at each batch
+        if self.save_freq != "epoch":  # at each batch, only if needed
             vars(self)["on_batch_end"] = self._count_batch
 
     # --- the beginning of a run -------------------------------------------------------------------
@@ -160,19 +161,18 @@ class BackupAndRestore(Callback):
     def set_run(self, run: Any) -> None:
         """Receive the `engine.run.Run` of a `fit`, and look for a backup.
 
-        No other method of any callback has been called yet. If this fails, nothing is changed.
+        This is called before all other methods of all callbacks. If it fails, nothing is changed.
         """
         if sum(isinstance(callback, BackupAndRestore) for callback in run.callbacks) > 1:
             raise ArgumentError(
-                "fit: there are two BackupAndRestore among the callbacks; expected one "
-                "BackupAndRestore, since one alone can say where training begins. For another copy "
-                "of the weights, use ModelCheckpoint."
+                "fit: expected one BackupAndRestore among the callbacks, got two. Only one can set "
+                "where training begins. For another copy of the weights, use ModelCheckpoint."
             )
-        run.endings.enter_context(self._folder.held())
-        run.endings.callback(self._let_go)
+        run.endings.enter_context(self._folder.locked())
+        run.endings.callback(self._release)
         self._run = run
         self._callbacks = _kept_callbacks(run.callbacks)
-        self._feeds = KeptFeeds(run.feeds, self.read_forward)
+        self._feeds = FeedStates(run.feeds, self.read_forward)
         self._number = self._folder.finished + 1
         self._batches = 0
         self._is_late = False
@@ -182,22 +182,21 @@ class BackupAndRestore(Callback):
         self._found = self._of_this_run(self._folder.read())
         if self._found is not None:
             epoch, batch = self._found.state["place"]
-            self._check_its_epoch(self._found, epoch, batch)
+            self._check_epoch(self._found, epoch, batch)
             run.begin_at(epoch, batch, self._restore)
 
-    def _check_its_epoch(self, found: Found, epoch: int, batch: int) -> None:
+    def _check_epoch(self, found: Backup, epoch: int, batch: int) -> None:
         """Raise ConfigError if training would end before the epoch that a backup is in."""
         epochs = self.params.get("epochs", epoch + 1)
         if batch and epoch >= epochs:
             raise ConfigError(
-                f"BackupAndRestore: {str(found.path)!r} is in epoch {epoch + 1}, batch {batch}; "
-                f"epochs={epochs} ends before it, so there is no training that could go on. It "
-                f"stays as it is. Expected epochs={epoch + 1} or more; to begin anew, move it away "
-                "or choose another backup_dir."
+                f"BackupAndRestore: expected epochs={epoch + 1} or more, got {epochs}, because "
+                f"{str(found.path)!r} is in epoch {epoch + 1}, batch {batch}. The backup was not "
+                "changed. To start again, move it away or choose another backup_dir."
             )
 
-    def _of_this_run(self, found: Found | None) -> Found | None:
-        """Return the backup if it is of this run; None if it contains no training yet."""
+    def _of_this_run(self, found: Backup | None) -> Backup | None:
+        """Return the backup if it belongs to this run, or None if it contains no training yet."""
         if found is None:
             return None
         try:
@@ -209,7 +208,7 @@ class BackupAndRestore(Callback):
             raise
         return found
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
         self._run = self._found = self._frozen = None
         self._callbacks, self._feeds = {}, None
 
@@ -217,15 +216,15 @@ class BackupAndRestore(Callback):
         """Write the first backup, with the initial weights, unless there is a backup."""
         if self._run is None:
             raise ArgumentError(
-                "BackupAndRestore: this training has no beginning that could be moved; expected "
-                "model.fit or model.fit_generator. Elsewhere, save the model yourself."
+                "BackupAndRestore needs model.fit or model.fit_generator, which can start in the "
+                "middle. Elsewhere, save the model yourself."
             )
         if self._found is None:
             self._write()
 
-    # --- going on ---------------------------------------------------------------------------------
+    # --- continuing ------------------------------------------------------------------------------
 
-    def _check(self, found: Found) -> None:
+    def _check(self, found: Backup) -> None:
         """Raise ConfigError if a backup belongs to another run."""
         state = found.state
         missing = [name for name in _NEEDED if not isinstance(state, dict) or name not in state]
@@ -235,8 +234,8 @@ class BackupAndRestore(Callback):
             there = shortened(state["fit"])
             raise self._refusal(
                 found,
-                f"it is of fit number {there} of its script with this folder, and this is number "
-                f"{self._number}. Give each fit a folder of its own",
+                f"it belongs to fit number {there} of its script with this folder, and this is "
+                f"number {self._number}. Give each fit its own folder",
             )
         for name, here in self._run.facts.items():
             there = state["facts"].get(name)
@@ -245,7 +244,7 @@ class BackupAndRestore(Callback):
         if not all(type(number) is int and number >= 0 for number in state["place"]):
             raise self._refusal(found, f"its place is {state['place']}")
         if not all({"values", "unchanged"} <= kept.keys() for kept in state["callbacks"].values()):
-            raise self._refusal(found, "its callbacks are none")
+            raise self._refusal(found, "its callbacks have no state")
         arrays = [(array.shape, array.dtype) for array in state["variables"]]
         variables = [(v.shape, np.dtype(v.dtype)) for v in self._run.variables]
         if arrays != variables:
@@ -253,39 +252,39 @@ class BackupAndRestore(Callback):
         assert self._feeds is not None
         self._feeds.check(state["feeds"])
 
-    def _refusal(self, found: Found, reason: str) -> ConfigError:
+    def _refusal(self, found: Backup, reason: str) -> ConfigError:
         return ConfigError(
             f"BackupAndRestore: {str(found.path)!r} is the backup of another run: {reason}. It "
-            "stays as it is. To begin anew, move it away or choose another backup_dir."
+            "was not changed. To start again, move it away or choose another backup_dir."
         )
 
     def _restore(self) -> None:
-        """Restore everything to the moment of the backup."""
+        """Restore the state of the whole run from the backup."""
         assert self._found is not None
-        self._tell_of_differences(self._found.state)
-        self._tell_of_other_fits(self._found)
+        self._warn_of_differences(self._found.state)
+        self._warn_of_other_fits(self._found)
         with reading(self._found):
-            self._give_back(self._found.state)
+            self._restore_state(self._found.state)
         if self._has_trained and self.params.get("verbose"):
-            say(f"BackupAndRestore: {self._place_in_words()}, says {self._found.path}.")
+            say(f"BackupAndRestore: {self._place_in_words()}, from {self._found.path}.")
         self._found = None
 
     def _place_in_words(self) -> str:
         epoch, batch = self._place
         if batch:
-            return f"training goes on at epoch {epoch + 1}, batch {batch}"
+            return f"training continues at epoch {epoch + 1}, batch {batch}"
         if self.model.stop_training or epoch >= self.params.get("epochs", epoch + 1):
             return f"training ended after epoch {epoch}"
-        return f"training goes on at epoch {epoch + 1}"
+        return f"training continues at epoch {epoch + 1}"
 
-    def _give_back(self, state: Any) -> None:
+    def _restore_state(self, state: Any) -> None:
         for variable, array in zip(self._run.variables, state["variables"], strict=True):
             variable.set_value(array)
         for name, kept in self._callbacks.items():
             if name in state["callbacks"]:
-                kept.give_back(state["callbacks"][name])
+                kept.restore(state["callbacks"][name])
         assert self._feeds is not None
-        self._feeds.give_back(state["feeds"])
+        self._feeds.restore(state["feeds"])
         self.model.stop_training = bool(state["stop_training"])
         set_state_of_global_generators(state["generators"])
         assert self._frozen is not None
@@ -294,12 +293,12 @@ class BackupAndRestore(Callback):
         self._place = (self._epoch, batch)
         self._has_trained = bool(state["has_trained"])
 
-    def _tell_of_differences(self, state: Any) -> None:
+    def _warn_of_differences(self, state: Any) -> None:
         if state["seeds"] != self._run.seeds:
             warn(
-                "BackupAndRestore: random ops (Dropout, noise) were made with other seeds than in "
-                "the run that goes on, so other numbers are drawn from here on. To go on bit for "
-                "bit, begin the script with np.random.seed(0)."
+                "BackupAndRestore: random ops (Dropout, noise) have other seeds than before, "
+                "so different numbers are drawn. For identical results, begin the script with "
+                "np.random.seed(0)."
             )
         there = state["callbacks"]
         here = {name: kept.take() for name, kept in self._callbacks.items()}
@@ -307,17 +306,17 @@ class BackupAndRestore(Callback):
             kept = there.get(name) or here[name]
             if name.split()[0] in _ALWAYS_THERE or not (kept["values"] or "own" in kept):
                 continue
-            what = "is not here any more" if name in there else "is new, and begins afresh"
-            warn(f"BackupAndRestore: {name}, a callback of the run that goes on, {what}.")
+            what = "is missing in this run" if name in there else "is new and has no state"
+            warn(f"BackupAndRestore: the callback {name} {what}.")
 
-    def _tell_of_other_fits(self, found: Found) -> None:
+    def _warn_of_other_fits(self, found: Backup) -> None:
         """Warn if the backup may belong to another fit of this process."""
         if self._number > 1 and found.state["has_trained"]:
             warn(
-                f"BackupAndRestore: training goes on from {str(found.path)!r}, which was left by "
-                f"the fit that followed {self._number - 1} finished in this folder. If this is "
-                "another fit, as when an earlier cell of a notebook is run again, move it away, "
-                "and give each fit a folder of its own."
+                f"BackupAndRestore: training continues from {str(found.path)!r}, the backup of fit "
+                f"number {self._number} in this folder. If this is another fit, such as an earlier "
+                "cell of a notebook that you run again, move the backup away, and give each fit "
+                "its own folder."
             )
 
     # --- backups ----------------------------------------------------------------------------------
@@ -329,7 +328,7 @@ class BackupAndRestore(Callback):
             self._feeds.note()
 
     def _count_batch(self, batch: int, logs: Logs | None = None) -> None:
-        """Write a backup if one is due."""
+        """Write a backup if `save_freq` requires it."""
         self._place = (self._epoch, batch + 1)
         self._has_trained = True
         self._batches += 1
@@ -338,14 +337,14 @@ class BackupAndRestore(Callback):
             self._write()
 
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
-        """Write a backup if one is due."""
+        """Write a backup if `save_freq` requires it."""
         self._place = (epoch + 1, 0)
         self._has_trained = True
         if self.save_freq == "epoch" or self._is_late:
             self._write()
 
     def on_train_end(self, logs: Logs | None = None) -> None:
-        """Delete the backup, or write that of the finished run."""
+        """Delete the backup, or write the one of the finished run."""
         if self._found is not None:  # it was not restored, so it is still needed
             return
         if self.delete_checkpoint:
@@ -379,9 +378,9 @@ class BackupAndRestore(Callback):
         )
 
 
-def _kept_callbacks(callbacks: list[Any]) -> dict[str, KeptState]:
-    """Return the states of callbacks by their names: "EarlyStopping 1"."""
-    kept: dict[str, KeptState] = {}
+def _kept_callbacks(callbacks: list[Any]) -> dict[str, ObjectState]:
+    """Return the states of the callbacks by name: "EarlyStopping 1"."""
+    kept: dict[str, ObjectState] = {}
     counts: Counter[str] = Counter()
     for callback in callbacks:
         if getattr(callback, "comes_last", False):
@@ -389,37 +388,38 @@ def _kept_callbacks(callbacks: list[Any]) -> dict[str, KeptState]:
         label = type(callback).__name__
         counts[label] += 1
         name = f"{label} {counts[label]}"
-        kept[name] = KeptState(callback, f"the callback {label}", _SET_BY_FIT)
+        kept[name] = ObjectState(callback, f"the callback {label}", _SET_BY_FIT)
     return kept
 
 
-# --- weights that a run only reads ----------------------------------------------------------------
-# If they change, a callback trains them.
+# --- frozen weights -------------------------------------------------------------------------------
+# A run only reads them. If they change, a callback trains them.
 
 
 class FrozenWeights:
-    """Compares weights from backup to backup, and warns once if they changed.
+    """Compares frozen weights at each backup, and warns once if they changed.
 
-    In a GAN a callback trains the discriminator, which is part of the model of `fit` but frozen
-    there. Its weights are in the backup, its optimizer is not. A model that shares no weight with
-    that of `fit` is not in the backup at all.
+    In a GAN, a callback trains the discriminator, which is a frozen part of the model of `fit`. The
+    backup contains its weights but not its optimizer. A model that shares no weights with the model
+    of `fit` is not in the backup at all.
 
     Parameters
     ----------
     weights : list of Variable
+        The frozen weights of the model.
     steps_of_others : callable
-        Returns how many steps every other model was trained.
-    callbacks : iterable of KeptState
-        If one of them is a user's and has `get_state`, there is no warning.
+        Returns the number of training steps of each other model.
+    callbacks : iterable of ObjectState
+        If a user's callback among them has `get_state`, the warning is omitted.
     """
 
     def __init__(
         self,
         weights: list[Variable],
         steps_of_others: Callable[[], dict[Any, int]],
-        callbacks: Iterable[KeptState],
+        callbacks: Iterable[ObjectState],
     ) -> None:
-        self._is_over = any(map(_is_told_by_its_writer, callbacks))
+        self._is_over = any(map(_is_stored_by_user, callbacks))
         self._weights = weights
         self._steps_of_others = steps_of_others
         self._sums: list[Any] = []
@@ -431,21 +431,20 @@ class FrozenWeights:
         Warns
         -----
         KerascopeWarning
-            The weights changed, or another model was trained; only the first time.
+            The weights changed, or another model was trained. There is only one warning per run.
         """
         if self._is_over:
             return
         before, self._sums = self._sums, [checksum(w.get_value()) for w in self._weights]
-        pairs = zip(self._weights, before, self._sums, strict=False)  # there is no first `before`
+        pairs = zip(self._weights, before, self._sums, strict=False)  # `before` is empty at first
         changed = [weight for weight, was, now in pairs if was != now]
         steps, self._steps = self._steps, WeakKeyDictionary(self._steps_of_others())
         if changed:
             self._warn(
-                f"{changed[0].name!r}, which this training only reads, was changed while it ran. "
-                "If another model is trained in a callback, its optimizer is not in the backup: a "
-                "run that goes on begins with a new one, and ends with other numbers. Give that "
-                "callback get_state(), which returns what is missing (optimizer.get_weights()), "
-                "and set_state(state)."
+                f"the frozen weight {changed[0].name!r} changed during training. If a callback "
+                "trains another model, the optimizer of that model is not in the backup, so a "
+                "continued run gets different numbers. Give the callback the methods get_state(), "
+                "which returns the missing state (optimizer.get_weights()), and set_state(state)."
             )
             return
         if steps is None:
@@ -453,9 +452,9 @@ class FrozenWeights:
         trained = [model.name for model, n in self._steps.items() if n != steps.get(model, 0)]
         if trained:
             self._warn(
-                f"the model {sorted(trained)[0]!r} was trained while this training ran, and is not "
-                "in its backup: a run that goes on begins with a new one. If a callback trains it "
-                "on and on, give that callback get_state(), which returns what is missing "
+                f"the model {sorted(trained)[0]!r} was trained during this training, and is not in "
+                "the backup, so a continued run starts with a new one. If a callback trains it, "
+                "give the callback the methods get_state(), which returns the missing state "
                 "(get_weights() of the model and of its optimizer), and set_state(state)."
             )
 
@@ -464,7 +463,7 @@ class FrozenWeights:
         warn(f"BackupAndRestore: {what}")
 
 
-def _is_told_by_its_writer(kept: KeptState) -> bool:
+def _is_stored_by_user(kept: ObjectState) -> bool:
     is_ours = type(kept.subject).__module__.startswith("kerascope.")
     return not is_ours and keeps_state(kept.subject)
 
@@ -478,15 +477,17 @@ def check_folder_name(backup_dir: Any) -> str:
     Raises
     ------
     ArgumentError
-        It is empty, a file, not a path, or not a name that a folder can have.
+        It is empty, a file, not a path, or not a valid name of a folder.
     """
     if backup_dir is None or backup_dir == "":
-        raise ArgumentError("BackupAndRestore: backup_dir is empty; expected the path of a folder.")
+        raise ArgumentError(
+            "BackupAndRestore: expected the path of a folder as backup_dir, got none."
+        )
     name = os.fspath(backup_dir) if isinstance(backup_dir, (str, os.PathLike)) else None
     if not isinstance(name, str):
         raise ArgumentError(
-            f"BackupAndRestore: backup_dir is {backup_dir!r}, a {type(backup_dir).__name__}; "
-            "expected the path of a folder as a text or a Path."
+            "BackupAndRestore: expected the path of a folder as backup_dir, a str or a Path, got "
+            f"{backup_dir!r}, a {type(backup_dir).__name__}."
         )
     try:
         is_file = stat.S_ISREG(os.stat(name).st_mode)
@@ -494,25 +495,25 @@ def check_folder_name(backup_dir: Any) -> str:
         is_file = False
     except (OSError, ValueError) as error:
         if isinstance(error, (NotADirectoryError, PermissionError)):
-            return name  # `fit` raises when it makes the folder
+            return name  # `fit` raises when it creates the folder
         raise ArgumentError(
-            f"BackupAndRestore: backup_dir {shortened(name)} is no name of a folder "
-            f"({getattr(error, 'strerror', None) or error}); expected one that can be made."
+            f"BackupAndRestore: expected a folder as backup_dir, got {shortened(name)}: "
+            f"{getattr(error, 'strerror', None) or error}."
         ) from error
     if is_file:
         raise ArgumentError(
-            f"BackupAndRestore: backup_dir {name!r} is a file; expected the path of a folder."
+            f"BackupAndRestore: expected a folder as backup_dir, got the file {name!r}."
         )
     return name
 
 
 def checked_frequency(save_freq: Any) -> str | int:
-    """Return "epoch" or a number of batches.
+    """Check `save_freq`. Return "epoch" or a number of batches.
 
     Raises
     ------
     ArgumentError
-        `save_freq` is neither.
+        `save_freq` has another value.
     """
     is_whole = isinstance(save_freq, (int, np.integer)) and not isinstance(save_freq, bool)
     if isinstance(save_freq, str) and save_freq == "epoch":
@@ -520,11 +521,11 @@ def checked_frequency(save_freq: Any) -> str | int:
     if is_whole and save_freq >= 1:
         return int(save_freq)
     raise ArgumentError(
-        f"BackupAndRestore: save_freq is {save_freq!r}; expected 'epoch' or a number of batches."
+        f"BackupAndRestore: expected save_freq 'epoch' or a number of batches, got {save_freq!r}."
     )
 
 
-# --- what differs between two runs, in words ------------------------------------------------------
+# --- differences between two runs -----------------------------------------------------------------
 
 
 def difference(name: str, there: Any, here: Any) -> str:

@@ -1,8 +1,8 @@
 """The folder of a backup: one file, which is complete or absent, and a lock.
 
-The file contains plain data: numbers, texts, arrays, random generators, and containers of them.
-They are written as JSON, with the arrays beside it. There is no pickle in it, so reading a file
-never runs code that the file chooses.
+The file contains plain data: numbers, texts, arrays, random generators, and containers of them. It
+is an archive of JSON text and arrays. It contains no pickles, so reading a file never runs code
+from it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _held: dict[str, int] = {}  # folders locked by runs of this process -> process 
 _finished: dict[str, int] = {}  # folder -> number of runs of this process that finished with it
 
 
-class Found(NamedTuple):
+class Backup(NamedTuple):
     """A backup that was read: its file and its state."""
 
     path: Path
@@ -50,18 +50,18 @@ class BackupFolder:
     ----------
     path : path
     keeps_previous : bool
-        Keep the previous file as well.
+        Whether to keep the previous file as well.
     """
 
     def __init__(self, path: str | os.PathLike[str], keeps_previous: bool = False) -> None:
-        self.path = Path(os.path.abspath(path))  # a script may change its folder meanwhile
+        self.path = Path(os.path.abspath(path))  # the working folder may change during the run
         self.keeps_previous = keeps_previous
         self._lock: int | None = None
         self._is_deleted = False
 
     @property
     def file(self) -> Path:
-        """Where the backup is written."""
+        """The path of the backup."""
         return self.path / NAME
 
     @property
@@ -80,25 +80,25 @@ class BackupFolder:
     # --- the lock ---------------------------------------------------------------------------------
 
     @contextmanager
-    def held(self) -> Iterator[None]:
-        """Make and lock the folder; no other run may use it inside the `with` block.
+    def locked(self) -> Iterator[None]:
+        """Create and lock the folder, so that no other run can use it inside the `with` block.
 
         Raises
         ------
         UnavailableError
-            Another run has locked it, or it cannot be made.
+            Another run has locked the folder, or it cannot be created.
         """
         try:
             key, self._is_deleted = self._key, False
-        except (OSError, RuntimeError) as error:  # links that lead in a circle
-            raise self._is_unusable(error) from error
+        except (OSError, RuntimeError) as error:  # a circle of links
+            raise self._unusable(error) from error
         if _held.get(key) == os.getpid():
-            raise self._is_held("another fit of this process")
+            raise self._in_use("another fit of this process")
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            self._lock = self._locked()
+            self._lock = self._locked_file()
         except OSError as error:
-            raise self._is_unusable(error) from error
+            raise self._unusable(error) from error
         _held[key] = os.getpid()
         try:
             yield
@@ -106,16 +106,16 @@ class BackupFolder:
             del _held[key]
             os.close(self._lock)
             self._lock = None
-            if self._is_deleted and os.name == "nt":  # where an open file cannot be removed
+            if self._is_deleted and os.name == "nt":  # Windows cannot remove an open file
                 self.delete()
 
-    def _locked(self) -> int:
+    def _locked_file(self) -> int:
         """Return the open lock file, locked by this process."""
         while True:
             number = os.open(self.path / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
             try:
                 if not _try_lock(number):
-                    raise self._is_held("another process")
+                    raise self._in_use("another process")
                 with suppress(FileNotFoundError):  # the previous run may have removed it
                     if os.path.samestat(os.fstat(number), os.stat(self.path / LOCK)):
                         return number
@@ -124,13 +124,13 @@ class BackupFolder:
                 raise
             os.close(number)
 
-    def _is_held(self, by: str) -> UnavailableError:
+    def _in_use(self, by: str) -> UnavailableError:
         return UnavailableError(
-            f"BackupAndRestore: the folder {str(self.path)!r} is in use by {by}; expected a folder "
-            "of this run alone. Wait for the other run, or choose another backup_dir."
+            f"BackupAndRestore: the folder {str(self.path)!r} is in use by {by}. Wait for the "
+            "other run, or choose another backup_dir."
         )
 
-    def _is_unusable(self, error: Exception) -> Exception:
+    def _unusable(self, error: Exception) -> Exception:
         if isinstance(error, KerascopeError):
             return error
         return UnavailableError(
@@ -141,14 +141,14 @@ class BackupFolder:
     # --- files ------------------------------------------------------------------------------------
 
     def write(self, state: Any) -> None:
-        """Write a backup. Whatever happens, a complete file remains: the old or the new one.
+        """Write a backup. If this fails, the old file remains complete.
 
         Raises
         ------
         UnavailableError
-            It cannot be written, or the disk is full.
+            The file cannot be written, or the disk is full.
         """
-        self._make_again()
+        self._recreate()
         with replacing(self.file) as unfinished:
             with unfinished.open("wb") as file:
                 write_state(file, state)
@@ -158,19 +158,19 @@ class BackupFolder:
                 os.replace(self.file, self.path / PREVIOUS)
         _to_disk(self.path)
 
-    def _make_again(self) -> None:
-        """Make and lock the folder again if it was removed during training."""
+    def _recreate(self) -> None:
+        """Create and lock the folder again if it was removed during training."""
         if self._lock is None or (self.path / LOCK).exists():
             return
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            lock = self._locked()
+            lock = self._locked_file()
         except OSError as error:
-            raise self._is_unusable(error) from error
+            raise self._unusable(error) from error
         os.close(self._lock)
         self._lock = lock
 
-    def read(self) -> Found | None:
+    def read(self) -> Backup | None:
         """Return the last backup, or None if there is none.
 
         If it is damaged, the previous one is returned if it exists, and the damaged file is
@@ -188,29 +188,29 @@ class BackupFolder:
         """
         previous = self.path / PREVIOUS
         if not self.file.exists():
-            return Found(previous, read_state(previous)) if previous.exists() else None
+            return Backup(previous, read_state(previous)) if previous.exists() else None
         try:
-            return Found(self.file, read_state(self.file))
+            return Backup(self.file, read_state(self.file))
         except ConfigError as error:
             if not previous.exists():
                 raise
-            found = Found(previous, read_state(previous))
+            found = Backup(previous, read_state(previous))
             os.replace(self.file, self.path / DAMAGED)
-            warn(f"{error} The backup before it, {str(previous)!r}, is taken instead.")
+            warn(f"{error} Instead, the previous backup is used: {str(previous)!r}.")
             return found
 
     def delete(self) -> None:
-        """Remove the backup, and the folder if it is empty then."""
+        """Delete the backup, and the folder if it is empty then."""
         self._is_deleted = True
         for name in (NAME, PREVIOUS, LOCK):
-            with suppress(OSError):  # Windows keeps an open file: the lock
+            with suppress(OSError):  # Windows cannot remove an open file
                 (self.path / name).unlink(missing_ok=True)
         with suppress(OSError):
             self.path.rmdir()
 
 
 def _try_lock(number: int) -> bool:
-    """Lock an open file for this process; return False if another process has locked it."""
+    """Lock an open file for this process. Return False if another process has locked it."""
     try:
         if os.name == "nt":
             import msvcrt
@@ -219,14 +219,14 @@ def _try_lock(number: int) -> bool:
         else:
             import fcntl
 
-            # Not `flock`: a forked child would keep that lock after this process ends.
+            # With `flock`, a forked child would keep the lock after this process ends.
             fcntl.lockf(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         if error.errno in (errno.EACCES, errno.EAGAIN, errno.EDEADLK):
             return False
         warn(
-            f"BackupAndRestore: the folder cannot be locked here ({error.strerror or error}). Make "
-            "sure that no other run uses it."
+            f"BackupAndRestore: the folder cannot be locked ({error.strerror or error}). Make sure "
+            "that no other run uses it."
         )
     return True
 
@@ -247,7 +247,7 @@ def _to_disk(folder: Path) -> None:
 
 def write_state(file: Any, state: Any) -> None:
     """Write plain data into an open file."""
-    import zipfile  # only a run with a backup needs it
+    import zipfile  # imported here, because only backups need it
 
     arrays: list[np.ndarray] = []
     content = {"format": FORMAT, "state": as_plain(state, arrays)}
@@ -275,8 +275,8 @@ def read_state(path: Path) -> Any:
     wrong = (ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError)
     if path.exists() and not path.is_file():  # opening a pipe would block
         raise UnavailableError(
-            f"BackupAndRestore: {str(path)!r} is no file; expected a backup. Move it away, or "
-            "choose another backup_dir."
+            f"BackupAndRestore: {str(path)!r} is not a file. Move it away, or choose another "
+            "backup_dir."
         )
     try:
         file = path.open("rb")
@@ -289,22 +289,22 @@ def read_state(path: Path) -> Any:
             return _state_in(archive, path.stat().st_size)
     except (*damaged, *wrong) as error:
         raise ConfigError(
-            f"BackupAndRestore: {str(path)!r} is damaged, or no backup ({error}); nothing was "
-            "changed. To begin anew, move it away."
+            f"BackupAndRestore: {str(path)!r} is damaged or not a backup: "
+            f"{str(error).rstrip('.')}. Nothing was changed. To start again, move it away."
         ) from None
 
 
 def _state_in(archive: Any, size: int) -> Any:
     members = archive.infolist()
     if any(member.compress_type or member.file_size > size for member in members):
-        raise ValueError("a member is compressed, or larger than the file")
+        raise ValueError("member: expected no compression and a size within the file.")
     content = json.loads(archive.read(_STATE))
     if content["format"] != FORMAT:
-        raise ValueError(f"its format is {content['format']!r}; expected {FORMAT!r}")
+        raise ValueError(f"format: expected {FORMAT!r}, got {content['format']!r}.")
     listed = content["arrays"]
     names = [_STATE, *(_member(number) for number in range(len(listed)))]
     if [member.filename for member in members] != names:
-        raise ValueError("its members are not those that it lists")
+        raise ValueError("members: expected the files of its list.")
     arrays = [_array(archive.read(_member(i)), *one) for i, one in enumerate(listed)]
     return from_plain(content["state"], arrays)
 
@@ -312,10 +312,10 @@ def _state_in(archive: Any, size: int) -> Any:
 def _array(data: bytes, type_name: str, shape: Sequence[int]) -> np.ndarray:
     dtype = np.dtype(type_name)
     if dtype.hasobject or dtype.names or not all(type(n) is int and n >= 0 for n in shape):
-        raise ValueError(f"no array has the type {type_name} and the shape {shape}")
+        raise ValueError(f"array: expected a dtype and shape, got {type_name} {shape}.")
     header = _header(dtype, tuple(shape))
     if not data.startswith(header):
-        raise ValueError("an array is not what the list says")
+        raise ValueError("array: expected the header of its dtype and shape.")
     return np.frombuffer(data, dtype, offset=len(header)).reshape(tuple(shape))
 
 
@@ -324,7 +324,7 @@ def _member(number: int) -> str:
 
 
 def _header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
-    """Return the header of a .npy file for such an array."""
+    """Return the header of a .npy file for an array with this dtype and shape."""
     file = io.BytesIO()
     described = {
         "descr": np.lib.format.dtype_to_descr(dtype),
@@ -336,23 +336,23 @@ def _header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
 
 
 @contextmanager
-def reading(found: Found) -> Iterator[None]:
-    """Turn errors about wrong contents inside the `with` block into one that names the file."""
+def reading(found: Backup) -> Iterator[None]:
+    """Turn errors about wrong contents inside the `with` block into errors that name the file."""
     try:
         yield
     except KerascopeError:
         raise
     except (TypeError, ValueError, LookupError, AttributeError, OverflowError) as error:
         raise ConfigError(
-            f"BackupAndRestore: {str(found.path)!r} holds what no backup has "
-            f"({type(error).__name__}: {error}). To begin anew, move it away."
+            f"BackupAndRestore: {str(found.path)!r} is damaged ({type(error).__name__}: {error}). "
+            "To start again, move it away."
         ) from error
 
 
 # --- plain data as text and arrays, and back again ------------------------------------------------
 
 DEEPEST = 200  # nested containers; a dict counts twice
-_KINDS = "biufcSUmM"  # of arrays that hold no objects
+_KINDS = "biufcSUmM"  # the dtype kinds of arrays without objects
 _BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 _LARGEST = {"pos": 624, "buffer_pos": 4, "has_uint32": 1, "uinteger": 2**32 - 1}
 _AS_THEY_ARE = (type(None), bool, int, float, str)
@@ -362,7 +362,7 @@ def _pairs(value: dict[Any, Any]) -> list[list[Any]]:
     return [list(pair) for pair in value.items()]
 
 
-# Type -> its name in a file, a function that returns its parts, and one that builds it from them.
+# Type -> its name in the file, a function that splits a value, and one that builds it again.
 _FORMS: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
     dict: ("dict", _pairs, dict),
     OrderedDict: ("ordered", _pairs, OrderedDict),
@@ -383,7 +383,7 @@ def as_plain(value: Any, arrays: list[np.ndarray], depth: int = 0) -> Any:
     Raises
     ------
     DtypeError
-        The value is not plain data; the message names its type.
+        The value is not plain data. The message contains its type.
 
     Examples
     --------
@@ -397,16 +397,16 @@ def as_plain(value: Any, arrays: list[np.ndarray], depth: int = 0) -> Any:
     if kind in _AS_THEY_ARE:
         return value
     if depth > DEEPEST:
-        raise DtypeError(f"plain data: more than {DEEPEST} containers inside each other.")
+        raise DtypeError(f"plain data: expected at most {DEEPEST} nested containers.")
     if kind is list:
         return [as_plain(item, arrays, depth + 1) for item in value]
     if kind in _FORMS:
         name, parts, _ = _FORMS[kind]
         return {name: as_plain(parts(value), arrays, depth)}
-    return _less_usual(value, arrays, depth)
+    return _less_common(value, arrays, depth)
 
 
-def _less_usual(value: Any, arrays: list[np.ndarray], depth: int) -> Any:
+def _less_common(value: Any, arrays: list[np.ndarray], depth: int) -> Any:
     if type(value) is np.ndarray and value.dtype.kind in _KINDS:
         arrays.append(value)
         return {"array": len(arrays) - 1}
@@ -418,8 +418,8 @@ def _less_usual(value: Any, arrays: list[np.ndarray], depth: int) -> Any:
     if state is not None:
         return {type(value).__name__: as_plain(state, arrays, depth + 1)}
     raise DtypeError(
-        f"plain data: cannot hold a {type(value).__name__}; expected numbers, texts, arrays, and "
-        "lists, tuples, sets or dicts of them.",
+        f"plain data: expected numbers, texts, arrays, and lists, tuples, sets or dicts of them, "
+        f"got {type(value).__name__}.",
         subject=value,
     )
 
@@ -437,7 +437,7 @@ def from_plain(data: Any, arrays: Sequence[np.ndarray]) -> Any:
     except (TypeError, ValueError, LookupError, AttributeError, RecursionError) as error:
         if isinstance(error, ConfigError):
             raise
-        raise ConfigError(f"plain data: cannot be read ({error}).") from None
+        raise ConfigError(f"plain data: cannot be read: {error}.") from None
 
 
 def _read(data: Any, arrays: Sequence[np.ndarray]) -> Any:
@@ -453,7 +453,7 @@ def _read(data: Any, arrays: Sequence[np.ndarray]) -> Any:
     if kind == "scalar":
         dtype = np.dtype(content[0])
         if dtype.kind not in _KINDS:
-            raise ConfigError(f"plain data: no number of the type {dtype}.")
+            raise ConfigError(f"plain data: expected the dtype of a number, got {dtype}.")
         return np.frombuffer(base64.b64decode(content[1]), dtype, 1)[0]
     if kind == "path":
         return Path(content)
@@ -464,7 +464,7 @@ def _read(data: Any, arrays: Sequence[np.ndarray]) -> Any:
 
 
 def state_of_generator(value: Any) -> Any:
-    """Return the state of a random generator; None for any other value."""
+    """Return the state of a random generator, or None for any other value."""
     if type(value) is np.random.Generator:
         name = type(value.bit_generator).__name__
         return value.bit_generator.state if name in _BIT_GENERATORS else None
@@ -479,7 +479,7 @@ def set_state_of_generator(generator: Any, state: Any) -> None:
     Raises
     ------
     ConfigError
-        It is the state of another kind of generator.
+        The state belongs to another kind of generator.
     """
     try:
         if isinstance(generator, np.random.Generator):
@@ -490,8 +490,8 @@ def set_state_of_generator(generator: Any, state: Any) -> None:
             generator.setstate(state)
     except (TypeError, ValueError, LookupError) as error:
         raise ConfigError(
-            f"a {type(generator).__name__} cannot take up the state of another kind of generator "
-            f"({error})."
+            f"{type(generator).__name__}: expected the state of this kind of generator, got: "
+            f"{str(error).rstrip('.')}."
         ) from None
 
 
@@ -507,10 +507,10 @@ def set_state_of_global_generators(state: dict[str, Any]) -> None:
 
 
 def _checked_state(state: Any) -> Any:
-    """Return the state of a NumPy generator, after checks that NumPy does not make."""
+    """Check the state of a NumPy generator, more strictly than NumPy does, and return it."""
     name = state["bit_generator"]
     if name not in _BIT_GENERATORS:
-        raise ValueError(f"there is no generator of random numbers {name!r}.")
+        raise ValueError(f"random generator: expected a known kind, got {name!r}.")
     _check_like(state, getattr(np.random, name)(0).state, "")
     return state
 
@@ -522,15 +522,15 @@ def _check_like(state: Any, usual: Any, name: str) -> None:
             _check_like(state[key], value, key)
     elif isinstance(usual, np.ndarray):
         if getattr(state, "shape", None) != usual.shape or state.dtype != usual.dtype:
-            raise ValueError(f"the {name!r} of a generator of random numbers has another shape.")
+            raise ValueError(f"random generator: {name!r} needs the shape {usual.shape}.")
     elif isinstance(usual, int):
         most = _LARGEST.get(name, 2**128)
         if type(state) is not int or not 0 <= state <= most:
-            raise ValueError(f"the {name!r} of a generator of random numbers is {state!r}.")
+            raise ValueError(f"random generator: expected 0 to {most} as {name!r}, got {state!r}.")
 
 
 def _generator(kind: str, state: Any) -> Any:
-    """Return a new random generator of this kind in this state."""
+    """Return a new random generator of this kind, with this state."""
     made: Any
     if kind == "Generator" and state["bit_generator"] in _BIT_GENERATORS:
         made = np.random.Generator(getattr(np.random, state["bit_generator"])())

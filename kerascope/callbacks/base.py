@@ -1,7 +1,7 @@
-"""What a callback is: eight methods that `fit` calls, and what it may read while it is called.
+"""The base class of callbacks: the methods that `fit` calls, and the attributes they can read.
 
-`CallbackList` calls them. A callback inherits from `Callback` and writes only the hooks that it
-wants; the others cost nothing, since the list skips them.
+`CallbackList` calls the methods. A callback inherits from `Callback` and overrides only the hooks
+that it needs. Hooks that are not overridden cost nothing, because the list skips them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ registry = Registry("callback")
 
 
 def is_callback(item: Any) -> bool:
-    """Tell whether `item` is an object with all the methods of a callback, whatever its class."""
+    """Return whether `item` is an object with all methods of a callback, of any class."""
     return not isinstance(item, type) and not missing_hooks(item)
 
 
@@ -45,7 +45,7 @@ def get(identifier: Any) -> Any:
     Raises
     ------
     UnknownNameError
-        No callback has this name; the message suggests the nearest one.
+        There is no callback with this name. The message suggests a similar name.
 
     Examples
     --------
@@ -60,34 +60,33 @@ def get(identifier: Any) -> Any:
 
 
 class Callback:
-    """Base of callbacks: every hook is there and does nothing.
+    """Base class of callbacks. Every hook exists and does nothing.
 
     Attributes
     ----------
     model : Model or None
-        The model that is trained; set before training begins.
+        The model that is trained. It is set before training begins.
     params : mapping
         "batch_size", "epochs", "steps", "samples", "verbose", "do_validation", "metrics" (the names
         that logs may have), and Keras 1's "nb_epoch" and "nb_sample".
     validation_data : list or None
-        The arrays of the validation: inputs, targets, sample weights; None without validation, or
+        The arrays of the validation: inputs, targets, sample weights. None without validation, or
         if a generator makes its batches.
 
     Notes
     -----
-    `logs` at the end of a batch has "batch", "size" and the batch's loss and metrics; at the end of
-    an epoch the means over the epoch and, with validation, the same with `val_` before the name.
-    What a callback writes into the logs of an epoch, the callbacks after it read; `History` is
-    last.
+    At the end of a batch, `logs` contains "batch", "size" and the batch's loss and metrics. At the
+    end of an epoch, it contains the means over the epoch and, with validation, those of the
+    validation data with the prefix `val_`. A callback can write into the logs of an epoch for the
+    callbacks after it. `History` is the last.
 
-    In dialect "3" the figures at the end of a batch are the means so far, and there is no "batch"
-    and no "size". So they are everywhere in `evaluate`, `predict` and the validation of `fit`: a
-    batch of prediction has "outputs".
+    In dialect "3", the logs at the end of a batch contain the means so far, without "batch" and
+    "size". This holds in every dialect for `evaluate`, `predict` and the validation of `fit`. The
+    logs of a predicted batch contain "outputs".
 
-    A run that was killed can go on: see `BackupAndRestore`. Attributes that are plain data
-    (numbers, texts, arrays, containers of them) come back by themselves; what else a callback has
-    to remember, it returns as plain data by a method `get_state()`, and takes by
-    `set_state(state)`.
+    `BackupAndRestore` continues a run that was killed. It restores the attributes that are plain
+    data (numbers, texts, arrays, containers of them). A callback with other state returns it as
+    plain data from a method `get_state()` and restores it in `set_state(state)`.
 
     Examples
     --------
@@ -104,61 +103,61 @@ class Callback:
     params: Params = MappingProxyType({})
 
     def set_params(self, params: Params) -> None:
-        """Receive the facts of the run; see the attribute `params`."""
+        """Set the parameters of the run; see the attribute `params`."""
         self.params = params
 
     def set_model(self, model: Any) -> None:
-        """Receive the model that will be trained."""
+        """Set the model that will be trained."""
         self.model = model
 
     def on_train_begin(self, logs: Logs | None = None) -> None:
-        """Training begins."""
+        """Run at the beginning of training."""
 
     def on_train_end(self, logs: Logs | None = None) -> None:
-        """Training ended; not called if it failed."""
+        """Run at the end of training, unless it failed."""
 
     def on_epoch_begin(self, epoch: int, logs: Logs | None = None) -> None:
-        """Epoch number `epoch`, from 0, begins."""
+        """Run at the beginning of an epoch. Epochs are numbered from 0."""
 
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
-        """Epoch number `epoch` ended, its validation too."""
+        """Run at the end of an epoch, after its validation."""
 
     def on_batch_begin(self, batch: int, logs: Logs | None = None) -> None:
-        """Batch number `batch` of the epoch, from 0, begins."""
+        """Run at the beginning of a batch. In each epoch, batches are numbered from 0."""
 
     def on_batch_end(self, batch: int, logs: Logs | None = None) -> None:
-        """Batch number `batch` of the epoch ended."""
+        """Run at the end of a batch."""
 
     def on_test_begin(self, logs: Logs | None = None) -> None:
-        """Hear that an evaluation begins, also that of the validation data in `fit`."""
+        """Run at the beginning of an evaluation, including the validation in `fit`."""
 
     def on_test_end(self, logs: Logs | None = None) -> None:
-        """Hear that an evaluation ended; `logs` has its loss and metrics."""
+        """Run at the end of an evaluation. `logs` contains its loss and metrics."""
 
     def on_test_batch_begin(self, batch: int, logs: Logs | None = None) -> None:
-        """Batch number `batch` of an evaluation begins."""
+        """Run at the beginning of a batch of an evaluation."""
 
     def on_test_batch_end(self, batch: int, logs: Logs | None = None) -> None:
-        """Batch number `batch` of an evaluation ended."""
+        """Run at the end of a batch of an evaluation."""
 
     def on_predict_begin(self, logs: Logs | None = None) -> None:
-        """Hear that a prediction begins."""
+        """Run at the beginning of a prediction."""
 
     def on_predict_end(self, logs: Logs | None = None) -> None:
-        """Hear that a prediction ended."""
+        """Run at the end of a prediction."""
 
     def on_predict_batch_begin(self, batch: int, logs: Logs | None = None) -> None:
-        """Batch number `batch` of a prediction begins."""
+        """Run at the beginning of a batch of a prediction."""
 
     def on_predict_batch_end(self, batch: int, logs: Logs | None = None) -> None:
-        """Batch number `batch` of a prediction ended; `logs` has its "outputs"."""
+        """Run at the end of a batch of a prediction. `logs` contains its "outputs"."""
 
     def on_train_batch_begin(self, batch: int, logs: Logs | None = None) -> None:
-        """Keras 3's name: a batch of training begins; calls `on_batch_begin`."""
+        """Call `on_batch_begin`. Keras 3's hook for the beginning of a batch of training."""
         self.on_batch_begin(batch, logs)
 
     def on_train_batch_end(self, batch: int, logs: Logs | None = None) -> None:
-        """Keras 3's name: a batch of training ended; calls `on_batch_end`."""
+        """Call `on_batch_end`. Keras 3's hook for the end of a batch of training."""
         self.on_batch_end(batch, logs)
 
 
@@ -175,14 +174,14 @@ class LambdaCallback(Callback):
     on_train_begin, on_train_end : callable, optional
         Called as `function(logs)`.
     **kwargs
-        Functions for the other hooks of `Callback`; all else becomes attributes of the callback.
+        Functions for the other hooks of `Callback`. Other arguments become attributes.
 
     Raises
     ------
     DtypeError
-        A hook is no function.
+        A hook is not a function.
     ArgumentError
-        There is no such hook.
+        An argument that begins with `on_` is not the name of a hook.
 
     Examples
     --------
@@ -207,14 +206,13 @@ class LambdaCallback(Callback):
         for name, function in given.items():
             if not callable(function):
                 raise DtypeError(
-                    f"LambdaCallback: {name} cannot be called; expected a function, "
-                    f"got {type(function).__name__}."
+                    f"LambdaCallback: {name}: expected a function, got {type(function).__name__}."
                 )
         for name in kwargs:
             if name.startswith("on_"):
                 raise ArgumentError(
-                    f"LambdaCallback: no hook {name!r}; expected one of {', '.join(hooks)}. "
-                    f"{did_you_mean(name, hooks)}".rstrip()
+                    f"LambdaCallback: unknown hook {name!r}. {did_you_mean(name, hooks)}"
+                    f"Use one of: {', '.join(hooks)}."
                 )
         vars(self).update(kwargs)
         vars(self).update(given)

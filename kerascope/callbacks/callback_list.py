@@ -1,7 +1,7 @@
-"""The one object that the training loop talks to; it passes everything on to the callbacks.
+"""The list through which the training loop calls all callbacks.
 
-`CallbackList.for_training` puts the callbacks of `fit` in order. Batches are many and most
-callbacks care only for epochs, so the list calls, at a batch, only those that wrote the hook.
+`CallbackList.for_training` puts the callbacks of `fit` in order. Most callbacks act only at epochs.
+So at a batch the list calls only the callbacks that override the batch hook.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ OLD_PARAMETERS = {"epochs": "nb_epoch", "samples": "nb_sample"}
 
 
 def checked_callbacks(callbacks: Any) -> list[Any]:
-    """Return the callbacks as a list; one alone makes a list of one, None an empty list.
+    """Return the callbacks as a list. Accepts one callback, a list or None.
 
     Raises
     ------
     DtypeError
-        Something is no callback; the message has its position and type.
+        An item does not have the methods of a callback. The message contains its position and type.
 
     Examples
     --------
@@ -33,16 +33,14 @@ def checked_callbacks(callbacks: Any) -> list[Any]:
     >>> checked_callbacks([History])
     Traceback (most recent call last):
         ...
-    kerascope.errors.DtypeError: callbacks[0]: it is the class History; expected an instance. ...
+    kerascope.errors.DtypeError: callbacks[0]: expected an instance, got the class History. ...
     """
     if callbacks is None:
         return []
     if is_callback(callbacks):
         return [callbacks]
     if isinstance(callbacks, (str, bytes, Mapping)) or not isinstance(callbacks, Iterable):
-        raise DtypeError(
-            f"callbacks: not a list; expected a list of callbacks, got {_described(callbacks)}."
-        )
+        raise DtypeError(f"callbacks: expected a list of callbacks, got {_described(callbacks)}.")
     found = list(callbacks)
     for index, callback in enumerate(found):
         _check(callback, f"callbacks[{index}]")
@@ -54,12 +52,12 @@ def _described(item: Any) -> str:
 
 
 def _check(item: Any, where: str) -> None:
-    """Raise DtypeError if `item` has not all the methods of a callback."""
+    """Raise DtypeError if `item` lacks a method of a callback."""
     if is_callback(item):
         return
     if isinstance(item, type) and not missing_hooks(item):
         raise DtypeError(
-            f"{where}: it is the class {item.__name__}; expected an instance. "
+            f"{where}: expected an instance, got the class {item.__name__}. "
             f"Write {item.__name__}().",
             subject=item,
         )
@@ -71,21 +69,21 @@ def _check(item: Any, where: str) -> None:
         else "Inherit from kerascope.callbacks.Callback."
     )
     raise DtypeError(
-        f"{where}: no callback; expected an object with the methods of Callback, "
+        f"{where}: expected a callback, an object with the methods of Callback, "
         f"got {_described(item)}.{lacks} {remedy}",
         subject=item,
     )
 
 
 class CallbackList:
-    """Callbacks in the order in which they are told.
+    """Callbacks in the order in which they are called.
 
     Parameters
     ----------
     callbacks : list of Callback, optional
-        Any object with the methods of a callback will do.
+        Objects with the methods of a callback.
     queue_length : int
-        Keras's older argument: over how many batches it measured its own speed. Nothing reads it.
+        An argument of older Keras versions. It has no effect.
 
     Attributes
     ----------
@@ -94,7 +92,7 @@ class CallbackList:
     Raises
     ------
     DtypeError
-        Something in the list is no callback.
+        An item of the list is not a callback.
 
     Examples
     --------
@@ -127,28 +125,28 @@ class CallbackList:
     ) -> CallbackList:
         """Return the list that `fit` uses: averages, progress, the caller's callbacks, history.
 
-        A callback with `comes_last` comes after the history.
+        Callbacks whose `comes_last` is true follow the history.
 
         Parameters
         ----------
         callbacks : list of Callback, Callback or None
-            What the caller of `fit` gave.
+            The argument of `fit`.
         model : Model
-            Read: `stateful_metric_names`.
+            The list uses its `stateful_metric_names`.
         params : mapping
-            See `Callback.params`; `verbose` 0 leaves the progress out.
+            See `Callback.params`. With `verbose` 0 no progress is shown.
         history : History, optional
-            Comes after them, so that it records what the others write into the logs.
+            It follows the caller's callbacks, so that it records what they write into the logs.
         count_mode : {"samples", "steps"}
-            What the progress counts.
+            The unit of the progress.
         validation_data : list, optional
-            The arrays of the validation, each callback's `validation_data`: inputs, targets, sample
-            weights, and the flag of the learning phase if the model has one.
+            The arrays of the validation, for each callback's `validation_data`: inputs, targets,
+            sample weights, and the flag of the learning phase if the model has one.
 
         Raises
         ------
         DtypeError
-            Something is no callback. No callback has been told anything yet.
+            An item is not a callback. No callback has been called yet.
         """
         own = checked_callbacks(callbacks)
         stateful = list(getattr(model, "stateful_metric_names", ()))
@@ -177,7 +175,7 @@ class CallbackList:
         self._find_batch_hooks()
 
     def set_params(self, params: Params) -> None:
-        """Tell the facts of the run; Keras 1's names for them are added."""
+        """Set the parameters of the run for all callbacks, and add Keras 1's names for them."""
         self.params = dict(params)
         for name, old_name in OLD_PARAMETERS.items():
             if name in self.params:
@@ -186,26 +184,26 @@ class CallbackList:
             callback.set_params(self.params)
 
     def set_model(self, model: Any) -> None:
-        """Tell which model will be trained."""
+        """Set the model for all callbacks."""
         self.model = model
         for callback in self.callbacks:
             callback.set_model(model)
 
     def set_run(self, run: Any) -> None:
-        """Tell those that back runs up which run it is: an `engine.training_run.Run`."""
+        """Pass the run, an `engine.run.Run`, to the callbacks that back up runs."""
         for callback in self.callbacks:
             if hasattr(callback, "set_run"):
                 callback.set_run(run)
 
     def on_train_begin(self, logs: Logs | None = None) -> None:
-        """Tell that training begins."""
+        """Call `on_train_begin` of all callbacks."""
         logs = {} if logs is None else logs
         for callback in self.callbacks:
             callback.on_train_begin(logs)
         self._find_batch_hooks()
 
     def on_train_end(self, logs: Logs | None = None) -> None:
-        """Tell that training ended; in dialect "3" without what callbacks wrote into the logs."""
+        """Call `on_train_end` of all callbacks. In dialect "3", without logs that they added."""
         logs = {} if logs is None else logs
         if self._so_far is not None:
             measured = self.params.get("metrics", ())
@@ -214,31 +212,31 @@ class CallbackList:
             callback.on_train_end(logs)
 
     def hooks(self, name: str) -> list[Callable[..., None]]:
-        """Return the hooks of evaluating and predicting, `on_test_begin` say, that do something."""
+        """Return the overridden hooks called `name`, a hook of `evaluate` or `predict`."""
         found = [getattr(callback, name, None) for callback in self.callbacks]
         empty = getattr(Callback, name)
         return [hook for hook in found if hook and getattr(hook, "__func__", None) is not empty]
 
     def tell(self, name: str, *args: Any) -> None:
-        """Call these hooks."""
+        """Call the overridden hooks called `name`, such as "on_test_begin"."""
         for hook in self.hooks(name):
             hook(*args)
 
     def on_epoch_begin(self, epoch: int, logs: Logs | None = None) -> None:
-        """Tell that an epoch begins."""
+        """Call `on_epoch_begin` of all callbacks."""
         logs = {} if logs is None else logs
         for callback in self.callbacks:
             callback.on_epoch_begin(epoch, logs)
         self._find_batch_hooks()
 
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
-        """Tell that an epoch ended; the callbacks may add to `logs`, one after the other."""
+        """Call `on_epoch_end` of all callbacks. Each of them can add to `logs`."""
         logs = {} if logs is None else logs
         for callback in self.callbacks:
             callback.on_epoch_end(epoch, logs)
 
     def on_batch_begin(self, batch: int, logs: Logs | None = None) -> None:
-        """Tell that a batch begins."""
+        """Call the overridden `on_batch_begin` hooks."""
         if not self._batch_begin_hooks:
             return
         logs = {} if logs is None or self._so_far is not None else logs
@@ -246,24 +244,24 @@ class CallbackList:
             hook(batch, logs)
 
     def on_batch_end(self, batch: int, logs: Logs | None = None) -> None:
-        """Tell that a batch ended."""
+        """Call the overridden `on_batch_end` hooks."""
         if not self._batch_end_hooks:
             return
         logs = {} if logs is None else logs
         so_far = self._so_far
         for hook in self._batch_end_hooks:
-            if so_far is not None and not _counts(hook):  # those that count come first
+            if so_far is not None and not _counts(hook):  # counting callbacks come first
                 logs, so_far = in_order(so_far.results()), None
             hook(batch, logs)
 
     def _find_batch_hooks(self) -> None:
-        """Note who wants to hear of batches; again at every epoch, since hooks may be assigned."""
+        """Find the overridden batch hooks, again at every epoch, because hooks can be assigned."""
         self._batch_begin_hooks = _written_hooks(self.callbacks, "on_batch_begin")
         self._batch_end_hooks = _written_hooks(self.callbacks, "on_batch_end")
 
     @property
     def only_count_batches(self) -> bool:
-        """Whether no callback needs batches, except those that `fit` adds to count and average."""
+        """Whether only the callbacks that `fit` adds, for counts and averages, need batches."""
         return not self._batch_begin_hooks and all(map(_counts, self._batch_end_hooks))
 
     @property
@@ -274,9 +272,10 @@ class CallbackList:
     only_hear_of_ends = needs_batch_end_only  # the former name
 
     def averages_of(self, names: list[str]) -> RunningMeans | None:
-        """Return the means to add the figures of a batch to, if nothing else is done with them.
+        """Return the running means of `BaseLogger`, if only it uses the results of a batch.
 
-        None if somebody else hears of batches, or other figures than these are averaged.
+        Return None if another callback needs batches, or if other quantities than `names` are
+        averaged.
         """
         hooks = self._batch_end_hooks
         logger = getattr(hooks[0], "__self__", None) if len(hooks) == 1 else None
@@ -288,19 +287,20 @@ class CallbackList:
 
 
 def _counts(hook: Any) -> bool:
-    """Tell whether a hook is of a callback that `fit` adds to count and to average."""
+    """Return whether a hook belongs to a callback that `fit` adds for counts and averages."""
     return type(getattr(hook, "__self__", None)) in (BaseLogger, ProgbarLogger)
 
 
 def _comes_last(callback: Any) -> bool:
-    """Tell whether a callback wants to know what all others did at the same moment."""
+    """Return whether a callback must be called after all others."""
     return bool(getattr(callback, "comes_last", False))
 
 
 def _written_hooks(callbacks: list[Any], name: str) -> list[Callable[..., None]]:
-    """Return the hooks called `name` that differ from the empty one of `Callback`.
+    """Return the overridden hooks called `name`.
 
-    A callback that has one of Keras 3's name is told by that, which calls the other one or not.
+    If a callback overrides the hook of Keras 3's name (`on_train_batch_begin`), only this hook is
+    called. By default it calls the other one.
     """
     newer = name.replace("on_", "on_train_")
     empty, empty_newer = getattr(Callback, name), getattr(Callback, newer)

@@ -1,11 +1,11 @@
 """The state of a callback or a source of batches, as plain data for a backup.
 
-Users write callbacks, Sequences and iterators without a thought of backups. So the state of an
-object is all of its attributes that are plain data (`backup_folder.py`). A constructor's argument
-that training did not change keeps the value that the script gives it today.
+Users write callbacks, Sequences and iterators without thinking of backups. So the state of an
+object consists of its attributes that are plain data (`backup_folder.py`). A constructor argument
+that training did not change keeps the value that the script sets in the new process.
 
-If that is not enough, an object defines `get_state()`, which returns plain data, and
-`set_state(state)`. For a callback this state is added to its attributes. For a source of batches it
+An object with other state defines `get_state()`, which returns plain data, and `set_state(state)`.
+For a callback, this state is stored in addition to its attributes. For a source of batches, it
 replaces them.
 """
 
@@ -25,7 +25,7 @@ from kerascope.configurable import configured_names
 from kerascope.errors import ConfigError, DataError, DtypeError, KerascopeError
 from kerascope.user_frames import warn
 
-LARGE = 2**20  # bytes; of a larger attribute that did not change, only the checksum is stored
+LARGE = 2**20  # bytes; for larger attributes that did not change, only the checksum is stored
 _IMMUTABLE = (type(None), bool, int, float, complex, str, bytes, tuple, np.generic)
 _HEAP_TYPE = 1 << 9  # in `type.__flags__`: a class defined by a `class` statement
 
@@ -35,7 +35,7 @@ _WITHOUT_STATE = (
 )
 
 
-class KeptState:
+class ObjectState:
     """The state of one object, as it changes during a run.
 
     Parameters
@@ -46,8 +46,8 @@ class KeptState:
     left_out : iterable of str
         Attributes that are stored elsewhere.
     is_source : bool
-        The object makes batches. Then its other attributes must be the same in the continued run,
-        and `get_state` returns the whole state.
+        Whether the object produces batches. Then its other attributes must be the same in the
+        continued run, and `get_state` returns the whole state.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class KeptState:
         self.where = where
         self.is_source = is_source
         self._left_out = frozenset(left_out)
-        self._told: set[str] = set()
+        self._warned: set[str] = set()
         self._parameters = frozenset(configured_names(type(subject)))
         self._by_attributes = not (is_source and keeps_state(subject))
         self._first = {**self._named(), **self._arguments_at_first()}
@@ -74,12 +74,12 @@ class KeptState:
         if key not in _arguments_of:
             try:
                 weakref.finalize(self.subject, _arguments_of.pop, key, None).atexit = False
-            except TypeError:  # no weak reference to it can be made
+            except TypeError:  # an object without weak references
                 return now
             _arguments_of[key] = now
         return _arguments_of[key]
 
-    # --- taking -----------------------------------------------------------------------------------
+    # --- reading the state ------------------------------------------------------------------------
 
     def take(self) -> dict[str, Any]:
         """Return the state as plain data."""
@@ -88,11 +88,11 @@ class KeptState:
         for name, value in self._named().items():
             total = checksum(value)
             if total is None:
-                self._tell_of(name, value)
+                self._warn_of(name, value)
             elif self._is_text_argument(name, value):
                 unchanged[name] = None
                 if total != self._first_sums.get(name):
-                    self._tell_of(name, value)
+                    self._warn_of(name, value)
             elif total != self._first_sums.get(name):
                 values[name] = value
             elif self._is_configuration(name, value):
@@ -116,39 +116,39 @@ class KeptState:
         state = self.subject.get_state()
         if checksum(state) is None:
             raise DtypeError(
-                f"{self.where}: get_state() returned what a backup cannot hold; expected numbers, "
-                "texts, arrays, and lists, tuples or dicts of them.",
+                f"{self.where}: get_state() must return plain data: numbers, texts, arrays, and "
+                "lists, tuples or dicts of them.",
                 subject=self.subject,
             )
         return state
 
     def _is_configuration(self, name: str, value: Any) -> bool:
-        """Return whether a value is a constructor's argument that cannot be changed in place."""
+        """Return whether an attribute is an immutable constructor argument."""
         return name in self._parameters and isinstance(value, _IMMUTABLE)
 
     def _is_text_argument(self, name: str, value: Any) -> bool:
-        """Return whether only the script may set it, as it does the path of a file."""
+        """Return whether an attribute is a text argument, such as a path, which the script sets."""
         return name in self._parameters and isinstance(value, (str, bytes, Path))
 
-    def _tell_of(self, name: str, value: Any) -> None:
+    def _warn_of(self, name: str, value: Any) -> None:
         """Warn once that an attribute is not in the backup, unless it has no state."""
         is_known = name in self._first and self._first[name] is value
-        if name in self._told or (is_known and (self.is_source or _has_no_state(value))):
+        if name in self._warned or (is_known and (self.is_source or _has_no_state(value))):
             return
         if keeps_state(self.subject) or _has_no_state(value):
             return
-        self._told.add(name)
+        self._warned.add(name)
         warn(
             f"BackupAndRestore: {self.where}: its attribute {name!r} is a {type(value).__name__}, "
-            "which is not in the backup: a run that goes on begins with a new one. If it has "
-            f"something to remember, give {type(self.subject).__name__} the methods get_state() "
-            "and set_state(state)."
+            "which is not in the backup, so a continued run starts with a new one. If it has a "
+            f"state, give {type(self.subject).__name__} the methods get_state() and "
+            "set_state(state)."
         )
 
-    # --- giving back ------------------------------------------------------------------------------
+    # --- restoring the state ----------------------------------------------------------------------
 
     def check(self, state: Any) -> None:
-        """Raise ConfigError if the object was made from other data; change nothing."""
+        """Raise ConfigError if the object was made from other data. Nothing is changed."""
         if not self.is_source:
             return
         for name, was in state["unchanged"].items():
@@ -156,15 +156,15 @@ class KeptState:
             if isinstance(was, list | tuple):
                 if checksum(self._named().get(name)) != tuple(was):
                     raise ConfigError(
-                        f"{self.where}: its attribute {name!r} is not what it was in the run that "
-                        "was backed up. Make it as it was made there, in a new process."
+                        f"{self.where}: its attribute {name!r} differs from the backed-up run. "
+                        "Create it as in that run, in a new process."
                     )
             elif was is not None and value != was and not _are_both_nan(value, was):
                 raise ConfigError(
-                    f"{self.where}: {name} is {value!r}; the run that was backed up had {was!r}."
+                    f"{self.where}: expected {name}={was!r} as in the backed-up run, got {value!r}."
                 )
 
-    def give_back(self, state: Any) -> None:
+    def restore(self, state: Any) -> None:
         """Restore the state of the object.
 
         Raises
@@ -175,7 +175,7 @@ class KeptState:
         for name, value in state["values"].items():
             current = getattr(self.subject, name, None)
             if callable(current) or name.startswith("__") or name in self._left_out:
-                raise ConfigError(f"{self.where}: {name!r} is no attribute that a backup has.")
+                raise ConfigError(f"{self.where}: a backup must not set the attribute {name!r}.")
             if self._is_text_argument(name, current):
                 continue
             if type(current) is type(value) and state_of_generator(value) is not None:
@@ -193,8 +193,8 @@ class KeptState:
             raise
         except Exception as error:
             raise ConfigError(
-                f"{self.where}: set_state failed: {type(error).__name__}: {error}. It was given "
-                "what get_state had returned."
+                f"{self.where}: set_state failed: {type(error).__name__}: {error}. Its argument "
+                "must be a result of get_state."
             ) from error
 
 
@@ -223,7 +223,7 @@ def attributes_of(subject: Any) -> dict[str, Any]:
 
 
 def checksum(value: Any) -> tuple[int, int] | None:
-    """Return size and checksum of plain data; None for other data.
+    """Return the size and the checksum of plain data, or None for other data.
 
     Examples
     --------
@@ -246,7 +246,7 @@ def checksum(value: Any) -> tuple[int, int] | None:
 
 
 def is_in_its_attributes(subject: Any) -> bool:
-    """Return whether the attributes of an object are its whole state: plain data and functions.
+    """Return whether the attributes of an object, plain data and functions, are its whole state.
 
     Examples
     --------
@@ -264,7 +264,7 @@ def is_in_its_attributes(subject: Any) -> bool:
 
 
 def _has_no_state(value: Any) -> bool:
-    """Return whether an object needs no backup, because a new process makes an equal one."""
+    """Return whether an object needs no backup, because a new process creates an equal one."""
     if isinstance(value, _WITHOUT_STATE):
         return True
     is_ours = type(value).__module__.startswith("kerascope.")
@@ -279,28 +279,28 @@ def _are_both_nan(first: Any, second: Any) -> bool:
     return _is_number(first) and _is_number(second) and first != first and second != second
 
 
-_arguments_of: dict[int, dict[str, Any]] = {}  # by id, of the objects in runs of this process
+_arguments_of: dict[int, dict[str, Any]] = {}  # id of an object in a run -> its arguments
 
 
 # --- feeds ----------------------------------------------------------------------------------------
-# A backup contains the place of each feed that `fit` makes (`engine/feeds.py`). Arrays exist again
-# in the next process. A Sequence or an iterator has a state, which is in the backup too.
+# A backup contains the place of each feed of `fit` (`engine/feeds.py`). The next process has the
+# arrays again. The state of a Sequence or an iterator is in the backup.
 
 
-class KeptFeeds:
+class FeedStates:
     """The places of all feeds of a run, and the states of their sources.
 
     Parameters
     ----------
     feeds : dict of str to feed
-        "training" and "validation".
+        The feeds "training" and "validation".
     read_forward : bool
-        Whether an iterator whose place is unknown is read from its beginning up to the place.
+        Whether to read an iterator whose place is unknown from its beginning up to the place.
 
     Raises
     ------
     DataError
-        A feed cannot be brought back to its place.
+        The place of a feed cannot be restored.
     """
 
     def __init__(self, feeds: dict[str, Any], read_forward: bool) -> None:
@@ -312,12 +312,12 @@ class KeptFeeds:
             if name not in self._read_forward:
                 _check_source(name, feed)
         self._sources = {
-            name: KeptState(feed.source, f"the {name} data", is_source=True)
+            name: ObjectState(feed.source, f"the {name} data", is_source=True)
             for name, feed in feeds.items()
             if hasattr(feed, "source") and name not in self._read_forward
         }
         self._noted: dict[str, Any] = {}
-        self._is_told = False
+        self._has_warned = False
 
     # --- backups ----------------------------------------------------------------------------------
 
@@ -330,26 +330,26 @@ class KeptFeeds:
         }
 
     def is_known(self) -> bool:
-        """Return whether a backup can be written within an epoch; warn once otherwise.
+        """Return whether a backup can be written within an epoch. Otherwise warn once.
 
         Warns
         -----
         KerascopeWarning
-            Workers, which prefetch batches, have changed a Sequence.
+            Workers, which prefetch batches, changed a Sequence.
         """
         changed = [
             name
             for name, total in self._noted.items()
             if checksum(self._sources[name].take()) != total
         ]
-        if changed and not self._is_told:
-            self._is_told = True
+        if changed and not self._has_warned:
+            self._has_warned = True
             name = changed[0]
             warn(
-                f"BackupAndRestore: the {name} data: making its batches changes the "
+                f"BackupAndRestore: the {name} data: producing a batch changes the "
                 f"{type(self._sources[name].subject).__name__}, and workers are ahead of the "
-                "training: nobody knows what it was like at this batch. Backups are written at "
-                "the ends of epochs instead. For some in between, give fit workers=0."
+                "training, so its state at this batch is unknown. Backups are written at the ends "
+                "of epochs instead. For backups within an epoch, give fit workers=0."
             )
         return not changed
 
@@ -363,62 +363,62 @@ class KeptFeeds:
             for name, feed in self.feeds.items()
         }
 
-    # --- going on ---------------------------------------------------------------------------------
+    # --- restoring --------------------------------------------------------------------------------
 
     def check(self, taken: dict[str, Any]) -> None:
-        """Raise if a result of `take` does not belong to these feeds; change nothing.
+        """Raise if a result of `take` does not belong to these feeds. Nothing is changed.
 
         Raises
         ------
         ConfigError
-            The data differ.
+            The data are different.
         DataError
-            A generator that must be read forward is not at its beginning.
+            A generator to read forward is not at its beginning.
         """
         if not all(isinstance(taken[name]["place"], dict) for name in self.feeds):
-            raise ConfigError("BackupAndRestore: the places of the data are no places.")
+            raise ConfigError("BackupAndRestore: expected a place for each source of data.")
         for name, kept in self._sources.items():
             kept.check(taken[name]["source"])
         for name in self._read_forward:
             if not self.feeds[name].is_fresh:
                 raise DataError(
-                    f"BackupAndRestore: the {name} data: the generator was read already; expected "
-                    "a new one, to be read forward to its place. Make it anew."
+                    f"BackupAndRestore: the {name} data: expected a new generator, got one that "
+                    "was read already. Create it again."
                 )
 
-    def give_back(self, taken: dict[str, Any]) -> None:
-        """Restore the source of each feed, then bring the feed to its place."""
+    def restore(self, taken: dict[str, Any]) -> None:
+        """Restore the state of each source, then move its feed to its place."""
         for name, feed in self.feeds.items():
             place = taken[name]["place"]
             if name in self._read_forward:
                 feed.read_forward(place)
                 continue
             if name in self._sources:
-                self._sources[name].give_back(taken[name]["source"])
+                self._sources[name].restore(taken[name]["source"])
             feed.go_to(place)
         if self._noted:
             self.note()
 
 
 def _is_known(feed: Any) -> bool:
-    """Return whether a feed can be brought to its place without reading."""
+    """Return whether a feed can be moved to its place without reading its batches."""
     if not hasattr(feed, "source") or feed.is_sequence:
         return True
     return not feed.has_workers and (keeps_state(feed.source) or is_in_its_attributes(feed.source))
 
 
 def _check_source(name: str, feed: Any) -> None:
-    """Raise DataError if a feed cannot be brought to its place."""
+    """Raise DataError if a feed cannot be moved to its place."""
     if _is_known(feed):
         return
     label = type(feed.source).__name__
     if feed.has_workers:
         raise DataError(
-            f"BackupAndRestore: the {name} data: workers read the {label} ahead, so its place is "
-            "not that of the training. Give fit workers=0, or a Sequence."
+            f"BackupAndRestore: the {name} data: workers prefetch from the {label}, so its place "
+            "differs from the place of the training. Give fit workers=0, or a Sequence."
         )
     raise DataError(
-        f"BackupAndRestore: the {name} data: the place of a {label} cannot be kept. Make it a "
-        "Sequence, or give it get_state() and set_state(state); or, if its batches are the same in "
-        "each run, let it be read forward to its place: BackupAndRestore(..., read_forward=True)."
+        f"BackupAndRestore: the {name} data: the place of a {label} cannot be stored. Use a "
+        "Sequence, or give it get_state() and set_state(state). If its batches are equal in each "
+        "run, use BackupAndRestore(..., read_forward=True), which reads it up to its place."
     )

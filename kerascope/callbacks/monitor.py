@@ -1,8 +1,8 @@
-"""Callbacks that watch a figure of the logs and act when it gets better, or no longer does.
+"""Callbacks that watch a loss or metric in the logs and act when it improves or stops improving.
 
-`Monitor` knows whether the figure is there and whether it got better. EarlyStopping ends training,
-ReduceLROnPlateau and LearningRateScheduler change the learning rate, ModelCheckpoint saves the
-model.
+`Monitor` finds the value in the logs and compares it with the best value so far. `EarlyStopping`
+ends training, `ReduceLROnPlateau` and `LearningRateScheduler` change the learning rate, and
+`ModelCheckpoint` saves the model.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from kerascope.spellings import dialect_options, translate
 MODES = ("auto", "min", "max")
 GROWS_WHEN_BETTER = ("acc", "fmeasure")
 
-# Words of Keras 3's metrics of which more is better, and less; from the names of their classes, or
-# from their own, without "_" and in lower case. The short ones are whole parts of a name.
+# Words in the names of Keras 3's metrics and their classes, in lower case and without "_", that say
+# whether larger or smaller values are better. The short names are whole parts of a name.
 GROWS_IN_KERAS_3 = (
     *("acc", "auc", "concordancecorrelation", "cosinesimilarity", "f1score", "fbetascore", "iou"),
     *("pearsoncorrelation", "precision", "r2score", "recall", "sensitivityatspecificity"),
@@ -42,14 +42,14 @@ FALLS_BY_SHORT_NAME = {"mse", "mae", "mape", "msle", "rmse", "bce", "cce", "ce",
 
 
 def say(text: str) -> None:
-    """Tell a person what a callback with `verbose=1` did."""
+    """Print what a callback with `verbose=1` did."""
     display.show("message", printable_lines(text))
 
 
 def other_accuracy(name: str) -> str | None:
-    """Return the other spelling of an accuracy's name, None if it is no accuracy.
+    """Return the other spelling of an accuracy's name, or None for other names.
 
-    The dialect decides whether logs have `acc` or `accuracy`; a monitor accepts both.
+    The dialect decides whether logs contain `acc` or `accuracy`. Monitors accept both.
 
     Examples
     --------
@@ -62,39 +62,39 @@ def other_accuracy(name: str) -> str | None:
 
 
 def find(name: str, logs: Logs) -> Any:
-    """Return the value called `name`, under either spelling of accuracy; None if missing."""
+    """Return the value of `name` in the logs, in either spelling of accuracy, or None."""
     if name in logs:
         return logs[name]
     return logs.get(other_accuracy(name) or name)
 
 
 def is_awaited(name: str, logs: Logs, params: Params | None) -> bool:
-    """Tell whether logs lack what the `params` of the run promise: nothing was validated."""
+    """Return whether a promised metric is missing because this epoch had no validation."""
     promised = dict.fromkeys((params or {}).get("metrics", ()), 0)
     return find(name, logs) is None and find(name, promised) is not None
 
 
 @dataclass(frozen=True)
 class Monitor:
-    """Which figure is watched, and which way is better.
+    """A loss or metric to watch, and whether larger or smaller values are better.
 
     Parameters
     ----------
     name : str
-        Key of the logs: "val_loss".
+        The key in the logs: "val_loss".
     mode : {"auto", "min", "max"}
-        Whether less or more is better; "auto": more, if the name speaks of accuracy or F-measure.
-        In dialect "3" the class of the metric decides, so that more of an AUC is better; of a
-        metric that Keras 3 does not know the mode has to be said.
+        Whether smaller or larger values are better. With "auto", larger values are better if the
+        name contains accuracy or F-measure. In dialect "3" the class of the metric decides, so that
+        a larger AUC is better. For a metric that Keras 3 does not have, "auto" is not allowed.
     where : str
-        The callback, for messages.
+        The name of the callback, for messages.
     min_delta : float
-        A smaller change is none.
+        The smallest change that counts as an improvement.
 
     Raises
     ------
     ArgumentError
-        There is no such mode.
+        The mode is not valid.
 
     Examples
     --------
@@ -111,12 +111,12 @@ class Monitor:
     def __post_init__(self) -> None:
         if self.mode not in MODES:
             raise ArgumentError(
-                f"{self.where}: no mode {self.mode!r}; expected 'auto', 'min' or 'max'. "
+                f"{self.where}: expected mode 'auto', 'min' or 'max', got {self.mode!r}. "
                 f"{did_you_mean(str(self.mode), MODES)}".rstrip()
             )
 
     def grows_in(self, model: Any) -> bool:
-        """Return whether more of the figure is better."""
+        """Return whether larger values are better."""
         if self.mode != "auto":
             return self.mode == "max"
         if not dialect_options().monitors_as_keras_3:
@@ -132,19 +132,19 @@ class Monitor:
             if any(part in word for part in GROWS_IN_KERAS_3):
                 return True
         raise ArgumentError(
-            f"{self.where}: whether more or less of {self.name!r} is better is not known; expected "
+            f"{self.where}: it is unknown whether a larger {self.name!r} is better. Give "
             "mode='max' or mode='min'."
         )
 
     @property
     def worst(self) -> float | None:
-        """The value that every other one is better than; None: the first one is the best so far."""
+        """The worst value, or None in dialect "3", where the first value is the best so far."""
         if dialect_options().monitors_as_keras_3:
             return None
         return float("-inf") if self.grows_in(None) else float("inf")
 
     def is_better(self, value: float, than: float | None, model: Any = None) -> bool:
-        """Return whether `value` is better by more than `min_delta`; NaN never is."""
+        """Return whether `value` is better by more than `min_delta`. NaN is never better."""
         grows = self.grows_in(model)
         if than is None:
             return True
@@ -152,23 +152,24 @@ class Monitor:
         return (gain if grows else -gain) > abs(self.min_delta)
 
     def value(self, logs: Logs | None, params: Params | None) -> Any:
-        """Return the watched figure; None, with a warning, if the logs do not have it.
+        """Return the watched value from the logs, or None with a warning if it is missing.
 
-        There is no warning for what the `params` of the run promise: after some epochs nothing is
-        validated if `fit` was given `validation_freq`.
+        It does not warn if the value is missing because the epoch had no validation, which can
+        happen with the argument `validation_freq` of `fit`.
 
         Warns
         -----
         KerascopeWarning
-            The figure is missing.
+            The value is missing.
         """
         logs = logs or {}
         found = find(self.name, logs)
         if found is None and not is_awaited(self.name, logs, params):
             known = printable(", ".join(sorted(logs))) or "nothing"
             warnings.warn(
-                f"{self.where}: {self.name!r} is not in the logs, so nothing is done; expected one "
-                f"of their names, which are {known}. {self._remedy(logs)}".rstrip(),
+                f"{self.where}: {self.name!r} is not in the logs, so nothing is done. "
+                f"{self._remedy(logs)}".rstrip()
+                + f" The logs contain: {known}.",
                 KerascopeWarning,
                 stacklevel=3,
             )
@@ -208,14 +209,14 @@ class TerminateOnNaN(Callback):
         self.raise_error = raise_error
 
     def on_batch_end(self, batch: int, logs: Logs | None = None) -> None:
-        """Look at the loss of one batch."""
+        """Check the loss of one batch."""
         loss = (logs or {}).get("loss")
         if loss is None or np.isfinite(loss):
             return
         if self.raise_error:
             raise NonFiniteLossError(
-                f"TerminateOnNaN: the loss of batch {batch} is {float(loss)}; expected a finite "
-                "number. Try a smaller learning rate, clipnorm=1.0, or look for NaN in the data."
+                f"TerminateOnNaN: expected a finite loss for batch {batch}, got {float(loss)}. "
+                "Try a smaller learning rate or clipnorm=1.0, or look for NaN in the data."
             )
         self.model.stop_training = True
         say(f"Batch {batch}: the loss is {float(loss)}; training ends.")
@@ -223,41 +224,41 @@ class TerminateOnNaN(Callback):
 
 @registry.register
 class EarlyStopping(Callback):
-    """Ends training when the watched figure no longer gets better.
+    """Ends training when the watched loss or metric no longer improves.
 
     Parameters
     ----------
     monitor : str
-        Key of the logs; `acc` and `accuracy` are the same.
+        The key in the logs. `acc` and `accuracy` are the same.
     min_delta : float
-        A smaller change is none.
+        The smallest change that counts as an improvement.
     patience : int
-        After how many epochs in a row without progress it acts; 0 is the same as 1.
+        The number of epochs in a row without improvement after which training ends. 0 means 1.
     verbose : {0, 1}
-        1 tells when training ends.
+        With 1, print when training ends.
     mode : {"auto", "min", "max"}
-        Whether less or more is better.
+        Whether smaller or larger values are better.
     baseline : float, optional
-        What must be surpassed to count as progress.
+        A value must be better than the baseline to count as an improvement.
     restore_best_weights : bool
-        When training is ended early, give the model the weights of its best epoch, be it better
-        than the baseline or not. In dialect "3" also when training ends after its last epoch.
+        When training ends early, restore the weights of the best epoch, even if it did not reach
+        the baseline. In dialect "3", also restore them after the last epoch.
     start_from_epoch : int
-        The first epoch, from 0, whose figure counts.
+        The first epoch, from 0, that counts.
 
     Attributes
     ----------
     best : float
-        Best value so far.
+        The best value so far.
     wait : int
-        Epochs since the last progress.
+        The number of epochs since the last improvement.
     stopped_epoch : int
-        The epoch, from 0, in which training was ended; 0 if it was not.
+        The epoch, from 0, in which training ended early, or 0.
 
     Notes
     -----
-    In dialect "3" training is never ended in its first epoch, nor in one with progress, the first
-    figure is the best so far, even if it is NaN, and weights are restored when training ends.
+    In dialect "3", training does not end in the first epoch or in an epoch with an improvement. The
+    first value is the best so far, even if it is NaN. Weights are restored when training ends.
 
     Examples
     --------
@@ -301,33 +302,33 @@ class EarlyStopping(Callback):
         self.best_weights: list[Any] | None = None
 
     def get_monitor_value(self, logs: Logs | None) -> Any:
-        """Return the watched figure; None, with a warning, if it is missing."""
+        """Return the watched value, or None with a warning if it is missing."""
         return self._monitor.value(logs, self.params)
 
     def on_train_begin(self, logs: Logs | None = None) -> None:
-        """Forget an earlier run."""
+        """Reset the state of an earlier run."""
         self._start()
 
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
-        """Look at the figure of one epoch."""
+        """Compare the value of one epoch with the best value."""
         current = self.get_monitor_value(logs)
         if current is None or epoch < self.start_from_epoch:
             return
-        progress = self._monitor.is_better(current, self.best, self.model)
-        if progress:
+        is_better = self._monitor.is_better(current, self.best, self.model)
+        if is_better:
             self.best = current
             if self.restore_best_weights:
                 self.best_weights = self.model.get_weights()
-        if progress and self._surpasses_baseline(current):
+        if is_better and self._surpasses_baseline(current):
             self.wait = 0
             return
         self.wait += 1
-        goes_on = dialect_options().monitors_as_keras_3 and (progress or epoch == 0)
-        if self.wait >= self.patience and not goes_on:
+        continues = dialect_options().monitors_as_keras_3 and (is_better or epoch == 0)
+        if self.wait >= self.patience and not continues:
             self._stop(epoch)
 
     def on_train_end(self, logs: Logs | None = None) -> None:
-        """Report that training ended early; in dialect "3", restore the best weights."""
+        """Print that training ended early. In dialect "3", restore the best weights."""
         if self._stopped and self.verbose > 0:
             say(f"Epoch {self.stopped_epoch + 1}: training ended early.")
         if dialect_options().monitors_as_keras_3:
@@ -361,19 +362,19 @@ class LearningRateScheduler(Callback):
     Parameters
     ----------
     schedule : callable
-        Called as `schedule(epoch, lr)`, with the epoch from 0 and the rate of now, or, if it takes
-        one argument, as `schedule(epoch)`. Returns the new rate.
+        Called as `schedule(epoch, lr)` with the epoch, from 0, and the current rate, or as
+        `schedule(epoch)` if it takes one argument. Returns the new rate.
     verbose : {0, 1}
-        1 tells the new rate.
+        With 1, print the new rate.
 
     Notes
     -----
-    Writes the rate as "lr" (in dialect "3" as "learning_rate") into the logs of the epoch.
+    The rate is written into the logs of the epoch as "lr", in dialect "3" as "learning_rate".
 
     Raises
     ------
     DtypeError
-        `schedule` cannot be called, or what it returned is no number.
+        `schedule` is not callable, or did not return a number.
 
     Examples
     --------
@@ -384,22 +385,22 @@ class LearningRateScheduler(Callback):
     def __init__(self, schedule: Callable[..., float], verbose: int = 0) -> None:
         if not callable(schedule):
             raise DtypeError(
-                f"LearningRateScheduler: schedule cannot be called; expected a function "
-                f"(epoch, lr) -> lr, got {type(schedule).__name__}."
+                f"LearningRateScheduler: expected a function (epoch, lr) -> lr as schedule, got "
+                f"{type(schedule).__name__}."
             )
         self.schedule = schedule
         self.verbose = verbose
         self._wants_rate = _takes_two_arguments(schedule)
 
     def on_epoch_begin(self, epoch: int, logs: Logs | None = None) -> None:
-        """Ask the schedule and set the rate."""
+        """Set the rate that the schedule returns."""
         variable = _learning_rate_of(self.model, "LearningRateScheduler")
         old_rate = float(K.get_value(variable))
         rate: Any = self.schedule(epoch, old_rate) if self._wants_rate else self.schedule(epoch)
         if isinstance(rate, bool) or not isinstance(rate, numbers.Real):
             raise DtypeError(
-                f"LearningRateScheduler: the schedule's result for epoch {epoch} is no number; "
-                f"expected a float, got {rate!r}."
+                f"LearningRateScheduler: expected a float from the schedule for epoch {epoch}, "
+                f"got {rate!r}."
             )
         K.set_value(variable, rate)
         if self.verbose > 0:
@@ -413,37 +414,38 @@ class LearningRateScheduler(Callback):
 
 @registry.register
 class ReduceLROnPlateau(Callback):
-    """Lowers the learning rate when the watched figure no longer gets better.
+    """Lowers the learning rate when the watched loss or metric no longer improves.
 
     Parameters
     ----------
     monitor : str
-        Key of the logs; `acc` and `accuracy` are the same.
+        The key in the logs. `acc` and `accuracy` are the same.
     factor : float
-        The new rate is the old one times this; below 1.
+        The factor of the rate, below 1.
     patience : int
-        After how many epochs in a row without progress it acts; 0 is the same as 1.
+        The number of epochs in a row without improvement after which the rate is lowered. 0 means
+        1.
     verbose : {0, 1}
-        1 tells the new rate.
+        With 1, print the new rate.
     mode : {"auto", "min", "max"}
-        Whether less or more is better.
+        Whether smaller or larger values are better.
     min_delta : float
-        A smaller change is none.
+        The smallest change that counts as an improvement.
     cooldown : int
-        Epochs to wait after a reduction before counting again.
+        The number of epochs after a reduction that do not count.
     min_lr : float
-        The rate never falls below.
+        The smallest rate.
     **kwargs
-        Keras's older word for `min_delta`: `epsilon`.
+        `epsilon`, the name of `min_delta` in older Keras versions.
 
     Notes
     -----
-    Writes the rate as "lr" (in dialect "3" as "learning_rate") into the logs of the epoch.
+    The rate is written into the logs of the epoch as "lr", in dialect "3" as "learning_rate".
 
     Raises
     ------
     ArgumentError
-        `factor` is 1 or more, there is no such mode, or an argument is unknown.
+        `factor` is 1 or more, the mode is not valid, or an argument is unknown.
     """
 
     def __init__(
@@ -462,11 +464,10 @@ class ReduceLROnPlateau(Callback):
         min_delta = options.pop("min_delta", min_delta)
         for name in options:
             hint = did_you_mean(name, inspect.signature(ReduceLROnPlateau).parameters)
-            raise ArgumentError(f"ReduceLROnPlateau: no argument {name!r}. {hint}".rstrip())
+            raise ArgumentError(f"ReduceLROnPlateau: unknown argument {name!r}. {hint}".rstrip())
         if not 0 <= factor < 1:
             raise ArgumentError(
-                f"ReduceLROnPlateau: bad factor; expected at least 0 and less than 1, "
-                f"got {factor}. The new rate is the old one times the factor."
+                f"ReduceLROnPlateau: expected a factor of at least 0 and less than 1, got {factor}."
             )
         self._monitor = Monitor(monitor, mode, "ReduceLROnPlateau", min_delta)
         self.monitor = monitor
@@ -485,15 +486,15 @@ class ReduceLROnPlateau(Callback):
         self.cooldown_counter = 0
 
     def in_cooldown(self) -> bool:
-        """Tell whether a reduction was so recent that nothing is counted."""
+        """Return whether the epoch does not count, because of a recent reduction."""
         return self.cooldown_counter > 0
 
     def on_train_begin(self, logs: Logs | None = None) -> None:
-        """Forget an earlier run."""
+        """Reset the state of an earlier run."""
         self._start()
 
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
-        """Look at the figure of one epoch."""
+        """Compare the value of one epoch with the best value."""
         logs = {} if logs is None else logs
         variable = _learning_rate_of(self.model, "ReduceLROnPlateau")
         current = self._monitor.value(logs, self.params)
@@ -514,7 +515,7 @@ class ReduceLROnPlateau(Callback):
             self._reduce(epoch, variable)
 
     def _reduce(self, epoch: int, variable: Any) -> None:
-        """Lower the rate; a rate that is at `min_lr`, as far as its type can tell, stays."""
+        """Lower the rate, unless it is at `min_lr` in the precision of its dtype."""
         old_rate = np.asarray(K.get_value(variable))
         new_rate = max(float(old_rate) * self.factor, self.min_lr)
         if np.asarray(new_rate, dtype=old_rate.dtype) >= old_rate:
@@ -531,19 +532,19 @@ def _rate_in_logs() -> str:
 
 
 def _learning_rate_of(model: Any, where: str) -> Any:
-    """Return the variable that holds the learning rate."""
+    """Return the variable of the learning rate."""
     optimizer = getattr(model, "optimizer", None)
     if optimizer is None or not hasattr(optimizer, "lr"):
         raise ArgumentError(
-            f"{where}: the optimizer has no learning rate; expected an attribute 'lr', "
-            f"got {type(optimizer).__name__}. Use an optimizer such as SGD.",
+            f"{where}: expected an optimizer with a learning rate 'lr', got "
+            f"{type(optimizer).__name__}. Use an optimizer such as SGD.",
             subject=optimizer,
         )
     return optimizer.lr
 
 
 def _takes_two_arguments(function: Callable[..., Any]) -> bool:
-    """Tell whether `function(epoch, lr)` is a possible call; no if nobody knows."""
+    """Return whether `function(epoch, lr)` is a valid call. False if this is unknown."""
     try:
         signature = inspect.signature(function)
     except ValueError:
@@ -565,34 +566,34 @@ class ModelCheckpoint(Callback):
     Parameters
     ----------
     filepath : str or path
-        Where to save. May have fields: `{epoch:02d}`, from 1, and every name in the logs, as in
-        `weights.{epoch:02d}-{val_loss:.2f}.h5`. Missing folders are made.
+        The file name. It can contain the fields `{epoch:02d}`, from 1, and the names in the logs,
+        as in `weights.{epoch:02d}-{val_loss:.2f}.h5`. Missing folders are created.
     monitor : str
-        Key of the logs; `acc` and `accuracy` are the same. Read only if `save_best_only`.
+        The key in the logs, used with `save_best_only`. `acc` and `accuracy` are the same.
     verbose : {0, 1}
-        1 tells what was saved, and why not.
+        With 1, print whether the model was saved.
     save_best_only : bool
-        Save only when the watched figure is better than ever before.
+        Save only when the watched value is better than the best value so far.
     save_weights_only : bool
         Call `model.save_weights` instead of `model.save`.
     mode : {"auto", "min", "max"}
-        Whether less or more is better.
+        Whether smaller or larger values are better.
     period : int
-        Epochs between two saves.
+        The number of epochs between two saves.
     save_freq : {"epoch"}
-        Keras 3's word; only "epoch" is possible.
+        Keras 3's argument. Only "epoch" is supported.
     initial_value_threshold : float, optional
-        What the first saved figure has to be better than.
+        The first saved value must be better than this.
 
     Attributes
     ----------
     best : float
-        Best value so far. It is kept when training goes on with another `fit`.
+        The best value so far. A second `fit` keeps it.
 
     Raises
     ------
     ArgumentError
-        A bad pattern, mode, period or frequency.
+        The pattern, mode, period or frequency is not valid.
 
     Examples
     --------
@@ -617,12 +618,12 @@ class ModelCheckpoint(Callback):
         self._monitor = Monitor(monitor, mode, "ModelCheckpoint")
         if not isinstance(period, int) or period < 1:
             raise ArgumentError(
-                f"ModelCheckpoint: bad period; expected a number of epochs, got {period!r}."
+                f"ModelCheckpoint: expected a number of epochs as period, got {period!r}."
             )
         if save_freq != "epoch":
             raise ArgumentError(
-                f"ModelCheckpoint: cannot save in the middle of an epoch; expected save_freq "
-                f"'epoch', got {save_freq!r}. To save every n epochs give period=n."
+                f"ModelCheckpoint: expected save_freq='epoch', got {save_freq!r}. To save every n "
+                f"epochs, give period=n."
             )
         self.monitor = monitor
         self.verbose = verbose
@@ -635,12 +636,12 @@ class ModelCheckpoint(Callback):
         self.epochs_since_last_save = 0
 
     def path_of(self, epoch: int, logs: Logs | None = None) -> str:
-        """Return the file's name for one epoch, counted from 0.
+        """Return the file name for an epoch, counted from 0.
 
         Raises
         ------
         ArgumentError
-            The pattern has a field that is not in the logs, or that cannot be written so.
+            A field of the pattern is not in the logs, or its value does not fit the format.
         """
         first = 0 if dialect_options().counts_samples else 1
         fields = _Fields({**(logs or {}), "epoch": epoch + first})
@@ -654,10 +655,10 @@ class ModelCheckpoint(Callback):
             ) from error
 
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
-        """Save, if it is time.
+        """Save the model if the period has passed and, with `save_best_only`, the value improved.
 
-        If the file's name speaks of the validation, an epoch without one (`validation_freq`) is
-        passed over in silence, and the next epoch that has one is saved.
+        If the file name contains a value of the validation, epochs without validation
+        (`validation_freq`) are skipped. The next epoch with validation is saved.
         """
         self.epochs_since_last_save += 1
         waits = any(is_awaited(field, logs or {}, self.params) for field in _fields(self.filepath))
@@ -677,7 +678,7 @@ class ModelCheckpoint(Callback):
             say(f"Epoch {epoch + 1}: {self.monitor} is not better than {self.best:.5f}.")
 
     def _save(self, epoch: int, logs: Logs | None) -> None:
-        """Write the file; `model.save` replaces an older one only when the new one is complete."""
+        """Write the file. `model.save` replaces an older file only when the new one is complete."""
         path = self.path_of(epoch, logs)
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         save = self.model.save_weights if self.save_weights_only else self.model.save
@@ -687,14 +688,14 @@ class ModelCheckpoint(Callback):
 
 
 class _Fields(dict[str, Any]):
-    """What a file name's pattern may speak of; both spellings of an accuracy are found."""
+    """The values for the fields of a file name. Both spellings of accuracy are accepted."""
 
     def __missing__(self, name: str) -> Any:
         value = find(name, self)
         if value is None:
             raise ArgumentError(
-                f"ModelCheckpoint: the pattern of the file's name has an unknown field {name!r}; "
-                f"expected one of {', '.join(sorted(self))}. {did_you_mean(name, self)}".rstrip()
+                f"ModelCheckpoint: the file name has an unknown field {name!r}. "
+                f"{did_you_mean(name, self)}Use one of: {', '.join(sorted(self))}."
             )
         return value
 
@@ -704,17 +705,17 @@ def _fields(pattern: str) -> list[str]:
 
 
 def _checked_pattern(pattern: str) -> str:
-    """Return `pattern`; raise ArgumentError now, not after an epoch, if its braces are wrong."""
+    """Return `pattern`, or raise ArgumentError before training if its braces are wrong."""
     try:
         fields = _fields(pattern)
     except ValueError as error:
         raise ArgumentError(
             f"ModelCheckpoint: bad pattern {pattern!r}: {error}. "
-            f"Write a brace twice to mean itself."
+            f"For a brace in the name, write it twice."
         ) from error
     if any(field == "" or field.isdigit() for field in fields):
         raise ArgumentError(
-            f"ModelCheckpoint: a field without a name in the pattern {pattern!r}; "
-            f"expected names as in {{epoch:02d}}."
+            f"ModelCheckpoint: expected fields with names, as {{epoch:02d}}, got the pattern "
+            f"{pattern!r}."
         )
     return pattern

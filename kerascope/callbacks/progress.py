@@ -1,9 +1,9 @@
-"""How far training is: the data of a progress bar, and the plain lines that need no terminal.
+"""The progress of training, as data for a progress bar and as plain lines of text.
 
-`ProgbarLogger` counts for `fit`, `Progbar` for `evaluate`, `predict` and anybody. Both make
-`Progress` objects and hand them to the edge as "progress"; `viz.progress` draws them as a bar.
-Where nobody draws, and with `verbose=2`, each epoch is written as two lines, without clock times,
-so that the same run writes the same text.
+`ProgbarLogger` counts for `fit`, and `Progbar` for `evaluate`, `predict` and your own loops. Both
+make `Progress` objects and pass them to `display` as "progress". In a terminal, `viz.progress` draws
+them as a bar. Otherwise, and with `verbose=2`, each epoch is written as two lines. The lines
+contain no times, so that the same run writes the same text.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ Values = Iterable[tuple[str, Any]] | None
 
 @dataclass(frozen=True)
 class Progress:
-    """One moment of a run, ready to be drawn.
+    """The progress of a run at one moment, ready to be drawn.
 
     Attributes
     ----------
     moment : {"started", "running", "finished"}
-        "started" comes once, before anything was seen; "finished" once, with the final figures.
+        "started" occurs once, before the first batch. "finished" occurs once, with the final logs.
     seen : int
-        Samples or steps so far.
+        The number of samples or steps so far.
     target : int or None
-        How many there will be; None if nobody knows.
+        The total number of samples or steps, or None if it is unknown.
     logs : mapping of str to float
-        Mean figures so far. Made for this object; nobody changes it later.
+        The means so far. The mapping is not changed later.
     epoch, epochs : int or None
-        Number of the epoch, from 1, and of the last one; None outside of training.
+        The number of the epoch, from 1, and of the last epoch. None outside training.
     width : int
-        Columns of the bar.
+        The width of the bar in columns.
     interval : float
-        Seconds that pass at least between two redraws.
+        The minimum time between two redraws, in seconds.
     """
 
     moment: Moment
@@ -61,24 +61,24 @@ class Progress:
 
     @property
     def title(self) -> str | None:
-        """The words "Epoch 1/10", None outside of training."""
+        """The title "Epoch 1/10", or None outside training."""
         return None if self.epoch is None else f"Epoch {self.epoch}/{self.epochs}"
 
     @property
     def count(self) -> str:
-        """What was seen, of how much: "32/50"."""
+        """The count of samples or steps: "32/50"."""
         if self.target is None:
             return str(self.seen)
         return f"{self.seen:>{len(str(self.target))}}/{self.target}"
 
     @property
     def figures(self) -> list[str]:
-        """The mean figures as words: "loss: 7.6246"."""
+        """The means as texts: "loss: 7.6246"."""
         return [f"{printable(name)}: {written(value)}" for name, value in self.logs.items()]
 
 
 def written(value: Any) -> str:
-    """Return a figure with four digits after the point, in powers of ten if it is tiny.
+    """Format a number with four decimals. Numbers up to 0.001 get an exponent.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def written(value: Any) -> str:
 def in_rows(
     items: Iterable[Item], width: int | None, gap: int, length: Callable[[Item], int]
 ) -> list[list[Item]]:
-    """Return items in rows that are at most `width` columns long; an item is never torn.
+    """Arrange items in rows of at most `width` columns. Items are not split.
 
     Examples
     --------
@@ -112,9 +112,9 @@ def in_rows(
 
 
 def progress_lines(progress: Progress) -> None:
-    """Print a line when an epoch starts and one when it is finished.
+    """Print a line when an epoch starts, and one when it is finished.
 
-    A terminal that is too narrow gets the figures in several lines.
+    In a narrow terminal the second line is wrapped.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def progress_lines(progress: Progress) -> None:
     if progress.moment == "started" and progress.title is not None:
         print(progress.title, flush=True)
     if progress.moment == "finished":
-        import shutil  # its archive modules are not worth loading for runs without a terminal
+        import shutil  # imported here, because its archive modules are slow to import
 
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
         rows = in_rows([progress.count, *progress.figures], width, len(" - "), len)
@@ -134,24 +134,24 @@ def progress_lines(progress: Progress) -> None:
 
 
 class Progbar:
-    """Counts up to a target and shows how far it is.
+    """A progress bar, which counts up to a target.
 
     Parameters
     ----------
     target : int or None
-        How many samples or steps there will be; None if nobody knows.
+        The total number of samples or steps, or None if it is unknown.
     width : int
-        Columns of the bar.
+        The width of the bar in columns.
     verbose : {0, 1, 2}
-        0 silent, 1 a bar (plain lines where there is no terminal), 2 plain lines.
+        0 silent, 1 a bar (plain lines without a terminal), 2 plain lines.
     interval : float
-        Seconds that pass at least between two redraws.
+        The minimum time between two redraws, in seconds.
     stateful_metrics : iterable of str, optional
-        Figures that are shown as they come, not averaged.
+        The names of metrics whose last value is shown instead of their mean.
     epoch, epochs : int, optional
-        Number of the epoch, from 1, and of the last one.
+        The number of the epoch, from 1, and of the last epoch.
     means : RunningMeans, optional
-        Figures that somebody else keeps; then the bar is given none.
+        Means that another object computes. Then `update` and `add` need no values.
 
     Examples
     --------
@@ -187,7 +187,7 @@ class Progbar:
 
     @property
     def stateful_metrics(self) -> frozenset[str]:
-        """Names of the figures that are not averaged."""
+        """The names of metrics that are not averaged."""
         return self._means.stateful_metrics
 
     @property
@@ -196,47 +196,47 @@ class Progbar:
         return self._means
 
     def update(self, current: int, values: Values = None) -> None:
-        """Go to `current`; at the target, finish.
+        """Move to `current`. At the target, finish.
 
         Parameters
         ----------
         current : int
-            Samples or steps so far, in all.
+            The number of samples or steps so far.
         values : list of (str, float), optional
-            Figures of what was seen since the last update; they count by how much that was.
+            Values for the samples or steps since the last update, whose number is their weight.
         """
         self.add(current - self.seen, values)
 
     def add(self, n: int, values: Values = None) -> None:
-        """Go `n` further; at the target, finish."""
+        """Move forward by `n` samples or steps. At the target, finish."""
         self.advance(n, values)
         if self.target is not None and self.seen >= self.target:
             self.finish()
 
     def advance(self, n: int, values: Values = None) -> None:
-        """Go `n` further; whoever calls will also call `finish`."""
+        """Move forward by `n` samples or steps, without finishing. The caller calls `finish`."""
         self.seen += n
         if not self.verbose:
             return
         for name, value in values or ():
             self._means.add(name, value, n)
-        if self._is_followed() and (self.target is None or self.seen < self.target):
+        if self._needs_redraw() and (self.target is None or self.seen < self.target):
             self._show("running", self._means.results())
 
     def finish(self, final: Mapping[str, Any] | None = None) -> None:
-        """Show the end, even short of the target; figures in `final` replace the means so far.
+        """Show the end, even before the target. Values in `final` replace the means so far.
 
-        Only the first call does anything.
+        Further calls have no effect.
         """
         if self.finished:
             return
         self.finished = True
         self._show("finished", {**self._means.results(), **(final or {})})
 
-    def _is_followed(self) -> bool:
-        """Tell whether anybody draws what is between the start and the end, and draws it now.
+    def _needs_redraw(self) -> bool:
+        """Return whether a renderer draws moments between start and end, and a redraw is due now.
 
-        Who draws may have a function `is_due(interval)` that says so; else every moment is drawn.
+        A renderer can have a function `is_due(interval)`. Without it every moment is drawn.
         """
         if self.finished or self.verbose != 1 or self._draw is progress_lines:
             return False
@@ -251,7 +251,7 @@ class Progbar:
 
 
 def _drawer(verbose: int) -> Callable[[Progress], Any]:
-    """Return what draws: with `verbose=1` only what is registered at the edge, a terminal's bar."""
+    """Return the function that draws progress: with `verbose=1` a bar, if one is registered."""
     if verbose == 0:
         return lambda progress: None
     return display.renderer("progress", progress_lines) if verbose == 1 else progress_lines
@@ -259,29 +259,29 @@ def _drawer(verbose: int) -> Callable[[Progress], Any]:
 
 @registry.register
 class ProgbarLogger(Callback):
-    """Shows how far each epoch is. `fit` has one unless `verbose=0`.
+    """Shows the progress of each epoch. `fit` adds it unless `verbose=0`.
 
     Parameters
     ----------
     count_mode : {"samples", "steps"}
-        What is counted.
+        The unit that is counted.
     stateful_metrics : iterable of str, optional
-        Metrics that average for themselves: they are shown as they come.
+        The names of metrics that are not averaged. Their last value is shown.
 
     Attributes
     ----------
     means : RunningMeans or None
-        In `fit` those that `BaseLogger` keeps, which is told of each batch before; None: its own.
+        In `fit`, the means of `BaseLogger`, which is called before. With None, the bar has its own.
 
     Notes
     -----
-    While the epoch runs the figures are means so far; its last line has the figures of the epoch's
-    logs, the same that `History` keeps.
+    During an epoch, the means so far are shown. At its end, the logs of the epoch are shown, as
+    `History` stores them.
 
     Raises
     ------
     ArgumentError
-        There is no such count mode.
+        `count_mode` is not valid.
     """
 
     def __init__(
@@ -289,7 +289,7 @@ class ProgbarLogger(Callback):
     ) -> None:
         if count_mode not in COUNTED:
             raise ArgumentError(
-                f"ProgbarLogger: no count_mode {count_mode!r}; expected 'samples' or 'steps'."
+                f"ProgbarLogger: expected count_mode 'samples' or 'steps', got {count_mode!r}."
             )
         self.count_mode = count_mode
         self.stateful_metrics = frozenset(stateful_metrics or ())
@@ -318,14 +318,14 @@ class ProgbarLogger(Callback):
             self.progbar.advance(count, [(name, logs[name]) for name in names if name in logs])
 
     def get_state(self) -> dict[str, Any]:
-        """Return how far the epoch is, for a run that goes on from a backup."""
+        """Return the progress of the epoch, for a backup."""
         if self.progbar is None:
             return {}
         own = self.progbar.means.get_state() if self.means is None else None
         return {"seen": self.progbar.seen, "means": own}
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go to where an epoch was; between two epochs there is no bar to move."""
+        """Restore the progress of an epoch. Between two epochs this has no effect."""
         if self.progbar is None or not state:
             return
         self.progbar.seen = state["seen"]
@@ -333,7 +333,7 @@ class ProgbarLogger(Callback):
             self.progbar.means.set_state(state["means"])
 
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
-        """Show the final figures, validation among them."""
+        """Show the logs of the epoch, including those of the validation."""
         logs = {} if logs is None else logs
         if self.progbar is not None:
             self.progbar.finish({name: logs[name] for name in self._names if name in logs})

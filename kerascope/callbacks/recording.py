@@ -1,4 +1,4 @@
-"""Callbacks that keep the figures of a run: averages of an epoch, history, CSV file, server."""
+"""Callbacks that record the logs of a run: averages, history, a CSV file, a server."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from kerascope.files import write_whole
 from kerascope.printable import printable
 from kerascope.spellings import dialect_options
 
-# --- means over an epoch that grow batch by batch -------------------------------------------------
+# --- running means of an epoch --------------------------------------------------------------------
 
 
 class RunningMeans:
-    r"""Weighted means of named quantities; of a stateful metric, its last value.
+    r"""Weighted running means of named quantities. For a stateful metric, the last value is kept.
 
     Parameters
     ----------
     stateful_metrics : iterable of str, optional
-        Metrics that average for themselves.
+        The names of metrics that compute their own averages.
 
     Notes
     -----
     After values :math:`v_i` with weights :math:`w_i` the mean is
-    :math:`\sum_i w_i v_i / \sum_i w_i`; the weight of a batch is its number of samples.
+    :math:`\sum_i w_i v_i / \sum_i w_i`. The weight of a batch is its number of samples.
 
     Examples
     --------
@@ -50,12 +50,12 @@ class RunningMeans:
         self._weights: dict[str, float] = {}
 
     def restart(self) -> None:
-        """Forget all values."""
+        """Reset all means."""
         self._totals.clear()
         self._weights.clear()
 
     def add(self, name: str, value: Any, weight: float) -> None:
-        """Take one more value into account."""
+        """Add a value of one quantity."""
         if name in self.stateful_metrics:
             self._totals[name], self._weights[name] = as_number(value), 1
             return
@@ -64,7 +64,7 @@ class RunningMeans:
         self._weights[name] = self._weights.get(name, 0) + weight
 
     def add_all(self, names: Iterable[str], values: Iterable[Any], weight: float) -> None:
-        """Take one more value of each quantity into account."""
+        """Add a value of each quantity."""
         for name, value in zip(names, values, strict=True):
             self.add(name, value, weight)
 
@@ -74,32 +74,32 @@ class RunningMeans:
         Raises
         ------
         KeyError
-            There was no value yet.
+            The quantity has no value yet.
         """
         return self._totals[name] / max(self._weights[name], 1)
 
     def get_state(self) -> dict[str, Any]:
-        """Return all that is remembered: sums and weights."""
+        """Return the sums and the weights."""
         return {"totals": dict(self._totals), "weights": dict(self._weights)}
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Remember what `get_state` returned."""
+        """Restore the sums and the weights that `get_state` returned."""
         self._totals, self._weights = dict(state["totals"]), dict(state["weights"])
 
     def results(self) -> dict[str, Any]:
-        """Return all means, in the order in which the names first came."""
+        """Return all means, in the order in which the names were first added."""
         return {name: self.result(name) for name in self._totals}
 
 
 def in_order(logs: dict[str, Any]) -> dict[str, Any]:
-    """Return logs in the order of the alphabet where the dialect has them so."""
+    """Sort logs by name in dialect "3". Other dialects keep their order."""
     return dict(sorted(logs.items())) if dialect_options().logs_so_far else logs
 
 
 def as_number(value: Any) -> Any:
-    """Return a scalar as a Python float, anything with axes as a float64 array.
+    """Convert a scalar to a Python float, and an array to float64.
 
-    Sums of float32 scalars would lose digits over a long epoch.
+    Over a long epoch, sums of float32 values would lose digits.
     """
     if isinstance(value, (float, int, np.number)):
         return float(value)
@@ -109,17 +109,17 @@ def as_number(value: Any) -> Any:
 
 @registry.register
 class BaseLogger(Callback):
-    """Writes the means over the epoch into its logs. `fit` always has one, as the first callback.
+    """Writes the means over an epoch into its logs. In `fit`, it is always the first callback.
 
     Parameters
     ----------
     stateful_metrics : iterable of str, optional
-        Metrics that average for themselves: their last value is taken.
+        The names of metrics that compute their own averages. Their last value is used.
 
     Notes
     -----
-    Each batch counts by its number of samples, `logs["size"]`, so that a short last batch weighs
-    less.
+    The weight of a batch is its number of samples, `logs["size"]`, so that a smaller last batch
+    has less weight.
 
     Examples
     --------
@@ -139,7 +139,7 @@ class BaseLogger(Callback):
 
     @property
     def stateful_metrics(self) -> frozenset[str]:
-        """Names of the metrics that average for themselves."""
+        """The names of metrics that compute their own averages."""
         return self._means.stateful_metrics
 
     @property
@@ -148,11 +148,11 @@ class BaseLogger(Callback):
         return self._means
 
     def on_epoch_begin(self, epoch: int, logs: Logs | None = None) -> None:
-        """Start new means."""
+        """Reset the means."""
         self._means.restart()
 
     def on_batch_end(self, batch: int, logs: Logs | None = None) -> None:
-        """Add the figures of one batch."""
+        """Add the logs of one batch."""
         logs = {} if logs is None else logs
         size = logs.get("size", 1)
         for name in self.params.get("metrics", ()):
@@ -160,18 +160,18 @@ class BaseLogger(Callback):
                 self._means.add(name, logs[name], size)
 
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
-        """Write the means into the logs."""
+        """Write the means into the logs of the epoch."""
         if logs is not None:
             figures = in_order({**logs, **self._means.results()})
             logs.clear()
             logs.update(figures)
 
     def get_state(self) -> Any:
-        """Return the sums so far, for a run that goes on from a backup."""
+        """Return the sums so far, for a backup."""
         return self._means.get_state()
 
     def set_state(self, state: Any) -> None:
-        """Go on from sums that `get_state` returned."""
+        """Restore the sums that `get_state` returned."""
         self._means.set_state(state)
 
 
@@ -180,14 +180,14 @@ class BaseLogger(Callback):
 
 @registry.register
 class History(Callback):
-    """Keeps the logs of every epoch; `fit` returns one.
+    """Stores the logs of every epoch. `fit` returns it.
 
     Attributes
     ----------
     epoch : list of int
-        Numbers of the epochs, from 0.
+        The numbers of the epochs, from 0.
     history : dict of str to list
-        For each name in the logs its value in every epoch.
+        The values of each loss and metric, one per epoch.
 
     Examples
     --------
@@ -204,38 +204,37 @@ class History(Callback):
         self.history: dict[str, list[Any]] = {}
 
     def on_train_begin(self, logs: Logs | None = None) -> None:
-        """Start empty."""
+        """Delete the logs of an earlier run."""
         self.epoch = []
         self.history = {}
 
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
-        """Keep the figures of one epoch."""
+        """Store the logs of one epoch."""
         self.epoch.append(epoch)
         for name, value in (logs or {}).items():
             self.history.setdefault(name, []).append(value)
 
     def plot(self, *names: str, **options: Any) -> Any:
-        """Draw the losses and metrics over the epochs, those of the validation dashed.
+        """Draw the losses and metrics over the epochs. Curves of the validation are dashed.
 
         Parameters
         ----------
         *names : str
-            Which of them, "loss" or "acc"; by default all.
+            The curves to draw, such as "loss" or "acc". Default: all curves.
         **options
-            `log=True`: each line upwards is a power of ten. `title` and `theme` ("auto", "light",
-            "dark"). `ax=...`, axes of matplotlib, or `backend="matplotlib"` (the extra `plot`):
-            draw with matplotlib.
+            `log=True` for a logarithmic axis; `title`; `theme` ("auto", "light", "dark"). To draw
+            with matplotlib (the extra `plot`): its axes as `ax=...`, or `backend="matplotlib"`.
 
         Returns
         -------
         Picture
-            Shows itself in a notebook and in a terminal; `.save("curves.svg")` keeps it as .svg,
-            .png, .pdf, .html or .txt. With matplotlib its Figure, or the axes that were given.
+            It is displayed in a notebook and in a terminal. `.save("curves.svg")` writes it as
+            .svg, .png, .pdf, .html or .txt. With matplotlib, its Figure or the given axes.
 
         Raises
         ------
         ArgumentError
-            There is no such name, or no epoch yet.
+            There is no curve of this name, or there was no epoch yet.
 
         Examples
         --------
@@ -255,23 +254,23 @@ NOT_AVAILABLE = "NA"
 
 @registry.register
 class CSVLogger(Callback):
-    """Writes one line per epoch into a CSV file.
+    """Writes one line per epoch to a CSV file.
 
     Parameters
     ----------
     filename : str or path
-        The file; what was in it is replaced unless `append`. Missing folders are made.
+        The file. It is overwritten unless `append`. Missing folders are created.
     separator : str
-        One character between the columns.
+        The character between the columns.
     append : bool
-        Go on with an existing file and its columns.
+        Append to an existing file, with its columns.
 
     Notes
     -----
-    The columns are "epoch" and the names that logs may have, sorted; the first epoch decides. A
-    value that is missing is written as NA. The file is opened and closed at each epoch, so whatever
-    happens in training, the lines of the epochs before are there. If the run goes on from a backup
-    (`BackupAndRestore`), the file gets the lines that it had when the backup was written.
+    The columns are "epoch" and the sorted names of the logs in the first epoch. Missing values are
+    written as NA. The file is opened and closed at each epoch, so that it contains all finished
+    epochs if training fails. If a run continues from a backup (`BackupAndRestore`), the file gets
+    the lines that it had when the backup was written.
 
     Raises
     ------
@@ -284,7 +283,7 @@ class CSVLogger(Callback):
     ) -> None:
         if not isinstance(separator, str) or len(separator) != 1:
             raise ArgumentError(
-                f"CSVLogger: bad separator; expected one character, got {separator!r}."
+                f"CSVLogger: expected one character as separator, got {separator!r}."
             )
         self.filename = Path(filename)
         self.separator = separator
@@ -292,14 +291,14 @@ class CSVLogger(Callback):
         self.keys: list[str] | None = None
 
     def on_train_begin(self, logs: Logs | None = None) -> None:
-        """Start the file, or read the columns of the one to go on with."""
+        """Create the file, or read the columns of the file to append to."""
         self.keys = self._existing_keys() if self.append else None
         if self.keys is None:
             self.filename.parent.mkdir(parents=True, exist_ok=True)
             self.filename.write_text("", encoding="utf-8")
 
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
-        """Write one line; before the first one the header."""
+        """Write one line. The first line follows the header."""
         logs = {} if logs is None else logs
         if self.keys is None:
             self.keys = sorted({*logs, *self.params.get("metrics", ())})
@@ -308,8 +307,8 @@ class CSVLogger(Callback):
         if left_out:
             warnings.warn(
                 printable(
-                    f"CSVLogger: {', '.join(left_out)} not written; {self.filename.name} has the "
-                    f"columns epoch, {', '.join(self.keys)}."
+                    f"CSVLogger: {self.filename.name} has no column for {', '.join(left_out)}. Its "
+                    f"columns are: epoch, {', '.join(self.keys)}."
                 ),
                 KerascopeWarning,
                 stacklevel=2,
@@ -317,15 +316,15 @@ class CSVLogger(Callback):
         self._write([epoch, *(_csv_value(logs.get(key, NOT_AVAILABLE)) for key in self.keys)])
 
     def get_state(self) -> bytes:
-        """Return what is in the file, for a run that goes on from a backup."""
+        """Return the content of the file, for a backup."""
         return self.filename.read_bytes() if self.filename.exists() else b""
 
     def set_state(self, state: bytes) -> None:
-        """Let the file be what it was when `get_state` was called."""
+        """Restore the content of the file that `get_state` returned."""
         write_whole(self.filename, state)
 
     def _existing_keys(self) -> list[str] | None:
-        """Return the columns after "epoch" of an existing file; None if there is no line in it."""
+        """Return the columns of an existing file after "epoch", or None if the file is empty."""
         if not self.filename.exists():
             return None
         with self.filename.open(encoding="utf-8", newline="") as file:
@@ -334,8 +333,8 @@ class CSVLogger(Callback):
             return None
         if header[0] != "epoch":
             raise ArgumentError(
-                f"CSVLogger: cannot append to {self.filename.name}; expected a first column "
-                f"'epoch', got {header[0]!r}. Choose another file, or the separator that it has."
+                f"CSVLogger: {self.filename.name}: to append, expected a first column 'epoch', got "
+                f"{header[0]!r}. Choose another file, or the separator of this file."
             )
         return header[1:]
 
@@ -345,7 +344,7 @@ class CSVLogger(Callback):
 
 
 def _csv_value(value: Any) -> str:
-    """Return one cell: an array or list as "[0.5, 0.25]"."""
+    """Return the text of a cell. Arrays and lists are written as "[0.5, 0.25]"."""
     if isinstance(value, str) or np.ndim(value) == 0:
         return str(value)
     return "[" + ", ".join(str(item) for item in np.asarray(value).tolist()) + "]"
@@ -358,29 +357,29 @@ TIMEOUT_SECONDS = 10
 
 @registry.register
 class RemoteMonitor(Callback):
-    """Sends the figures of each epoch to a server, by an HTTP POST.
+    """Sends the logs of each epoch to a server in an HTTP POST request.
 
     Parameters
     ----------
     root : str
-        Address of the server.
+        The address of the server.
     path : str
-        Where on it; the figures are sent to `root + path`.
+        The path on the server. The logs are sent to `root + path`.
     field : str
-        Name of the form's field that has the figures as JSON; not used with `send_as_json`.
+        The form field that contains the logs as JSON. Not used with `send_as_json`.
     headers : dict, optional
-        Further HTTP headers.
+        More HTTP headers.
     send_as_json : bool
-        Send the JSON itself instead of a form.
+        Send JSON instead of a form.
 
     Notes
     -----
-    Training goes on if nobody answers.
+    Training continues if the server does not respond.
 
     Warns
     -----
     KerascopeWarning
-        The figures could not be sent.
+        The logs could not be sent.
     """
 
     def __init__(
@@ -398,19 +397,19 @@ class RemoteMonitor(Callback):
         self.send_as_json = send_as_json
 
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
-        """Send the figures of one epoch."""
+        """Send the logs of one epoch."""
         problem = self._send(json.dumps({"epoch": epoch, **(logs or {})}, default=_plain))
         if problem is not None:
             warnings.warn(
-                f"RemoteMonitor: the figures of epoch {epoch + 1} could not be sent to "
-                f"{self.root + self.path}: {problem}. Training goes on.",
+                f"RemoteMonitor: the logs of epoch {epoch + 1} could not be sent to "
+                f"{self.root + self.path}: {problem}. Training continues.",
                 KerascopeWarning,
                 stacklevel=2,
             )
 
     def _send(self, text: str) -> Exception | None:
-        """Send a text; return what went wrong."""
-        # Imported here because the modules of HTTP take long and few runs need them.
+        """Send a text. Return the exception if this fails."""
+        # Imported here, because the HTTP modules are slow to import and rarely needed.
         from http.client import HTTPException
         from urllib.parse import urlencode
         from urllib.request import Request, urlopen
@@ -428,5 +427,5 @@ class RemoteMonitor(Callback):
 
 
 def _plain(value: Any) -> Any:
-    """Return a figure of NumPy as what JSON can hold, anything else as text."""
+    """Convert a NumPy value for JSON, and any other value to text."""
     return value.tolist() if isinstance(value, (np.generic, np.ndarray)) else str(value)

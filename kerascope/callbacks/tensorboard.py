@@ -1,8 +1,8 @@
-"""The figures of a run for TensorBoard, written without TensorFlow.
+"""Losses and metrics for TensorBoard, written without TensorFlow.
 
-An event file is a row of records. A record is the length of its content, the content and a
-checksum for each of the two; the content is an `Event` of Google's protocol buffers, of which only
-a few fields are needed here: the time, the step, and names with their numbers.
+An event file is a sequence of records. A record consists of the length of its content, the content,
+and a checksum of each. The content is an `Event` of Google's protocol buffers. Only a few of its
+fields are written: the time, the step, and the names with their values.
 """
 
 from __future__ import annotations
@@ -26,33 +26,34 @@ _NOT_FIGURES = ("batch", "size")
 
 @registry.register
 class TensorBoard(Callback):
-    """Writes loss and metrics into an event file that `tensorboard --logdir=./logs` shows.
+    """Writes the loss and metrics to an event file. `tensorboard --logdir=./logs` shows it.
 
     Parameters
     ----------
     log_dir : path
-        Folder of the file.
+        The folder of the file.
     update_freq : {"epoch", "batch"} or int
-        When: after each epoch, after each batch, or after so many samples.
+        Write after each epoch, after each batch, or after this number of samples.
     histogram_freq, write_grads, write_images, embeddings_freq
-        Not written: a warning says so.
+        Not supported. A warning says so.
     batch_size, write_graph, embeddings_layer_names, embeddings_metadata, embeddings_data
-        Accepted. There is no TensorFlow graph on NumPy: `kerascope.draw(model)` shows the model.
+        These have no effect. There is no TensorFlow graph to write; `kerascope.draw(model)` shows
+        the model.
 
     Attributes
     ----------
     writer : EventFile or None
-        The file; made when training begins.
+        The file. It is created when training begins.
 
     Raises
     ------
     ArgumentError
-        There is no such `update_freq`.
+        `update_freq` is not valid.
 
     Warns
     -----
     KerascopeWarning
-        Something is asked for that is not written.
+        An argument requests output that is not supported.
     """
 
     def __init__(
@@ -73,8 +74,9 @@ class TensorBoard(Callback):
         refused = [name for name, wish in zip(_NOT_WRITTEN, wishes, strict=True) if wish]
         if refused:
             warn(
-                f"TensorBoard: {', '.join(refused)}: not written; only losses and metrics are. "
-                "Look at weights with model.get_weights(), at the model with kerascope.draw(model)."
+                "TensorBoard: only losses and metrics are written. For weights, use "
+                "model.get_weights(), for the graph kerascope.draw(model). Not written: "
+                f"{', '.join(refused)}."
             )
         self.log_dir = log_dir
         self.histogram_freq = histogram_freq
@@ -92,11 +94,11 @@ class TensorBoard(Callback):
         self.samples_seen_at_last_write = 0
 
     def on_train_begin(self, logs: Logs | None = None) -> None:
-        """Begin a new file; counting goes on where an earlier run ended."""
+        """Create a new file. The count of samples continues from an earlier run."""
         self.writer = EventFile(self.log_dir)
 
     def on_batch_end(self, batch: int, logs: Logs | None = None) -> None:
-        """Write the figures of a batch, if it is time."""
+        """Write the logs of a batch, if `update_freq` requires it."""
         if self.update_freq == "epoch":
             return
         logs = {} if logs is None else logs
@@ -106,17 +108,17 @@ class TensorBoard(Callback):
             self.samples_seen_at_last_write = self.samples_seen
 
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
-        """Write the figures of an epoch."""
+        """Write the logs of an epoch."""
         self._write(logs or {}, epoch if self.update_freq == "epoch" else self.samples_seen)
 
     def get_state(self) -> dict[str, Any] | None:
-        """Return the file and its length, for a run that goes on from a backup."""
+        """Return the name and length of the file, for a backup."""
         if self.writer is None:
             return None
         return {"name": self.writer.path.name, "length": self.writer.path.stat().st_size}
 
     def set_state(self, state: dict[str, Any] | None) -> None:
-        """Go on with the file of then, as long as it was; with a new one if it is not there."""
+        """Continue the file of the backup, cut to its length then, or begin a new one."""
         if state is None or self.writer is None:
             return
         path = self.writer.path.with_name(Path(state["name"]).name)
@@ -126,11 +128,11 @@ class TensorBoard(Callback):
             os.truncate(path, min(state["length"], path.stat().st_size))
 
     def on_train_end(self, _: Logs | None = None) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self.writer = None
 
     def _write(self, logs: Logs, step: int) -> None:
-        if self.writer is None:  # told of an epoch without a beginning
+        if self.writer is None:  # an epoch ended, although training did not begin
             self.writer = EventFile(self.log_dir)
         figures = {
             name: float(value)
@@ -146,8 +148,8 @@ def _checked_frequency(update_freq: str | int) -> str | int:
     if update_freq == "epoch" or (isinstance(update_freq, int) and update_freq > 0):
         return update_freq
     raise ArgumentError(
-        f"TensorBoard: update_freq is {update_freq!r}; expected 'epoch', 'batch' or a number of "
-        "samples."
+        f"TensorBoard: expected update_freq 'epoch', 'batch' or a number of samples, got "
+        f"{update_freq!r}."
     )
 
 
@@ -171,7 +173,7 @@ _CRC_TABLE = tuple(_crc_row(byte) for byte in range(256))
 
 
 def crc32c(content: bytes) -> int:
-    """Return Castagnoli's checksum of some bytes.
+    """Return the CRC-32C checksum (Castagnoli) of bytes.
 
     Examples
     --------
@@ -185,20 +187,20 @@ def crc32c(content: bytes) -> int:
 
 
 def masked_crc(content: bytes) -> bytes:
-    """Return the checksum as records have it: turned by 15 bits, with a number added."""
+    """Return the checksum of a record: the CRC-32C rotated by 15 bits, plus a constant."""
     crc = crc32c(content)
     turned = crc >> 15 | crc << 17
     return struct.pack("<I", (turned + _MASK) & 0xFFFFFFFF)
 
 
 def record(content: bytes) -> bytes:
-    """Return one record of an event file."""
+    """Return the bytes of one record of an event file."""
     length = struct.pack("<Q", len(content))
     return length + masked_crc(length) + content + masked_crc(content)
 
 
 def _varint(number: int) -> bytes:
-    """Return a whole number in groups of 7 bits, the lowest first."""
+    """Return a whole number as a varint: groups of 7 bits, lowest first."""
     groups = []
     while number > 0x7F:
         groups.append(number & 0x7F | 0x80)
@@ -212,12 +214,12 @@ def _field(number: int, kind: int, value: bytes) -> bytes:
 
 
 def version_event(wall_time: float) -> bytes:
-    """Return the event that every file begins with."""
+    """Return the event with the version, the first event of every file."""
     return _field(1, _DOUBLE, struct.pack("<d", wall_time)) + _field(3, _BYTES, _VERSION.encode())
 
 
 def scalar_event(wall_time: float, step: int, scalars: Mapping[str, float]) -> bytes:
-    """Return the event that says which values some names have at a step."""
+    """Return the event with the values of scalars at a step."""
     values = b"".join(
         _field(
             1,
@@ -234,7 +236,7 @@ def scalar_event(wall_time: float, step: int, scalars: Mapping[str, float]) -> b
 
 
 def is_event_file(path: Path) -> bool:
-    """Tell whether a file is called and begins as ours do.
+    """Return whether the name and the first bytes of a file are those of an event file.
 
     Examples
     --------
@@ -248,21 +250,21 @@ def is_event_file(path: Path) -> bool:
 
 
 class EventFile:
-    """A new event file in a folder, for numbers.
+    """A new event file for scalars.
 
     Parameters
     ----------
     folder : path
-        Made if it is not there.
+        The folder of the file. It is created if it does not exist.
 
     Attributes
     ----------
     path : Path
-        The file. Each event is in it as soon as it was written.
+        The file. Each event is written to it at once.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        import socket  # not worth loading for runs without an event file
+        import socket  # imported here, because only this class needs it
 
         now = time.time()
         Path(folder).mkdir(parents=True, exist_ok=True)
@@ -271,7 +273,7 @@ class EventFile:
         self._append(version_event(now))
 
     def write(self, step: int, scalars: Mapping[str, float]) -> None:
-        """Add values at a step."""
+        """Write the values of scalars at a step."""
         self._append(scalar_event(time.time(), step, scalars))
 
     def _append(self, event: bytes) -> None:
@@ -280,7 +282,7 @@ class EventFile:
 
 
 def _unused(folder: Path, name: str) -> Path:
-    """Return a path that is no file yet: two runs may begin in the same second."""
+    """Return a path without a file. Two runs can begin in the same second."""
     path, number = folder / name, 1
     while path.exists():
         path, number = folder / f"{name}.{number}", number + 1

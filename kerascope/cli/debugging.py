@@ -201,7 +201,7 @@ def on_full_screen(debug: Callable[[Any], int]) -> int:
 RC_FILE = ".kscoperc"
 
 
-class Found(BaseException):
+class ConditionFound(BaseException):
     """A condition of `--fail-on` was found. As a BaseException it passes the script's `except`."""
 
 
@@ -260,7 +260,7 @@ def _run_with_prompt(
         except Quitting:
             missed = wanted.until is not None and wanted.until.was_missed
             return USAGE if missed and not session.has_failed else _code_at_the_end(session)
-        except Found:
+        except ConditionFound:
             return FOUND
         except ReaderGone:
             raise BrokenPipeError from None
@@ -308,7 +308,7 @@ def _asked(debugger: ModelDebugger, wanted: Goal, stop: Stop) -> Order | None:
         return Stepper.continue_
     if any(finding.condition in wanted.conditions for finding in stop.findings):
         debugger.show(stop)
-        raise Found
+        raise ConditionFound
     if stop.reason is Reason.END:
         missed = "" if until is None else until.why_missed(debugger.session)
         if missed:

@@ -133,7 +133,7 @@ def _chosen(exercises: list[Exercise], words: list[str], at: str) -> list[Exerci
         found, hint = find_exercises(exercises, word)
         if not found:
             raise UsageError(
-                f"learn: there is no exercise {word!r}. {hint} `kerascope learn list{at}` shows "
+                f"learn: there is no exercise {word!r}. {hint}`kerascope learn list{at}` shows "
                 f"the exercises."
             )
         chosen += [exercise for exercise in found if exercise not in chosen]

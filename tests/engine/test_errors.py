@@ -346,13 +346,13 @@ def test_validation_data_of_neither_two_nor_three_parts_are_refused(road, data):
     [
         (
             [callbacks.History],
-            r"callbacks\[0\]: it is the class History; expected an instance\. Write History\(\)",
+            r"callbacks\[0\]: expected an instance, got the class History\. Write History\(\)",
         ),
         (
             [callbacks.History(), print],
-            r"callbacks\[1\]: no callback; .* Wrap a function: LambdaCallback",
+            r"callbacks\[1\]: expected a callback, .* Wrap a function: LambdaCallback",
         ),
-        ("history", "callbacks: not a list; expected a list of callbacks, got a str"),
+        ("history", "callbacks: expected a list of callbacks, got a str"),
     ],
 )
 def test_a_bad_callback_is_told_before_anything_is_trained(bad, words):
