@@ -1,8 +1,8 @@
 """The progress of training, as data for a progress bar and as plain lines of text.
 
 `ProgbarLogger` counts for `fit`, and `Progbar` for `evaluate`, `predict` and your own loops. Both
-make `Progress` objects and pass them to `display` as "progress". In a terminal, `viz.progress` draws
-them as a bar. Otherwise, and with `verbose=2`, each epoch is written as two lines. The lines
+make `Progress` objects and pass them to `display` as "progress". In a terminal, `viz.progress`
+draws them as a bar. Otherwise, and with `verbose=2`, each epoch is written as two lines. The lines
 contain no times, so that the same run writes the same text.
 """
 
