@@ -25,7 +25,7 @@ from kerascope.viz.drawing import check_target
 from kerascope.viz.overlays.times import readable_share, readable_time
 from kerascope.viz.profile import FUNCTIONS, Profile, owner_of, profile
 from kerascope.viz.profile.rows import measure_roofline
-from kerascope.viz.table_layout import Cell, Column, laid_out
+from kerascope.viz.table_layout import Cell, Column, table_lines
 
 INTERRUPTED = 130
 MOST_CALLED = 200  # functions; a script may make one for each K.eval
@@ -213,7 +213,7 @@ def _print_tables(
         f"these functions:"
     )
     rows = list(called[: max(len(found), 12)])
-    for line in laid_out(_columns(rows), width):
+    for line in table_lines(_columns(rows), width):
         print("".join(text for text, _ in line))
     if len(rows) < len(called):
         print(f"and {len(called) - len(rows)} more (--all shows them)")

@@ -16,7 +16,16 @@ from kerascope.comparing.weights import place_of
 from kerascope.foreign.records import Call
 from kerascope.printable import printable
 from kerascope.trace.records import counted, listed
-from kerascope.viz.table_layout import Cell, Column, Line, laid_out, printed, text_of, word, wrapped
+from kerascope.viz.table_layout import (
+    Cell,
+    Column,
+    Line,
+    segments,
+    table_lines,
+    text_of,
+    word,
+    wrapped,
+)
 
 if TYPE_CHECKING:
     from kerascope.comparing.comparison import Comparison
@@ -41,7 +50,7 @@ def lines_of(comparison: Comparison, width: int) -> list[str]:
 
 def rendered(comparison: Comparison, console: Console, options: ConsoleOptions) -> RenderResult:
     """Yield the lines of the comparison for rich."""
-    yield from printed(_lines(comparison, options.max_width), console, options)
+    yield from segments(_lines(comparison, options.max_width), console, options)
 
 
 def _lines(found: Comparison, width: int) -> Iterator[Line]:
@@ -49,7 +58,7 @@ def _lines(found: Comparison, width: int) -> Iterator[Line]:
         yield from wrapped(Cell([[(text, "")]]), width)
     yield []
     rows = _rows(found)
-    yield from laid_out(_columns(found, rows), width)
+    yield from table_lines(_columns(found, rows), width)
     hidden = sum(family_of(pair.a[0]) not in GIVEN for pair in found.pairs) - len(rows)
     if hidden > 0:
         yield [(f"({counted(hidden, 'pair')} more)", "dim")]

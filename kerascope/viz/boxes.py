@@ -428,7 +428,7 @@ def tooltip(node: GraphNode, options: PictureOptions | None = None) -> str:
     return f"{words}, made at {node.made_at}" if has_line else words
 
 
-def described(node: GraphNode, sources: Sequence[str], text: BoxText | None = None) -> str:
+def description_of(node: GraphNode, sources: Sequence[str], text: BoxText | None = None) -> str:
     """Return the description of a box for screen readers: its text and the names of its sources.
 
     `text` is its text with the default options; it is computed if not given.

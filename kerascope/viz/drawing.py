@@ -37,10 +37,10 @@ from kerascope.viz.exports.to_text import text_drawing, to_text
 from kerascope.viz.formats import FORMATS, format_of, meaning_of
 from kerascope.viz.graph import Graph
 from kerascope.viz.layout.arrange import Placed
-from kerascope.viz.layout.ladder import arranged
+from kerascope.viz.layout.ladder import layout_of
 from kerascope.viz.layout.measures import Measure
 from kerascope.viz.sheet import Sheet
-from kerascope.viz.writers.printed import printed
+from kerascope.viz.writers.printed import render_sheet
 from kerascope.viz.writers.svg import svg_of_sheet
 from kerascope.viz.writers.tikz import needed_tex, tex_of_sheet, tikz_of_sheet
 
@@ -107,11 +107,11 @@ class Drawing:
     @property
     def layout(self) -> Placed:
         """The positions of boxes, frames and arrows in kerascope's own layout."""
-        return self._arranged[0]
+        return self._layout[0]
 
     @cached_property
-    def _arranged(self) -> tuple[Placed, dict[str, Measure]]:
-        return arranged(self.graph, self.options)
+    def _layout(self) -> tuple[Placed, dict[str, Measure]]:
+        return layout_of(self.graph, self.options)
 
     # --- formats ---
 
@@ -125,7 +125,7 @@ class Drawing:
     @cached_property
     def sheet(self) -> Sheet:
         """The marks (rectangles, lines, labels) from which SVG, PNG, PDF and TikZ are written."""
-        return graph_sheet(self.graph, self.options, *self._arranged)
+        return graph_sheet(self.graph, self.options, *self._layout)
 
     @property
     def html(self) -> str:
@@ -231,7 +231,7 @@ class Drawing:
             )
         if format == "svg":
             return self.svg.encode("utf-8")
-        return printed(self.sheet, format, dpi=self.dpi, time_limit=self.time_limit)
+        return render_sheet(self.sheet, format, dpi=self.dpi, time_limit=self.time_limit)
 
     def to_format(self, format: str) -> bytes:
         """Return the picture in any of `formats.FORMATS`, as the bytes of a file.

@@ -105,7 +105,7 @@ class GraphGroup:
 
 @dataclass(frozen=True)
 class Graph:
-    """Boxes, arrows and frames.
+    """A model, or a part of it, as plain boxes, arrows and frames.
 
     Parameters
     ----------

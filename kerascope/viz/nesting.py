@@ -52,7 +52,7 @@ class Link(NamedTuple):
 
 @dataclass
 class FrameLevel:
-    """The children of one frame.
+    """The children of one frame, and the links between them.
 
     Attributes
     ----------

@@ -153,7 +153,7 @@ def _remaining(progress: Progress, seconds: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a duration in words.
+    """Return a duration as text: milliseconds, seconds, or h:mm:ss.
 
     Examples
     --------

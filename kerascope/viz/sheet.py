@@ -254,7 +254,7 @@ class Sheet:
 
     @property
     def shapes(self) -> tuple[Shape, ...]:
-        """The marks of a sheet that has no groups, such as a resolved sheet."""
+        """The marks of a sheet that has no groups, such as a plain one."""
         return cast("tuple[Shape, ...]", self.marks)
 
     @property
@@ -274,7 +274,7 @@ class Sheet:
 # --- plain marks for writers without style sheets -------------------------------------------------
 
 
-def resolved(sheet: Sheet, theme: str) -> Sheet:
+def plain_sheet(sheet: Sheet, theme: str) -> Sheet:
     """Return a sheet in points whose colours are "#RRGGBB", for writers without style sheets.
 
     Roles, looks, groups and arrow heads are resolved into plain marks. The background is a

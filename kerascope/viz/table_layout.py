@@ -43,7 +43,7 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A title and a cell for each row."""
+    """A column of a table: its title, and a cell for each row."""
 
     title: str
     cells: list[Cell]
@@ -73,7 +73,7 @@ def text_of(line: Line) -> str:
     return "".join(text for text, _ in line)
 
 
-def printed(lines: Iterable[Line], console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+def segments(lines: Iterable[Line], console: Console, options: ConsoleOptions) -> Iterator[Segment]:
     """Yield lines as rich segments, in ASCII if the console requires it."""
     for line in lines:
         for text, style in line:
@@ -100,7 +100,7 @@ def _least(cell: Cell, limit: int | None) -> int:
 # --- the four layouts -----------------------------------------------------------------------------
 
 
-def laid_out(columns: Sequence[Column], width: int) -> list[Line]:
+def table_lines(columns: Sequence[Column], width: int) -> list[Line]:
     """Return the lines of a table, none of them wider than `width`."""
     widths = _fitting([column.most for column in columns], columns, width)
     widths = widths or _fitting([column.least for column in columns], columns, width)

@@ -25,9 +25,9 @@ from kerascope.viz.table_layout import (
     Column,
     Line,
     Piece,
-    laid_out,
     natural_width,
-    printed,
+    segments,
+    table_lines,
     text_of,
     word,
     wrapped,
@@ -58,7 +58,7 @@ class SummaryTable:
     def lines(self, width: int) -> Iterator[Line]:
         """Yield the lines of the table as pieces of text with a style each."""
         yield from wrapped(Cell([[(f"Model: {printable(self.summary.name)}", "bold")]]), width)
-        yield from laid_out(self._columns, width)
+        yield from table_lines(self._columns, width)
         yield []
         for line in _totals(self.summary):
             yield from wrapped(Cell([line]), width)
@@ -66,7 +66,7 @@ class SummaryTable:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield what rich prints."""
         width = min(self.width or options.max_width, options.max_width)
-        yield from printed(self.lines(width), console, options)
+        yield from segments(self.lines(width), console, options)
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         """Return the smallest and the largest useful width of the table."""
@@ -290,11 +290,11 @@ class ExplanationTable:
     def lines(self, width: int) -> Iterator[Line]:
         """Yield the lines as pieces of text with a style each."""
         yield from wrapped(Cell([[(self.explanation.title, "bold")]]), width)
-        yield from laid_out(self._columns(), width)
+        yield from table_lines(self._columns(), width)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield what rich prints."""
-        yield from printed(self.lines(options.max_width), console, options)
+        yield from segments(self.lines(options.max_width), console, options)
 
     def _columns(self) -> list[Column]:
         rows = self.explanation.rows

@@ -1,6 +1,6 @@
 import pytest
 
-from kerascope.viz.boxes import PictureOptions, box_text, described, is_repeated
+from kerascope.viz.boxes import PictureOptions, box_text, description_of, is_repeated
 from kerascope.viz.graph import GraphNode
 
 
@@ -12,7 +12,7 @@ def box(label, class_name, kind):
 def test_the_box_of_an_op_says_its_class_once(label, class_name):
     node = box(label, class_name, "op")
     assert box_text(node, PictureOptions()).lines == ("(3,)",)
-    assert described(node, ["x"]) == f"{label}, (3,); from x"
+    assert description_of(node, ["x"]) == f"{label}, (3,); from x"
 
 
 def test_the_class_stands_where_it_says_more():

@@ -23,7 +23,7 @@ from kerascope.viz.exports.to_networkx import from_graphml, from_json, to_graphm
 from kerascope.viz.exports.to_svg import graph_sheet, to_svg
 from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
 from kerascope.viz.layout.arrange import arrange
-from kerascope.viz.sheet import Group, Label, Line, resolved
+from kerascope.viz.sheet import Group, Label, Line, plain_sheet
 
 ODD_NAMES = {
     "quotes": "say \"it\" 'twice' `thrice`",
@@ -80,7 +80,7 @@ def print_marks(graph, options):
     """What PDF, PNG and TikZ draw."""
     sheet = graph_sheet(graph, options, *arrange(graph, options))
     boxes = [mark for mark in sheet.marks if isinstance(mark, Group) and mark.label is not None]
-    marks = resolved(sheet, "light").marks
+    marks = plain_sheet(sheet, "light").marks
     arrows = [mark for mark in marks if isinstance(mark, Line) and mark.curved]
     return Drawn(len(boxes), len(arrows), " ".join(m.text for m in marks if isinstance(m, Label)))
 

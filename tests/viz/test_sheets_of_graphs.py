@@ -13,9 +13,9 @@ from kerascope.viz.exports.to_svg import graph_sheet
 from kerascope.viz.extract.subjects import graph_of
 from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
 from kerascope.viz.layout.arrange import Path, Placed, Rect, arrange
-from kerascope.viz.layout.ladder import arranged, is_ladder
-from kerascope.viz.sheet import Label, Line, Polygon, Rectangle, Rules, resolved
-from kerascope.viz.writers.printed import printed
+from kerascope.viz.layout.ladder import is_ladder, layout_of
+from kerascope.viz.sheet import Label, Line, Polygon, Rectangle, Rules, plain_sheet
+from kerascope.viz.writers.printed import render_sheet
 from kerascope.viz.writers.tikz import tex
 
 SMALL = Graph(
@@ -39,7 +39,7 @@ LEVELS = ("node", "op", "gradient", "training")
 
 def small_sheet():
     options = PictureOptions()
-    return graph_sheet(SMALL, options, PLACED, arranged(SMALL, options)[1])
+    return graph_sheet(SMALL, options, PLACED, layout_of(SMALL, options)[1])
 
 
 def ends(mark):
@@ -50,7 +50,7 @@ def ends(mark):
 
 def outlines(sheet):
     """Return where the outlines of a sheet lie, to a hundredth."""
-    marks = resolved(sheet, "light").marks
+    marks = plain_sheet(sheet, "light").marks
     return {tuple(round(x, 2) for x in ends(one)) for one in marks if isinstance(one, Polygon)}
 
 
@@ -59,7 +59,7 @@ def around(rect):
 
 
 def test_everything_lies_where_the_layout_says():
-    marks = resolved(small_sheet(), "light").marks
+    marks = plain_sheet(small_sheet(), "light").marks
     rects = [*PLACED.boxes.values(), *PLACED.frames.values()]
     assert {around(rect) for rect in rects} <= outlines(small_sheet())
     (arrow,) = [one for one in marks if isinstance(one, Line) and one.curved]
@@ -78,12 +78,14 @@ def test_every_box_and_arrow_of_the_zoo_is_drawn_as_our_layout_says(name, rankdi
     sheet = graph_sheet(graph, options, placed, measures)
     square = [
         tuple(round(x, 2) for x in ends(one))
-        for one in resolved(sheet, "light").marks
+        for one in plain_sheet(sheet, "light").marks
         if isinstance(one, (Polygon, Rectangle))
     ]
     for rect in (*placed.boxes.values(), *placed.frames.values()):
         assert around(rect) in square
-    curves = [one for one in resolved(sheet, "light").marks if isinstance(one, Line) and one.curved]
+    curves = [
+        one for one in plain_sheet(sheet, "light").marks if isinstance(one, Line) and one.curved
+    ]
     assert [one.points for one in curves] == [path.points for path in placed.paths]
 
 
@@ -94,7 +96,9 @@ def test_tikz_has_every_word_of_a_graph(level):
     drawing = ks.draw(model, level=level)
     tikz = drawing.tikz
     assert tikz.count("{") == tikz.count("}")
-    words = [one.text for one in resolved(drawing.sheet, "light").marks if isinstance(one, Label)]
+    words = [
+        one.text for one in plain_sheet(drawing.sheet, "light").marks if isinstance(one, Label)
+    ]
     nodes = re.findall(r"^  \\node\[.*?\}\] at \(\S+\) \{(.*)\};$", tikz, re.M)
     assert nodes == [tex(word) for word in words]
     assert tikz.count(r"\path[") >= len(drawing.layout.boxes) + len(drawing.layout.frames)
@@ -109,10 +113,10 @@ def test_pictures_of_numbers_are_tikz_unless_they_have_images():
 
 
 def test_png_and_pdf_have_the_size_of_the_layout():
-    pdf = printed(small_sheet(), "pdf", dpi=96)
+    pdf = render_sheet(small_sheet(), "pdf", dpi=96)
     assert b"/MediaBox [ 0 0 200.0000 300.0000 ]" in pdf or pdf.startswith(b"%PDF")
     for dpi, size in ((72, (200, 300)), (96, (267, 400))):
-        png = printed(small_sheet(), "png", dpi=dpi)
+        png = render_sheet(small_sheet(), "png", dpi=dpi)
         assert (int.from_bytes(png[16:20]), int.from_bytes(png[20:24])) == size
 
 
@@ -121,7 +125,7 @@ def test_thousands_of_boxes_need_no_dot(count):
     nodes = tuple(GraphNode(f"b{i}", f"b{i}", "dense", "", count - i) for i in range(count))
     edges = tuple(GraphEdge(f"b{i}", f"b{i + 1}") for i in range(count - 1))
     graph, options = Graph("big", nodes, edges), PictureOptions()
-    assert printed(graph_sheet(graph, options, *arrange(graph, options)), "pdf", dpi=72)
+    assert render_sheet(graph_sheet(graph, options, *arrange(graph, options)), "pdf", dpi=72)
 
 
 def test_graphviz_has_nothing_to_say_of_closed_frames(capfd, tmp_path):
@@ -134,7 +138,7 @@ def test_graphviz_has_nothing_to_say_of_closed_frames(capfd, tmp_path):
 
 
 def test_the_label_of_an_arrow_lies_on_a_ground_above_the_arrows():
-    marks = resolved(small_sheet(), "light").marks
+    marks = plain_sheet(small_sheet(), "light").marks
     place = next(i for i, one in enumerate(marks) if isinstance(one, Label) and one.text == "x2")
     assert ends(marks[place - 1]) == (70, 100, 90, 110)
     assert marks[place - 1].fill == "#FFFFFF"
@@ -182,7 +186,7 @@ def test_rules_give_marks_the_colours_lines_and_letters_that_a_browser_gives(chr
     for drawing in styled_drawings():
         sheet = drawing.sheet
         rules = Rules(sheet.inks)
-        labels = iter(one for one in resolved(sheet, "light").marks if isinstance(one, Label))
+        labels = iter(one for one in plain_sheet(sheet, "light").marks if isinstance(one, Label))
         page.set_content(drawing.svg)
         for tag, around, *style, size, weight, hidden in page.evaluate(STYLES):
             fill, line, width, dashes = style

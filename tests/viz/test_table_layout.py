@@ -9,8 +9,8 @@ from kerascope.viz.table_layout import (
     Column,
     broken,
     columns_of,
-    laid_out,
     natural_width,
+    table_lines,
     wrapped,
 )
 
@@ -56,7 +56,7 @@ def test_wide_letters_count_twice():
 
 def test_what_fits_stands_in_one_line():
     columns = table("conv (Conv2D)")
-    lines = text_of(laid_out(columns, natural_width(columns)))
+    lines = text_of(table_lines(columns, natural_width(columns)))
     assert lines == [
         "Layer (type)  │ Output shape         │ Params",
         "──────────────┼──────────────────────┼───────",
@@ -69,7 +69,7 @@ def test_names_are_folded_before_shapes():
         Column("Layer (type)", [Cell([[("conv2_block1", ""), ("(Conv2D)", "dim")]])]),
         *table("")[1:],
     ]
-    assert text_of(laid_out(columns, natural_width(columns) - 1)) == [
+    assert text_of(table_lines(columns, natural_width(columns) - 1)) == [
         "Layer (type)         │ Output shape         │ Params",
         "─────────────────────┼──────────────────────┼───────",
         "conv2_block1         │ (None, 112, 112, 64) │  1,234",
@@ -79,14 +79,14 @@ def test_names_are_folded_before_shapes():
 
 def test_then_the_name_has_a_line_of_its_own_and_then_every_row_is_a_record():
     columns = table("conv2_block1")
-    assert text_of(laid_out(columns, 36)) == [
+    assert text_of(table_lines(columns, 36)) == [
         "Layer (type)",
         "  Output shape         │ Params",
         "───────────────────────┼───────",
         "conv2_block1",
         "  (None, 112, 112, 64) │  1,234",
     ]
-    assert text_of(laid_out(columns, 28)) == [
+    assert text_of(table_lines(columns, 28)) == [
         "─" * 28,
         "conv2_block1",
         "  Output shape",
@@ -96,7 +96,7 @@ def test_then_the_name_has_a_line_of_its_own_and_then_every_row_is_a_record():
 
 
 def test_an_empty_cell_of_a_record_is_not_named():
-    lines = text_of(laid_out([column("a", "x"), column("b", ""), column("c", "y" * 40)], 20))
+    lines = text_of(table_lines([column("a", "x"), column("b", ""), column("c", "y" * 40)], 20))
     assert "b" not in "".join(lines)
 
 
@@ -117,7 +117,7 @@ def test_no_line_is_too_wide_and_no_letter_is_lost(rows, width):
         Column("Output shape", [Cell([[("(None, 4)", "")]]) for _ in rows], is_whole=True),
         Column("Connected to", [Cell([[(b, "dim")]]) for _, b in rows]),
     ]
-    lines = text_of(laid_out(columns, width))
+    lines = text_of(table_lines(columns, width))
     assert max(map(columns_of, lines)) <= width
     plain = "".join(lines)
     for sign in "ab_/日本é😀[]":
@@ -127,5 +127,5 @@ def test_no_line_is_too_wide_and_no_letter_is_lost(rows, width):
 
 @pytest.mark.parametrize("width", [20, 40, 80])
 def test_a_table_without_rows_has_its_titles(width):
-    lines = text_of(laid_out([Column("Layer (type)", []), Column("Params", [])], width))
+    lines = text_of(table_lines([Column("Layer (type)", []), Column("Params", [])], width))
     assert "Layer" in "".join(lines)

@@ -18,14 +18,14 @@ from typing import Any
 from kerascope.viz.boxes import (
     PictureOptions,
     caption_lines,
-    described,
+    description_of,
     group_text,
     reading_order,
     tooltip,
 )
 from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
 from kerascope.viz.layout.arrange import DEPTH_SIZE, LABEL_SIZE, Path, Placed, Rect, Stroke
-from kerascope.viz.layout.ladder import CELL_PADDING, MARK_WIDTH, arranged, is_ladder
+from kerascope.viz.layout.ladder import CELL_PADDING, MARK_WIDTH, is_ladder, layout_of
 from kerascope.viz.layout.measures import (
     CAPTION_HEIGHT,
     CAPTION_SIZE,
@@ -76,7 +76,7 @@ def to_svg(graph: Graph, options: PictureOptions | None = None) -> str:
     (2, 1)
     """
     options = options or PictureOptions()
-    return svg_of_sheet(graph_sheet(graph, options, *arranged(graph, options)))
+    return svg_of_sheet(graph_sheet(graph, options, *layout_of(graph, options)))
 
 
 def graph_sheet(
@@ -312,7 +312,7 @@ def _box(
         look,
         tuple(box_marks(node, rect, measure, options)),
         {"id": node.id},
-        described(node, sources, text),
+        description_of(node, sources, text),
         tooltip(node, options),
         box=node.id,
     )

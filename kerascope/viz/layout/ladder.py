@@ -135,7 +135,7 @@ def is_ladder(graph: Graph) -> bool:
     return bool(graph.attrs.get("ladder"))
 
 
-def arranged(graph: Graph, options: PictureOptions) -> tuple[Placed, dict[str, Measure]]:
+def layout_of(graph: Graph, options: PictureOptions) -> tuple[Placed, dict[str, Measure]]:
     """Return the layout of a graph, as a ladder or as rows, and the sizes of its boxes."""
     if is_ladder(graph):
         return arrange_ladder(graph, options)

@@ -38,9 +38,9 @@ from kerascope.viz.table_layout import (
     Cell,
     Column,
     Line,
-    laid_out,
     natural_width,
-    printed,
+    segments,
+    table_lines,
     text_of,
     word,
     wrapped,
@@ -152,7 +152,7 @@ class Profile:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield the tables for a terminal."""
-        yield from printed(lines_of(self, options.max_width), console, options)
+        yield from segments(lines_of(self, options.max_width), console, options)
 
     def _repr_html_(self) -> str:
         """Return the tables for a notebook."""
@@ -257,7 +257,7 @@ def lines_of(profile: Profile, width: int) -> Iterator[Line]:
     for title, columns in tables_of(profile):
         yield []
         yield from wrapped(Cell([[(title, "bold")]]), width)
-        yield from laid_out(_fitting(columns, width), width)
+        yield from table_lines(_fitting(columns, width), width)
     yield []
     for line in _notes(profile):
         yield from wrapped(Cell([[(line, "")]]), width)

@@ -22,7 +22,7 @@ from kerascope.viz.exports.graphviz import DEFAULT_DPI, PICTURE_FORMATS, check_p
 from kerascope.viz.formats import OF_TENSORS, format_of, meaning_of
 from kerascope.viz.sheet import Sheet
 from kerascope.viz.theme import THEMES_OF_SCREENS
-from kerascope.viz.writers.printed import printed
+from kerascope.viz.writers.printed import render_sheet
 from kerascope.viz.writers.svg import svg_of_sheet
 from kerascope.viz.writers.tikz import tex_of_sheet, tikz_of_sheet
 
@@ -147,7 +147,7 @@ class Picture:
         """
         if format == "svg":
             return self.svg.encode()
-        return printed(self.sheet, format, self.theme, dpi=self.dpi)
+        return render_sheet(self.sheet, format, self.theme, dpi=self.dpi)
 
     def to_format(self, format: str) -> bytes:
         """Return the picture in any of `formats.OF_TENSORS`, as the bytes of a file.

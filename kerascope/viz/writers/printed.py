@@ -43,7 +43,7 @@ from kerascope.viz.sheet import (
     Sheet,
     cells,
     flattened,
-    resolved,
+    plain_sheet,
 )
 from kerascope.viz.theme import FONT
 from kerascope.viz.writers.svg_syntax import number
@@ -67,7 +67,7 @@ class TextPlace(NamedTuple):
     closer: float = 1.0
 
 
-def printed(
+def render_sheet(
     sheet: Sheet, format: str, theme: str = "light", *, dpi: float, time_limit: float = TIME_LIMIT
 ) -> bytes:
     """Return a sheet in the format "pdf" or "png", as bytes.
@@ -81,7 +81,7 @@ def printed(
     def drawn(dot: str) -> bytes:
         return render(dot, format, dpi=dpi, engine="positions", time_limit=time_limit)
 
-    sheet = resolved(sheet, "dark" if theme == "dark" else "light")
+    sheet = plain_sheet(sheet, "dark" if theme == "dark" else "light")
     words = [mark for mark in sheet.marks if isinstance(mark, Label)]
     places = _places(words, _font_name(sheet))
     if format == "pdf":

@@ -15,7 +15,7 @@ from kerascope.viz.sheet import (
     Raster,
     Rectangle,
     Sheet,
-    resolved,
+    plain_sheet,
 )
 from kerascope.viz.writers.svg_syntax import number
 
@@ -91,7 +91,7 @@ def tikz_of_sheet(sheet: Sheet, theme: str = "light") -> str:
             f"draw: {sheet.title!r} contains images of arrays, which TikZ cannot draw. Save it as "
             f".pdf, which LaTeX can include."
         )
-    sheet = resolved(sheet, "dark" if theme == "dark" else "light")
+    sheet = plain_sheet(sheet, "dark" if theme == "dark" else "light")
     marks = [mark for mark in sheet.shapes if not isinstance(mark, Raster)]
     colors = dict.fromkeys(color for mark in marks for color in _colors(mark))
     names = {color: f"kscolor{color[1:]}" for color in colors}
@@ -133,7 +133,7 @@ def _has_signs(sheet: Sheet) -> bool:
 
 
 def _labels(sheet: Sheet) -> Iterator[Label]:
-    return (mark for mark in resolved(sheet, "light").shapes if isinstance(mark, Label))
+    return (mark for mark in plain_sheet(sheet, "light").shapes if isinstance(mark, Label))
 
 
 def letters_beyond(sheet: Sheet) -> str:

@@ -287,14 +287,14 @@ class Ladder {
   }
 
   /** Return the height that a call needs, with its gradients below each other. */
-  _roomFor(strip, call) {
+  _heightOf(strip, call) {
     const own = strip.calls.get(call).map((number) => this.size(number).height);
     const height = call >= 0 ? this.size(call).height : 0;
     return strip.isFlat ? Math.max(height, ...own) : Math.max(height, this._stacked(own));
   }
 
   _height(strip) {
-    const needed = [...strip.calls.keys()].map((call) => this._roomFor(strip, call));
+    const needed = [...strip.calls.keys()].map((call) => this._heightOf(strip, call));
     const cards = strip.cards.map((id) => this._cardHeight(this.cards.get(id)));
     const calls = strip.isFlat ? Math.max(0, ...needed) : this._stacked(needed);
     return Math.max(calls, this._stacked(cards));

@@ -62,7 +62,7 @@ class PlacedLadder extends Ladder {
     const { stripGap } = LAYOUT.ladder;
     const middle = strip.top + strip.height / 2;
     const needed = new Map();
-    for (const call of strip.calls.keys()) needed.set(call, this._roomFor(strip, call));
+    for (const call of strip.calls.keys()) needed.set(call, this._heightOf(strip, call));
     const total = this._stacked([...needed.values()]);
     const spread = total < strip.height ? (strip.height - total) / (needed.size + 1) : 0;
     let y = strip.top + spread;
