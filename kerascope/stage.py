@@ -13,7 +13,8 @@ A stage starts another one by yielding it, and receives its result as the value 
 When you walk, you step *into* an inner stage by iterating it, or *over* it by taking the next
 event: then it is run.
 
-An active observer receives the events of every stage. Without observers, `Stage.run` drains the
+An active observer receives the events of every stage that is run; a stage that you walk shows its
+events only to you. Without observers, `Stage.run` drains the
 generator without calling anything, and may take a stage's `shortcut`, which computes the same
 result faster and makes no events. Code on the hot path checks `is_watched()` before it makes a
 stage at all: a function, the training loop and the model do. Events refer to live objects; an
@@ -147,8 +148,9 @@ class Stage:
     done : bool
         True when the generator has returned.
     is_started : bool
+        True after the first event.
     is_drained : bool
-        True if the stage is run to its end instead of walked: only observers see its events.
+        True if the stage was run from its start: only observers see its events.
     """
 
     # Stages are made for every batch. Defaults in the class make that quick.

@@ -40,3 +40,19 @@ def test_the_picture_is_that_of_today_and_its_boxes_name_what_is_there():
     boxes = {box for arrow in [*made.ARROWS, *made.SEAMS, *made.BEHIND] for box in arrow}
     for path in re.findall(r"\(([a-z_]+(?:/[a-z_]*)*(?:\.py|/))\)", " ".join(boxes)):
         assert (ROOT / "kerascope" / path).exists(), path
+
+
+def chapters_of(text):
+    """Return the chapters in "chapters 8, 9 and 11" or "chapters 8 to 11"."""
+    first, to, last = re.fullmatch(r"(\d+)(?:( to )(\d+))?.*", text, re.DOTALL).groups()
+    return set(range(int(first), int(last) + 1)) if to else set(map(int, re.findall(r"\d+", text)))
+
+
+@pytest.mark.parametrize(
+    ("path", "chapters"),
+    re.findall(r"^\d+\. `([\w/]+\.py)`: .*?\(chapters? ([^)]*)\)", PAGE, flags=re.MULTILINE),
+)
+def test_the_chapters_of_a_kernel_file_are_those_of_its_docstring(path, chapters):
+    text = (ROOT / "kerascope" / path).read_text(encoding="utf-8").split('"""')[1]
+    lessons = re.search(r"Lessons?: chapters? ([^.]*)\.", text)[1]
+    assert chapters_of(chapters) == chapters_of(re.sub(r"\([^)]*\)", "", lessons))

@@ -74,7 +74,7 @@ def function(
         every op of the graph. The results are the same.
     verify : bool, optional
         Whether each result of a program is compared bit for bit with that of the steps before it is
-        used. A loop is compared with its interpreter; if it is rewritten, up to rounding. The
+        used. The steps of a loop (`K.rnn`) are compared op by op; up to rounding if rewritten. The
         default is the environment variable KERASCOPE_VERIFY: 1 or 0.
 
     Returns

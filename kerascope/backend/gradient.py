@@ -1,6 +1,7 @@
 """The symbolic reverse sweep: from a loss to its derivatives, each of them again a graph.
 
-The sweep visits every op between the loss and the given tensors, the last one first. At each op
+The sweep visits every op between the loss and the given tensors that a gradient reaches, the last
+op first. At each op
 d loss / d output is complete, because every op that reads the output was visited before. The op's
 `grad` returns d loss / d input, which is added to the gradients that the other readers of the same
 input have sent. The sweep computes no numbers: the result is a graph, which can be run, drawn,
@@ -88,8 +89,9 @@ def gradients(loss: Tensor, variables: Tensor | Sequence[Tensor]) -> list[Tensor
 
     Notes
     -----
-    The chain rule, summed over the ops that use x:  d loss / d x = sum over y of (d loss / d y) (d
-    y / d x).
+    The chain rule, summed over the ops with outputs y that use x::
+
+        d loss / d x = sum over y of (d loss / d y) * (d y / d x)
     """
     return gradient_stage(loss, variables).run()
 

@@ -212,9 +212,9 @@ TensorLike = Tensor | ArrayLike  # what `as_tensor` accepts
 def as_tensor(value: Any, like: Tensor | None = None) -> Tensor:
     """Return `value` as a tensor: numbers become a Constant, a list of tensors is stacked.
 
-    A Python number or an array of floats takes the float type of `like` (by default
-    `config.floatx`). So `x * 2` keeps the dtype of x, and a stray float64 does not turn a whole
-    graph into float64. Python integers are int32, as in Keras, unless they are too large.
+    A Python float or an array of floats takes the float type of `like` (by default
+    `config.floatx`). So a stray float64 does not turn a whole graph into float64. A Python integer
+    takes the type of a float `like`, as in `x * 2`; otherwise it is int32, unless it is too large.
 
     Raises
     ------
@@ -246,14 +246,14 @@ _Kind = TypeVar("_Kind")
 class Op(OpHints):
     """The definition of a function on tensors.
 
-    A subclass defines the four methods below. If it has parameters, it is a frozen dataclass,
-    with the parameters as fields. Pictures show them.
+    A subclass defines `infer_shape` and `perform`; the others have defaults. If it has parameters,
+    it is decorated with `parametric`, with the parameters as fields. Pictures show them.
 
     - `infer_shape(*inputs)`: the output's shape;
     - `infer_dtype(*inputs)`: its type; by default that of the first input;
     - `perform(*arrays)`: the numbers, with NumPy;
     - `grad(inputs, outputs, output_grads)`: one tensor for each input, or None where no gradient
-      flows. They are symbolic, so a gradient is again a graph.
+      flows, which is the default. They are symbolic, so a gradient is again a graph.
 
     Optional hints for compiled functions have defaults in the base class, `OpHints`.
 
@@ -333,7 +333,7 @@ class Op(OpHints):
         return [None] * len(inputs)
 
     def __call__(self, *inputs: Any, name: str | None = None) -> Any:
-        """Apply the op: make an Apply and return its output tensor (or list of them)."""
+        """Make an Apply and return its output tensor or list; in eager mode, compute a Constant."""
         tensors = [as_tensor(x) for x in inputs]
         assigned = ASSIGNED.get()
         if assigned:

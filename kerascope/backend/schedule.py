@@ -211,7 +211,7 @@ Guards = tuple[tuple[tuple[int, bool], ...], ...]
 
 
 def is_needed(guards: Guards, values: Sequence[Any]) -> bool:
-    """Return whether a step is needed: all conditions of one conjunction have their values."""
+    """Return whether all conditions of one conjunction hold; False without conjunctions."""
     for conjunction in guards:
         for slot, wanted in conjunction:
             if bool(values[slot]) is not wanted:
@@ -279,7 +279,8 @@ class Schedule:
     Parameters
     ----------
     inputs : list of Tensor
-        Tensors whose arrays are given at each call; ops that only they need are left out.
+        Tensors whose arrays are given at each call. An input may be the output of an op, which is
+        then left out.
     results : list of Tensor
         The outputs, then the new values of variables.
     followers : dict of Variable to Tensor, optional

@@ -199,9 +199,10 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
 
     @property
     def trainable(self) -> bool:
-        """Whether training changes the weights.
+        """Whether training changes the weights. It counts at the next `compile`.
 
-        In Keras 3, assigning to it also sets it for the layers inside.
+        False also drops the layer's updates (moving averages); penalties stay. In Keras 3,
+        assigning to it also sets it for the layers inside.
         """
         return self.__dict__["trainable"]
 
@@ -215,7 +216,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
     # --- what a layer of your own writes ----------------------------------------------------------
 
     def build(self, input_shape: Any) -> None:
-        """Make the weights for inputs of this shape (a list of shapes for several inputs)."""
+        """Make the weights for inputs of this shape, or list of shapes; the base makes none."""
         self.built = True
 
     def call(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
@@ -273,7 +274,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
         Raises
         ------
         ConfigError
-            An argument is not stored under its name, or JSON cannot hold its value.
+            An argument is neither stored under its name nor recorded, or JSON cannot hold it.
         """
         config: dict[str, Any] = {"name": self.name, "trainable": self.trainable}
         if self.batch_input_shape is not None:

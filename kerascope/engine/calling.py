@@ -153,7 +153,7 @@ def _shapes(tensors: list[Tensor]) -> list[Shape]:
 def run_body(
     layer: Layer, call: Call, masks: list[Tensor | None], *, again: bool = False
 ) -> tuple[list[Tensor], list[Tensor | None], Packing]:
-    """Run a layer's `call`, check the shapes of the outputs, and compute their masks.
+    """Run a layer's `call`, check the outputs' shapes, add penalties, and compute the masks.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def _as_outputs(layer: Layer, returned: Any) -> tuple[list[Tensor], Packing]:
 
 
 def _own(output: Tensor, inputs: list[Tensor], layer: Layer) -> Tensor:
-    """Return the output, or a copy of it if it is an input or a tensor of another layer.
+    """Return the output, or a copy if it is an input, a constant or a tensor of another layer.
 
     A tensor keeps its first history. Without the copy, a layer that returns its input would return
     a tensor of the earlier layer, and its own call would be missing from the graph of a model. A

@@ -42,7 +42,7 @@ class CompileRules:
         """Build the loss graph with the function `events`, and return the `Compilation`."""
         return (yield from events(model, arguments.copy()))
 
-    def look_at_targets(self, model: Any, compiled: Any) -> None:
+    def find_custom_targets(self, model: Any, compiled: Any) -> None:
         """Find the targets that may have any number of axes; in Keras 1 and 2 there are none."""
 
     def adapt_to_targets(self, model: Any, y: Any, where: str) -> None:
@@ -84,7 +84,7 @@ class CompileRules:
         """Return whether a flat list contains one metric for each output."""
         return False
 
-    def sort(self, model: Any, compiled: Any) -> None:
+    def put_in_reported_order(self, model: Any, compiled: Any) -> None:
         """Put losses and metrics into the order in which they are reported."""
 
 

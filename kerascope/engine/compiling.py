@@ -5,7 +5,7 @@ weighted loss to the total, and builds the metrics. Only the graph is made: no n
 and the train function is made at the first `fit`. All results are collected in a `Compilation`
 before they become attributes of the model, so a `compile` that fails leaves the model as it was.
 
-The order is that of `Model.compile` in Keras 2 (`engine/training.py`); In Keras 3 each
+The order is that of `Model.compile` in Keras 2 (`engine/training.py`). In Keras 3 each
 step computes losses and metrics anew (`trainers/compile_utils.py`). Where the versions of Keras
 differ, `current_rules()` of `compile_rules.py` decides.
 Lesson: chapter 12.
@@ -45,7 +45,7 @@ Loss = Callable[[Any, Any], Any]
 
 
 class LossTerm(NamedTuple):
-    """The loss of one output was added to the total; `weight` is its factor at that time."""
+    """The loss of one output was added to the total; `weight` is its factor when compiled."""
 
     output_name: str
     function: Loss
@@ -97,8 +97,8 @@ class Compilation:
         Indices of targets that a loss or metric written by the user receives. In Keras 3 such
         targets have as many axes as the data; in Keras 1 and 2 there are none.
     squeezed_targets : frozenset of int
-        Those of the former whose data lack the last axis of the output. The axis is added to the
-        data, as for other targets, and removed again for the user's function.
+        Those of the former whose data lack the last axis of the output: labels (n,) for an output
+        (n, 1). The axis is added to the data, and removed again for the user's function.
     """
 
     optimizer: Any
@@ -157,10 +157,10 @@ def build_loss_graph(model: Network, arguments: dict[str, Any]) -> Generator[Any
     compiled.sample_weight_modes = _sample_weight_modes(compiled.sample_weight_mode, names)
     compiled.target_tensors = _target_tensors(target_tensors, names)
     _make_placeholders(model, compiled)
-    current_rules().look_at_targets(model, compiled)
+    current_rules().find_custom_targets(model, compiled)
     yield from _add_losses(model, compiled)
     yield from _add_metrics(model, compiled)
-    current_rules().sort(model, compiled)
+    current_rules().put_in_reported_order(model, compiled)
     compiled.trainable_weights = list(model.trainable_weights)
     return compiled
 

@@ -73,7 +73,7 @@ file_functions = Registry("function of keras.engine.saving", home="kerascope.sav
 
 
 class OutputCache(dict[Any, list[Any]]):
-    """The outputs of a network by the list of inputs on which it ran, in the order of the runs."""
+    """The outputs (or masks) of a network by inputs, masks and phase, in the order of the runs."""
 
     def forget_after(self, number: int) -> None:
         """Remove all but the first `number` runs."""
@@ -189,7 +189,7 @@ class Network(Layer, NetworkOfKeras1):
         self._shape_of_build: Any = None
 
     def build(self, input_shape: Any = None) -> None:
-        """Store the input shape. Each layer made its weights when it was called."""
+        """Store the input shape. Each layer makes its own weights when it is called."""
         self._shape_of_build = input_shape
         self.built = True
 
@@ -403,7 +403,7 @@ class Network(Layer, NetworkOfKeras1):
         return names_in(self._input_structure, [layer.name for layer in self.input_layers])
 
     def names_for(self, data: Any) -> list[str]:
-        """Return the inputs' names as used in `data`: the layers' names, if these are its keys."""
+        """Return the inputs' names: those of the input layers if they are the keys of `data`."""
         own = [layer.name for layer in self.input_layers]
         has_own = isinstance(data, dict) and data.keys() == set(own)
         return own if has_own and set(own) != set(self.input_names) else self.input_names
@@ -504,7 +504,7 @@ class Network(Layer, NetworkOfKeras1):
 
     @property
     def state_updates(self) -> list[tuple[Variable, Any]]:
-        """The layers' `state_updates` that belong to this graph's own calls."""
+        """The layers' `state_updates` of this graph's calls; test and predict run them, too."""
         return self._collected("get_state_updates_for", self._own_state_updates)
 
     def get_state_updates_for(self, inputs: Any) -> list[tuple[Variable, Any]]:
@@ -516,7 +516,7 @@ class Network(Layer, NetworkOfKeras1):
         return self._updates if self._assigns else ItemsByInputs()
 
     def _collected(self, getter: str, own: ItemsByInputs) -> list[Any]:
-        """Return the layers' items of this graph's calls, those of no call, and the own items."""
+        """Return items such as losses: of this graph's calls, of no inputs, and the network's."""
         if not self.outputs:
             whole = getter.removeprefix("get_").removesuffix("_for")
             return own.all() + [item for layer in self._sublayers for item in getattr(layer, whole)]

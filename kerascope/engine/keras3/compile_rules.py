@@ -61,7 +61,7 @@ class Keras3Rules(CompileRules):
             except Exception:
                 raise error from None
 
-    def look_at_targets(self, model: Any, compiled: Any) -> None:
+    def find_custom_targets(self, model: Any, compiled: Any) -> None:
         """Find the targets that have as many axes as the data."""
         compiled.targets_of_any_rank = _targets_of_any_rank(model, compiled)
         if compiled.squeezed_targets is None:
@@ -135,7 +135,7 @@ class Keras3Rules(CompileRules):
         """Return whether a flat list has one metric per output: if it is as long as the outputs."""
         return 1 < len(listed) == len(names)
 
-    def sort(self, model: Any, compiled: Any) -> None:
+    def put_in_reported_order(self, model: Any, compiled: Any) -> None:
         """Sort: the losses first, in the order of `loss` if it is a dict; then the other names."""
         if len(model.output_names) <= 1:
             return
