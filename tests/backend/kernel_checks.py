@@ -13,10 +13,10 @@ def dirty(shape, dtype):
     return out
 
 
-def spoil_rooms():
-    """Fill the room that kernels share with NaN."""
-    for room in convolution_kernels._rooms.by_purpose.values():
-        room.fill(255)
+def spoil_buffers():
+    """Fill the scratch memory that kernels share with NaN."""
+    for buffer in convolution_kernels._buffers.by_purpose.values():
+        buffer.fill(255)
 
 
 def other_numbers(inputs):
@@ -39,7 +39,7 @@ def check_kernel(op, inputs):
         (inputs, expected),
     ):
         out = dirty(expected.shape, expected.dtype)
-        spoil_rooms()
+        spoil_buffers()
         kernel(out, *given)
         assert out.tobytes() == wanted.tobytes()
     for x, kept in zip(inputs, before, strict=True):

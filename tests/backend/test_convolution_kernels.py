@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kerascope.backend.arrays import Spec
 from kerascope.backend.ops import convolution_kernels as arrays
 from kerascope.backend.ops.convolution import ConvolutionKernelGradient, Convolve, ConvolveBack
-from kerascope.backend.ops.convolution_kernels import Columns, grid_sizes, grids, shared_room
+from kerascope.backend.ops.convolution_kernels import Columns, grid_sizes, grids, scratch_array
 from tests.backend.kernel_checks import check_kernel
 
 PADDINGS = ("valid", "same", "causal", "full")
@@ -130,11 +130,11 @@ def test_two_threads_may_compute_at_the_same_time():
 
 
 def test_kernels_take_turns_with_the_same_room():
-    one = shared_room("columns", (7,), np.dtype("float64"))
+    one = scratch_array("columns", (7,), np.dtype("float64"))
     with ThreadPoolExecutor(1) as thread:
-        other = thread.submit(shared_room, "columns", (7,), np.dtype("float64")).result()
-    assert np.shares_memory(one, shared_room("columns", (2, 3), np.dtype("int32")))
-    assert not np.shares_memory(one, shared_room("frame", (7,), np.dtype("float64")))
+        other = thread.submit(scratch_array, "columns", (7,), np.dtype("float64")).result()
+    assert np.shares_memory(one, scratch_array("columns", (2, 3), np.dtype("int32")))
+    assert not np.shares_memory(one, scratch_array("frame", (7,), np.dtype("float64")))
     assert not np.shares_memory(one, other)
     assert one.ctypes.data % 64 == 0
 

@@ -209,7 +209,7 @@ def test_binary_crossentropy_from_probabilities_and_from_logits():
 def test_a_class_number_that_no_class_has_is_refused(label):
     labels = K.placeholder((None,), dtype="int32")
     f = K.function([labels], K.sparse_categorical_crossentropy(labels, K.ones((2, 4))))
-    with pytest.raises(DataError, match="expected 0 to 3"):
+    with pytest.raises(DataError, match="from 0 to 3"):
         f([[0, label]])
 
 
@@ -275,7 +275,7 @@ def test_a_bias_is_added_to_its_channels(shape, bias_shape, layout):
 
 
 def test_a_bias_of_the_wrong_rank_and_an_unknown_layout_are_refused():
-    with pytest.raises(ShapeError, match="expected 1 or 3 axes"):
+    with pytest.raises(ShapeError, match="with 1 or 3 axes"):
         K.bias_add(K.zeros((2, 3, 4, 5)), K.zeros((4, 5)))
     with pytest.raises(ArgumentError, match="expected 'channels_last' or 'channels_first'"):
         K.bias_add(X, K.zeros((20,)), data_format="sideways")
@@ -302,7 +302,7 @@ def test_batch_dot_contracts_a_pair_of_axes_in_each_sample(x_shape, y_shape, axe
 
 
 def test_sizes_that_do_not_meet_are_named():
-    with pytest.raises(ShapeError, match=r"dot: shapes \(None, 20\) and \(64, 20\).*20 and 64"):
+    with pytest.raises(ShapeError, match=r"dot: expected .*20 and 64 in shapes"):
         K.dot(X, K.zeros((64, 20)))
     with pytest.raises(ShapeError, match="expected equal inner sizes"):
         K.batch_dot(X, T, axes=(1, 1))
@@ -384,9 +384,11 @@ def test_what_is_no_index_is_refused(index, error):
 
 
 def test_rows_are_taken_by_whole_numbers_only():
-    with pytest.raises(DtypeError, match=r"expected ints. K.cast\(indices"):
+    with pytest.raises(DtypeError, match=r"expected integer indices, .* K.cast\(indices"):
         K.gather(W, X)
-    with pytest.raises(DtypeError, match=r"expected ints. How many are true.*K.switch\(mask"):
+    with pytest.raises(
+        DtypeError, match=r"expected integer indices, .*bool. For a mask use K.switch\(mask"
+    ):
         X[X > 0]
 
 
@@ -394,17 +396,17 @@ def test_rows_are_taken_by_whole_numbers_only():
     ("call", "words"),
     [
         (lambda: K.reshape(K.zeros((2, 3)), (4, 2)), "6 elements"),
-        (lambda: K.reshape(X, (None, 20)), "None is no size"),
+        (lambda: K.reshape(X, (None, 20)), "sizes must be whole numbers, .* not None"),
         (lambda: K.squeeze(X, 1), "expected size 1"),
-        (lambda: K.repeat(T, 2), "expected 2 axes"),
+        (lambda: K.repeat(T, 2), "expected x with 2 axes"),
         (lambda: K.concatenate([X, T], axis=0), "axes in each tensor"),
         (lambda: K.concatenate([X, W], axis=0), "differ outside axis 0"),
-        (lambda: K.stack([X, W]), "differ"),
+        (lambda: K.stack([X, W]), "of equal shapes"),
         (lambda: K.permute_dimensions(X, (0, 0)), "each of 2 axes once"),
         (lambda: K.tile(X, (1, 2, 3)), "at most 2 numbers"),
         (lambda: K.expand_dims(X, 4), "got 4"),
         (lambda: K.slice(X, [0], [1, 2]), "one number for each of 2 axes"),
-        (lambda: K.slice(W, [0, 60], [1, 5]), "outside"),
+        (lambda: K.slice(W, [0, 60], [1, 5]), "expected a slice inside"),
     ],
 )
 def test_shapes_that_cannot_be_are_refused(call, words):
@@ -426,7 +428,7 @@ def test_branches_of_a_switch_may_be_callables():
 
 
 def test_a_condition_of_more_axes_is_refused():
-    with pytest.raises(ShapeError, match="no more axes than theirs"):
+    with pytest.raises(ShapeError, match="expected a condition with at most"):
         K.switch(X > 0, K.zeros((20,)), K.ones((20,)))
 
 

@@ -364,7 +364,8 @@ def test_a_place_that_does_not_exist_is_refused(wrong):
         (nn.PutPicked(1), [row, places, x], x),
     ]
     for op, arrays, result in refused:
-        message = f"row {wrong};" if isinstance(op, indexing.Gather) else "expected 0 to 3"
+        gathers = isinstance(op, indexing.Gather)
+        message = f"got {wrong}" if gathers else "from 0 to 3"
         with pytest.raises(DataError, match=message):
             op.perform(*arrays)
         with pytest.raises(DataError, match=message):

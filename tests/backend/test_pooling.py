@@ -134,14 +134,14 @@ def test_not_a_number_is_passed_on_by_the_windows_that_have_it():
         (
             lambda x: K.pool2d(x, (5, 2)),
             ShapeError,
-            "at most 4 where it has 5. .* smaller",
+            "at most 4 .* got 5 .* smaller",
         ),
         (lambda x: K.pool2d(x, (2, 2, 2)), ArgumentError, "K.pool2d: pool_size: .*got"),
         (lambda x: K.pool2d(x, 2, 0), ArgumentError, "K.pool2d: strides: .*got 0"),
         (lambda x: K.pool2d(x, 2, 1, "full"), ArgumentError, "'valid', 'same'"),
         (lambda x: K.pool2d(x, 2, pool_mode="mean"), ArgumentError, "'max' or 'avg'"),
-        (lambda x: K.pool1d(x, 2), ShapeError, "K.pool1d: x has shape .* expected 3 axes"),
-        (lambda x: K.pool3d(x, 2), ShapeError, "K.pool3d: x has shape .* expected 5 axes"),
+        (lambda x: K.pool1d(x, 2), ShapeError, "K.pool1d: expected x with 3 axes"),
+        (lambda x: K.pool3d(x, 2), ShapeError, "K.pool3d: expected x with 5 axes"),
     ],
 )
 def test_what_cannot_be_pooled_is_refused(call, error, message):
@@ -152,7 +152,7 @@ def test_what_cannot_be_pooled_is_refused(call, error, message):
 def test_a_window_that_turns_out_too_large_in_the_run_is_refused():
     x = K.placeholder((None, None, None, 1))
     compute = K.function([x], [K.pool2d(x, (3, 3))])
-    with pytest.raises(ShapeError, match="at most 2 where it has 3"):
+    with pytest.raises(ShapeError, match="at most 2 .* got 3"):
         compute([np.ones((1, 2, 5, 1))])
 
 
@@ -162,9 +162,7 @@ def test_a_gradient_whose_windows_turn_out_too_large_says_which_and_of_what(mode
     y = K.pool2d(x, (3, 2), pool_mode=mode)
     # What was pooled is fed, so it is the gradient that meets the input first.
     compute = K.function([x, y], K.gradients(K.sum(K.square(y)), [x]))
-    words = (
-        r"^pooling: a window of size \(3, 2\) .* \(1, 2, 5, 1\); expected at most 2 where it has 3"
-    )
+    words = r"^pooling: expected a window of at most 2 .* \(1, 2, 5, 1\), got 3 in window \(3, 2\)"
     for _ in range(3):
         with pytest.raises(ShapeError, match=words):
             compute([np.ones((1, 2, 5, 1)), np.ones((1, 1, 4, 1))])
@@ -205,12 +203,14 @@ def test_padding_leaves_batch_and_channels_alone(pad, shape, first, last):
 
 @pytest.mark.parametrize("padding", [(1, 1), ((1, 1), (1, -1)), ((1, 1), (1, 2, 3)), "ab", 1])
 def test_padding_of_another_form_is_refused(padding):
-    with pytest.raises(ArgumentError, match="K.spatial_2d_padding: padding .*before, after"):
+    with pytest.raises(
+        ArgumentError, match="K.spatial_2d_padding: expected padding .*before, after"
+    ):
         K.spatial_2d_padding(K.ones((1, 2, 2, 1)), padding)
 
 
 def test_padding_for_another_number_of_axes_is_refused():
-    with pytest.raises(ShapeError, match="expected a pair for each axis"):
+    with pytest.raises(ShapeError, match="expected a pair of padding for each axis"):
         K.spatial_2d_padding(K.ones((1, 2, 2, 1)), ((1, 1),))
 
 
@@ -265,7 +265,7 @@ def test_other_factors_and_ways_are_refused(arguments, message):
 
 
 def test_another_number_of_axes_is_refused():
-    with pytest.raises(ShapeError, match="K.resize_volumes: x has shape .*5 axes"):
+    with pytest.raises(ShapeError, match="K.resize_volumes: expected 5 axes"):
         K.resize_volumes(K.ones((1, 2, 2, 1)), 2, 2, 2, "channels_last")
 
 
@@ -319,15 +319,15 @@ def test_local_connections_take_an_unknown_batch():
 @pytest.mark.parametrize(
     ("shape", "output_shape", "words"),
     [
-        ((8, 4, 2), (3, 3), "kernel of shape"),
-        ((9, 3, 2), (3, 3), "kernel of shape"),
-        ((9, 4, 2), (2, 3), r"output_shape is \(2, 3\); expected \(3, 3\)"),
+        ((8, 4, 2), (3, 3), "expected a kernel of shape"),
+        ((9, 3, 2), (3, 3), "expected a kernel of shape"),
+        ((9, 4, 2), (2, 3), r"output_shape \(3, 3\) .* got \(2, 3\)"),
     ],
 )
 def test_a_kernel_or_a_number_of_windows_that_does_not_fit_is_refused(shape, output_shape, words):
     x = K.ones((2, 4, 4, 1))
     assert K.local_conv2d(x, K.ones((9, 4, 2)), 2, 1, (3, 3)).shape == (2, 3, 3, 2)
-    with pytest.raises(ShapeError, match=f"K.local_conv2d: {words}"):
+    with pytest.raises(ShapeError, match=f"K.local_conv2d: .*{words}"):
         K.local_conv2d(x, K.ones(shape), 2, 1, output_shape)
 
 
@@ -356,7 +356,7 @@ def test_a_mean_of_halves_does_not_overflow_on_its_way():
     "padding", [((1.5, 0), (0, 0)), (("1", 0), (0, 0)), ((0, float("inf")),) * 2]
 )
 def test_zeros_are_counted_in_whole_numbers(padding):
-    with pytest.raises(ArgumentError, match="expected pairs of whole numbers"):
+    with pytest.raises(ArgumentError, match="expected padding in pairs"):
         K.spatial_2d_padding(K.ones((1, 2, 2, 1)), padding)
     for layer in (ZeroPadding2D, Cropping2D):
         with pytest.raises(ArgumentError, match="expected a whole number >= 0"):

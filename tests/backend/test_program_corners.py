@@ -250,5 +250,5 @@ def test_a_wrong_index_is_refused_though_only_the_gradient_is_read():
     for _ in range(CALLS_BEFORE + 3):
         assert function([[0, 2]])[0].tolist() == [[1, 1], [0, 0], [1, 1]]
     assert function.programs
-    with pytest.raises(DataError, match="no row 7"):
+    with pytest.raises(DataError, match="got 7"):
         function([[0, 7]])

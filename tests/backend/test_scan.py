@@ -338,17 +338,17 @@ def test_of_no_elements_a_map_makes_none_and_a_fold_its_initializer():
 
 def test_mistakes_are_told():
     x = K.constant([[1.0, 2.0]])
-    with pytest.raises(ArgumentError, match=r"K\.map_fn: elems is an empty list"):
+    with pytest.raises(ArgumentError, match=r"K\.map_fn: elems must contain at least one tensor"):
         K.map_fn(lambda e: e, [])
-    with pytest.raises(ShapeError, match=r"K\.foldl: .* is a scalar"):
+    with pytest.raises(ShapeError, match=r"K\.foldl: .* got the scalar"):
         K.foldl(lambda a, e: a, K.constant(3.0))
-    with pytest.raises(ArgumentError, match="no elements to fold"):
+    with pytest.raises(ArgumentError, match="expected at least one element or an initializer"):
         K.foldr(lambda a, e: a, Constant(np.zeros((0, 2))))
-    with pytest.raises(ShapeError, match=r"of shape \(2,\) became one of shape \(\)"):
+    with pytest.raises(ShapeError, match=r"keep its shape: expected \(2,\), got \(\)"):
         K.foldl(lambda a, e: K.sum(a * e), x)
-    with pytest.raises(ArgumentError, match="returned 2 tensors; expected as many as"):
+    with pytest.raises(ArgumentError, match="expected 1 tensors from the function, .* got 2"):
         K.foldl(lambda a, e: [a, e], x)
-    with pytest.raises(DtypeError, match="of type int32 became float32"):
+    with pytest.raises(DtypeError, match="keep its type: expected int32, got float32"):
         K.foldl(lambda a, e: K.cast(a, "float32") / 2, Constant(np.ones(3, "int32")))
     with pytest.raises(ShapeError, match=r"\(2,\).*\(3,\); expected equal first axes"):
         K.map_fn(lambda e: e[0] + e[1], [K.constant([1.0, 2.0]), K.constant([1.0, 2.0, 3.0])])

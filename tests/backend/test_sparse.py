@@ -28,7 +28,7 @@ def test_function_takes_a_sparse_matrix(form):
 
 def test_dense_placeholder_refuses_a_sparse_matrix():
     x = K.placeholder((None, 6), name="x")
-    with pytest.raises(TypeError, match=r"input 'x': a sparse matrix .* sparse=True"):
+    with pytest.raises(TypeError, match=r"got a sparse matrix .* sparse=True"):
         K.function([x], [x * 2])([scipy_sparse.csr_matrix(DENSE)])
 
 

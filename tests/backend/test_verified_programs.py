@@ -163,7 +163,7 @@ def test_what_fails_stepped_too_raises_what_it_raises():
     function = K.function([places], [K.gather(w, places)], verify=True)
     for _ in range(CALLS):
         function([[0, 1]])
-    with pytest.raises(ks.errors.DataError, match="no row 9"):
+    with pytest.raises(ks.errors.DataError, match="got 9"):
         function([[0, 9]])
 
 

@@ -55,7 +55,7 @@ def test_embedding_without_input_length_starts_a_model_of_any_length():
 
 
 def test_word_that_has_no_row_is_an_error_that_names_the_layer():
-    with pytest.raises(DataError, match="no row 7; expected indices from 0 to 4") as caught:
+    with pytest.raises(DataError, match="expected indices from 0 to 4, got 7") as caught:
         Embedding(5, 2, name="e")(np.array([[7]]))
     assert "in Embedding 'e'" in caught.value.__notes__[0]
 

@@ -113,12 +113,12 @@ def test_paddings():
         "causal",
     ]
     for wrong in ("full", "smae", None, 3):
-        with pytest.raises(ValueError, match="expected one of 'valid', 'same', 'causal'"):
+        with pytest.raises(ValueError, match="Use one of 'valid', 'same', 'causal'"):
             normalize_padding(wrong)
     for function in (conv_input_length, conv_output_length):
-        with pytest.raises(ValueError, match="padding is 'smae'"):
+        with pytest.raises(ValueError, match="unknown padding 'smae'"):
             function(5, 3, "smae", 1)
-    with pytest.raises(ValueError, match="padding is 'causal'"):
+    with pytest.raises(ValueError, match="unknown padding 'causal'"):
         deconv_length(5, 1, 3, "causal", None)
 
 

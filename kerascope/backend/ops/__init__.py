@@ -1,1 +1,1 @@
-"""The ops: each Op class and, directly under it, the function that Keras's backend so names."""
+"""The ops: each Op class and, directly below it, the backend function that calls it."""

@@ -1,7 +1,7 @@
-"""Fitting shapes and types to each other: what every gradient of a broadcasting op needs.
+"""Broadcasting of shapes and promotion of dtypes, and the sums that undo a broadcast in gradients.
 
-Shapes may hold None, so how far a gradient must be summed is sometimes known only at run time:
-`SumTo` takes the tensor whose shape is wanted as a second input and decides when it has arrays.
+A shape may contain None. Then the axes over which a gradient must be summed are known only at run
+time, so `SumTo` takes the tensor with the target shape as a second input.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = ["cast", "ones_like", "zeros_like"]
 class Elementwise(Op):
     """A function computed element by element, of tensors that are broadcast against each other.
 
-    Where it is a ufunc of NumPy, a subclass says no more than which one.
+    If NumPy has a ufunc for the function, a subclass only sets `ufunc`.
     """
 
     def infer_shape(self, *inputs: Tensor) -> Shape:
@@ -76,16 +76,16 @@ def cast(x: TensorLike, dtype: str) -> Tensor:
     Raises
     ------
     DtypeError
-        `dtype` is no numeric type.
+        `dtype` is not a numeric type.
     """
     x, dtype = as_tensor(x), checked_dtype(dtype)
     return x if x.dtype == dtype else Cast(dtype)(x)
 
 
 def promoted(*values: TensorLike) -> list[Tensor]:
-    """Return the values as tensors of their common type: floats win over integers.
+    """Return the values as tensors of their common dtype: floats win over integers.
 
-    A Python number takes the type of the others: beside int8 it is int8.
+    A Python number takes the dtype of the other values: with an int8 tensor it becomes int8.
     """
     first = next((v for v in values if isinstance(v, Tensor)), None)
     if first is None and any(map(_is_number, values)):
@@ -128,10 +128,10 @@ def ones_like(x: TensorLike, dtype: str | None = None, name: str | None = None) 
 
 
 def is_sum_of_rows(x: np.ndarray | Spec, axes: tuple[int, ...]) -> bool:
-    """Tell whether a sum is one over the rows of a matrix: the gradient of every bias.
+    """Return whether a sum adds up the rows of a float matrix, as the gradient of a bias does.
 
-    The BLAS adds rows as the product of a vector of ones with the matrix: two to three times as
-    fast as `np.sum`, which has its equal only where the rows are long.
+    Such a sum is the product of a vector of ones with the matrix. BLAS computes that two to three
+    times as fast as `np.sum`; only for long rows are both equally fast.
 
     Parameters
     ----------
@@ -142,9 +142,9 @@ def is_sum_of_rows(x: np.ndarray | Spec, axes: tuple[int, ...]) -> bool:
 
 
 def is_sum_of_all_rows(x: np.ndarray | Spec, axes: tuple[int, ...]) -> bool:
-    """Tell whether a sum is one over all axes but the last: of all rows, in however many axes.
+    """Return whether a sum of floats runs over all axes except the last.
 
-    See `is_sum_of_rows`; the rows of more axes are those of one long matrix.
+    The array is then reshaped to one long matrix, whose rows are added: see `is_sum_of_rows`.
     """
     n = len(x.shape)
     return n > 1 and axes == tuple(range(n - 1)) and x.dtype in (np.float32, np.float64)
@@ -182,7 +182,7 @@ class SumTo(ShapeOfLast):
 
 
 def _stretched_axes(shape: tuple[int, ...], original: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the axes of `shape` that are longer than in the `original`, or that it lacks."""
+    """Return the axes of `shape` along which an array of shape `original` was broadcast."""
     extra = len(shape) - len(original)
     longer = (a for a, n in enumerate(original, start=extra) if n == 1 != shape[a])
     return (*range(extra), *longer)
@@ -190,9 +190,10 @@ def _stretched_axes(shape: tuple[int, ...], original: tuple[int, ...]) -> tuple[
 
 @parametric
 class BroadcastLike(ShapeOfLast):
-    """Stretch `x` to the shape of `like`, after putting back the `axes` that a reduction dropped.
+    """Broadcast `x` to the shape of `like`: the gradient of a sum.
 
-    `axes` None means that none was dropped: plain broadcasting.
+    `axes` are the axes that the sum dropped; they are inserted first. None means plain
+    broadcasting.
     """
 
     axes: tuple[int, ...] | None
@@ -214,7 +215,7 @@ class BroadcastLike(ShapeOfLast):
 
 @parametric
 class Stretch(Op):
-    """So many rows that are all `x`: a copy, where `BroadcastLike` is a view."""
+    """`x` repeated `rows` times along a new first axis. A copy; `BroadcastLike` makes a view."""
 
     rows: int
 
@@ -233,7 +234,7 @@ class Stretch(Op):
 
 @parametric
 class Sum(Op):
-    """The sum of `x` over `axes` (sorted, counted from the front), dropped or kept as 1."""
+    """The sum of `x` over `axes` (sorted, not negative); `keepdims` keeps them with size 1."""
 
     axes: tuple[int, ...]
     keepdims: bool = False
@@ -258,10 +259,10 @@ class Sum(Op):
 
 
 def unbroadcast(gradient: Tensor, x: Tensor, *others: Tensor) -> Tensor:
-    """Return `gradient` summed down to the shape of `x`, which the `others` may have stretched.
+    """Return `gradient` summed to the shape of `x`, which was broadcast against the `others`.
 
-    What the static shapes decide costs nothing at run time; an axis that may or may not have been
-    stretched, because a size is unknown, is left to `SumTo`.
+    If the static shapes show that no axis was stretched, at most leading axes are summed.
+    Otherwise `SumTo` compares the shapes at run time.
     """
     extra = gradient.ndim - x.ndim
     if any(_may_be_stretched(x, axis, others) for axis in range(-x.ndim, 0)):
@@ -270,7 +271,7 @@ def unbroadcast(gradient: Tensor, x: Tensor, *others: Tensor) -> Tensor:
 
 
 def _may_be_stretched(x: Tensor, axis: int, others: Tensors) -> bool:
-    """Tell whether another operand may be longer than `x` along an axis, counted from the end."""
+    """Return whether another operand may be longer than `x` along `axis` (negative)."""
     if x.shape[axis] not in (1, None):
         return False
     return any(other.ndim >= -axis and other.shape[axis] != 1 for other in others)

@@ -1,4 +1,4 @@
-"""Comparisons, element by element: their results are booleans, through which no gradient flows."""
+"""Comparisons, element by element. Their results are bool tensors without a gradient."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
 
 
 class Comparison(Elementwise):
-    """A function of two tensors (broadcast against each other) whose result is true or false."""
+    """An elementwise op with a bool result, such as a comparison or a logical operation."""
 
     def infer_dtype(self, *inputs: Tensor) -> str:
         return "bool"
@@ -141,8 +141,8 @@ def _of_truths(sign: str, function: Callable[..., Tensor]) -> Callable[..., Tens
         for x in tensors:
             if x.dtype != "bool":
                 raise DtypeError(
-                    f"tensor '{x.name}': {sign} is of bools here, and its type is {x.dtype}. For "
-                    f"truths compare it first, as in x > 0; for bits there is keras.ops.bitwise_*.",
+                    f"tensor '{x.name}': {sign} expected dtype bool, got {x.dtype}. Compare it "
+                    f"first, as in x > 0; for bits use keras.ops.bitwise_*.",
                     subject=x,
                 )
         return function(*tensors)
@@ -155,15 +155,15 @@ def _of_truths(sign: str, function: Callable[..., Tensor]) -> Callable[..., Tens
 
 def _equality(name: str, x: Tensor, y: object) -> Any:
     if not isinstance(y, (Tensor, np.ndarray, np.generic, int, float)):
-        return NotImplemented  # a tensor is no text, and not None
+        return NotImplemented  # a tensor is never equal to a string or to None
     return OPERATORS[name](x, y) if is_eager() else Equality(name, x, y)
 
 
 class Equality(Tensor):
-    """What `x == y` and `x != y` give: where the numbers are equal, once somebody wants a tensor.
+    """The result of `x == y` and `x != y`: a tensor that calls its op only when it is used as one.
 
-    Lists of tensors are searched by `==` too, and there only truth is asked for: whether the two
-    are one and the same tensor. So the op is not called before anything else is.
+    Python searches lists of tensors by `==` too, and needs only a truth value: whether both sides
+    are the same tensor. In that case no op is added to the graph.
     """
 
     __slots__ = ("operator", "sides")
@@ -190,7 +190,7 @@ class Equality(Tensor):
 
     @property
     def _is_known(self) -> bool:
-        """Whether variables are compared where no graph is made: then their numbers are."""
+        """Whether variables are compared outside of a graph, so that their values decide."""
         x, y = self.sides
         known = isinstance(x, Variable) and (isinstance(y, Variable) or not isinstance(y, Tensor))
         return known and not current_scope().makes_graph

@@ -1,4 +1,4 @@
-"""A choice inside the graph, and a tensor that prints itself when its numbers are there."""
+"""A choice between two tensors at run time, and an op that prints the value of a tensor."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["print_tensor", "switch"]
 
 
 class Switch(Op):
-    """The whole of `x` if the scalar `condition` is true, else the whole of `y`; lazy in both."""
+    """`x` if the scalar `condition` is true, otherwise `y`. Only the chosen one is computed."""
 
     lazy = MappingProxyType({1: True, 2: False})
 
@@ -40,7 +40,7 @@ class Switch(Op):
 
 
 class Where(Op):
-    """Element by element that of `x` where `condition` is true, else that of `y`."""
+    """The elements of `x` where `condition` is true, those of `y` elsewhere."""
 
     def infer_shape(self, *inputs: Tensor) -> Shape:
         return broadcast_shapes(*(x.shape for x in inputs), where="where")
@@ -55,7 +55,7 @@ class Where(Op):
         condition, x, y = inputs
         if condition.dtype != bool or x.dtype != y.dtype:
             return None
-        # `putmask` is the faster one, but does not broadcast.
+        # `putmask` is faster, but does not broadcast.
         if condition.shape == x.shape == outputs[0].shape:
             return _put_where
         return _copy_where
@@ -79,17 +79,17 @@ def _copy_where(out: np.ndarray, condition: np.ndarray, x: np.ndarray, y: np.nda
 
 
 def switch(condition, then_expression, else_expression):
-    """Return one of two tensors, or of each pair of elements, as a condition says at run time.
+    """Return `then_expression` where a condition is true at run time, otherwise `else_expression`.
 
     Parameters
     ----------
     condition : Tensor
-        A scalar chooses for the whole; a larger one for each element. With fewer axes than the
-        expressions it speaks of their first ones.
+        A scalar chooses one of the tensors; a larger condition chooses for each element. If it has
+        fewer axes than the expressions, its axes are their first ones.
     then_expression, else_expression : Tensor or callable
-        A callable is called without arguments, once, when the graph is made. A function computes
-        what only the chosen one needs (with a condition for each element, both); the gradient
-        flows into the chosen one.
+        A callable is called without arguments, once, when the graph is made. With a scalar
+        condition only the chosen expression is computed, otherwise both. The gradient flows into
+        the chosen one.
 
     Returns
     -------
@@ -111,8 +111,8 @@ def switch(condition, then_expression, else_expression):
     ndim = max(x.ndim, y.ndim)
     if condition.ndim > ndim:
         raise ShapeError(
-            f"K.switch: condition of shape {condition.shape} for expressions of shapes {x.shape} "
-            f"and {y.shape}; expected no more axes than theirs.",
+            f"K.switch: expected a condition with at most {ndim} axes, as the expressions "
+            f"{x.shape} and {y.shape} have, got {condition.shape}.",
             subject=condition,
         )
     if 0 < condition.ndim < ndim:
@@ -125,7 +125,7 @@ def switch(condition, then_expression, else_expression):
 
 @parametric
 class PrintTensor(ShapeOfFirst):
-    """`x` itself; each time it is computed a line with the message and the numbers is printed."""
+    """`x` itself. Whenever it is computed, `message` and the value are printed."""
 
     message: str
     is_pure = False
@@ -142,18 +142,18 @@ class PrintTensor(ShapeOfFirst):
 
 
 def print_tensor(x: TensorLike, message: str = "") -> Tensor:
-    """Return a tensor like `x` that prints its numbers whenever they are computed.
+    """Return a tensor equal to `x` that prints its value whenever it is computed.
 
     Parameters
     ----------
     x : Tensor
     message : str
-        Printed before the numbers.
+        Text printed before the value.
 
     Returns
     -------
     Tensor
-        Use it in the place of `x`: what nothing depends on is not computed, and not printed.
+        Use it instead of `x`: a tensor that no output depends on is not computed, nor printed.
 
     Examples
     --------

@@ -1,18 +1,18 @@
 """Convolutions: one op for one, two and three axes, with strides, dilation and groups.
 
-A convolution is linear in the input and in the kernel, so its two gradients are linear maps of the
-same kind, and the gradients of those lead back to the first. Three ops close the circle:
+A convolution is linear in the input and in the kernel, so its two gradients are linear maps too.
+The gradients of these maps can again be written with the same three ops:
 
 - `Convolve(x, kernel)`;
-- `ConvolveBack(g, kernel, sizes)`: the gradient by the input, and by itself the transposed
-  convolution, which makes a small image large;
-- `ConvolutionKernelGradient(x, g, sizes)`.
+- `ConvolveBack(g, kernel, sizes)`: the gradient with respect to the input. Used by itself it is the
+  transposed convolution, which enlarges an image;
+- `ConvolutionKernelGradient(x, g, sizes)`: the gradient with respect to the kernel.
 
-All three have the channels last; "channels_first" is a turn of the axes before and after, which the
-graph shows. The numbers are made in `convolution_kernels.py`. Theano has the same three as
-`AbstractConv`, `AbstractConv_gradInputs` and `AbstractConv_gradWeights`.
+All three need the channels last. For "channels_first" the graph contains transpositions before and
+after. `convolution_kernels.py` computes the arrays. Theano has the same three ops: `AbstractConv`,
+`AbstractConv_gradInputs` and `AbstractConv_gradWeights`.
 
-After them stand their relatives: depthwise and separable, transposed, and locally connected.
+Depthwise, separable, transposed and locally connected convolutions follow below.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ __all__ = [
 
 @parametric
 class Convolution(IntoMemory):
-    """What the three ops have in common: how the kernel moves.
+    """Base class of the three ops: the parameters that say how the kernel moves over the input.
 
     Attributes
     ----------
@@ -70,10 +70,10 @@ class Convolution(IntoMemory):
     padding : {"valid", "same", "causal", "full"}
         Zeros around the input; see `windows.py`.
     dilation_rate : tuple of int
-        Distance between neighbouring places of the kernel.
+        Distance between neighbouring positions of the kernel.
     groups : int
-        The channels and the filters are split into so many groups; each group of filters sees only
-        its own channels.
+        Number of groups into which the channels and the filters are split. Each group of filters
+        reads only its own channels.
     """
 
     strides: tuple[int, ...]
@@ -81,15 +81,15 @@ class Convolution(IntoMemory):
     dilation_rate: tuple[int, ...]
     groups: int = 1
 
-    ways: ClassVar[tuple[Any, Any]]  # what makes the numbers; the second if a group is one channel
+    ways: ClassVar[tuple[Any, Any]]  # makers of the routine; the second for one channel per group
 
     @property
     def axes(self):
-        """How many axes the kernel moves along."""
+        """Number of axes along which the kernel moves."""
         return len(self.strides)
 
     def output_sizes(self, sizes, kernel_sizes):
-        """Return the sizes of the output, None for those that are not known."""
+        """Return the output size along each axis, None if unknown."""
         return tuple(
             conv_output_length(n, k, self.padding, step, apart)
             for n, k, step, apart in zip(
@@ -98,37 +98,38 @@ class Convolution(IntoMemory):
         )
 
     def plan(self, sizes, kernel_sizes):
-        """Return where the kernel moves over an input of these sizes."""
+        """Return the `ConvolutionPlan` for an input and a kernel of these sizes."""
         return kernels.plan(
             tuple(sizes), tuple(kernel_sizes), self.strides, self.padding, self.dilation_rate
         )
 
     def made(self, sizes, shape, kernel_shape, dtype):
-        """Return the function of (out, *inputs) that computes for these shapes."""
+        """Return the routine (out, *inputs) that computes this op for these shapes."""
         way = self.ways[self.groups > 1 and kernel_shape[-2] == 1]
         return way(shape, kernel_shape, dtype, self.plan(sizes, kernel_shape[:-2]), self.groups)
 
     def output_shape(self, x_shape, kernel_shape, subject):
-        """Return the shape of the convolution, and check that the two fit.
+        """Return the shape of the convolution of an input with a kernel.
 
         Raises
         ------
         ShapeError
-            They do not.
+            The kernel does not fit the input.
         """
         where = f"{self.name}: input {x_shape} and kernel {kernel_shape}"
         if not len(x_shape) == len(kernel_shape) == self.axes + 2:
-            raise ShapeError(f"{where}; expected {self.axes + 2} axes each.", subject=subject)
+            raise ShapeError(f"{where} must have {self.axes + 2} axes each.", subject=subject)
         channels, inside, filters = x_shape[-1], kernel_shape[-2], kernel_shape[-1]
         if None not in (channels, inside) and channels != inside * self.groups:
             raise ShapeError(
-                f"{where}: the kernel is for {inside * self.groups} channels; got {channels}. "
+                f"{where}: the kernel expected {inside * self.groups} channels, got {channels}. "
                 f"Check data_format.",
                 subject=subject,
             )
         if filters is not None and filters % self.groups:
             raise ShapeError(
-                f"{where}: {filters} filters cannot be split into {self.groups} groups.",
+                f"{where}: expected a multiple of {self.groups} filters, because there are "
+                f"{self.groups} groups, got {filters}.",
                 subject=subject,
             )
         sizes = self.output_sizes(x_shape[1:-1], kernel_shape[:-2])
@@ -142,7 +143,7 @@ class Convolution(IntoMemory):
 
 
 class Convolve(Convolution):
-    """The sum over the kernel's places and channels of `x` times `kernel`, for each filter."""
+    """For each filter, the sum of `x * kernel` over the kernel's positions and channels."""
 
     ways = kernels.convolve_into, kernels.convolve_channels_into
 
@@ -169,15 +170,18 @@ class Convolve(Convolution):
 
 
 class ConvolveBack(Convolution):
-    """What a convolution sends back to an input of shape `sizes` when `g` arrives at its output."""
+    """The gradient of a convolution with respect to its input, which has shape `sizes`.
+
+    `g` is the gradient that arrives at its output.
+    """
 
     ways = kernels.convolve_back_into, kernels.convolve_channels_back_into
 
     def infer_shape(self, g: Tensor, kernel: Tensor, sizes: Tensor) -> Shape:
         if g.ndim != self.axes + 2 or kernel.ndim != self.axes + 2:
             raise ShapeError(
-                f"{self.name}: input {g.shape} and kernel {kernel.shape}; expected "
-                f"{self.axes + 2} axes each.",
+                f"{self.name}: expected an input and a kernel with {self.axes + 2} axes each, got "
+                f"{g.shape} and {kernel.shape}.",
                 subject=g,
             )
         known = known_values(sizes)
@@ -187,8 +191,8 @@ class ConvolveBack(Convolution):
         if said is None or not merge_shapes(g.shape, self.output_shape(said, kernel.shape, g)):
             raise ShapeError(
                 f"{self.name}: an input of shape {g.shape} and a kernel of shape {kernel.shape} do "
-                f"not give an output of shape {known}: a convolution of that would have another "
-                f"shape than the input. Check output_shape, strides and padding.",
+                f"not give an output of shape {known}, because a convolution of that output would "
+                f"not have the shape of the input. Check output_shape, strides and padding.",
                 subject=g,
             )
         return said
@@ -198,8 +202,8 @@ class ConvolveBack(Convolution):
         plan = self.plan(shape_there[1:-1], kernel.shape[:-2])
         if (len(g), *plan.output_sizes) != (shape_there[0], *g.shape[1:-1]):
             raise ShapeError(
-                f"{self.name}: input {g.shape} does not give an output of shape {shape_there}; a "
-                f"convolution of that has sizes {plan.output_sizes}."
+                f"{self.name}: expected an input of sizes {plan.output_sizes} for an output of "
+                f"shape {shape_there}, got shape {g.shape}."
             )
         out = np.empty(shape_there, g.dtype)
         self.made(shape_there[1:-1], g.shape, kernel.shape, g.dtype)(out, g, kernel, sizes)
@@ -210,7 +214,7 @@ class ConvolveBack(Convolution):
         shape_there = outputs[0].shape
         plan = self.plan(shape_there[1:-1], kernel_shape[:-2])
         if (g_shape[0], *plan.output_sizes) != (shape_there[0], *g_shape[1:-1]):
-            return None  # `perform` says so
+            return None  # `perform` raises
         return self.made(shape_there[1:-1], g_shape, kernel_shape, dtype)
 
     def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
@@ -223,7 +227,7 @@ class ConvolveBack(Convolution):
 
 
 class ConvolutionKernelGradient(Convolution):
-    """What arrives at a kernel of shape `sizes` when `g` arrives at the output for `x`."""
+    """The gradient of a convolution of `x` with respect to its kernel, which has shape `sizes`."""
 
     ways = kernels.kernel_gradient_into, kernels.channels_kernel_gradient_into
 
@@ -248,14 +252,14 @@ class ConvolutionKernelGradient(Convolution):
 
 
 def channels_last(x: Tensor, data_format: str) -> Tensor:
-    """Return `x` with its channels at the end."""
+    """Return `x`, whose layout is `data_format`, with its channels as the last axis."""
     if data_format == "channels_last":
         return x
     return permute_dimensions(x, (0, *range(2, x.ndim), 1))
 
 
 def channels_back(x: Tensor, data_format: str) -> Tensor:
-    """Return a tensor with channels at the end in the layout that was asked for."""
+    """Return a tensor with channels last in the layout `data_format`."""
     if data_format == "channels_last":
         return x
     return permute_dimensions(x, (0, x.ndim - 1, *range(1, x.ndim - 1)))
@@ -267,22 +271,22 @@ def tensors_for(where: str, axes: int, x: TensorLike, *kernels: TensorLike) -> l
     Raises
     ------
     ShapeError
-        One has another number of axes.
+        A tensor has a different number of axes.
     """
     tensors = promoted(floating(x), *kernels)
     for what, tensor in zip(("x", "kernel", "pointwise_kernel"), tensors, strict=False):
         if tensor.ndim != axes + 2:
             ends = "batch and channels" if what == "x" else "input channels and filters"
             raise ShapeError(
-                f"{where}: {what} has shape {tensor.shape}; expected {axes + 2} axes: {ends}, and "
-                f"{axes} between or before them.",
+                f"{where}: expected {what} with {axes + 2} axes ({ends}, and {axes} for sizes), "
+                f"got {tensor.shape}.",
                 subject=tensor,
             )
     return tensors
 
 
 class Moves(NamedTuple):
-    """How a kernel moves over an input, as the functions of `K` are told."""
+    """How a kernel moves over an input: the arguments of conv1d, conv2d and conv3d for it."""
 
     strides: Sizes
     padding: str
@@ -291,16 +295,17 @@ class Moves(NamedTuple):
 
 
 def convolution(where, axes, x, kernel, moves, groups=1):
-    """Return the convolution of `x` along `axes` axes: what conv1d, conv2d and conv3d do.
+    """Return the convolution of `x` along `axes` axes, for conv1d, conv2d and conv3d.
 
     Parameters
     ----------
     where : str
-        Name of the function that was called.
+        Name of the called function, for messages.
     axes : int
+    x, kernel : Tensor
     moves : Moves
     groups : int
-        For a kernel of shape (sizes, channels // groups, filters).
+        The kernel has shape (sizes, channels // groups, filters).
     """
     data_format = normalize_data_format(moves.data_format)
     x, kernel = tensors_for(where, axes, x, kernel)
@@ -324,10 +329,10 @@ def conv1d(x, kernel, strides=1, padding="valid", data_format=None, dilation_rat
     strides : int
         Step of the kernel.
     padding : {"valid", "same", "causal", "full"}
-        "causal" puts zeros only in front: no output sees a later input.
+        "causal" puts zeros only in front, so that no output depends on a later input.
     data_format : {"channels_last", "channels_first"}, optional
     dilation_rate : int
-        Distance between neighbouring places of the kernel.
+        Distance between neighbouring positions of the kernel.
     groups : int
         Number of groups that channels and filters are split into.
 
@@ -418,7 +423,7 @@ def conv3d(
     return convolution("K.conv3d", 3, x, kernel, moves, groups)
 
 
-# --- depthwise: every channel has filters of its own; separable: then a mix of channels -----------
+# --- depthwise: each channel has its own filters; separable: then the channels are mixed ----------
 #
 # A separable convolution has far fewer weights than a full one: 3 * 3 * c + c * f instead of
 # 3 * 3 * c * f. MobileNet and Xception are built from it.
@@ -427,12 +432,12 @@ def conv3d(
 def depthwise(where, axes, x, kernel, moves):
     """Return the convolution of each channel with its own filters, along `axes` axes.
 
-    It is a convolution of as many groups as there are channels.
+    It is a convolution with one group for each channel.
     """
     x, kernel = tensors_for(where, axes, x, kernel)
     if None in kernel.shape:
         raise ShapeError(
-            f"{where}: kernel has shape {kernel.shape}; expected known sizes.", subject=kernel
+            f"{where}: expected a kernel of known sizes, got {kernel.shape}.", subject=kernel
         )
     *sizes, channels, multiplier = kernel.shape
     grouped = reshape(kernel, (*sizes, 1, channels * multiplier))
@@ -447,7 +452,7 @@ def depthwise_conv1d(
     data_format: str | None = None,
     dilation_rate: Sizes = 1,
 ) -> Tensor:
-    """Return the convolution of each channel with filters of its own, along one axis.
+    """Return the convolution of each channel with its own filters, along one axis.
 
     Parameters
     ----------
@@ -472,7 +477,7 @@ def depthwise_conv2d(
     data_format: str | None = None,
     dilation_rate: Sizes = (1, 1),
 ) -> Tensor:
-    """Return the convolution of each channel with filters of its own.
+    """Return the convolution of each channel of images with its own filters.
 
     Parameters
     ----------
@@ -499,11 +504,11 @@ def depthwise_conv2d(
 
 
 def separable(where, axes, x, kernel, mix, moves):
-    """Return a depthwise convolution, then one of size 1 with the kernel `mix`."""
+    """Return a depthwise convolution with `kernel`, followed by one of size 1 with `mix`."""
     x, kernel, mix = tensors_for(where, axes, x, kernel, mix)
     if any(size not in (1, None) for size in mix.shape[:-2]):
         raise ShapeError(
-            f"{where}: pointwise_kernel has shape {mix.shape}; expected size 1 along each axis.",
+            f"{where}: expected a pointwise_kernel of size 1 along each axis, got {mix.shape}.",
             subject=mix,
         )
     apart = depthwise(where, axes, x, kernel, moves)
@@ -519,7 +524,7 @@ def separable_conv1d(
     data_format: str | None = None,
     dilation_rate: Sizes = 1,
 ) -> Tensor:
-    """Return a depthwise convolution along one axis, whose channels are then mixed.
+    """Return a depthwise convolution along one axis, then a mix of its channels.
 
     Parameters
     ----------
@@ -546,7 +551,7 @@ def separable_conv2d(
     data_format: str | None = None,
     dilation_rate: Sizes = (1, 1),
 ) -> Tensor:
-    """Return a depthwise convolution of images, whose channels are then mixed.
+    """Return a depthwise convolution of images, then a mix of its channels.
 
     Parameters
     ----------
@@ -564,11 +569,11 @@ def separable_conv2d(
     return separable("K.separable_conv2d", 2, x, depthwise_kernel, pointwise_kernel, moves)
 
 
-# --- transposed: the way back, from a small image to a large one ----------------------------------
+# --- transposed: from a small image to a large one ------------------------------------------------
 #
-# It is what the gradient of a convolution by its input computes, taken as a function of its own;
-# "deconvolution" is its older, misleading name. Its kernel is that of the convolution whose way
-# back it is, so the filters come before the input channels: (sizes, filters, channels).
+# A transposed convolution computes the gradient of a convolution with respect to its input.
+# "Deconvolution" is an older, misleading name for it. The kernel is that of the convolution, so
+# the filters come before the input channels: (sizes, filters, channels).
 
 
 def transposed(where, axes, x, kernel, output_shape, moves):
@@ -585,12 +590,12 @@ def transposed(where, axes, x, kernel, output_shape, moves):
 
 
 def output_sizes(where, x, output_shape, data_format):
-    """Return the shape of the output as a vector, channels at the end; None as batch is that of x.
+    """Return `output_shape` as a vector, channels last. A batch of None becomes that of `x`.
 
     Raises
     ------
     ShapeError
-        It has another number of sizes than `x`, or one but the batch is None.
+        `output_shape` has a different number of sizes than `x`, or one after the batch is None.
     """
     if isinstance(output_shape, Tensor):
         count = output_shape.shape[0] if output_shape.ndim == 1 else None
@@ -599,13 +604,13 @@ def output_sizes(where, x, output_shape, data_format):
         sizes = list(output_shape)
     if len(sizes) != x.ndim:
         raise ShapeError(
-            f"{where}: output_shape is {output_shape}; expected {x.ndim} sizes, as x has.",
+            f"{where}: expected an output_shape of {x.ndim} sizes, as x has, got {output_shape}.",
             subject=x,
         )
     if any(size is None for size in sizes[1:]):
         raise ShapeError(
-            f"{where}: output_shape is {tuple(sizes)}; expected numbers or scalar tensors: only "
-            f"the batch may be None.",
+            f"{where}: expected an output_shape in which only the batch may be None, got "
+            f"{tuple(sizes)}.",
             subject=x,
         )
     if sizes[0] is None:
@@ -652,9 +657,9 @@ def conv2d_transpose(
     x : Tensor, shape (batch, rows, columns, channels)
     kernel : Tensor, shape (kernel rows, kernel columns, filters, channels)
     output_shape : tuple of int, None or scalar int Tensor; or int Tensor, shape (4,)
-        Whole shape of the result, in the layout of `data_format`. The batch may be None.
+        Shape of the result, batch included, in the layout of `data_format`. The batch may be None.
     strides, padding, data_format, dilation_rate
-        As for `conv2d`: those of the convolution whose way back this is.
+        As for the `conv2d` that goes from the result to `x`.
 
     Returns
     -------
@@ -703,10 +708,10 @@ def conv3d_transpose(
     return transposed("K.conv3d_transpose", 3, x, kernel, output_shape, moves)
 
 
-# --- locally connected: the kernel is another one at each place -----------------------------------
+# --- locally connected: a different kernel at each place ------------------------------------------
 #
-# Each window of the input is laid out as a row (`Patches`); what is left is for each place a
-# product of two matrices, rows by kernel, which `BatchDot` computes with the places as its batch.
+# `Patches` lays out each window of the input as a row. Then each place needs the product of two
+# matrices, rows by kernel. `BatchDot` computes them with the places as its batch.
 
 
 @parametric
@@ -722,7 +727,7 @@ class PatchOp(IntoMemory):
         return (*windows[:-1], product(self.kernel_size), shape[-1])
 
     def places(self, shape):
-        """Yield for each cell of a window its number and its places in the input."""
+        """Yield (number, places in the input) of each cell of a window."""
         found = places_of_cells(shape[1:-1], self.kernel_size, self.strides, "valid", 1)
         return enumerate(place.cells for place in found)
 
@@ -734,7 +739,7 @@ class Patches(PatchOp):
         return self.patches_shape(x.shape)
 
     def compute(self, out: np.ndarray, x: np.ndarray) -> None:
-        """Lay out the windows."""
+        """Copy each cell of the windows to its place in `out`."""
         for number, cells in self.places(x.shape):
             out[..., number, :] = x[cells]
 
@@ -743,10 +748,10 @@ class Patches(PatchOp):
 
 
 class SumPatches(ShapeOfLast, PatchOp):
-    """Windows laid back into zeros with the shape of `like`; where they overlap, they add up."""
+    """The sum of windows at their places, in the shape of `like`: the gradient of `Patches`."""
 
     def compute(self, out: np.ndarray, patches: np.ndarray, like: np.ndarray) -> None:
-        """Add the windows up."""
+        """Add each cell of the windows to its place in `out`."""
         out.fill(0)
         for number, cells in self.places(like.shape):
             out[cells] += patches[..., number, :]
@@ -756,14 +761,14 @@ class SumPatches(ShapeOfLast, PatchOp):
 
 
 def local_conv1d(inputs, kernel, kernel_size, strides, data_format=None):
-    """Return for each window of sequences its product with a kernel of its own.
+    """Return the product of each window of sequences with its own kernel.
 
     Parameters
     ----------
     inputs : Tensor, shape (batch, steps, channels) or (batch, channels, steps)
     kernel : Tensor, shape (windows, kernel_size * channels, filters)
-        The middle axis counts cell by cell, in each the channels; with "channels_first" channel
-        by channel, in each the cells.
+        The middle axis is ordered by cell, then by channel; with "channels_first" by channel, then
+        by cell.
     kernel_size : int or tuple of 1 int
     strides : int or tuple of 1 int
     data_format : {"channels_last", "channels_first"}, optional
@@ -775,23 +780,23 @@ def local_conv1d(inputs, kernel, kernel_size, strides, data_format=None):
     Raises
     ------
     ShapeError
-        The kernel has another number of windows, or of numbers in each, than the input.
+        The kernel does not fit the number or the size of the windows.
     """
     return _local("K.local_conv1d", 1, inputs, kernel, kernel_size, strides, data_format)
 
 
 def local_conv2d(inputs, kernel, kernel_size, strides, output_shape, data_format=None):
-    """Return for each window of images its product with a kernel of its own.
+    """Return the product of each window of images with its own kernel.
 
     Parameters
     ----------
     inputs : Tensor, shape (batch, rows, columns, channels) or (batch, channels, rows, columns)
     kernel : Tensor, shape (windows, kernel_size[0] * kernel_size[1] * channels, filters)
-        Windows row by row. The middle axis counts cell by cell, in each the channels; with
-        "channels_first" channel by channel, in each the cells.
+        Windows row by row. The middle axis is ordered by cell, then by channel; with
+        "channels_first" by channel, then by cell.
     kernel_size, strides : tuple of 2 int
     output_shape : tuple of 2 int
-        Rows and columns of windows.
+        Number of rows and columns of windows.
     data_format : {"channels_last", "channels_first"}, optional
 
     Returns
@@ -801,8 +806,7 @@ def local_conv2d(inputs, kernel, kernel_size, strides, output_shape, data_format
     Raises
     ------
     ShapeError
-        The kernel has another number of windows, or of numbers in each, than the input; or
-        `output_shape` is wrong.
+        The kernel or `output_shape` does not fit the number or the size of the windows.
     """
     return _local(
         "K.local_conv2d", 2, inputs, kernel, kernel_size, strides, data_format, output_shape
@@ -816,8 +820,8 @@ def _local(where, axes, inputs, kernel, kernel_size, strides, data_format, outpu
     ndim = axes + 2
     if inputs.ndim != ndim or kernel.ndim != 3:
         raise ShapeError(
-            f"{where}: inputs of shape {inputs.shape}, kernel of shape {kernel.shape}; expected "
-            f"{ndim} and 3 axes.",
+            f"{where}: expected inputs with {ndim} axes and a kernel with 3, got {inputs.shape} "
+            f"and {kernel.shape}.",
             subject=inputs,
         )
     data_format = normalize_data_format(data_format)
@@ -832,13 +836,14 @@ def _local(where, axes, inputs, kernel, kernel_size, strides, data_format, outpu
     given = kernel.shape[:1] if output_shape is None else tuple(output_shape)
     if merge_shapes(windows, given) is None:
         raise ShapeError(
-            f"{where}: output_shape is {given}; expected {windows}: the windows of size "
-            f"{kernel_size}, strides {strides}, in inputs of shape {inputs.shape}.",
+            f"{where}: expected output_shape {windows} for windows of size {kernel_size}, strides "
+            f"{strides}, in inputs of shape {inputs.shape}, got {given}.",
             subject=inputs,
         )
     if merge_shapes(kernel.shape, wanted) is None:
         raise ShapeError(
-            f"{where}: kernel of shape {kernel.shape} for {windows} windows; expected {wanted}.",
+            f"{where}: expected a kernel of shape {wanted} for {windows} windows, got "
+            f"{kernel.shape}.",
             subject=kernel,
         )
     rows = reshape(by_window, (kernel.shape[0], -1, kernel.shape[1]))

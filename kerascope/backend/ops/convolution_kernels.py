@@ -1,19 +1,19 @@
-"""The numbers of a convolution and of its gradients, into memory that is given.
+"""NumPy routines for a convolution and its gradients, which write into a given array.
 
-A kernel of 3 x 3 places over 64 channels is a vector of 576 numbers for each filter. Lay the part
-of the image under each position of the kernel out as a row of 576 numbers ("im2col"), and the whole
+A kernel of 3 x 3 positions over 64 channels is a vector of 576 numbers for each filter. If the part
+of the image under each place of the kernel is copied to a row of 576 numbers ("im2col"), the whole
 convolution is one product of two matrices, the operation that a processor does fastest.
 
-Those rows repeat each number of the image nine times. Made for the whole batch at once, they would
-go out to main memory and come back. So they are made block by block, in the same room again and
-again (`Columns`), small enough for the processor's second cache, where the product finds them.
+Those rows repeat each number of the image nine times. For the whole batch they would not fit the
+processor's cache. So `Columns` makes them block by block in the same buffer, which is small enough
+for the second-level cache.
 
-A function here that ends in `_into` looks at the shapes and returns what computes: a function of
-(out, *inputs), which owns the room that it needs. The op calls it at once (`perform`), a compiled
-function keeps it (`kernel`): so both compute the same numbers.
+Functions ending in `_into` take the shapes and return a routine (out, *inputs) that computes the
+result. An op calls the routine at once (`perform`), and a compiled function keeps it (`kernel`), so
+both compute the same numbers.
 
-Arrays are (batch, size of each axis, channels), kernels (size of each axis, channels of a group,
-filters).
+Arrays are (batch, size of each axis, channels). Kernels are (size of each axis, channels of a
+group, filters).
 """
 
 from __future__ import annotations
@@ -31,49 +31,49 @@ from kerascope.backend.arrays import aligned
 from kerascope.backend.ops.windows import conv_output_length, zeros_around
 from kerascope.errors import ShapeError
 
-# --- room that the kernels of convolution and pooling share ---------------------------------------
+# --- scratch memory that convolutions and poolings share ------------------------------------------
 #
-# A network has a hundred convolutions, and each needs a few megabytes while it computes, none
-# afterwards. So they take turns with the same memory: one piece for each purpose, as large as the
-# largest that was asked for. Whoever takes it finds there what the last one left.
+# A network may have a hundred convolutions. Each needs a few megabytes while it computes, and none
+# afterwards. So they share one buffer for each purpose, as large as the largest request so far.
+# A new scratch array contains what its last user left.
 #
-# Every thread has its own, so two threads may compute at the same time.
+# Each thread has its own buffers, so two threads can compute at the same time.
 
 
-class _Rooms(threading.local):
+class _ScratchBuffers(threading.local):
     def __init__(self) -> None:
         self.by_purpose: dict[str, np.ndarray] = {}
 
 
-_rooms = _Rooms()
+_buffers = _ScratchBuffers()
 
 
-def shared_room(purpose: str, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Return an array to work in; it holds anything, and the next who asks gets the same memory.
+def scratch_array(purpose: str, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Return an uninitialized array whose memory the next call with the same purpose reuses.
 
     Parameters
     ----------
     purpose : str
-        Who needs several at a time asks for them under different names.
+        Name of the buffer. Arrays that are needed at the same time need different names.
     shape : tuple of int
     dtype : numpy.dtype
 
     Examples
     --------
-    >>> one = shared_room("example", (2, 3), np.dtype("float32"))
-    >>> other = shared_room("example", (6,), np.dtype("float32"))
+    >>> one = scratch_array("example", (2, 3), np.dtype("float32"))
+    >>> other = scratch_array("example", (6,), np.dtype("float32"))
     >>> one.shape, np.shares_memory(one, other)
     ((2, 3), True)
     """
     needed = prod(shape) * dtype.itemsize
-    room = _rooms.by_purpose.get(purpose)
-    if room is None or room.nbytes < needed:
-        room = _rooms.by_purpose[purpose] = aligned(needed)
-    return room[:needed].view(dtype).reshape(shape)
+    buffer = _buffers.by_purpose.get(purpose)
+    if buffer is None or buffer.nbytes < needed:
+        buffer = _buffers.by_purpose[purpose] = aligned(needed)
+    return buffer[:needed].view(dtype).reshape(shape)
 
 
 def zero_around(x: np.ndarray, inside: tuple[slice, ...]) -> None:
-    """Put zeros into `x` wherever it is not `inside`."""
+    """Set `x` to zero outside of the region `inside`."""
     for axis, span in enumerate(inside):
         if span.start:
             x[(*inside[:axis], slice(0, span.start))] = 0
@@ -83,20 +83,20 @@ def zero_around(x: np.ndarray, inside: tuple[slice, ...]) -> None:
 
 # --- the plan of a convolution, its windows, and its blocks ---------------------------------------
 #
-# A processor adds and multiplies many times faster than main memory delivers numbers. So what a
-# convolution makes on its way is made block by block, small enough for the processor's cache:
-# `blocks` says which images and which rows of them come next.
+# A processor adds and multiplies many times faster than main memory delivers numbers. So
+# intermediate results are made block by block, small enough for the processor's cache. `blocks`
+# yields the images and the rows of each block.
 
 
 Sizes = tuple[int, ...]
 Blocks = list[tuple[slice, slice]]
 
-BLOCK_BYTES = 1 << 20  # of columns at a time: about the processor's second cache
-LEAST_PLACES = 128  # in a block, if there are so many: with fewer a product of matrices is slow
+BLOCK_BYTES = 1 << 20  # of columns in a block: about the size of the second-level cache
+LEAST_PLACES = 128  # in a block, if the input has them: with fewer, matrix products are slow
 
 
 class ConvolutionPlan(NamedTuple):
-    """Where the kernel moves over an input: all that the three sums below have in common.
+    """How a kernel moves over an input: sizes, strides and zeros, for all three routines below.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class ConvolutionPlan(NamedTuple):
         Of the axes between batch and channels.
     strides, dilation : tuple of int
     zeros : tuple of (int, int)
-        Before and behind, along each axis.
+        Number of zeros before and after the input, along each axis.
     """
 
     sizes: Sizes
@@ -116,13 +116,13 @@ class ConvolutionPlan(NamedTuple):
 
     @property
     def padded_sizes(self) -> Sizes:
-        """Sizes of the input with the zeros around it."""
+        """Sizes of the input, zeros included."""
         return tuple(n + sum(z) for n, z in zip(self.sizes, self.zeros, strict=True))
 
     def places(self, position: Sizes, rows: slice) -> tuple[slice, ...]:
-        """Return the places of a padded input that meet one position of the kernel.
+        """Return the places of the padded input that are multiplied by one position of the kernel.
 
-        Those for the outputs of `rows` along the first axis, and for all along the others.
+        `rows` selects the outputs along the first axis; along the other axes it is all of them.
         """
         spans = [(rows.start, rows.stop), *((0, n) for n in self.output_sizes[1:])]
         starts = [i * d for i, d in zip(position, self.dilation, strict=True)]
@@ -139,16 +139,16 @@ class ConvolutionPlan(NamedTuple):
 def plan(
     sizes: Sizes, kernel_sizes: Sizes, strides: Sizes, padding: str, dilation: Sizes
 ) -> ConvolutionPlan:
-    """Work out where a kernel moves.
+    """Return how a kernel moves over an input of these sizes.
 
     Raises
     ------
     ShapeError
-        The kernel is larger than the input, or the input has no places at all.
+        The kernel is larger than the input, or the input is empty.
     """
     if min(sizes) < 1:
         raise ShapeError(
-            f"convolution: an input of sizes {sizes}; expected at least 1 along each axis."
+            f"convolution: expected an input of at least size 1 along each axis, got {sizes}."
         )
     axes = list(zip(sizes, kernel_sizes, strides, dilation, strict=True))
     output = [conv_output_length(n, k, padding, s, d) or 0 for n, k, s, d in axes]
@@ -162,7 +162,7 @@ def plan(
 
 
 def inner_part(plan: ConvolutionPlan) -> tuple[slice, ...]:
-    """Return where the input lies among the zeros."""
+    """Return the slices of a padded input that contain the input itself."""
     axes = zip(plan.sizes, plan.zeros, strict=True)
     return (slice(None), *(slice(before, before + n) for n, (before, _) in axes))
 
@@ -170,7 +170,7 @@ def inner_part(plan: ConvolutionPlan) -> tuple[slice, ...]:
 def blocks(
     batch: int, plan: ConvolutionPlan, bytes_per_place: int
 ) -> Iterator[tuple[slice, slice]]:
-    """Yield (images, rows of their output): whole images as long as they fit a block."""
+    """Yield (images, rows of their output) of each block: whole images if at least one fits."""
     rows, places = plan.output_sizes[0], prod(plan.output_sizes[1:])
     at_a_time = max(BLOCK_BYTES // max(bytes_per_place * places, 1), -(-LEAST_PLACES // places), 1)
     if at_a_time >= rows:
@@ -183,7 +183,7 @@ def blocks(
 
 
 def equal_parts(length: int, most: int) -> Iterator[slice]:
-    """Yield slices of at most so many, and of about the same length.
+    """Yield slices of `range(length)`, each of at most `most` entries and about equally long.
 
     Examples
     --------
@@ -197,7 +197,7 @@ def equal_parts(length: int, most: int) -> Iterator[slice]:
 
 
 def windows(x: np.ndarray, plan: ConvolutionPlan) -> np.ndarray:
-    """Return a padded input as (batch, output sizes, kernel sizes, channels), without copying."""
+    """Return a view of a padded input as (batch, output sizes, kernel sizes, channels)."""
     count = len(plan.sizes)
     axes = range(1, count + 1)
     covered = [(k - 1) * d + 1 for k, d in zip(plan.kernel_sizes, plan.dilation, strict=True)]
@@ -208,17 +208,17 @@ def windows(x: np.ndarray, plan: ConvolutionPlan) -> np.ndarray:
 
 
 class Frame:
-    """Zeros around the inputs of a block, in room that is used again for the next block.
+    """A buffer that holds the inputs of a block with zeros around them, reused for the next block.
 
     Parameters
     ----------
     blocks : list of (slice, slice)
-        What `blocks` gives.
+        The result of `blocks`.
     plan : ConvolutionPlan
     channels : int
     dtype : numpy.dtype
     times : int
-        Each channel is repeated so often.
+        How often each channel is repeated.
     """
 
     def __init__(
@@ -229,16 +229,16 @@ class Frame:
         self.shape = (largest(blocks)[0], *plan.padded_sizes, channels * times)
 
     def around(self, x: np.ndarray) -> np.ndarray:
-        """Return where the images of `x` will be found: in the room, or `x` needs none."""
-        return shared_room("frame", self.shape, self.dtype) if self.is_needed else x
+        """Return the array that will hold the padded images: `x` itself if it needs no zeros."""
+        return scratch_array("frame", self.shape, self.dtype) if self.is_needed else x
 
-    def place(self, room: np.ndarray, x: np.ndarray, images: slice, rows: slice) -> slice:
-        """Bring the images of a block into the room, and return which images they are there."""
+    def place(self, buffer: np.ndarray, x: np.ndarray, images: slice, rows: slice) -> slice:
+        """Copy the images of a block into the buffer, and return their indices there."""
         if not self.is_needed:
             return images
         here = slice(0, images.stop - images.start)
         if rows.start == 0:
-            framed = room[here]
+            framed = buffer[here]
             zero_around(framed, self.inside)
             inner = framed[self.inside]
             each = inner.reshape(*inner.shape[:-1], -1, self.times)
@@ -247,21 +247,21 @@ class Frame:
 
 
 def largest(blocks: Blocks) -> tuple[int, int]:
-    """Return the greatest number of images, and that of rows, in a block."""
+    """Return the largest number of images and the largest number of rows in a block."""
     images = max((images.stop - images.start for images, _ in blocks), default=0)
     return images, max((rows.stop - rows.start for _, rows in blocks), default=0)
 
 
-# --- the convolution, and its gradient by the kernel ----------------------------------------------
+# --- the convolution, and its gradient with respect to the kernel ---------------------------------
 
 
 Routine = Callable[..., None]
 
-SHORT_RUN = 16  # numbers that lie side by side: below this, copying them one run a time is slow
+SHORT_RUN = 16  # adjacent numbers: copying shorter runs one by one is slow
 
 
 class Columns:
-    """The columns of inputs of one shape, block by block.
+    """The im2col matrices of inputs of one shape, block by block.
 
     Parameters
     ----------
@@ -274,9 +274,9 @@ class Columns:
     Notes
     -----
     A block has one row for each place of the output and one column for each number under the
-    kernel. With few channels the numbers that lie side by side in the input are too few to be
-    copied as a piece. Then the block lies in memory the other way round, in which the places of a
-    whole row lie side by side. For the product it is all the same.
+    kernel. With few channels, too few of these numbers are adjacent in the input to be copied
+    efficiently. Then the block is stored transposed, so that the places of a whole row are
+    adjacent. The product is the same.
     """
 
     def __init__(self, batch: int, plan: ConvolutionPlan, channels: int, dtype: np.dtype) -> None:
@@ -285,7 +285,7 @@ class Columns:
         self.blocks = list(blocks(batch, plan, self.numbers * dtype.itemsize))
         self.run = plan.kernel_sizes[-1] * channels if plan.dilation[-1] == 1 else channels
         places = max((self._places(*block) for block in self.blocks), default=0)
-        self.room_size, self.dtype = places * self.numbers, dtype
+        self.buffer_size, self.dtype = places * self.numbers, dtype
         self.frame = Frame(self.blocks, plan, channels, dtype)
 
     def _places(self, images: slice, rows: slice) -> int:
@@ -293,41 +293,41 @@ class Columns:
         return (images.stop - images.start) * (rows.stop - rows.start) * inside
 
     def of(self, x: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield (places of the output, their columns); the next block overwrites the last one."""
+        """Yield (places of the output, their matrix) of each block, in the same memory."""
         start = 0
-        room = shared_room("columns", (self.room_size,), self.dtype)
+        buffer = scratch_array("columns", (self.buffer_size,), self.dtype)
         source = self.frame.around(x)
         view = windows(source, self.plan)
         for images, rows in self.blocks:
             part = view[self.frame.place(source, x, images, rows), rows]
             stop = start + self._places(images, rows)
-            yield slice(start, stop), self._laid_out(part, room[: (stop - start) * self.numbers])
+            yield slice(start, stop), self._copy(part, buffer[: (stop - start) * self.numbers])
             start = stop
 
-    def _laid_out(self, part: np.ndarray, room: np.ndarray) -> np.ndarray:
-        """Copy windows (images, output sizes, kernel sizes, channels) as (places, numbers)."""
+    def _copy(self, part: np.ndarray, buffer: np.ndarray) -> np.ndarray:
+        """Copy windows (images, output sizes, kernel sizes, channels) to (places, numbers)."""
         if self.run >= SHORT_RUN:
-            np.copyto(room.reshape(part.shape), part)
-            return room.reshape(-1, self.numbers)
+            np.copyto(buffer.reshape(part.shape), part)
+            return buffer.reshape(-1, self.numbers)
         axes = range(part.ndim)
         middle = len(self.plan.sizes) + 1
         turned = part.transpose(*axes[middle:], *axes[:middle])
-        np.copyto(room.reshape(turned.shape), turned)
-        return room.reshape(self.numbers, -1).T
+        np.copyto(buffer.reshape(turned.shape), turned)
+        return buffer.reshape(self.numbers, -1).T
 
 
 def is_pointwise(plan: ConvolutionPlan) -> bool:
-    """Tell whether the rows of columns would be the input itself: a kernel of a single place."""
+    """Return whether the kernel has size 1, stride 1 and no zeros: then no columns are needed."""
     return prod(plan.kernel_sizes) == max(plan.strides) == 1 and plan.padded_sizes == plan.sizes
 
 
 def as_rows(x: np.ndarray) -> np.ndarray:
-    """Return (places, channels) of an array whose last axis is that of channels."""
+    """Return an array as a matrix (places, channels): its last axis is kept."""
     return np.ascontiguousarray(x).reshape(-1, x.shape[-1])
 
 
 def group_slices(groups: int, channels: int, filters: int) -> list[tuple[slice, slice]]:
-    """Return which channels and which filters each group has."""
+    """Return the slices (channels, filters) of each group."""
     c, f = channels // groups, filters // groups
     return [(slice(g * c, (g + 1) * c), slice(g * f, (g + 1) * f)) for g in range(groups)]
 
@@ -335,7 +335,7 @@ def group_slices(groups: int, channels: int, filters: int) -> list[tuple[slice, 
 def convolve_into(
     x_shape: Sizes, kernel_shape: Sizes, dtype: np.dtype, plan: ConvolutionPlan, groups: int
 ) -> Routine:
-    """Return the function (out, x, kernel) that convolves inputs of these shapes."""
+    """Return the routine (out, x, kernel) that convolves inputs of these shapes."""
     channels, filters = x_shape[-1], kernel_shape[-1]
     parts = group_slices(groups, channels, filters)
     if is_pointwise(plan):
@@ -360,9 +360,9 @@ def convolve_into(
 def kernel_gradient_into(
     x_shape: Sizes, kernel_shape: Sizes, dtype: np.dtype, plan: ConvolutionPlan, groups: int
 ) -> Routine:
-    """Return the function (out, x, g, sizes) for the gradient by the kernel.
+    """Return the routine (out, x, g, sizes) for the gradient with respect to the kernel.
 
-    It is the product of the columns, turned, with `g`: the sum over the places of all blocks.
+    The gradient is the transposed columns times `g`, summed over all blocks.
     """
     channels, filters = x_shape[-1], kernel_shape[-1]
     parts = group_slices(groups, channels, filters)
@@ -378,41 +378,41 @@ def kernel_gradient_into(
     shape_of_one = (prod(kernel_shape[:-1]), filters // groups)
 
     def add_up(out: np.ndarray, x: np.ndarray, g: np.ndarray, sizes: np.ndarray) -> None:
-        room = shared_room("sum", shape_of_one, dtype)
+        addend = scratch_array("sum", shape_of_one, dtype)
         came, result = as_rows(g), out.reshape(-1, filters)
         out.fill(0)
         for own, made in parts:
             total = result[:, made]
             for places, numbers in columns.of(x[..., own]):
-                np.matmul(numbers.T, came[places, made], out=room)
-                np.add(total, room, out=total)
+                np.matmul(numbers.T, came[places, made], out=addend)
+                np.add(total, addend, out=total)
 
     return add_up
 
 
-# --- convolutions in which every channel is for itself --------------------------------------------
+# --- depthwise convolutions: each group is a single channel ---------------------------------------
 #
 # If a group is a single channel there is no sum over channels, so a product of matrices would be
-# all overhead. Products number by number take its place:
+# all overhead. Elementwise products are faster:
 #
-#     out = sum over the positions of the kernel of x[where they lie] * kernel[position]
+#     out = sum over the positions of the kernel of x[places of the position] * kernel[position]
 #
-# Three numbers are fetched for one product, so memory sets the pace. Blocks are small enough for
-# the processor's cache. And where neighbouring columns of an image are used, their channels lie
-# side by side in memory: a whole row is one piece for NumPy, the kernel's numbers repeated along
-# it, instead of a short piece for each column.
+# Each product needs three numbers from memory, so memory limits the speed. Blocks are small enough
+# for the processor's cache. At stride 1, neighbouring columns of an image are adjacent in memory:
+# NumPy then processes a whole row at once, with the kernel's numbers repeated along it, instead of
+# a short run for each column.
 #
-# The functions are like those above. Kernels are (size of each axis, 1,
-# filters), and a channel has filters // groups filters.
+# The functions are like those above. Kernels are (size of each axis, 1, filters), and a channel has
+# filters // groups filters.
 
 
-SHARE = 4  # a block is this part of the usual size: several arrays of its size are used at a time
+SHARE = 4  # a block has this fraction of the usual size, because several such arrays are in use
 
 
 def convolve_channels_into(
     x_shape: Sizes, kernel_shape: Sizes, dtype: np.dtype, plan: ConvolutionPlan, groups: int
 ) -> Routine:
-    """Return the function (out, x, kernel) that convolves each channel with its own filters."""
+    """Return the routine (out, x, kernel) that convolves each channel with its own filters."""
     filters, columns = kernel_shape[-1], plan.output_sizes[-1]
     parts = list(blocks(x_shape[0], plan, SHARE * dtype.itemsize * filters))
     frame = Frame(parts, plan, groups, dtype, filters // groups)
@@ -421,11 +421,11 @@ def convolve_channels_into(
     count = len(plan.sizes)
     inside = [*range(count + 1, 2 * count + 1)]  # the axes of the windows: those of the kernel
     order_out = [*range(count + 1), 2 * count + 1]
-    # The last axis of places goes to the channels, with which it is one piece if it can be.
+    # The last axis of places is put next to the channels, so that both can become one axis.
     order = [*range(count), *inside, count, 2 * count + 1]
 
     def convolve(out: np.ndarray, x: np.ndarray, kernel: np.ndarray) -> None:
-        weights = shared_room("weights", weights_shape, dtype)
+        weights = scratch_array("weights", weights_shape, dtype)
         np.copyto(weights, kernel.reshape(*plan.kernel_sizes, 1, filters))
         source = frame.around(np.ascontiguousarray(x))
         view = windows(source, plan)
@@ -442,17 +442,17 @@ def convolve_channels_into(
 
 
 def _last_as_one(x: np.ndarray) -> np.ndarray:
-    """Return a view in which the last two axes are one."""
+    """Return a view in which the last two axes are merged into one."""
     return x.reshape(*x.shape[:-2], x.shape[-2] * x.shape[-1])
 
 
 def convolve_channels_back_into(
     g_shape: Sizes, kernel_shape: Sizes, dtype: np.dtype, plan: ConvolutionPlan, groups: int
 ) -> Routine:
-    """Return the function (out, g, kernel, sizes) for the gradient by the input.
+    """Return the routine (out, g, kernel, sizes) for the gradient with respect to the input.
 
-    At stride 1 that is again a convolution, of `g` with the kernel turned round. Otherwise each
-    number of `g`, times the kernel, is added where it came from.
+    At stride 1 that is again a convolution, of `g` with the flipped kernel. Otherwise each number
+    of `g`, times the kernel, is added to the inputs that it was computed from.
     """
     filters = kernel_shape[-1]
     if max(plan.strides) == 1 and filters == groups:
@@ -465,15 +465,15 @@ def convolve_channels_back_into(
         return turn
     parts = list(blocks(g_shape[0], plan, SHARE * dtype.itemsize * filters))
     images_at_once, rows_at_once = largest(parts)
-    room_shape = (images_at_once, rows_at_once, *plan.output_sizes[1:], filters)
+    products_shape = (images_at_once, rows_at_once, *plan.output_sizes[1:], filters)
     totals_shape = (images_at_once, *plan.padded_sizes, filters)
 
     def send_back(out: np.ndarray, g: np.ndarray, kernel: np.ndarray, sizes: np.ndarray) -> None:
-        room = shared_room("product", room_shape, dtype)
-        totals = shared_room("totals", totals_shape, dtype)
+        buffer = scratch_array("product", products_shape, dtype)
+        totals = scratch_array("totals", totals_shape, dtype)
         for images, rows in parts:
             part = g[images, rows]
-            total, products = totals[: len(part)], room[: len(part), : part.shape[1]]
+            total, products = totals[: len(part)], buffer[: len(part), : part.shape[1]]
             if rows.start == 0:
                 total.fill(0)
             for position in plan.positions():
@@ -489,7 +489,7 @@ def convolve_channels_back_into(
 
 
 def turned_plan(plan: ConvolutionPlan) -> ConvolutionPlan:
-    """Return how the turned kernel moves over the output of a convolution with stride 1."""
+    """Return how the flipped kernel moves over the output gradient of a convolution at stride 1."""
     covered = [(k - 1) * d for k, d in zip(plan.kernel_sizes, plan.dilation, strict=True)]
     zeros = tuple(
         (extra - before, extra - behind)
@@ -501,7 +501,7 @@ def turned_plan(plan: ConvolutionPlan) -> ConvolutionPlan:
 def channels_kernel_gradient_into(
     x_shape: Sizes, kernel_shape: Sizes, dtype: np.dtype, plan: ConvolutionPlan, groups: int
 ) -> Routine:
-    """Return the function (out, x, g, sizes) for the gradient by the kernel."""
+    """Return the routine (out, x, g, sizes) for the gradient with respect to the kernel."""
     filters = kernel_shape[-1]
     parts = list(blocks(x_shape[0], plan, SHARE * dtype.itemsize * filters))
     frame = Frame(parts, plan, groups, dtype, filters // groups)
@@ -515,37 +515,36 @@ def channels_kernel_gradient_into(
             image, part = source[frame.place(source, x, images, rows)], came[images, rows]
             for position in plan.positions():
                 met = image[(slice(None), *plan.places(position, rows))]
-                # Summed in two steps: einsum is fast as long as two axes are left.
+                # Summed in two steps, because einsum is fast only if two axes remain.
                 total[position] += np.einsum(met, axes, part, axes, axes[-2:]).sum(axis=0)
 
     return add_up
 
 
-# --- what a convolution sends back to its input ---------------------------------------------------
+# --- the gradient of a convolution with respect to its input --------------------------------------
 #
-# Each number of `g`, times the kernel, goes back to where it came from. Seen from one place of the
-# kernel that is a product of two matrices, (places, filters) by (filters, channels), whose rows are
-# added to the input's places, all shifted by the same distance:
+# Each number of `g`, times the kernel, is added to the inputs that it was computed from. For one
+# position of the kernel this is a product of two matrices, (places, filters) by (filters,
+# channels). Its rows are added to the places of the input, all shifted by the same distance:
 #
-#     total[p + shift] += g[p] @ kernel[place].T      for all p at once
+#     total[p + shift] += g[p] @ kernel[position].T      for all p at once
 #
-# If `g` lies on a grid as wide as the input, its rows filled up with zeros, the shift is the same
-# number in every row: the sum is one call on two long pieces of memory, which is how a processor
-# adds fastest. The room for it is made for a few images at a time, small enough for the second
-# cache.
+# If the rows of `g` are padded with zeros to the width of the input, the shift is the same number
+# in each row. Then the sum is one call on two long runs of memory, the fastest way to add. The
+# buffer holds a few images at a time, small enough for the second-level cache.
 #
-# With a stride of 2 the places of the kernel fall into classes, even and odd: each meets every
-# second place of the input only, and among those the shift is again the same.
+# With a stride of 2 the positions of the kernel fall into classes, even and odd. Each class is
+# multiplied by every second place of the input only, and for these the shift is again the same.
 
 
 FEW_CHANNELS = 16  # below this number a product of matrices is too narrow to be fast
-ENOUGH_CHANNELS = 128  # from this number on it is wide enough with one place of the kernel
+ENOUGH_CHANNELS = 128  # from this number on one position of the kernel makes it wide enough
 
 
 def convolve_back_into(
     g_shape: Sizes, kernel_shape: Sizes, dtype: np.dtype, plan: ConvolutionPlan, groups: int
 ) -> Routine:
-    """Return the function (out, g, kernel, sizes) for the gradient by the input."""
+    """Return the routine (out, g, kernel, sizes) for the gradient with respect to the input."""
     *_, channels, filters = kernel_shape
     parts = group_slices(groups, channels * groups, filters)
 
@@ -568,14 +567,14 @@ def convolve_back_into(
 
 
 class Stripe(NamedTuple):
-    """Places of the kernel side by side, which go back together.
+    """Adjacent positions of the kernel, whose products with `g` are computed together.
 
     Attributes
     ----------
     places : tuple of slice
-        Along each axis of the kernel; one place along all but the last.
+        The positions along each axis of the kernel: one along all axes but the last.
     shift : int
-        From a place of `g` on its grid to the first place that it goes back to.
+        Distance from a place of `g` on its grid to the first place that receives its product.
     """
 
     places: tuple[slice, ...]
@@ -583,7 +582,7 @@ class Stripe(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """The places of the input that meet one class of the kernel's places.
+    """The places of the input that belong to one class of positions of the kernel.
 
     Attributes
     ----------
@@ -591,7 +590,7 @@ class Grid(NamedTuple):
         Along each axis: place i of the grid is place i * stride + residue of the padded input.
     stripes : list of Stripe
     run : int
-        How many places of the kernel each stripe has.
+        Number of positions in each stripe.
     """
 
     residue: Sizes
@@ -600,16 +599,16 @@ class Grid(NamedTuple):
 
 
 def grid_sizes(plan: ConvolutionPlan) -> Sizes:
-    """Return the sizes of the grids: those of `g`, and how far the kernel reaches beyond."""
+    """Return the sizes of the grids: those of `g` plus the reach of the kernel beyond them."""
     axes = zip(plan.output_sizes, plan.kernel_sizes, plan.strides, plan.dilation, strict=True)
     return tuple(o + (k - 1) * d // s for o, k, s, d in axes)
 
 
 def grids(plan: ConvolutionPlan, channels: int) -> Iterator[Grid]:
-    """Yield the classes of the kernel's places, each with its stripes.
+    """Yield a grid, with its stripes, for each class of positions of the kernel.
 
-    A stripe is a whole row of the kernel if there are few channels, so that the product gets wide
-    enough; and a single place otherwise.
+    With few channels a stripe is a whole row of the kernel, so that the product is wide enough.
+    Otherwise it is a single position.
 
     Examples
     --------
@@ -648,14 +647,14 @@ def grids(plan: ConvolutionPlan, channels: int) -> Iterator[Grid]:
 
 
 class ShiftedBack:
-    """The way back through grids, for inputs of one shape.
+    """The gradient with respect to inputs of one shape, added up on grids.
 
     Parameters
     ----------
     batch : int
     plan : ConvolutionPlan
     channels, filters : int
-        Of one group.
+        Numbers of channels and filters in one group.
     dtype : numpy.dtype
     """
 
@@ -669,7 +668,7 @@ class ShiftedBack:
         whole = lcm(*(grid.run for grid in self.grids))
         self.blocks = list(blocks(batch, plan, (channels + filters) * dtype.itemsize))
         images, rows = largest(self.blocks)
-        self.places = -(-rows * self.row // whole) * whole  # of an image's rows of g, on the grid
+        self.places = -(-rows * self.row // whole) * whole  # of a block of one image, on the grid
         self.images, self.dtype = images, dtype
         last = max((part.start for _, part in self.blocks), default=0) * self.row
         furthest = max(stripe.shift for grid in self.grids for stripe in grid.stripes) + whole
@@ -677,23 +676,23 @@ class ShiftedBack:
         self.covers = self._covers_all()
 
     def _covers_all(self) -> bool:
-        """Tell whether every place of the input is on some grid."""
+        """Return whether the grids together cover all places of the input."""
         return len(self.grids) == prod(self.plan.strides) and all(
             n * s >= p
             for n, s, p in zip(self.sizes, self.plan.strides, self.plan.padded_sizes, strict=True)
         )
 
     def __call__(self, out: np.ndarray, g: np.ndarray, kernel: np.ndarray) -> None:
-        """Compute the gradient by the input into `out`."""
+        """Compute the gradient with respect to the input into `out`."""
         matrices = [[self._matrix(kernel, s) for s in grid.stripes] for grid in self.grids]
         size = (len(self.grids), self.images, self.length * self.channels)
-        totals = shared_room("totals", size, self.dtype)
-        came_room = shared_room("came", (self.images, self.places, self.filters), self.dtype)
+        totals = scratch_array("totals", size, self.dtype)
+        grads = scratch_array("came", (self.images, self.places, self.filters), self.dtype)
         if not self.covers:
             out.fill(0)
         for images, rows in self.blocks:
             count = images.stop - images.start
-            total, came = totals[:, :count], came_room[:count]
+            total, came = totals[:, :count], grads[:count]
             if rows.start == 0:
                 total.fill(0)
             self._lay_out(g[images, rows], came)
@@ -703,11 +702,11 @@ class ShiftedBack:
                 self._hand_out(total, out[images])
 
     def _matrix(self, kernel: np.ndarray, stripe: Stripe) -> np.ndarray:
-        """Return (filters, places of the stripe * channels)."""
+        """Return the kernel of a stripe as a matrix (filters, positions * channels)."""
         return kernel[stripe.places].reshape(-1, self.filters).T
 
     def _lay_out(self, g: np.ndarray, came: np.ndarray) -> None:
-        """Put rows of g on the grid, with zeros at the end of each row."""
+        """Copy rows of `g` to the grid, with zeros at the end of each row."""
         count, rows = g.shape[:2]
         grid = came[:, : rows * self.row].reshape(count, rows, *self.sizes[1:], self.filters)
         inside = tuple(slice(0, n) for n in g.shape[:-1])
@@ -718,13 +717,13 @@ class ShiftedBack:
     def _add_up(
         self, grid: Grid, came: np.ndarray, matrices: list[np.ndarray], total: np.ndarray
     ) -> None:
-        """Add the products of every stripe to the total.
+        """Add the products of each stripe to the total.
 
-        A stripe of 3 places writes 3 places of the total for each place of g. So every third place
-        of g is taken at a time: what those write lies side by side and does not overlap.
+        A stripe of 3 positions writes 3 places of the total for each place of `g`. So every third
+        place of `g` is processed at a time: their results are adjacent and do not overlap.
         """
         count, run, channels = len(came), grid.run, self.channels
-        flat = shared_room("product", (count, self.places * channels), self.dtype)
+        flat = scratch_array("product", (count, self.places * channels), self.dtype)
         products = flat.reshape(-1, run * channels)
         by_run = came.reshape(-1, run, self.filters)
         for stripe, matrix in zip(grid.stripes, matrices, strict=True):
@@ -735,7 +734,7 @@ class ShiftedBack:
                 np.add(place, flat, out=place)
 
     def _hand_out(self, totals: np.ndarray, out: np.ndarray) -> None:
-        """Copy what has been added up to the places of the input."""
+        """Copy the sums from the grids to the places of the input."""
         plan, count = self.plan, len(out)
         for grid, total in zip(self.grids, totals, strict=True):
             whole = total[:, : prod(self.sizes) * self.channels]
@@ -743,7 +742,7 @@ class ShiftedBack:
             there, here = [slice(None)], [slice(None)]
             facts = zip(grid.residue, plan.strides, plan.zeros, plan.sizes, self.sizes, strict=True)
             for residue, step, (before, _), size, places in facts:
-                first = max(-((residue - before) // step), 0)  # the first that is no zero around
+                first = max(-((residue - before) // step), 0)  # the first after the zeros
                 start = first * step + residue - before
                 number = max(min(places - first, -(-(size - start) // step)), 0)
                 here.append(slice(first, first + number))
@@ -752,10 +751,10 @@ class ShiftedBack:
 
 
 class ScatteredBack:
-    """The way back for few channels; the arguments as for `ShiftedBack`.
+    """The gradient with respect to inputs with few channels; arguments as for `ShiftedBack`.
 
-    The product is (numbers of the kernel, places), and the channels lie in front meanwhile: long
-    rows are added faster than many short ones.
+    The product has shape (numbers of the kernel, places) and keeps the channels in front, because
+    few long rows are added faster than many short ones.
     """
 
     def __init__(
@@ -766,21 +765,21 @@ class ScatteredBack:
         self.blocks = list(blocks(batch, plan, self.numbers * dtype.itemsize))
         images, rows = largest(self.blocks)
         places = images * rows * prod(plan.output_sizes[1:])
-        self.product_size, self.dtype = self.numbers * places, dtype
+        self.addendsize, self.dtype = self.numbers * places, dtype
         self.shape = (channels, images, *plan.padded_sizes)
 
     def __call__(self, out: np.ndarray, g: np.ndarray, kernel: np.ndarray) -> None:
-        """Compute the gradient by the input into `out`."""
+        """Compute the gradient with respect to the input into `out`."""
         plan, channels = self.plan, self.shape[0]
         matrix = as_rows(kernel)
-        product_room = shared_room("product", (self.product_size,), self.dtype)
-        totals = shared_room("totals", self.shape, self.dtype)
+        buffer = scratch_array("product", (self.addendsize,), self.dtype)
+        totals = scratch_array("totals", self.shape, self.dtype)
         for images, rows in self.blocks:
             if rows.start == 0:
                 totals.fill(0)
             part = as_rows(g[images, rows])
             shape = (-1, channels, images.stop - images.start, rows.stop - rows.start)
-            products = product_room[: self.numbers * len(part)].reshape(self.numbers, -1)
+            products = buffer[: self.numbers * len(part)].reshape(self.numbers, -1)
             np.matmul(matrix, part.T, out=products)
             parts = products.reshape(*shape, *plan.output_sizes[1:])
             total = totals[:, : shape[2]]

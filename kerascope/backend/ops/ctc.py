@@ -1,12 +1,13 @@
-"""Connectionist temporal classification: the cost of labels whose places in time nobody knows.
+"""Connectionist temporal classification (CTC): the cost of labels whose times are unknown.
 
-A network gives at each step probabilities of the classes and of a *blank*, which is the last class.
-A path is one class for each step; it spells a label when repeats are merged and blanks are dropped:
-`aa-ab-` spells `aab`. The cost is -log of the total probability of all paths that spell the label.
+At each step a network outputs probabilities of the classes and of a *blank*, which is the last
+class. A path is one class for each step. It spells a label if merging repeats and dropping blanks
+gives the label: `aa-ab-` spells `aab`. The cost is -log of the total probability of all paths that
+spell the label.
 
-The sum over all paths is a walk over the *extended* label, which has a blank before, between and
-after its classes. From one step to the next a path stays, goes on by one, or jumps over a blank
-between two different classes.
+The sum over all paths is computed on the *extended* label, which has a blank before, between and
+after its classes. From one step to the next a path stays at its place, moves to the next one, or
+jumps over a blank between two different classes.
 
 References
 ----------
@@ -37,7 +38,7 @@ __all__ = ["ctc_batch_cost", "ctc_decode"]
 
 
 class Walk(NamedTuple):
-    """What the walks over the extended labels of a batch need.
+    """The extended labels of a batch, and where their paths may move.
 
     Attributes
     ----------
@@ -46,9 +47,9 @@ class Walk(NamedTuple):
     emissions : array, shape (time, batch, places)
         Log-probability of the class of each place at each step.
     jumps : array, shape (batch, places)
-        0 where a path may jump to a place from the last but one, else -inf.
+        0 if a path may jump to this place from two places before, otherwise -inf.
     last : array, shape (batch, places)
-        0 at the places where a path may end, else -inf.
+        0 if a path may end at this place, otherwise -inf.
     """
 
     places: np.ndarray
@@ -58,12 +59,15 @@ class Walk(NamedTuple):
 
 
 def _check(log_probabilities, labels, steps, lengths):
-    """Hold the arrays to each other; the labels of no interest may hold anything."""
+    """Raise DataError unless shapes, lengths and class numbers fit each other.
+
+    Entries after the end of a label are not checked.
+    """
     batch, time, classes = log_probabilities.shape
     if len(labels) != batch or steps.shape != (batch,) or lengths.shape != (batch,):
         raise DataError(
-            f"K.ctc_batch_cost: {batch} predictions, {len(labels)} labels, {len(steps)} input "
-            f"lengths, {len(lengths)} label lengths; expected equally many."
+            f"K.ctc_batch_cost: expected as many labels and lengths as predictions ({batch}), got "
+            f"{len(labels)} labels, {len(steps)} input lengths, {len(lengths)} label lengths."
         )
     for name, values, most in (
         ("input_length", steps, time),
@@ -71,20 +75,20 @@ def _check(log_probabilities, labels, steps, lengths):
     ):
         if values.size and not 0 <= values.min() <= values.max() <= most:
             raise DataError(
-                f"K.ctc_batch_cost: {name} from {values.min()} to {values.max()}; expected 0 to "
-                f"{most}."
+                f"K.ctc_batch_cost: expected {name} from 0 to {most}, got {values.min()} to "
+                f"{values.max()}."
             )
     used = labels[np.arange(labels.shape[1]) < lengths[:, None]]
     if used.size and not 0 <= used.min() <= used.max() < classes - 1:
         raise DataError(
-            f"K.ctc_batch_cost: labels from {used.min()} to {used.max()}; expected 0 to "
-            f"{classes - 2}: of {classes} classes the last one is the blank. "
-            "In Keras 3's ctc they are one more, since the blank is 0 there: it ends a label."
+            f"K.ctc_batch_cost: expected labels from 0 to {classes - 2}, got {used.min()} to "
+            f"{used.max()}. Of {classes} classes the last one is the blank. "
+            "In Keras 3's ctc the blank is 0, and each label is one more than here."
         )
 
 
 def _walk(log_probabilities, labels, lengths):
-    """Extend the labels and find out where their paths may go."""
+    """Return the extended labels and the moves of their paths."""
     batch, _, classes = log_probabilities.shape
     blank = classes - 1
     places = np.full((batch, 2 * labels.shape[1] + 1), blank)
@@ -100,7 +104,7 @@ def _walk(log_probabilities, labels, lengths):
 
 
 def _moved(x: np.ndarray, by: int) -> np.ndarray:
-    """Return the columns of `x` moved to the right (or left); what comes in is -inf."""
+    """Return `x` with its columns moved to the right (left if negative), filled with -inf."""
     moved = np.full_like(x, -np.inf)
     if by > 0:
         moved[:, by:] = x[:, :-by]
@@ -115,7 +119,7 @@ def _sum_of_powers(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
 
 
 def _forward(walk: Walk, n_steps: int) -> np.ndarray:
-    """Return for each number of steps and each place the log-probability to have come there."""
+    """Return the log-probability of reaching each place after each number of steps."""
     reached = np.full((n_steps + 1, *walk.places.shape), -np.inf, walk.emissions.dtype)
     before = reached[0].copy()
     before[:, 0] = 0  # so that the first step can go to the first blank or the first class
@@ -128,7 +132,7 @@ def _forward(walk: Walk, n_steps: int) -> np.ndarray:
 
 
 def _backward(walk: Walk, steps: np.ndarray, n_steps: int) -> np.ndarray:
-    """Return for each step and each place the log-probability to come to the end from there."""
+    """Return the log-probability of reaching the end from each place at each step."""
     to_come = np.full((n_steps, *walk.places.shape), -np.inf, walk.emissions.dtype)
     after = np.full(walk.places.shape, -np.inf, walk.emissions.dtype)
     for step in range(n_steps - 1, -1, -1):
@@ -141,7 +145,7 @@ def _backward(walk: Walk, steps: np.ndarray, n_steps: int) -> np.ndarray:
 
 
 def _totals(walk: Walk, reached: np.ndarray, steps: np.ndarray) -> np.ndarray:
-    """Return for each sample the log-probability of all its paths together."""
+    """Return the log-probability of each sample's label: of all its paths together."""
     ends = reached[steps, np.arange(len(steps))] + walk.last
     return np.logaddexp.reduce(ends, axis=1)
 
@@ -158,8 +162,8 @@ class CtcCost(Op):
     def infer_shape(self, log_probabilities, labels, steps, lengths):
         if log_probabilities.ndim != 3 or labels.ndim != 2:
             raise ShapeError(
-                f"K.ctc_batch_cost: y_pred has shape {log_probabilities.shape}, y_true "
-                f"{labels.shape}; expected (batch, time, classes) and (batch, longest label).",
+                f"K.ctc_batch_cost: expected y_pred (batch, time, classes) and y_true (batch, "
+                f"longest label), got {log_probabilities.shape} and {labels.shape}.",
                 subject=log_probabilities,
             )
         return log_probabilities.shape[:1]
@@ -175,10 +179,10 @@ class CtcCost(Op):
 
 
 class CtcShares(ShapeOfFirst):
-    """The probability that the path is in a class at a step, given that it spells the label.
+    """The probability that a path that spells the label is in a class at a step.
 
-    Inputs as for `CtcCost`. Zero after the last step of a sample, and for a label that no path can
-    spell.
+    Inputs as for `CtcCost`. The result is zero after the last step of a sample, and for a label
+    that no path can spell.
     """
 
     may_refuse = True
@@ -198,14 +202,14 @@ class CtcShares(ShapeOfFirst):
 
     def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         raise GradientError(
-            "K.ctc_batch_cost: the gradient of its gradient is not defined here. Use the cost in "
-            "the loss itself, not in the gradient of something.",
+            "K.ctc_batch_cost: its second derivative is not defined. Use the cost in the loss, "
+            "not in a gradient.",
             subject=inputs[0],
         )
 
 
 def ctc_log_probabilities(y_pred: TensorLike) -> Tensor:
-    """Return the logarithms of probabilities, moved away from 0 and made to sum to 1 again."""
+    """Return the log of probabilities after adding epsilon, normalized to sum to 1."""
     return log_softmax(log(floating(y_pred) + config.epsilon))
 
 
@@ -216,7 +220,7 @@ def lengths_of(x: TensorLike, where: str) -> Tensor:
         return Squeeze((1,))(x)
     if x.ndim != 1:
         raise ShapeError(
-            f"{where}: lengths '{x.name}' have shape {x.shape}; expected (batch, 1).", subject=x
+            f"{where}: expected lengths of shape (batch, 1), got '{x.name}' {x.shape}.", subject=x
         )
     return x
 
@@ -227,13 +231,13 @@ def ctc_batch_cost(y_true, y_pred, input_length, label_length):
     Parameters
     ----------
     y_true : Tensor, shape (batch, longest label)
-        Class numbers; what stands behind the end of a label does not matter.
+        Class numbers. Entries after the end of a label are ignored.
     y_pred : Tensor, shape (batch, time, classes)
-        Probabilities, as a softmax gives them. The last class is the blank.
+        Probabilities, such as the output of a softmax. The last class is the blank.
     input_length : Tensor, shape (batch, 1), int
-        How many steps of each prediction count.
+        Number of valid steps of each prediction.
     label_length : Tensor, shape (batch, 1), int
-        How many classes each label has.
+        Number of classes in each label.
 
     Returns
     -------
@@ -246,8 +250,9 @@ def ctc_batch_cost(y_true, y_pred, input_length, label_length):
 
     Notes
     -----
-    -log of the sum over all paths that spell the label of the product of their probabilities.
-    `K.epsilon()` is added to every probability before.
+    The probability of a path is the product of the probabilities of its classes. The cost is -log
+    of the sum of the probabilities of all paths that spell the label. `K.epsilon()` is added to
+    each entry of `y_pred` first.
 
     Examples
     --------
@@ -268,7 +273,7 @@ def ctc_batch_cost(y_true, y_pred, input_length, label_length):
 
 
 def ctc_loss(target, output, target_length, output_length, mask_index=0):
-    """Return the CTC cost of each sample: -log of the probability of all that spells the label.
+    """Return the CTC cost of each sample, with the arguments of Keras 3.
 
     Parameters
     ----------
@@ -277,29 +282,33 @@ def ctc_loss(target, output, target_length, output_length, mask_index=0):
         Logits.
     target_length, output_length : tensor of int, shape (batch,)
     mask_index : int
-        The class that is the blank.
+        Class number of the blank.
+
+    Returns
+    -------
+    Tensor, shape (batch,)
     """
     output = floating(output)
     classes = output.shape[-1] or 1
     blank = mask_index % classes
     parts = [output[..., :blank], output[..., blank + 1 :], output[..., blank : blank + 1]]
     labels = cast(as_tensor(target), "int64")
-    is_blank = cast(equal(labels, blank), "int64")  # it is the last one there, and refused
+    is_blank = cast(equal(labels, blank), "int64")  # becomes the last class, which CtcCost refuses
     labels = labels - cast(greater(labels, blank), "int64") + is_blank * (classes - 1 - blank)
     lengths = (cast(as_tensor(length), "int64") for length in (output_length, target_length))
     return CtcCost()(log_softmax(concatenate(parts)), labels, *lengths)
 
 
-# --- from probabilities to labels: the best path, or a search with beams --------------------------
+# --- from probabilities to labels: the best path, or beam search ----------------------------------
 #
-# Both drop blanks and merge repeats of a path.
+# Both merge the repeats of a path and drop its blanks.
 
 
-_NOTHING = -1  # fills up the rows of labels
+_NOTHING = -1  # fills the rows after the end of a label
 
 
 class CtcBestPath(Op):
-    """The label that the most probable class of each step spells, filled up with -1.
+    """The label spelled by the most probable class of each step, filled with -1 after its end.
 
     Inputs: log-probabilities (batch, time, classes), numbers of steps (batch,).
     """
@@ -323,10 +332,10 @@ class CtcBestPath(Op):
 
 @parametric
 class CtcBeamSearch(Op):
-    """The `top_paths` labels that a search with `beam_width` beams finds, the best one first.
+    """The `top_paths` best labels of a beam search with `beam_width` beams, the best one first.
 
     Inputs: log-probabilities (batch, time, classes), numbers of steps (batch,). Output (batch,
-    top_paths, time), filled up with -1.
+    top_paths, time), filled with -1 after the end of each label.
     """
 
     beam_width: int
@@ -347,8 +356,8 @@ class CtcBeamSearch(Op):
             found = _search(log_probabilities[sample, : steps[sample]], self.beam_width)
             if len(found) < self.top_paths:
                 raise DataError(
-                    f"K.ctc_decode: sample {sample} of {steps[sample]} steps has {len(found)} "
-                    f"labels; expected top_paths = {self.top_paths}. Ask for fewer."
+                    f"K.ctc_decode: expected {self.top_paths} labels (top_paths) for sample "
+                    f"{sample} of {steps[sample]} steps, got {len(found)}. Reduce top_paths."
                 )
             for place, label in enumerate(found[: self.top_paths]):
                 labels[sample, place, : len(label)] = label
@@ -356,11 +365,11 @@ class CtcBeamSearch(Op):
 
 
 def _search(log_probabilities: np.ndarray, beam_width: int) -> list[tuple[int, ...]]:
-    """Return the labels of the beams that are left after the last step, the best one first.
+    """Return the labels that a beam search keeps after the last step, the best one first.
 
-    A beam is a label with two log-probabilities: of the paths that spell it and end in a blank, and
-    of those that end in its last class. Only the latter spell the same label when the class comes
-    once more; the former begin a repeat.
+    A beam is a label with two log-probabilities: that of the paths ending in a blank, and that of
+    the paths ending in the label's last class. If that class comes once more, the second kind still
+    spells the same label, while the first kind spells a label with the class repeated.
     """
     beams: dict[tuple[int, ...], tuple[float, float]] = {(): (0.0, -np.inf)}
     for step in log_probabilities.astype("float64"):
@@ -377,7 +386,7 @@ def _search(log_probabilities: np.ndarray, beam_width: int) -> list[tuple[int, .
 
 
 def _join(beams, label, blank, closed):
-    """Add the probabilities of further paths to a beam."""
+    """Add the probabilities of more paths to the beam of `label`."""
     before = beams.get(label, (-np.inf, -np.inf))
     beams[label] = (np.logaddexp(before[0], blank), np.logaddexp(before[1], closed))
 
@@ -387,34 +396,34 @@ def _best(beams):
 
 
 def ctc_decode(y_pred, input_length, greedy=True, beam_width=100, top_paths=1):
-    """Return the labels that predictions spell.
+    """Return the most probable labels for predictions.
 
     Parameters
     ----------
     y_pred : Tensor, shape (batch, time, classes)
         Probabilities; the last class is the blank.
     input_length : Tensor, shape (batch,), int
-        How many steps of each prediction count.
+        Number of valid steps of each prediction.
     greedy : bool
-        Whether to take the most probable class of each step. It is fast, and most often right; the
-        search adds up all paths that spell the same label.
+        Whether to take the most probable class of each step, which is fast and usually right.
+        Otherwise a beam search adds up the probabilities of all paths that spell the same label.
     beam_width : int
-        How many labels the search keeps from step to step.
+        Number of labels that the search keeps after each step.
     top_paths : int
-        How many labels the search returns.
+        Number of labels that the search returns.
 
     Returns
     -------
     decoded : list of Tensor, shape (batch, longest label), int64
-        One (for the search `top_paths`), filled up with -1.
+        One tensor (`top_paths` for the search), filled with -1 after the end of each label.
     log_probability : Tensor, shape (batch, top_paths)
-        The search: log-probability of each label. Greedy, as in Keras: *minus* that of the path,
-        shape (batch, 1), of the probabilities as they are given.
+        For the search: log-probability of each label. If greedy: *minus* the log-probability of the
+        path, shape (batch, 1), from probabilities that are not normalized, as in Keras.
 
     Raises
     ------
     ArgumentError
-        `top_paths` does not lie between 1 and `beam_width`.
+        `top_paths` is not between 1 and `beam_width`.
 
     Examples
     --------
@@ -429,22 +438,20 @@ def ctc_decode(y_pred, input_length, greedy=True, beam_width=100, top_paths=1):
     y_pred = as_tensor(y_pred)
     if y_pred.ndim != 3:
         raise ShapeError(
-            f"K.ctc_decode: y_pred has shape {y_pred.shape}; expected (batch, time, classes).",
+            f"K.ctc_decode: expected y_pred (batch, time, classes), got shape {y_pred.shape}.",
             subject=y_pred,
         )
     log_probabilities = ctc_log_probabilities(y_pred)
     steps = lengths_of(input_length, "K.ctc_decode")
     if greedy:
         labels = CtcBestPath()(log_probabilities, steps)
-        best = max(
-            log(floating(y_pred) + config.epsilon), axis=2
-        )  # as they are: not made to sum to 1
+        best = max(log(floating(y_pred) + config.epsilon), axis=2)  # not normalized to sum to 1
         counts = less(arange(shape(best)[1]), steps[:, None])
         return [_trimmed(labels)], -sum(best * cast(counts, best.dtype), axis=1, keepdims=True)
     if not 1 <= top_paths <= beam_width:
         raise ArgumentError(
-            f"K.ctc_decode: top_paths {top_paths!r}, beam_width {beam_width!r}; expected at least "
-            f"1 path and at least as many beams."
+            f"K.ctc_decode: expected top_paths from 1 to beam_width, got top_paths {top_paths!r} "
+            f"and beam_width {beam_width!r}."
         )
     found = CtcBeamSearch(int(beam_width), int(top_paths))(log_probabilities, steps)
     decoded = [found[:, place] for place in range(top_paths)]
@@ -457,6 +464,6 @@ def _lengths(labels: Tensor) -> Tensor:
 
 
 def _trimmed(labels: Tensor) -> Tensor:
-    """Return the labels without the columns in which no label goes on."""
+    """Return the labels without the columns after the end of the longest label."""
     longest = max(_lengths(labels))
     return slice(labels, [0, 0], stack([shape(labels)[0], cast(longest, "int32")]))

@@ -1,10 +1,10 @@
-"""Matrices taken apart: Cholesky, QR, LU, eigenvalues, singular values; and equations solved.
+"""Matrix decompositions (Cholesky, QR, LU, eigenvalues, singular values) and linear equations.
 
-Each op works on the last two axes, for all matrices of the axes before. Where a gradient is a
-formula of products it is made of ops, so that it has a gradient itself. Source of the formulas: M.
-Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
-differentiation", 2008; of QR: Walter and Lehmann, "Algorithmic differentiation of linear algebra
-functions with application in optimum experimental design", 2012.
+Each op works on the matrices in the last two axes. Gradients are built from ops, so they can be
+differentiated again. Source of the formulas: M. Giles, "Collected matrix derivative results for
+forward and reverse mode algorithmic differentiation", 2008; of QR: Walter and Lehmann,
+"Algorithmic differentiation of linear algebra functions with application in optimum experimental
+design", 2012.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from kerascope.backend.shapes import broadcast_shapes
 from kerascope.backend.types import Gradients, Shape, Tensors
 from kerascope.errors import DataError, GradientError, ShapeError
 
-__all__: list[str] = []  # none is a function of K
+__all__: list[str] = []  # K exports none of these functions
 
 
 def turned(x: Tensor) -> Tensor:
-    """Return the matrices with rows and columns exchanged."""
+    """Return the transposed matrices (the last two axes are exchanged)."""
     return permute_dimensions(x, (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
 
 
 def lower(x: Tensor, includes_diagonal: bool = True) -> Tensor:
-    """Return the matrices with zeros above the diagonal, or on it, too."""
+    """Return the lower triangles, with or without the diagonal; all other entries are 0."""
     sizes = shape(x)
     zero, one = as_tensor(np.int32(0)), as_tensor(np.int32(1))
     rows, columns = (Arange("int32")(zero, sizes[x.ndim - n], one) for n in (2, 1))
@@ -42,7 +42,7 @@ def lower(x: Tensor, includes_diagonal: bool = True) -> Tensor:
 
 
 def diagonal_of(x: Tensor) -> Tensor:
-    """Return the matrices with zeros beside the diagonal."""
+    """Return the matrices with zeros outside of the diagonal."""
     return lower(x) - lower(x, False)
 
 
@@ -51,18 +51,18 @@ def _checked(op: Op, x: Tensor, is_square: bool) -> None:
     if x.ndim < 2 or (is_square and len(sizes) > 1):
         wanted = "square matrices" if is_square else "matrices"
         raise ShapeError(
-            f"keras.ops.{op.name}: x has shape {x.shape}; expected {wanted} in the last two axes.",
+            f"keras.ops.{op.name}: expected {wanted} in the last two axes, got {x.shape}.",
             subject=x,
         )
 
 
 def _refusing(function: Any, *arrays: np.ndarray) -> Any:
-    """Return what a function of NumPy's linear algebra does, in float32 at least.
+    """Return the result of a function of `numpy.linalg`, computed in float32 or wider.
 
     Raises
     ------
     DataError
-        The matrix is singular, or not positive definite.
+        The function refuses the matrix because it is singular or not positive definite.
     """
     wide = [x.astype("float32") if x.dtype == np.float16 else x for x in arrays]
     try:
@@ -72,7 +72,7 @@ def _refusing(function: Any, *arrays: np.ndarray) -> Any:
 
 
 class OfMatrix(Op):
-    """An op on square matrices that refuses some of them."""
+    """Base class of ops on square matrices that may be refused, for example singular ones."""
 
     may_refuse = True
 
@@ -82,7 +82,7 @@ class OfMatrix(Op):
 
 
 class Inverse(OfMatrix):
-    """The inverse matrices."""
+    """The inverses of square matrices."""
 
     def perform(self, x: np.ndarray) -> np.ndarray:
         return _refusing(np.linalg.inv, x).astype(x.dtype)
@@ -93,7 +93,7 @@ class Inverse(OfMatrix):
 
 
 class Cholesky(OfMatrix):
-    """The lower triangles L with `L @ L.T` = `x`."""
+    """The lower triangular matrices L with `L @ L.T = x`."""
 
     def perform(self, x: np.ndarray) -> np.ndarray:
         return _refusing(np.linalg.cholesky, x).astype(x.dtype)
@@ -126,7 +126,7 @@ class LogDeterminant(OfMatrix):
 
 
 class Solve(Op):
-    """The `x` with `a @ x` = `b`."""
+    """The solution `x` of `a @ x = b`."""
 
     may_refuse = True
 
@@ -135,8 +135,8 @@ class Solve(Op):
         rows = {a.shape[-1], b.shape[-2]} - {None}
         if len(rows) > 1:
             raise ShapeError(
-                f"keras.ops.solve: a of shape {a.shape} and b of shape {b.shape}; expected as many "
-                f"rows in b.",
+                f"keras.ops.solve: expected as many rows in b as in a, got shapes {a.shape} (a) "
+                f"and {b.shape} (b).",
                 subject=b,
             )
         batch = broadcast_shapes(a.shape[:-2], b.shape[:-2], where="keras.ops.solve")
@@ -153,9 +153,10 @@ class Solve(Op):
 
 
 class Eigh(OfMatrix):
-    """The eigenvalues, rising, and eigenvectors of symmetric matrices, of which it reads one half.
+    """The eigenvalues (in ascending order) and eigenvectors of symmetric matrices.
 
-    A gradient of the vectors wants eigenvalues that differ.
+    Only the lower triangles are read. The gradient of the vectors is defined only if no two
+    eigenvalues are equal.
     """
 
     n_outputs = 2
@@ -182,9 +183,10 @@ class Eigh(OfMatrix):
 
 @parametric
 class Svd(Op):
-    """Matrices as products `u * s @ vh`: `u` and `vh` orthogonal, `s` falling and not negative.
+    """The singular value decomposition `x = u * s @ vh`.
 
-    The gradient is there for `full_matrices` false, and singular values that differ.
+    `u` and `vh` are orthogonal; `s` is not negative and descending. There is a gradient only for
+    `full_matrices=False` and distinct singular values.
     """
 
     full_matrices: bool
@@ -205,8 +207,8 @@ class Svd(Op):
     def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         if self.full_matrices:
             raise GradientError(
-                "keras.ops.svd: with full_matrices=True there is no gradient: the further vectors "
-                "may be turned at will. Use full_matrices=False."
+                "keras.ops.svd: with full_matrices=True there is no gradient, because the "
+                "additional vectors are not unique. Use full_matrices=False."
             )
         u, s, vh = outputs
         to_u, to_s, to_vh = output_grads
@@ -226,9 +228,9 @@ class Svd(Op):
 
 @parametric
 class Qr(Op):
-    """Matrices as products of an orthogonal one and an upper triangle.
+    """The QR decomposition: an orthogonal matrix times an upper triangular one.
 
-    The gradient is there for mode "reduced" and at least as many rows as columns.
+    There is a gradient only for mode "reduced" and at least as many rows as columns.
     """
 
     mode: str
@@ -252,8 +254,8 @@ class Qr(Op):
         m, n = inputs[0].shape[-2:]
         if self.mode != "reduced" or m is None or n is None or m < n:
             raise GradientError(
-                f"keras.ops.qr: there is no gradient here for mode={self.mode!r} and shape "
-                f"{inputs[0].shape}; expected 'reduced' and known sizes, rows >= columns."
+                f"keras.ops.qr: the gradient needs mode='reduced' and known sizes with rows >= "
+                f"columns, got mode={self.mode!r} and shape {inputs[0].shape}."
             )
         to_q, to_r = output_grads
         inner = matmul(r, turned(to_r)) - matmul(turned(to_q), q)
@@ -264,7 +266,7 @@ class Qr(Op):
 
 
 class LuFactor(OfMatrix):
-    """Both triangles of an LU decomposition in one matrix, and which rows were exchanged."""
+    """The LU decomposition: both triangles in one matrix, and the exchanged rows (pivots)."""
 
     may_refuse = False
     n_outputs = 2
@@ -293,13 +295,13 @@ class LuFactor(OfMatrix):
 
     def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         raise GradientError(
-            "keras.ops.lu_factor: its gradient is not here. ops.solve and ops.inv have one."
+            "keras.ops.lu_factor: it has no gradient here. Use ops.solve or ops.inv."
         )
 
 
 @parametric
 class LeastSquares(Op):
-    """The `x` for which `a @ x` comes nearest to `b`, the shortest of several."""
+    """The least-squares solution `x` of `a @ x = b`; the shortest one if there are several."""
 
     rcond: float | None
 
@@ -313,6 +315,6 @@ class LeastSquares(Op):
 
     def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         raise GradientError(
-            "keras.ops.lstsq: its gradient is not here. Use ops.matmul(ops.pinv(a), b), which has "
-            "one where a has full rank."
+            "keras.ops.lstsq: it has no gradient here. Use ops.matmul(ops.pinv(a), b), which has "
+            "one if a has full rank."
         )

@@ -1,8 +1,8 @@
-"""Arithmetic and the common functions, element by element.
+"""Arithmetic and common functions, element by element.
 
-Two operands of different shapes are broadcast as NumPy does; the gradient of a stretched operand is
-summed back (`unbroadcast`). Operands of different types are cast to a common one first, visibly, by
-a `Cast` in the graph.
+Operands of different shapes are broadcast as in NumPy. The gradient of a broadcast operand is
+summed over the stretched axes (`unbroadcast`). Operands of different dtypes are first converted to
+a common one by a `Cast`, which is visible in the graph.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def pow(x: TensorLike, a: TensorLike) -> Tensor:
 
 
 class Maximum(Elementwise):
-    """The greater of `x` and `y`; at a tie the gradient goes to `x`."""
+    """The greater of `x` and `y`. If they are equal, the gradient goes to `x`."""
 
     ufunc = np.maximum
 
@@ -145,7 +145,7 @@ def maximum(x: TensorLike, y: TensorLike) -> Tensor:
 
 
 class Minimum(Elementwise):
-    """The lesser of `x` and `y`; at a tie the gradient goes to `x`."""
+    """The lesser of `x` and `y`. If they are equal, the gradient goes to `x`."""
 
     ufunc = np.minimum
 
@@ -193,21 +193,21 @@ def abs(x: TensorLike) -> Tensor:
 
 
 class Sign(Elementwise):
-    """-1, 0 or 1."""
+    """The sign of `x`: -1, 0 or 1."""
 
     ufunc = np.sign
 
 
 def sign(x: TensorLike) -> Tensor:
-    """Return -1, 0 or 1 as each element is negative, zero or positive; its gradient is none."""
+    """Return the sign of each element: -1, 0 or 1. It has no gradient."""
     return Sign()(countable(x))
 
 
 class Round(Elementwise):
-    """The nearest whole number, halves to the even one."""
+    """The nearest whole number; halves are rounded to the even one."""
 
     def perform(self, x: np.ndarray) -> np.ndarray:
-        # `np.round` of whole numbers is `x` itself in NumPy 2.0; an op gives an array of its own.
+        # `np.round` of integers returns `x` itself in NumPy 2.0; an op must return a new array.
         return np.round(x) if is_float(x.dtype.name) else x.copy()
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
@@ -215,7 +215,7 @@ class Round(Elementwise):
 
 
 def round(x: TensorLike) -> Tensor:
-    """Return the nearest whole numbers, halves to the even one: 0.5 becomes 0, 1.5 becomes 2."""
+    """Return each element rounded; halves go to the even number: 0.5 becomes 0, 1.5 becomes 2."""
     return Round()(countable(x))
 
 
@@ -243,12 +243,12 @@ class Sqrt(Elementwise):
 
 
 def sqrt(x: TensorLike) -> Tensor:
-    """Return the square root of each element; a negative one counts as 0, as in Keras 1 and 2."""
+    """Return the square root of each element; negative ones become 0, as in Keras 1 and 2."""
     return square_root(maximum(floating(x), 0.0))
 
 
 def square_root(x: TensorLike) -> Tensor:
-    """Return the square root of each element, NaN below 0, as in Keras 3."""
+    """Return the square root of each element; NaN for negative ones, as in Keras 3."""
     return Sqrt()(floating(x))
 
 
@@ -267,7 +267,7 @@ def exp(x: TensorLike) -> Tensor:
 
 
 class Log(Elementwise):
-    """The natural logarithm of `x`: -inf at 0, NaN below."""
+    """The natural logarithm of `x`: -inf at 0, NaN for negative numbers."""
 
     ufunc = np.log
 
@@ -276,12 +276,12 @@ class Log(Elementwise):
 
 
 def log(x: TensorLike) -> Tensor:
-    """Return the natural logarithm of each element: -inf at 0, NaN below."""
+    """Return the natural logarithm of each element: -inf at 0, NaN for negative numbers."""
     return Log()(floating(x))
 
 
 class Log1p(Elementwise):
-    """`log(1 + x)`, exact where x is so small that 1 + x is rounded."""
+    """`log(1 + x)`, exact also for `x` near 0, where `1 + x` is rounded."""
 
     ufunc = np.log1p
 
@@ -290,7 +290,7 @@ class Log1p(Elementwise):
 
 
 def log1p(x: TensorLike) -> Tensor:
-    """Return log(1 + x) of each element, exact for small x too."""
+    """Return log(1 + x) of each element, exact also for x near 0."""
     return Log1p()(floating(x))
 
 
@@ -324,7 +324,7 @@ def cos(x: TensorLike) -> Tensor:
 
 @parametric
 class Clip(Elementwise):
-    """`x` brought into [low, high]; outside it no gradient flows."""
+    """`x` limited to [low, high]. Outside of this range the gradient is 0."""
 
     low: float
     high: float
@@ -342,14 +342,14 @@ class Clip(Elementwise):
 
 
 def clip(x, min_value, max_value):
-    """Return each element brought into [min_value, max_value].
+    """Return each element limited to [min_value, max_value].
 
     Parameters
     ----------
     x : Tensor
-        Whole numbers between whole bounds stay whole.
+        Integers with integer bounds stay integers.
     min_value, max_value : float, Tensor or None
-        None means no bound; a `max_value` below `min_value` is taken as equal to it.
+        None means no bound. A `max_value` below `min_value` counts as `min_value`.
     """
     x = as_tensor(x)
     bounds = [bound for bound in (min_value, max_value) if bound is not None]
@@ -361,13 +361,13 @@ def clip(x, min_value, max_value):
 
 
 def _between(x, low, high):
-    """Return `x` between bounds that are tensors, or ints as `x` is; the lower one wins."""
+    """Return `x` limited to bounds that are tensors or ints; `low` wins over `high`."""
     x = x if high is None else minimum(x, high)
     return x if low is None else maximum(x, low)
 
 
 class Identity(Elementwise):
-    """`x` itself, as a tensor of its own."""
+    """A new tensor with the value of `x`."""
 
     is_view = True
 
@@ -387,7 +387,7 @@ OPERATORS["identity"] = identity
 
 
 class StopGradient(Elementwise):
-    """`x` itself, but constant for every derivative."""
+    """The value of `x`, through which no gradient flows."""
 
     is_view = True
 
@@ -396,20 +396,20 @@ class StopGradient(Elementwise):
 
 
 def stop_gradient(variables):
-    """Return the tensor (or each of a list) with its value, through which no gradient flows."""
+    """Return a tensor (or a list of them) with the same value, through which no gradient flows."""
     if isinstance(variables, (list, tuple)):
         return [StopGradient()(x) for x in variables]
     return StopGradient()(variables)
 
 
-# --- division of whole numbers, and what is left --------------------------------------------------
+# --- floor division and remainder -----------------------------------------------------------------
 
 
 class SmoothOfTwo(Elementwise):
-    """A function of two tensors; a subclass says its derivatives at (x, y), where it is z."""
+    """Base class of differentiable functions of two tensors; a subclass defines `slopes`."""
 
     def slopes(self, x: Tensor, y: Tensor, z: Tensor) -> tuple[Tensor | int, Tensor | int]:
-        """Return both derivatives."""
+        """Return the derivatives with respect to `x` and `y`, where `z` is the result."""
         raise NotImplementedError
 
     def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
@@ -419,13 +419,13 @@ class SmoothOfTwo(Elementwise):
 
 
 class FloorDivide(Elementwise):
-    """The greatest whole number that is not above `x / y`."""
+    """`x / y` rounded down."""
 
     ufunc = np.floor_divide
 
 
 class Mod(SmoothOfTwo):
-    """What is left of `x` after division by `y`, with the sign of `y`."""
+    """The remainder of `x` divided by `y`, with the sign of `y`."""
 
     ufunc = np.remainder
 
@@ -434,12 +434,12 @@ class Mod(SmoothOfTwo):
 
 
 def floor_divide(x: TensorLike, y: TensorLike) -> Tensor:
-    """Return the greatest whole numbers that are not above x / y."""
+    """Return x / y rounded down, element by element."""
     return FloorDivide()(*(countable(one) for one in promoted(x, y)))
 
 
 def mod(x: TensorLike, y: TensorLike) -> Tensor:
-    """Return what is left of x after division by y, with the sign of y."""
+    """Return the remainder of x divided by y, with the sign of y."""
     return Mod()(*(countable(one) for one in promoted(x, y)))
 
 
@@ -452,7 +452,7 @@ OPERATORS.update(floordiv=floor_divide, mod=mod)
 # --- the error function, which the exact `gelu` needs ---------------------------------------------
 
 
-_erf_of_number = np.frompyfunc(math.erf, 1, 1)  # NumPy has no erf; that of Python is exact
+_erf_of_number = np.frompyfunc(math.erf, 1, 1)  # NumPy has no erf; Python's is exact
 
 
 class Erf(ShapeOfFirst):
@@ -470,8 +470,8 @@ def erf(x: TensorLike) -> Tensor:
 
     Notes
     -----
-    erf(x) = 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x. A normal number with mean 0
-    and variance 1 lies below x with probability (1 + erf(x / sqrt(2))) / 2.
+    erf(x) = 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x. A normally distributed number
+    with mean 0 and variance 1 is below x with probability (1 + erf(x / sqrt(2))) / 2.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The discrete Fourier transform, of real and imaginary parts that are tensors of their own."""
+"""The discrete Fourier transform; real and imaginary parts are separate tensors."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 from kerascope.backend.graph import Op, Tensor, parametric
 from kerascope.backend.types import Gradients, Tensors
 
-__all__: list[str] = []  # none is a function of K
+__all__: list[str] = []  # K exports none of these functions
 
 
 @parametric
 class Fourier(Op):
-    """The sums of `x * exp(-2 pi i j k / n)` along axes, with +2 for `inverse`; nothing is divided.
+    """The sums of `x * exp(-2 pi i j k / n)` along axes, with +2 if `inverse`; never divided by n.
 
-    Inputs and outputs are the real and the imaginary part. The transform is linear: its gradient is
-    the inverse one of the gradients.
+    Inputs and outputs are the real and the imaginary part. The transform is linear, so its gradient
+    is the inverse transform of the output gradients.
     """
 
     axes: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""Images, sequences and volumes with zeros around them, or made larger by whole factors."""
+"""Zero padding of sequences, images and volumes, and their enlargement by whole factors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = [
 
 @parametric
 class Pad(IntoMemory):
-    """`x` with zeros around it: `padding` has for each axis how many before and after."""
+    """`x` with zeros around it; `padding` contains (before, after) for each axis."""
 
     padding: tuple[tuple[int, int], ...]
 
@@ -40,7 +40,7 @@ class Pad(IntoMemory):
         )
 
     def compute(self, out: np.ndarray, x: np.ndarray) -> None:
-        """Fill `out` with zeros, and `x` among them."""
+        """Fill `out` with zeros and copy `x` into it."""
         out.fill(0)
         inside = zip(x.shape, self.padding, strict=True)
         out[tuple(slice(before, before + size) for size, (before, _) in inside)] = x
@@ -57,9 +57,9 @@ def temporal_padding(x, padding=(1, 1), data_format="channels_last"):
     ----------
     x : Tensor, shape (batch, steps, features) or (batch, features, steps)
     padding : tuple of 2 int
-        How many steps of zeros before and after.
+        Number of zero steps before and after.
     data_format : {"channels_last", "channels_first"}
-        Where the features of `x` lie.
+        "channels_last" if the features are the last axis of `x`.
 
     Examples
     --------
@@ -79,18 +79,18 @@ def spatial_2d_padding(x, padding=((1, 1), (1, 1)), data_format=None):
     padding : tuple of 2 tuples of 2 int
         ((above, below), (left, right)).
     data_format : {"channels_last", "channels_first"}, optional
-        Where the channels of `x` lie; default `K.image_data_format()`.
+        Layout of `x`; default `K.image_data_format()`.
 
     Raises
     ------
     ArgumentError
-        `padding` is not of that form, or a number in it is below 0.
+        `padding` does not have that form or contains a negative number.
     """
     return _padded("K.spatial_2d_padding", x, padding, data_format)
 
 
 def spatial_3d_padding(x, padding=((1, 1), (1, 1), (1, 1)), data_format=None):
-    """Return volumes with zeros around them; `spatial_2d_padding` with one axis more.
+    """Return volumes with zeros around them: `spatial_2d_padding` with one more axis.
 
     Parameters
     ----------
@@ -102,12 +102,12 @@ def spatial_3d_padding(x, padding=((1, 1), (1, 1), (1, 1)), data_format=None):
 
 
 def _padded(where, x, padding, data_format):
-    """Pad the axes of places, whose number is that of the pairs in `padding`."""
+    """Pad the axes between batch and channels, with one pair of `padding` for each."""
     x, pairs = as_tensor(x), _pairs(where, padding)
     if x.ndim != len(pairs) + 2 or not pairs:
         raise ShapeError(
-            f"{where}: x has shape {x.shape}, padding {padding!r}; expected a pair for each axis "
-            f"but the batch and the channels.",
+            f"{where}: expected a pair of padding for each axis between batch and channels, got "
+            f"padding {padding!r} for shape {x.shape}.",
             subject=x,
         )
     same = ((0, 0),)
@@ -117,31 +117,31 @@ def _padded(where, x, padding, data_format):
 
 
 def _pairs(where, padding):
-    """Return the padding as a tuple of pairs of ints, checked."""
+    """Return `padding` as a tuple of pairs of ints, or raise ArgumentError."""
     try:
         pairs = tuple((before, after) for before, after in padding)
     except (TypeError, ValueError):
         pairs = ((None, None),)
     if not all(is_whole(number, 0) for pair in pairs for number in pair):
         raise ArgumentError(
-            f"{where}: padding {padding!r}; expected pairs of whole numbers >= 0: before, after."
+            f"{where}: expected padding in pairs (before, after) of ints >= 0, got {padding!r}."
         )
     return tuple((int(before), int(after)) for before, after in pairs)
 
 
 # --- larger by whole factors ----------------------------------------------------------------------
 #
-# "nearest" repeats each place. "bilinear" draws straight lines between the centres of places, first
-# along the columns, then along the rows; beyond the outermost centres it repeats the edge. Centres
-# lie in the middle of their places (as in Keras 3; TensorFlow 1, on which Keras 2.2 ran, put them
-# into the corner, which moved the image by half a place).
+# "nearest" repeats each pixel. "bilinear" interpolates linearly between the centres of pixels,
+# first along the columns, then along the rows; outside of the outermost centres it repeats the
+# edge. The centre is the middle of the pixel, as in Keras 3. (TensorFlow 1, on which Keras 2.2 ran,
+# used the corner, which moved the image by half a pixel.)
 
 
 def _shares(size: int, factor: int) -> Iterator[tuple[float, slice, slice]]:
-    """Yield (weight, places in the result, places in the input) of an axis that is stretched.
+    """Yield (weight, places in the result, places in the input) for interpolation along an axis.
 
-    The result is the sum of all of them. Between two centres lie `factor` places of the result;
-    one at a distance d from a centre has 1 - |d| of it and |d| of the neighbour on that side.
+    The result is the sum of all weighted inputs. A place of the result at distance d from a centre
+    is 1 - |d| times that pixel plus |d| times the neighbour on that side.
     """
     for phase in range(factor):
         distance = (phase + 0.5) / factor - 0.5
@@ -158,14 +158,14 @@ def _shares(size: int, factor: int) -> Iterator[tuple[float, slice, slice]]:
 
 @parametric
 class Interpolation(IntoMemory):
-    """An op on the `factor` places that belong to each place along `axis`."""
+    """Base class: interpolation along `axis` that makes it `factor` times as long."""
 
     factor: int
     axis: int
 
 
 class Interpolate(Interpolation):
-    """`x` stretched by `factor` along `axis`, with straight lines between the centres."""
+    """`x` enlarged by `factor` along `axis`, with linear interpolation between the centres."""
 
     def infer_shape(self, x: Tensor) -> Shape:
         size = x.shape[self.axis]
@@ -173,7 +173,7 @@ class Interpolate(Interpolation):
         return (*x.shape[: self.axis], stretched, *x.shape[self.axis + 1 :])
 
     def compute(self, out: np.ndarray, x: np.ndarray) -> None:
-        """Add up the shares."""
+        """Add up the weighted inputs."""
         out.fill(0)
         before = (slice(None),) * self.axis
         for weight, there, here in _shares(x.shape[self.axis], self.factor):
@@ -184,7 +184,7 @@ class Interpolate(Interpolation):
 
 
 class SumInterpolated(Interpolation):
-    """For each place that `Interpolate` stretched, the sum of `x` weighted by its share in it."""
+    """The gradient of `Interpolate`: for each input place, the weighted sum of its results."""
 
     def infer_shape(self, x: Tensor) -> Shape:
         size = x.shape[self.axis]
@@ -192,7 +192,7 @@ class SumInterpolated(Interpolation):
         return (*x.shape[: self.axis], shrunk, *x.shape[self.axis + 1 :])
 
     def compute(self, out: np.ndarray, x: np.ndarray) -> None:
-        """Add up the shares."""
+        """Add up the weighted inputs."""
         out.fill(0)
         before = (slice(None),) * self.axis
         for weight, there, here in _shares(out.shape[self.axis], self.factor):
@@ -213,19 +213,18 @@ def resize_images(x, height_factor, width_factor, data_format, interpolation="ne
     x : Tensor, shape (batch, rows, columns, channels) or (batch, channels, rows, columns)
     height_factor, width_factor : int
     data_format : {"channels_last", "channels_first"}
-        Where the channels of `x` lie; None is `K.image_data_format()`.
+        Layout of `x`; None means `K.image_data_format()`.
     interpolation : {"nearest", "bilinear"}
-        "nearest" repeats each place; "bilinear" draws straight lines between the centres of
-        places.
+        "nearest" repeats each pixel; "bilinear" interpolates linearly between their centres.
 
     Raises
     ------
     ArgumentError
-        A factor is no whole number above 0, or the interpolation another one.
+        A factor is not a positive whole number, or the interpolation is unknown.
 
     Notes
     -----
-    Row i of the "bilinear" result lies at (i + 0.5) / height_factor - 0.5 of the rows of `x`.
+    Row i of the "bilinear" result corresponds to row (i + 0.5) / height_factor - 0.5 of `x`.
 
     Examples
     --------
@@ -238,7 +237,8 @@ def resize_images(x, height_factor, width_factor, data_format, interpolation="ne
     """
     if interpolation not in INTERPOLATIONS:
         raise ArgumentError(
-            f"K.resize_images: interpolation {interpolation!r}; expected 'nearest' or 'bilinear'."
+            f"K.resize_images: expected interpolation 'nearest' or 'bilinear', got "
+            f"{interpolation!r}."
         )
     factors = (height_factor, width_factor)
     if interpolation == "nearest":
@@ -251,14 +251,14 @@ def resize_images(x, height_factor, width_factor, data_format, interpolation="ne
 
 
 def resize_volumes(x, depth_factor, height_factor, width_factor, data_format):
-    """Return volumes in which each place is repeated along three axes.
+    """Return volumes enlarged by whole factors; each voxel is repeated along three axes.
 
     Parameters
     ----------
     x : Tensor, shape (batch, depth, rows, columns, channels) or with the channels second
     depth_factor, height_factor, width_factor : int
     data_format : {"channels_last", "channels_first"}
-        Where the channels of `x` lie; None is `K.image_data_format()`.
+        Layout of `x`; None means `K.image_data_format()`.
     """
     factors = (depth_factor, height_factor, width_factor)
     return _repeated("K.resize_volumes", x, factors, data_format)
@@ -272,11 +272,11 @@ def _repeated(where: str, x: TensorLike, factors: Sizes, data_format: str | None
 
 
 def _stretched_axes(where, x, factors, data_format):
-    """Return the axes that grow, each with its factor; the last one first, while `x` is small."""
+    """Return (axis, factor) of each axis to enlarge, last axis first."""
     x, factors = as_tensor(x), sizes_along_axes(factors, len(factors), f"{where}: factors")
     if x.ndim != len(factors) + 2:
         raise ShapeError(
-            f"{where}: x has shape {x.shape}; expected {len(factors) + 2} axes.", subject=x
+            f"{where}: expected {len(factors) + 2} axes, got {x.ndim} {x.shape}.", subject=x
         )
     first = 1 if normalize_data_format(data_format) == "channels_last" else 2
     grown = [(axis, n) for axis, n in enumerate(factors, start=first) if n > 1]

@@ -1,11 +1,11 @@
-"""Parts of a tensor by place: `x[1:, 0]`, rows of a table, one-hot codes; and sizes as tensors.
+"""Indexing (`x[1:, 0]`, rows of a table, one-hot codes), and shapes as tensors.
 
-The gradient of a part is the whole, zero outside the part: every place is taken at most once. The
-gradient of `gather` is `AddRows`: one row may be taken many times, and its gradients add up.
+The gradient of a slice `x[1:, 0]` is a tensor like `x` that is zero outside of the slice. `gather`
+may take a row many times, so its gradient, `AddRows`, adds up the gradients of each row.
 
-A reshape or a random op may take its shape as a tensor, `K.shape(x)`. So that its output keeps a
-precise static shape, an op that passes sizes on may define `known_values(*inputs)`: what its output
-will hold, with None for the unknown.
+Reshapes and random ops accept a shape that is a tensor, such as `K.shape(x)`. To keep the static
+shape of their output precise, an op on sizes may define `known_values(*inputs)`. It returns the
+values of the op's output, with None for each that is unknown before run time.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Shape(Op):
 
 
 def shape(x: TensorLike) -> Tensor:
-    """Return the shape of a tensor as a tensor, known in full at run time.
+    """Return the shape of a tensor at run time, as a tensor.
 
     Parameters
     ----------
@@ -73,13 +73,13 @@ def shape(x: TensorLike) -> Tensor:
 
 
 def known_values(tensor):
-    """Return what an integer tensor of at most one axis will hold, as far as the graph tells.
+    """Return the values of an integer scalar or vector that are known before run time.
 
     Returns
     -------
     tuple of int or None, int or None
-        One entry for each element; for a scalar the entry itself. A vector of which even the length
-        is unknown gives None.
+        One entry for each element, None if it is unknown; for a scalar the entry itself. None for a
+        vector of unknown length.
     """
     tensor = as_tensor(tensor)
     if isinstance(tensor, Constant):
@@ -92,43 +92,43 @@ def known_values(tensor):
     return None
 
 
-def sizes_said_by(vector: Tensor, where: str) -> tuple[Size, ...]:
-    """Return the sizes that a vector says, None for each that only a run tells.
+def sizes_from(vector: Tensor, where: str) -> tuple[Size, ...]:
+    """Return the shape that a vector contains, with None for each size unknown before run time.
 
     Raises
     ------
     ShapeError
-        Not even how many there are is known.
+        The length of the vector is unknown.
     """
     sizes = known_values(vector)
     if sizes is None:
         raise ShapeError(
-            f"{where} '{vector.name}' has an unknown number of sizes; expected a vector of known "
+            f"{where} '{vector.name}' has an unknown number of sizes. Give a vector of known "
             f"length.",
             subject=vector,
         )
     return sizes
 
 
-# --- places by number -----------------------------------------------------------------------------
+# --- rows by number -------------------------------------------------------------------------------
 
 
 def are_places(indices: np.ndarray, size: int) -> bool:
-    """Tell whether all indices lie in [0, size)."""
-    # Read as unsigned numbers the negative ones are the greatest: one look finds both mistakes.
+    """Return whether all indices are in [0, size)."""
+    # Read as unsigned, negative numbers are the greatest: one comparison checks both bounds.
     unsigned = indices.view(f"u{indices.itemsize}")
     return not indices.size or bool(np.maximum.reduce(unsigned, None) < size)
 
 
 class Gather(Op):
-    """The rows of `x` that `indices` name."""
+    """The rows of `x` with the numbers `indices`."""
 
     may_refuse = True
 
     def infer_shape(self, x: Tensor, indices: Tensor) -> tuple[Size, ...]:
         if not x.ndim:
             raise ShapeError(
-                f"gather: '{x.name}' is a single number; expected rows to choose from.", subject=x
+                f"gather: expected a tensor with rows, got the scalar '{x.name}'.", subject=x
             )
         return (*indices.shape, *x.shape[1:])
 
@@ -152,18 +152,18 @@ class Gather(Op):
 def _check_rows(indices: np.ndarray, x: np.ndarray) -> None:
     if not are_places(indices, len(x)):
         wrong = indices[(indices < 0) | (indices >= len(x))].flat[0]
-        raise DataError(f"gather: no row {wrong}; expected indices from 0 to {len(x) - 1}.")
+        raise DataError(f"gather: expected indices from 0 to {len(x) - 1}, got {wrong}.")
 
 
 class AddRows(ShapeOfLast, IntoMemory):
-    """Zeros with the shape of `like`, to whose row `indices[i]` each `x[i]` is added."""
+    """Zeros with the shape of `like`, with each `x[i]` added to row `indices[i]`."""
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         _, indices, like = inputs
         n_rows, width = max(like.shape[0], 1), math.prod(like.shape[1:])
         columns = np.arange(width)
         rows = np.empty((math.prod(indices.shape), 1), "int64")
-        # `np.add.at` is fast along one axis only: hence a place for each number, not for each row.
+        # `np.add.at` is fast for one axis only, so each number gets an index, not each row.
         places = np.empty((len(rows), width), "int64")
 
         def compute(out: np.ndarray, x: np.ndarray, indices: np.ndarray, like: np.ndarray) -> None:
@@ -180,7 +180,7 @@ class AddRows(ShapeOfLast, IntoMemory):
 
 
 def gather(reference: TensorLike, indices: TensorLike) -> Tensor:
-    """Return the rows of `reference` that `indices` name.
+    """Return the rows of `reference` with the numbers `indices`.
 
     Parameters
     ----------
@@ -195,24 +195,24 @@ def gather(reference: TensorLike, indices: TensorLike) -> Tensor:
     Raises
     ------
     DtypeError
-        The indices are no whole numbers.
+        The indices are not integers.
     DataError
-        At run time: there is no such row.
+        At run time: an index is out of range.
 
     Notes
     -----
-    The gradient of a row that was taken several times is the sum of its gradients.
+    If a row is taken several times, its gradients are added.
     """
     indices = as_tensor(indices)
     if not indices.dtype.startswith(("int", "uint")):
-        told = (
-            "How many are true only a run tells; K.switch(mask, x, 0.0) keeps the shape."
+        advice = (
+            "For a mask use K.switch(mask, x, 0.0), which keeps the shape."
             if indices.dtype == "bool"
-            else "K.cast(indices, 'int32') them first."
+            else "Use K.cast(indices, 'int32')."
         )
         raise DtypeError(
-            f"K.gather: indices '{indices.name}' are of type {indices.dtype}; expected ints. "
-            f"{told}",
+            f"K.gather: expected integer indices, got '{indices.name}' of type {indices.dtype}. "
+            f"{advice}",
             subject=indices,
         )
     return Gather()(reference, indices)
@@ -220,7 +220,7 @@ def gather(reference: TensorLike, indices: TensorLike) -> Tensor:
 
 @parametric
 class OneHot(Op):
-    """For each index a row of zeros with a 1 at that place; no 1 if the place does not exist."""
+    """For each index a row of zeros with a 1 at the index, or only zeros if it is out of range."""
 
     num_classes: int
     dtype: str
@@ -244,7 +244,7 @@ class OneHot(Op):
 
 
 def one_hot(indices, num_classes):
-    """Return rows of zeros with a single 1, at the place that each index names.
+    """Return one-hot vectors: for each index a row of zeros with a 1 at that index.
 
     Parameters
     ----------
@@ -266,9 +266,9 @@ def one_hot(indices, num_classes):
 
 @parametric
 class InTopK(Op):
-    """Whether fewer than `k` predictions of a row exceed that of its target; ties count as in.
+    """Whether fewer than `k` predictions of a row are greater than that of its target class.
 
-    A target that is no class of the row is never in.
+    A target that is out of range, or whose prediction is not finite, is not among them.
     """
 
     k: int
@@ -277,8 +277,8 @@ class InTopK(Op):
         rows = merge_shapes(predictions.shape[:1], targets.shape)
         if predictions.ndim != 2 or rows is None:
             raise ShapeError(
-                f"K.in_top_k: predictions of shape {predictions.shape} and targets of shape "
-                f"{targets.shape}; expected (batch, classes) and (batch,).",
+                f"K.in_top_k: expected predictions (batch, classes) and targets (batch,), got "
+                f"{predictions.shape} and {targets.shape}.",
                 subject=targets,
             )
         return rows
@@ -294,7 +294,7 @@ class InTopK(Op):
 
 
 def in_top_k(predictions: TensorLike, targets: TensorLike, k: int) -> Tensor:
-    """Return whether each target is among the `k` greatest predictions of its row.
+    """Return whether each target class is among the `k` greatest predictions of its row.
 
     Parameters
     ----------
@@ -311,7 +311,7 @@ def in_top_k(predictions: TensorLike, targets: TensorLike, k: int) -> Tensor:
 
 @parametric
 class Arange(Op):
-    """Numbers from `start` up to, but without, `stop`."""
+    """The numbers from `start` to `stop` (excluded), in steps of `step`."""
 
     dtype: str
 
@@ -327,12 +327,12 @@ class Arange(Op):
 
 
 def arange(start, stop=None, step=1, dtype="int32"):
-    """Return the numbers from `start` up to, but without, `stop`.
+    """Return the numbers from `start` to `stop` (excluded), in steps of `step`.
 
     Parameters
     ----------
     start, stop, step : int or scalar int Tensor
-        With `stop` left out, the numbers from 0 to `start`.
+        Without `stop`, the numbers from 0 to `start` (excluded).
     dtype : str
 
     Returns
@@ -352,14 +352,14 @@ def arange(start, stop=None, step=1, dtype="int32"):
     return Arange(dtype)(*(as_tensor(bound, like=_INDEX) for bound in (start, stop, step)))
 
 
-_INDEX = Constant(0, "int32")  # beside it a Python number becomes an int32
+_INDEX = Constant(0, "int32")  # converted like it, a Python number becomes an int32
 
 
-# --- parts by place -------------------------------------------------------------------------------
+# --- slices ---------------------------------------------------------------------------------------
 
 
 class Span(NamedTuple):
-    """A slice that can be hashed (Python's own cannot before 3.12) and prints as it is written."""
+    """A hashable slice that prints as `1:3` (before Python 3.12, `slice` cannot be hashed)."""
 
     start: int | None = None
     stop: int | None = None
@@ -370,20 +370,20 @@ class Span(NamedTuple):
         return ":".join(shown if self.step is not None else shown[:2])
 
     def size(self, length: int | None) -> int | None:
-        """Return how many places of an axis of `length` it takes."""
+        """Return the number of entries that it selects on an axis of `length`, None if unknown."""
         if length is not None:
             return len(range(*builtins.slice(*self).indices(length)))
         return 0 if self.start is not None and self.start == self.stop else None
 
 
 def _numpy_index(index: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the index that NumPy understands."""
+    """Return the index for NumPy, with `slice` objects for spans."""
     return tuple(builtins.slice(*i) if isinstance(i, Span) else i for i in index)
 
 
 @parametric
 class GetItem(Op):
-    """`x[index]`: for each axis of `x` an int or a `Span`; None makes a new axis."""
+    """`x[index]`, with an int or a `Span` for each axis of `x`; None inserts a new axis."""
 
     index: tuple[Any, ...]
     is_view = True
@@ -401,7 +401,7 @@ class GetItem(Op):
         return tuple(result)
 
     def perform(self, x: np.ndarray) -> np.ndarray:
-        return x[(*_numpy_index(self.index), ...)]  # without the dots a scalar would be a copy
+        return x[(*_numpy_index(self.index), ...)]  # without `...` a scalar would be a copy
 
     def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [PutItem(self.index)(output_grads[0], inputs[0])]
@@ -413,7 +413,7 @@ class GetItem(Op):
 
 @parametric
 class PutItem(ShapeOfLast, IntoMemory):
-    """Zeros with the shape of `like`, and `x` at `index`."""
+    """Zeros with the shape of `like`, with `x` written at `index`: the gradient of `GetItem`."""
 
     index: tuple[Any, ...]
     inputs_read_by_shape = frozenset({1})
@@ -441,7 +441,7 @@ def _check_place(place: int, size: Size, x: Tensor) -> None:
 
 
 def get_item(x, index):
-    """Return `x[index]`: ints, slices, None and Ellipsis, or the rows that an int tensor names."""
+    """Return `x[index]` for ints, slices, None, Ellipsis, or an int tensor of row numbers."""
     x = as_tensor(x)
     if isinstance(index, (Tensor, np.ndarray, list)):
         return gather(x, index)
@@ -461,20 +461,20 @@ def _checked_item(x, item):
     except TypeError:
         pass
     raise DtypeError(
-        f"index of tensor '{x.name}': got {item!r}; expected ints, slices of ints, None and '...', "
-        f"or one tensor of ints alone. K.gather and K.slice take tensors.",
+        f"index of tensor '{x.name}': expected ints, slices of ints, None or '...', or one int "
+        f"tensor alone, got {item!r}. K.gather and K.slice take tensors.",
         subject=x,
     )
 
 
 def _full_index(x, items):
-    """Return the index with one entry for each axis: Ellipsis and the end filled with `:`."""
+    """Return the index with one entry for each axis; `:` replaces Ellipsis and missing entries."""
     missing = x.ndim - sum(1 for i in items if i is not None and i is not Ellipsis)
     dots = sum(1 for i in items if i is Ellipsis)
     if missing < 0 or dots > 1:
         raise ArgumentError(
-            f"index of tensor '{x.name}': {len(items)} entries, {dots} of them '...'; "
-            f"expected at most one for each of {x.ndim} axes and at most one '...'.",
+            f"index of tensor '{x.name}': expected at most one entry for each of {x.ndim} axes "
+            f"and at most one '...', got {len(items)} entries, {dots} of them '...'.",
             subject=x,
         )
     where = next((n for n, i in enumerate(items) if i is Ellipsis), len(items))
@@ -482,7 +482,7 @@ def _full_index(x, items):
 
 
 class GetSlice(Op):
-    """The part of `x` that starts at `start` and has `size`, both vectors known at run time."""
+    """The part of `x` that begins at `start` and has shape `size`: vectors computed at run time."""
 
     def infer_shape(self, x: Tensor, start: Tensor, size: Tensor) -> tuple[Size, ...]:
         firsts, sizes = known_values(start), known_values(size)
@@ -508,12 +508,12 @@ class GetSlice(Op):
 
 
 class PutSlice(ShapeOfLast, IntoMemory):
-    """Zeros with the shape of `like`, and `x` from `start` on."""
+    """Zeros with the shape of `like`, with `x` written at `start`."""
 
     def compute(
         self, out: np.ndarray, x: np.ndarray, start: np.ndarray, size: np.ndarray, like: np.ndarray
     ) -> None:
-        """Put `x` among zeros."""
+        """Fill `out` with zeros and write `x` at `start`."""
         out.fill(0)
         out[_run_time_slices(start, size)] = x
 
@@ -523,7 +523,7 @@ class PutSlice(ShapeOfLast, IntoMemory):
 
 
 def _part_size(first: Size, size: Size, length: Size) -> Size:
-    """Return how many places a slice takes, -1 meaning all that follow; None if that is unknown."""
+    """Return the length of a slice, in which -1 means up to the end; None if it is unknown."""
     if size != -1:
         return size
     return None if first is None or length is None else length - first
@@ -543,14 +543,14 @@ def slice(x, start, size):
     ----------
     x : Tensor
     start : list of int or scalar int Tensor, or int Tensor of shape (ndim,)
-        First place along each axis.
+        First index along each axis.
     size : list of int or scalar int Tensor, or int Tensor of shape (ndim,)
-        How many places; -1 means all that follow.
+        Length along each axis; -1 means up to the end.
 
     Raises
     ------
     ArgumentError
-        A part lies outside the tensor, as far as its sizes are known.
+        The slice exceeds a size of the tensor that is known.
 
     Examples
     --------
@@ -564,20 +564,21 @@ def slice(x, start, size):
         return GetSlice()(x, start, size)
     if len(start) != x.ndim or len(size) != x.ndim:
         raise ArgumentError(
-            f"K.slice: start {start!r} and size {size!r} for shape {x.shape}; expected one number "
-            f"for each of {x.ndim} axes."
+            f"K.slice: expected one number for each of {x.ndim} axes {x.shape}, got start "
+            f"{start!r} and size {size!r}."
         )
     for first, count, length in zip(start, size, x.shape, strict=True):
         if first < 0 or count < -1 or (length is not None and first + max(count, 0) > length):
             raise ArgumentError(
-                f"K.slice: start {start!r} and size {size!r} reach outside of shape {x.shape}."
+                f"K.slice: expected a slice inside of shape {x.shape}, got start {start!r} and "
+                f"size {size!r}."
             )
     spans = (Span(s, None if n == -1 else s + n) for s, n in zip(start, size, strict=True))
     return GetItem(tuple(spans))(x)
 
 
 def _vector(numbers):
-    """Return the numbers as they are, or as one tensor if one of them is a tensor."""
+    """Return the numbers unchanged, or stacked to one tensor if one of them is a tensor."""
     if isinstance(numbers, (list, tuple)) and any(isinstance(n, Tensor) for n in numbers):
         return OPERATORS["stack"](numbers)
     return numbers

@@ -1,4 +1,4 @@
-"""Ops that compute into memory which they are given."""
+"""Base class of ops that write their result into a given array."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from kerascope.backend.types import Kernel, Spec
 
 
 class IntoMemory(Op):
-    """An op whose kernel is always a function of (out, *inputs), by which it performs too.
+    """An op whose kernel is a function (out, *inputs), which `perform` uses too.
 
-    A subclass says `compute`, or a kernel for arrays of certain shapes.
+    A subclass defines `compute`, or a `kernel` that depends on the shapes.
     """
 
     def compute(self, out: np.ndarray, *arrays: Any) -> None:
-        """Compute into an array."""
-        raise NotImplementedError(f"op {type(self).__name__} does not define compute")
+        """Compute the result into `out`."""
+        raise NotImplementedError(f"op {type(self).__name__}: define compute() or kernel().")
 
     def kernel(self, inputs: Sequence[Spec], outputs: Sequence[Spec]) -> Kernel:
-        """Return what computes for all shapes."""
+        """Return the function (out, *inputs) for inputs of these shapes: `compute` by default."""
         return self.compute
 
     def perform(self, *arrays: Any) -> Any:
-        """Compute into new memory."""
+        """Compute the result into a new array."""
         out = np.empty(self.infer_shape(*arrays), self.infer_dtype(*arrays))
         compute: Any = self.kernel(
             [Spec(x.shape, x.dtype) for x in arrays], [Spec(out.shape, out.dtype)]

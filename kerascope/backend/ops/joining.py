@@ -1,4 +1,4 @@
-"""Several tensors as one, and one tensor several times."""
+"""Joining tensors (concatenate, stack) and repeating them (tile, repeat)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["concatenate", "repeat", "repeat_elements", "stack", "tile"]
 
 @parametric
 class Concatenate(Op):
-    """Tensors one after the other along `axis`."""
+    """Tensors joined along `axis`."""
 
     axis: int
 
@@ -44,7 +44,7 @@ class Concatenate(Op):
 
 @parametric
 class Part(Op):
-    """The part of `whole` where input number `position` of a concatenation along `axis` lies."""
+    """The part of `whole` that comes from input number `position` of a concatenation."""
 
     axis: int
     position: int
@@ -70,28 +70,28 @@ def concatenate(tensors, axis=-1):
     Parameters
     ----------
     tensors : list of Tensor
-        Equal in every other axis.
+        Their shapes are equal except along `axis`.
     axis : int
 
     Raises
     ------
     ShapeError
-        Two tensors differ in another axis.
+        The shapes differ along an axis other than `axis`.
     """
     tensors = promoted(*_listed("K.concatenate", tensors))
     return Concatenate(normalize_axis(axis, tensors[0].ndim, "K.concatenate"))(*tensors)
 
 
 def _listed(where, tensors):
-    """Return a list of tensors, checked: neither empty nor one tensor."""
+    """Return `tensors`, or raise ArgumentError if it is not a list or is empty."""
     if isinstance(tensors, Tensor) or not len(tensors):
-        raise ArgumentError(f"{where}: got {tensors!r}; expected a list of tensors: [x, y].")
+        raise ArgumentError(f"{where}: expected a list of tensors [x, y], got {tensors!r}.")
     return tensors
 
 
 @parametric
 class Stack(Op):
-    """Tensors of one shape, side by side along a new axis."""
+    """Tensors of one shape, joined along the new axis `axis`."""
 
     axis: int
 
@@ -101,7 +101,7 @@ class Stack(Op):
             both = merge_shapes(merged, x.shape)
             if both is None:
                 listed = ", ".join(str(x.shape) for x in inputs)
-                raise ShapeError(f"stack: shapes {listed} differ; expected equal ones.")
+                raise ShapeError(f"stack: expected tensors of equal shapes, got {listed}.")
             merged = both
         return (*merged[: self.axis], len(inputs), *merged[self.axis :])
 
@@ -109,7 +109,7 @@ class Stack(Op):
         return np.stack(inputs, self.axis)
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
-        new_axis = f"[{':, ' * self.axis}None]"  # `np.stack` makes it in a slow loop of Python
+        new_axis = f"[{':, ' * self.axis}None]"  # `np.stack` is slow: it loops in Python
         listed = "".join(f"{{{i}}}{new_axis}, " for i in range(len(inputs)))
         return f"np.concatenate(({listed}), {self.axis}, {{out}})"
 
@@ -122,13 +122,13 @@ class Stack(Op):
 
 
 def stack(x: TensorLike, axis: int = 0) -> Tensor:
-    """Return tensors of one shape side by side along a new axis.
+    """Return tensors of one shape joined along a new axis.
 
     Parameters
     ----------
     x : list of Tensor
     axis : int
-        Place of the new axis in the result.
+        Index of the new axis in the result.
     """
     tensors = promoted(*_listed("K.stack", x))
     return Stack(normalize_axis(axis, tensors[0].ndim + 1, "K.stack"))(*tensors)
@@ -136,7 +136,7 @@ def stack(x: TensorLike, axis: int = 0) -> Tensor:
 
 @parametric
 class Tile(Op):
-    """`x` laid out `repeats[axis]` times along each axis."""
+    """`x` repeated `repeats[axis]` times along each axis, as tiles."""
 
     repeats: tuple[int, ...]
 
@@ -157,7 +157,7 @@ class Tile(Op):
 
 @parametric
 class SumTiles(Op):
-    """The sum of the tiles that `x` consists of."""
+    """The sum of the tiles of `x`: the gradient of `Tile`."""
 
     repeats: tuple[int, ...]
 
@@ -178,7 +178,7 @@ class SumTiles(Op):
 
 
 def _split(shape: Sequence[int], repeats: Sequence[int]) -> tuple[int, ...]:
-    """Return a shape in which each axis is two: which tile, and where in the tile."""
+    """Return a shape in which each axis is split in two: number of tiles, size of a tile."""
     pairs = ((r, n // r) for n, r in zip(shape, repeats, strict=True))
     return tuple(size for pair in pairs for size in pair)
 
@@ -195,7 +195,7 @@ def _sum_tiles(shape: Sequence[int], repeats: Sequence[int]) -> str:
 
 
 class TileAtRunTime(Op):
-    """`x` laid out as many times as only a run tells."""
+    """Base class: `x` repeated as tiles, as many times as is known only at run time."""
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         small, large = inputs[0].shape, outputs[0].shape
@@ -208,14 +208,14 @@ class TileAtRunTime(Op):
 
 
 class TileBy(TileAtRunTime):
-    """`x` laid out along each axis as many times as the vector `repeats` says at run time."""
+    """`x` repeated along each axis as many times as the vector `repeats` contains."""
 
     def infer_shape(self, x: Tensor, repeats: Tensor) -> Shape:
         times = known_values(repeats)
         if times is None or len(times) != x.ndim:
             raise ShapeError(
-                f"K.tile: n '{repeats.name}' of shape {repeats.shape} for x of shape {x.shape}; "
-                f"expected {x.ndim} numbers.",
+                f"K.tile: expected {x.ndim} numbers for x of shape {x.shape}, got n "
+                f"'{repeats.name}' of shape {repeats.shape}.",
                 subject=repeats,
             )
         pairs = zip(x.shape, times, strict=True)
@@ -226,14 +226,14 @@ class TileBy(TileAtRunTime):
 
 
 class TileLike(ShapeOfLast, TileAtRunTime):
-    """`x` laid out as many times as the shape of `like` holds it."""
+    """`x` repeated as tiles to fill the shape of `like`."""
 
     def perform(self, x: np.ndarray, like: np.ndarray) -> np.ndarray:
         return np.tile(x, [n // m for n, m in zip(like.shape, x.shape, strict=True)])
 
 
 class SumTilesLike(ShapeOfLast):
-    """The sum of the tiles of the shape of `like` that `x` consists of."""
+    """The sum of the tiles of `x`, each of the shape of `like`."""
 
     def perform(self, x: np.ndarray, like: np.ndarray) -> np.ndarray:
         repeats = tuple(n // m for n, m in zip(x.shape, like.shape, strict=True))
@@ -250,13 +250,13 @@ class SumTilesLike(ShapeOfLast):
 
 
 def tile(x, n):
-    """Return `x` laid out several times along each axis.
+    """Return `x` repeated several times along each axis.
 
     Parameters
     ----------
     x : Tensor
     n : int or tuple of int or scalar int Tensor, or int Tensor of shape (ndim,)
-        Times along each axis; a shorter tuple speaks of the last axes.
+        Number of repetitions along each axis; a shorter tuple is for the last axes.
 
     Examples
     --------
@@ -271,7 +271,7 @@ def tile(x, n):
     computed = any(isinstance(r, Tensor) for r in repeats)
     if len(repeats) > x.ndim or not (computed or all(r >= 1 for r in repeats)):
         raise ArgumentError(
-            f"K.tile: n = {n!r} for shape {x.shape}; expected at most {x.ndim} numbers >= 1."
+            f"K.tile: expected at most {x.ndim} numbers >= 1 for shape {x.shape}, got n = {n!r}."
         )
     repeats = (*(1,) * (x.ndim - len(repeats)), *repeats)
     return TileBy()(x, stack(repeats)) if computed else Tile(tuple(map(int, repeats)))(x)
@@ -281,13 +281,13 @@ def repeat(x, n):
     """Return a tensor of shape (batch, features) as one of shape (batch, n, features)."""
     x = as_tensor(x)
     if x.ndim != 2:
-        raise ShapeError(f"K.repeat: x has shape {x.shape}; expected 2 axes.", subject=x)
+        raise ShapeError(f"K.repeat: expected x with 2 axes, got {x.shape}.", subject=x)
     return tile(x[:, None], (1, n, 1))
 
 
 @parametric
 class RepeatElements(Op):
-    """Each element along `axis` `times` times, one after the other."""
+    """Each element along `axis` repeated `times` times in a row."""
 
     times: int
     axis: int
@@ -312,7 +312,7 @@ class RepeatElements(Op):
 
 @parametric
 class SumRepeated(Op):
-    """The sum of each `times` neighbours along `axis`."""
+    """The sum of each group of `times` neighbours along `axis`: gradient of `RepeatElements`."""
 
     times: int
     axis: int
@@ -338,7 +338,7 @@ class SumRepeated(Op):
 
 
 def repeat_elements(x: TensorLike, rep: int, axis: int) -> Tensor:
-    """Return a tensor in which each element along an axis comes `rep` times in a row.
+    """Return a tensor in which each element along `axis` is repeated `rep` times in a row.
 
     Examples
     --------

@@ -1,11 +1,10 @@
 """Products of matrices and of tensors: sums over pairs of axes.
 
-`TensorDot` and `BatchDot` sum over any pairs of axes; the derivative of such a contraction is a
-contraction again. `Einsum` names the axes by letters: "ij,jk->ik" is the product of two matrices. A
-letter that stands in several operands says that these axes run together, and a letter that is
-missing in the result is summed over. The derivative of such a sum is such a sum again, with the
-letters of the result in the place of the operand's. `Attention` layers are written with it, since
-their tensors have up to five axes.
+`TensorDot` and `BatchDot` sum over any pairs of axes. The derivative of such a contraction is a
+contraction again. `Einsum` names the axes by letters: "ij,jk->ik" is the product of two matrices.
+Axes with the same letter have the same index, and letters missing in the result are summed over.
+The derivative of an einsum is an einsum again, in which the result replaces the operand. Attention
+layers use `Einsum`, because their tensors have up to five axes.
 """
 
 from __future__ import annotations
@@ -44,27 +43,26 @@ __all__ = ["batch_dot", "dot", "einsum"]
 # --- matrices of many rows and few columns, multiplied piece by piece -----------------------------
 #
 # A recurrent layer multiplies the inputs of all samples and times by one small matrix, and the
-# gradient of this matrix is a product of two such long ones. The BLAS lays the numbers of a product
-# out anew before it multiplies them, unless there are few: below a million multiplications OpenBLAS
-# takes them as they lie. For a long matrix the pieces together take two thirds of the time of the
-# whole.
+# gradient of this matrix is a product of two such long matrices. BLAS copies the operands to a
+# different layout first, unless they are small: below a million multiplications OpenBLAS uses them
+# unchanged. So multiplying a long matrix in pieces takes two thirds of the time.
 #
-# Both ways of running a function come here, so both give the same bits.
+# Interpreted and compiled functions both use this code, so their results are equal bit by bit.
 
 
-MOST_MULTIPLICATIONS = 900_000  # of a piece; with some distance to that million
-FEWEST_ROWS = 128  # of a piece; shorter ones do not pay
+MOST_MULTIPLICATIONS = 900_000  # in a piece: safely below a million
+FEWEST_ROWS = 128  # in a piece: shorter pieces are not faster
 
 
 def rows_of_a_piece(rows: int, columns: int, others: int) -> int:
-    """Return how many rows make a piece; all, if the matrix is not long enough to be cut.
+    """Return the number of rows of a piece; all rows if splitting the matrix is not faster.
 
     Parameters
     ----------
     rows, columns : int
-        Of the long matrix.
+        Shape of the long matrix.
     others : int
-        How many columns the other matrix has.
+        Number of columns of the other matrix.
 
     Examples
     --------
@@ -120,18 +118,18 @@ def _check_inner(where, x, y, x_size, y_size):
     if x_size is None or y_size is None or x_size == y_size:
         return
     raise ShapeError(
-        f"{where}: shapes {x.shape} and {y.shape}; expected equal inner sizes, "
-        f"got {x_size} and {y_size}.",
+        f"{where}: expected equal inner sizes, got {x_size} and {y_size} in shapes {x.shape} and "
+        f"{y.shape}.",
         subject=x,
     )
 
 
 @parametric
 class Contraction(Op):
-    """The sum of the products over pairs of axes of `x` and `y`.
+    """The product of `x` and `y`, summed over pairs of their axes.
 
-    Axes of the result: the `batch` first ones, which both have, then what is left of `x`, then of
-    `y`.
+    The result has the first `batch` axes, which both inputs share, then the remaining axes of `x`,
+    then those of `y`.
     """
 
     x_axes: tuple[int, ...]
@@ -139,7 +137,7 @@ class Contraction(Op):
     batch: ClassVar[int] = 0
 
     def free(self, ndim: int, taken: Sequence[int]) -> tuple[int, ...]:
-        """Return the axes that are neither batch nor summed over."""
+        """Return the axes that are neither batch axes nor summed over (`taken`)."""
         return tuple(axis for axis in range(self.batch, ndim) if axis not in taken)
 
     def infer_shape(self, x: Tensor, y: Tensor) -> Shape:
@@ -148,13 +146,13 @@ class Contraction(Op):
         batch = merge_shapes(x.shape[: self.batch], y.shape[: self.batch])
         if batch is None:
             raise ShapeError(
-                f"{self.name}: shapes {x.shape} and {y.shape} differ in the batch.", subject=x
+                f"{self.name}: expected equal batches, got {x.shape} and {y.shape}.", subject=x
             )
         rest = [x.shape[a] for a in self.free(x.ndim, self.x_axes)]
         return (*batch, *rest, *(y.shape[b] for b in self.free(y.ndim, self.y_axes)))
 
     def as_product(self, function: str, x: Spec, y: Spec) -> str:
-        """Return the text of a kernel: a product of matrices by a function of NumPy."""
+        """Return the template of the contraction as a product of matrices by a NumPy function."""
         x_free, y_free = self.free(len(x.shape), self.x_axes), self.free(len(y.shape), self.y_axes)
         common = tuple(range(self.batch))
         rows = math.prod(x.shape[a] for a in x_free)
@@ -184,13 +182,13 @@ class Contraction(Op):
 
 
 def _in_place(tensor: Tensor, meant_for: tuple[int, ...]) -> Tensor:
-    """Return the tensor with its axes in rising order of the places that they are meant for."""
+    """Return the tensor transposed so that axis i becomes axis `meant_for[i]`."""
     pattern = tuple(meant_for.index(axis) for axis in range(len(meant_for)))
     return tensor if pattern == tuple(range(tensor.ndim)) else Transpose(pattern)(tensor)
 
 
 class TensorDot(Contraction):
-    """The sum of the products over pairs of axes: NumPy's `tensordot`."""
+    """The product of two tensors, summed over pairs of axes: NumPy's `tensordot`."""
 
     def perform(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         kernel = self._long_kernel(x, y)
@@ -205,9 +203,9 @@ class TensorDot(Contraction):
         return self._long_kernel(*inputs) or self.as_product("np.dot", *inputs)
 
     def _long_kernel(self, x, y):
-        """Return what computes a product of a long matrix, in pieces; None if this is none.
+        """Return the function that multiplies a long matrix in pieces; None for other products.
 
-        Such a product is that of all samples and times with a kernel, and its gradient.
+        Long products are those of all samples and times with a kernel, and their gradients.
         """
         if x.dtype != y.dtype or x.dtype not in (np.float32, np.float64):
             return None
@@ -234,7 +232,7 @@ class TensorDot(Contraction):
 
 
 class BatchDot(Contraction):
-    """For each sample the sum of the products over pairs of axes; axis 0 counts the samples."""
+    """For each sample (axis 0), the product of two tensors, summed over pairs of axes."""
 
     batch: ClassVar[int] = 1
 
@@ -252,12 +250,12 @@ class BatchDot(Contraction):
 
 
 class Dot(Op):
-    """The last axis of `x` times the last but one of `y` (or its only one)."""
+    """The product over the last axis of `x` and the second-to-last (or only) axis of `y`."""
 
     def infer_shape(self, x: Tensor, y: Tensor) -> Shape:
         if x.ndim == 0 or y.ndim == 0:
             raise ShapeError(
-                f"dot: shapes {x.shape} and {y.shape}; expected at least one axis each.", subject=x
+                f"dot: expected at least one axis each, got {x.shape} and {y.shape}.", subject=x
             )
         inner = max(y.ndim - 2, 0)
         _check_inner("dot", x, y, x.shape[-1], y.shape[inner])
@@ -290,11 +288,11 @@ def dot(x: TensorLike, y: TensorLike) -> Tensor:
     ----------
     x : Tensor, shape (..., n)
     y : Tensor, shape (..., n, m)
-        Its last axis but one meets the last of `x`.
+        Its second-to-last axis has the size of the last axis of `x`. May have shape (n,).
 
     Returns
     -------
-    Tensor, shape x.shape[:-1] + y.shape without its last axis but one
+    Tensor, shape x.shape[:-1] + y.shape without its second-to-last axis
 
     Raises
     ------
@@ -311,7 +309,7 @@ def dot(x: TensorLike, y: TensorLike) -> Tensor:
 
 
 class MatMul(Op):
-    """Matrices in the last two axes, multiplied pair by pair; the axes before them broadcast."""
+    """The products of the matrices in the last two axes; the axes before them are broadcast."""
 
     def infer_shape(self, x: Tensor, y: Tensor) -> Shape:
         _check_inner("matmul", x, y, x.shape[-1], y.shape[-2])
@@ -332,19 +330,19 @@ class MatMul(Op):
 
 
 def _flipped(x: Tensor) -> Tensor:
-    """Return the tensor with its last two axes exchanged."""
+    """Return the tensor with its matrices transposed (its last two axes exchanged)."""
     return Transpose((*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))(x)
 
 
 def matmul(x: TensorLike, y: TensorLike) -> Tensor:
-    """Return `x @ y`: NumPy's rule, in which the axes before the last two are broadcast."""
+    """Return `x @ y` as NumPy does: axes before the last two are broadcast."""
     x, y = promoted(x, y)
     if x.ndim == y.ndim == 2 or 1 in (x.ndim, y.ndim):
         return Dot()(x, y)
     if 0 in (x.ndim, y.ndim):
         raise ShapeError(
-            f"matmul: shapes {x.shape} and {y.shape}; expected at least one axis each. "
-            f"Use * for scalars."
+            f"matmul: expected at least one axis each, got {x.shape} and {y.shape}. Use * for "
+            f"scalars."
         )
     return MatMul()(x, y)
 
@@ -357,9 +355,9 @@ OPERATORS.update(matmul=matmul)
 
 @parametric
 class Einsum(Op):
-    """The sum over the letters of `operands` that `result` lacks of the product of the inputs.
+    """The product of the inputs, summed over the letters of `operands` that `result` does not have.
 
-    No letter stands twice in one operand.
+    An operand does not contain a letter twice.
     """
 
     operands: tuple[str, ...]
@@ -372,9 +370,9 @@ class Einsum(Op):
                 known = merge_shapes((sizes.get(letter),), (size,))
                 if known is None:
                     raise ShapeError(
-                        f"einsum '{self.subscripts}': axis {letter!r} has size {sizes[letter]} and "
-                        f"size {size} in shapes {', '.join(str(y.shape) for y in inputs)}; "
-                        f"expected equal sizes.",
+                        f"einsum '{self.subscripts}': expected one size for axis {letter!r}, got "
+                        f"{sizes[letter]} and {size} in shapes "
+                        f"{', '.join(str(y.shape) for y in inputs)}.",
                         subject=x,
                     )
                 (sizes[letter],) = known
@@ -382,11 +380,11 @@ class Einsum(Op):
 
     @property
     def subscripts(self):
-        """The whole as NumPy writes it: "ij,jk->ik"."""
+        """The subscripts in NumPy's notation, such as "ij,jk->ik"."""
         return f"{','.join(self.operands)}->{self.result}"
 
     def may_share(self, inputs, outputs):
-        """NumPy only turns the axes of a single operand of which nothing is summed."""
+        """Share the memory of a single operand if no axis is summed: NumPy only transposes it."""
         is_turned = len(inputs) == 1 and set(self.operands[0]) == set(self.result)
         return FIRST_INPUT if is_turned else ()
 
@@ -423,15 +421,15 @@ class Einsum(Op):
         others = [(self.operands[j], x) for j, x in enumerate(inputs) if j != i]
         factors = [(self.result, output_grad), *others]
         if set(letters) - set("".join(names for names, _ in factors)):
-            # A letter that only this operand has was summed over: the gradient is the same all
-            # along its axis.
+            # A letter of this operand alone was summed over, so the gradient is constant along
+            # its axis.
             factors.append((letters, ones_like(inputs[i])))
         names, tensors = zip(*factors, strict=True)
         return Einsum(names, letters)(*tensors)
 
 
 def _groups(x_letters, y_letters, result):
-    """Return the letters of a product of two: batch, rows, inner and columns."""
+    """Return the letters of a product of two operands: (batch, rows, inner, columns)."""
     batch = [a for a in x_letters if a in y_letters and a in result]
     inner = [a for a in x_letters if a in y_letters and a not in result]
     rows = [a for a in x_letters if a not in y_letters]
@@ -440,9 +438,9 @@ def _groups(x_letters, y_letters, result):
 
 
 def _product_of_two(x_letters, y_letters, result, x, y):
-    """Return an einsum of two operands as one product of matrices for each entry of the batch.
+    """Return an einsum of two arrays, computed as a product of matrices for each batch entry.
 
-    NumPy's own road would be a plain loop wherever both operands have a batch.
+    `np.einsum` would use a slow loop if both operands have batch axes.
     """
     x_letters, x = _without_lonely_axes(x_letters, y_letters + result, x)
     y_letters, y = _without_lonely_axes(y_letters, x_letters + result, y)
@@ -463,22 +461,22 @@ def _product_of_two(x_letters, y_letters, result, x, y):
 
 
 def _without_lonely_axes(letters, others, x):
-    """Return an operand summed over the axes that stand nowhere else."""
+    """Return (letters, array) of an operand summed over the axes that only it has."""
     lonely = tuple(axis for axis, letter in enumerate(letters) if letter not in others)
     kept = "".join(letter for letter in letters if letter in others)
     return kept, x.sum(axis=lonely) if lonely else x
 
 
 def einsum(subscripts, *operands):
-    """Return a sum of products, the axes of which are named by letters.
+    """Return a sum of products of tensors whose axes are named by letters.
 
     Parameters
     ----------
     subscripts : str
-        The letters of each operand, and after the arrow those of the result: "ij,jk->ik". No letter
-        twice in one operand, no ellipsis.
+        The letters of each operand, then an arrow and the letters of the result: "ij,jk->ik". An
+        operand must not contain a letter twice; an ellipsis is not supported.
     *operands : Tensor
-        As many as the subscripts name, each with as many axes as it has letters.
+        One for each group of letters, with one axis for each letter.
 
     Returns
     -------
@@ -488,9 +486,9 @@ def einsum(subscripts, *operands):
     Raises
     ------
     ArgumentError
-        The subscripts are not of this form.
+        The subscripts do not have this form.
     ShapeError
-        An operand has another number of axes, or axes of one letter have different sizes.
+        The number of axes of an operand is wrong, or axes of one letter have different sizes.
 
     Examples
     --------
@@ -506,8 +504,8 @@ def einsum(subscripts, *operands):
     for letters, x in zip(names, tensors, strict=True):
         if len(letters) != x.ndim:
             raise ShapeError(
-                f"K.einsum: operand {letters!r} of {subscripts!r} has shape {x.shape}; expected "
-                f"{len(letters)} axes.",
+                f"K.einsum: expected {len(letters)} axes for operand {letters!r} of "
+                f"{subscripts!r}, got {x.shape}.",
                 subject=x,
             )
     return Einsum(names, result)(*tensors)
@@ -525,41 +523,41 @@ def _check_letters(subscripts, names, arrow, result, number):
         refuse(f"expected one group of letters for each of the {number} operands")
     for letters in (*names, result):
         if letters and not letters.isalpha():
-            refuse(f"{letters!r} has something else than letters")
+            refuse(f"expected only letters, got {letters!r}")
         twice = [letter for letter, count in Counter(letters).items() if count > 1]
         if twice:
-            refuse(f"letter {twice[0]!r} stands twice in {letters!r}")
+            refuse(f"{letters!r} contains the letter {twice[0]!r} twice")
     for letter in result:
         if letter not in "".join(names):
-            refuse(f"letter {letter!r} of the result stands in no operand")
+            refuse(f"letter {letter!r} of the result is not in any operand")
 
 
-# --- for each sample a product, in the sense of Keras 2.2 or of Keras 3 ---------------------------
+# --- products of each sample, with the rules of Keras 2.2 or Keras 3 ------------------------------
 
 
 def batch_dot(x, y, axes=None):
-    """Return for each sample the product of `x` and `y` along one axis of each.
+    """Return the product of `x` and `y` for each sample, summed over one axis of each.
 
     Parameters
     ----------
     x, y : Tensor, shape (batch, ...)
         At least two axes.
     axes : int or pair of int, optional
-        Axis of `x` and axis of `y`, neither of them the batch. By default the last of `x` and the
-        last but one of `y` (its last, if it has two).
+        Axis of `x` and axis of `y`, neither of them the batch. Default: the last axis of `x` and
+        the second-to-last of `y` (its last, if it has two).
 
     Returns
     -------
     Tensor, shape (batch, rest of x, rest of y)
-        (batch, 1) where nothing is left.
+        (batch, 1) if no other axis remains.
 
     Notes
     -----
-    Where Keras changed its mind the dialect decides. In "1.2" and "2.2", as in Keras 2.2.4 on
-    TensorFlow, all axes but the last two count samples when `y` has at least four, `x` as many or
-    one less, and the sum is over one of the last two: shapes (b, 10, n) and (b, 10, n, 16) give
-    (b, 10, 16). In "3" they give (b, 10, 10, 16). `axes=0` of two matrices is there the sum over
-    the samples, of shape (n, 1); in "3" it is refused.
+    Keras 3 changed two cases, so the dialect decides. In "1.2" and "2.2", as in Keras 2.2.4 on
+    TensorFlow, all axes but the last two count samples if `y` has at least four axes, `x` has as
+    many or one less, and the sum runs over one of the last two: shapes (b, 10, n) and
+    (b, 10, n, 16) give (b, 10, 16). In "3" they give (b, 10, 10, 16). `axes=0` of two matrices is
+    the sum over the samples, of shape (n, 1), in "1.2" and "2.2", and an error in "3".
 
     Examples
     --------
@@ -571,13 +569,13 @@ def batch_dot(x, y, axes=None):
     x, y = promoted(x, y)
     if x.ndim < 2 or y.ndim < 2:
         raise ShapeError(
-            f"K.batch_dot: shapes {x.shape} and {y.shape}; expected at least 2 axes each."
+            f"K.batch_dot: expected at least 2 axes each, got {x.shape} and {y.shape}."
         )
     if axes is None:
         axes = (x.ndim - 1, max(y.ndim - 2, 1))
     pair = (axes, axes) if isinstance(axes, (int, np.integer)) else tuple(axes)
     if len(pair) != 2:
-        raise ArgumentError(f"K.batch_dot: axes {axes!r}; expected an int or a pair of ints.")
+        raise ArgumentError(f"K.batch_dot: expected axes as an int or a pair, got {axes!r}.")
     x_axis = normalize_axis(pair[0], x.ndim, "K.batch_dot")
     y_axis = normalize_axis(pair[1], y.ndim, "K.batch_dot")
     is_outer = dialect_options().batch_dot_is_outer
@@ -585,7 +583,7 @@ def batch_dot(x, y, axes=None):
         return expand_dims(sum(x * y, axis=0), 1)
     if 0 in (x_axis, y_axis):
         raise ArgumentError(
-            f"K.batch_dot: axes {axes!r}; expected axes other than 0, which counts the samples."
+            f"K.batch_dot: expected axes other than 0, which counts the samples, got {axes!r}."
         )
     if not is_outer and _are_matrices(x, y, x_axis, y_axis):
         return _products_of_matrices(x, y, x_axis, y_axis)
@@ -599,7 +597,7 @@ def _are_matrices(x, y, x_axis, y_axis):
 
 
 def _products_of_matrices(x, y, x_axis, y_axis):
-    """Return the sums over one of the last two axes; all axes before them count samples."""
+    """Return the products summed over one of the last two axes; all other axes count samples."""
     samples = "".join(chr(ord("b") + axis) for axis in range(y.ndim - 2))
     x_rest = "" if x.ndim < y.ndim else "X"
     left = f"{x_rest}a" if x_axis == x.ndim - 1 else f"a{x_rest}"

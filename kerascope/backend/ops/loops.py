@@ -1,9 +1,9 @@
 """Loops over the first axis: `K.rnn`, `K.map_fn`, `K.foldl`, `K.foldr`.
 
-What a recurrent layer does at one step is an ordinary function of tensors. `rnn` calls it once, on
-placeholders of one step, and makes an op Scan of the graph that comes out; with `unroll` it calls
-it for every step instead. Both give the same numbers. A map is a loop that has outputs and no
-state, a fold one that has a state and no outputs.
+One step of a recurrent layer is an ordinary function of tensors. `rnn` calls it once, on
+placeholders for one step, and makes a `Scan` op of the resulting graph. With `unroll` it calls the
+function for each step instead; the results are the same. A map is a loop with outputs and without
+states; a fold has states and no outputs.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from kerascope.limits import current_budget
 __all__ = ["foldl", "foldr", "map_fn", "rnn"]
 
 
-# --- masked steps: the states stay, the output is that of the step before -------------------------
+# --- masked steps: states do not change, and the previous output is repeated ----------------------
 #
-# Inside the loop only the states are held back. The outputs are put right afterwards, all steps at
-# once, by the op `HoldLast`: so the loop carries no previous output around.
+# Inside the loop only the states are kept. After it, the op `HoldLast` corrects the outputs of all
+# steps at once, so the loop need not carry the previous output.
 
 
 def choose_by_mask(mask: Tensor, x: Tensor, y: Tensor) -> Tensor:
@@ -42,7 +42,7 @@ def choose_by_mask(mask: Tensor, x: Tensor, y: Tensor) -> Tensor:
     """
     if x.ndim == 0:
         raise ShapeError(
-            f"K.rnn: with a mask every output and state has the batch as first axis; "
+            f"K.rnn: with a mask each output and state needs the batch as first axis; "
             f"'{x.name}' has no axes.",
             subject=x,
         )
@@ -52,20 +52,20 @@ def choose_by_mask(mask: Tensor, x: Tensor, y: Tensor) -> Tensor:
 
 
 def _last_seen(mask: np.ndarray) -> np.ndarray:
-    """Return for each step and sample the last step up to it whose mask is true; -1: none was."""
+    """Return, for each step and sample, the last unmasked step up to it; -1 if there is none."""
     steps = np.where(mask, np.arange(len(mask))[:, None], -1)
     return np.maximum.accumulate(steps, axis=0)
 
 
 def _spread(x: np.ndarray, ndim: int) -> np.ndarray:
-    """Return an array of two axes with further axes of size 1."""
+    """Return an array of two axes with axes of size 1 appended, `ndim` in total."""
     return x.reshape(x.shape + (1,) * (ndim - 2))
 
 
 class HoldLast(ShapeOfFirst):
-    """At a masked step the value of the last step before it that was not masked; zero before all.
+    """`x`, with the last unmasked value repeated at masked steps; zeros before the first one.
 
-    `x` has shape (time, batch, ...), `mask` (time, batch).
+    `x` has shape (time, batch, ...), `mask` has shape (time, batch).
     """
 
     def perform(self, x: np.ndarray, mask: np.ndarray) -> np.ndarray:
@@ -79,9 +79,9 @@ class HoldLast(ShapeOfFirst):
 
 
 class SumHeld(ShapeOfFirst):
-    """At each step that is not masked the sum of `x` over it and the masked ones after it.
+    """At each unmasked step, the sum of `x` over it and the masked steps directly after it.
 
-    What `HoldLast` copied comes back here as one: each is the other's gradient.
+    This is the gradient of `HoldLast`, and `HoldLast` is the gradient of this op.
     """
 
     def perform(self, x: np.ndarray, mask: np.ndarray) -> np.ndarray:
@@ -98,22 +98,22 @@ class SumHeld(ShapeOfFirst):
         return [HoldLast()(output_grads[0], inputs[1]), None]
 
 
-# --- a recurrence written out: one copy of the step's graph for each step -------------------------
+# --- unrolled recurrences: one copy of the step's graph for each step -----------------------------
 #
-# Asked for by `K.rnn(..., unroll=True)`. The graph is long, but each step can be seen in a picture,
-# and short sequences run a little faster than through the op Scan.
+# `K.rnn(..., unroll=True)` makes them. The graph is long, but a picture shows each step, and short
+# sequences run a little faster than with the op Scan.
 
 
-OPS_OF_A_STEP = 10  # about, and at least: so long loops are refused before they are begun
+OPS_OF_A_STEP = 10  # a low estimate, with which loops that are too long are refused at once
 
 
 def unrolled(step, inputs, initial_states, mask, n_steps):
-    """Return what the steps give, with one copy of the step for each.
+    """Return the results of a recurrence, computed by one copy of the step for each time.
 
     Parameters
     ----------
     step : callable
-        From (input_t, states) to (output, new_states); checked already.
+        From (input_t, states) to (output, new_states); it checks its results.
     inputs : Tensor, shape (batch, time, ...)
     initial_states : list of Tensor
     mask : Tensor or None, shape (batch, time), bool
@@ -122,11 +122,11 @@ def unrolled(step, inputs, initial_states, mask, n_steps):
     Returns
     -------
     (last_output, outputs, new_states)
-        As `K.rnn`.
+        As for `K.rnn`.
     """
     if n_steps < 1:
         raise ArgumentError(
-            f"K.rnn: input '{inputs.name}' has {n_steps} steps; expected at least 1."
+            f"K.rnn: expected at least 1 step, got {n_steps} in input '{inputs.name}'."
         )
     budget = current_budget()
     if budget is not None:
@@ -161,7 +161,7 @@ def rnn(
     unroll=False,
     input_length=None,
 ):
-    """Apply a function to each step of a sequence, handing its states on from step to step.
+    """Apply a function to each step of a sequence; its states are passed from step to step.
 
     Parameters
     ----------
@@ -169,37 +169,37 @@ def rnn(
         `step_function(input_t, states)` returns `(output, new_states)`. `input_t` has shape
         (batch, ...); `states` is the list of states followed by the constants; `new_states` is a
         list as long as `initial_states`. It is called once (with `unroll`, once for each step). A
-        random op inside it draws other numbers at each step; what shall stay the same for a whole
-        sequence is made outside and handed in.
+        random op inside it draws new numbers at each step. Random numbers for a whole sequence,
+        such as a dropout mask, must be drawn outside and passed as constants.
     inputs : Tensor, shape (batch, time, ...)
     initial_states : list of Tensor
         Any number, of any shapes; may be empty.
     go_backwards : bool
-        Whether to begin with the last step. The outputs come in the order of their computation.
+        Whether to begin with the last step. The outputs are in the order of computation.
     mask : Tensor, shape (batch, time) or (batch, time, 1), optional
-        Where it is false (or 0) the states stay as they were, and the output is that of the step
-        before: zeros before the first.
+        If it is false (or 0) at a step, the states do not change and the previous output is
+        repeated (zeros before the first one).
     constants : list of Tensor, optional
-        Handed to each step unchanged, behind the states.
+        Passed to each step unchanged, after the states.
     unroll : bool
         Whether to make one copy of the step's graph for each step. The number of steps must be
         known.
     input_length : int, optional
-        Number of steps, for `unroll`, where the shape of `inputs` does not tell.
+        Number of steps for `unroll`, if the shape of `inputs` does not contain it.
 
     Returns
     -------
     last_output : Tensor, shape (batch, ...)
     outputs : Tensor, shape (batch, time, ...)
     new_states : list of Tensor
-        After the last step.
+        The states after the last step.
 
     Raises
     ------
     ShapeError
-        The inputs have no axis of steps, or a state changes its shape.
+        The inputs have no time axis, or a state changes its shape.
     ArgumentError
-        `unroll` without a known number of steps; a step function that returns something else.
+        With `unroll` the number of steps is unknown, or the step function does not return a pair.
 
     Examples
     --------
@@ -216,8 +216,8 @@ def rnn(
     states = _listed(initial_states, "initial_states")
     if inputs.ndim < 2:
         raise ShapeError(
-            f"K.rnn: input '{inputs.name}' has shape {inputs.shape}; expected "
-            f"(batch, time, ...): at least 2 axes.",
+            f"K.rnn: expected an input (batch, time, ...) with at least 2 axes, got "
+            f"'{inputs.name}' {inputs.shape}.",
             subject=inputs,
         )
     mask = None if mask is None else _checked_mask(mask, inputs)
@@ -232,17 +232,17 @@ def rnn(
 
 
 def _listed(values, name):
-    """Return an argument that comes as a list of tensors."""
+    """Return an argument as a list of tensors, or raise ArgumentError if it is not a list."""
     if not isinstance(values, (list, tuple)):
         raise ArgumentError(
-            f"K.rnn: {name} is {values!r}; expected a list of tensors: [tensor], or [] for none."
+            f"K.rnn: expected {name} as a list of tensors ([] for none), got {values!r}."
         )
     return [as_tensor(value) for value in values]
 
 
 def _looped(step, inputs, initial_states, mask):
-    """Return what the steps give, by one op Scan."""
-    is_state: list[int] = []  # which of the states the output is
+    """Return the results of a recurrence, computed by one `Scan` op."""
+    is_state: list[int] = []  # indices of the states that are the output too
 
     def masked_step(slices, states):
         output, new_states = step(slices[0], states)
@@ -262,7 +262,7 @@ def _looped(step, inputs, initial_states, mask):
 
 
 def _swap_first_axes(x: Tensor) -> Tensor:
-    """Return (batch, time, ...) as (time, batch, ...), or the other way round."""
+    """Return `x` with its first two axes (batch and time) exchanged."""
     return permute_dimensions(x, (1, 0, *range(2, x.ndim)))
 
 
@@ -273,8 +273,8 @@ def _checked_mask(mask, inputs):
         mask = Squeeze((2,))(mask)
     if merge_shapes(mask.shape, inputs.shape[:2]) is None:
         raise ShapeError(
-            f"K.rnn: mask '{mask.name}' has shape {mask.shape}; expected {inputs.shape[:2]}, the "
-            f"batch and the steps of the input.",
+            f"K.rnn: expected a mask of shape {inputs.shape[:2]}, the batch and the steps of the "
+            f"input, got '{mask.name}' {mask.shape}.",
             subject=mask,
         )
     return cast(mask, "bool")
@@ -292,26 +292,26 @@ def _number_of_steps(inputs: Tensor, input_length: int | None) -> int:
 
 
 def _checked_step(step_function, initial_states, constants):
-    """Return the step function on states alone, with what it returns checked."""
+    """Return the step function with the constants added to its states and its results checked."""
 
     def step(x, states):
         returned = step_function(x, [*states, *constants])
         if not isinstance(returned, (tuple, list)) or len(returned) != 2:
             raise ArgumentError(
-                f"K.rnn: the step function returned {type(returned).__name__}; expected the pair "
-                f"(output, new_states)."
+                f"K.rnn: expected a step function that returns the pair (output, new_states), got "
+                f"{type(returned).__name__}."
             )
         output, new_states = as_tensor(returned[0]), returned[1]
         if output.ndim == 0:
             raise ShapeError(
-                f"K.rnn: the step function returned the output '{output.name}' without axes; "
-                f"expected shape (batch, ...).",
+                f"K.rnn: expected an output of shape (batch, ...) from the step function, got "
+                f"'{output.name}' without axes.",
                 subject=output,
             )
         if not isinstance(new_states, (tuple, list)) or len(new_states) != len(initial_states):
             raise ArgumentError(
-                f"K.rnn: the step function returned the new states {new_states!r}; expected a "
-                f"list of {len(initial_states)}, one for each initial state."
+                f"K.rnn: expected a list of {len(initial_states)} new states from the step "
+                f"function, one for each initial state, got {new_states!r}."
             )
         pairs = zip(new_states, initial_states, strict=True)
         advice = ("", "Begin with floats: K.cast(state, {!r}).")
@@ -324,17 +324,22 @@ def _checked_step(step_function, initial_states, constants):
 
 
 def _kept(new: TensorLike, old: Tensor, what: str, shape_advice: str, type_advice: str) -> Tensor:
-    """Return what a step made of a state, in the type that it had; refuse what changes its kind."""
+    """Return the new value of a state, cast to the dtype of the old one.
+
+    Raises
+    ------
+    ShapeError, DtypeError
+        The step changed the shape of the state, or turned integers into floats.
+    """
     new = as_tensor(new, like=old)
     if merge_shapes(new.shape, old.shape) is None:
         raise ShapeError(
-            f"{what} of shape {old.shape} became one of shape {new.shape}; expected that it keeps "
-            f"its shape.{shape_advice}",
+            f"{what} must keep its shape: expected {old.shape}, got {new.shape}.{shape_advice}",
             subject=new,
         )
     if is_float(new.dtype) and not is_float(old.dtype):
         raise DtypeError(
-            f"{what} of type {old.dtype} became {new.dtype}; expected that it keeps its type. "
+            f"{what} must keep its type: expected {old.dtype}, got {new.dtype}. "
             f"{type_advice.format(new.dtype)}",
             subject=new,
         )
@@ -345,23 +350,23 @@ def _kept(new: TensorLike, old: Tensor, what: str, shape_advice: str, type_advic
 
 
 def map_fn(fn, elems, name=None, dtype=None):
-    """Apply a function to each element along the first axis and stack what it returns.
+    """Apply a function to each element along the first axis and stack the results.
 
     Parameters
     ----------
     fn : callable
-        `fn(element)` returns a tensor, or a list of tensors. It is called once, on symbols.
+        `fn(element)` returns a tensor or a list of tensors. It is called once, on a placeholder.
     elems : Tensor, shape (n, ...), or list of Tensor
-        With a list, `fn` gets a list: one element of each.
+        For a list, `fn` gets a list with one element of each tensor.
     name : str, optional
         Name of the result.
     dtype : str, optional
-        Type of the result; default: as `fn` returns it.
+        Dtype of the result; default: that of the tensors that `fn` returns.
 
     Returns
     -------
     Tensor, shape (n, ...), or list of Tensor
-        As `fn` returns.
+        A list if `fn` returns a list.
 
     Examples
     --------
@@ -391,11 +396,12 @@ def foldl(fn, elems, initializer=None, name=None):
     ----------
     fn : callable
         `fn(accumulated, element)` returns the new accumulated value, of the same shape. It is
-        called once, on symbols.
+        called once, on placeholders.
     elems : Tensor, shape (n, ...), or list of Tensor
-        With a list, `fn` gets a list: one element of each.
+        For a list, `fn` gets a list with one element of each tensor.
     initializer : Tensor or list of Tensor, optional
-        First accumulated value; default: the first element, and the second comes next.
+        First accumulated value. By default it is the first element, and the fold begins with the
+        second.
     name : str, optional
         Name of the result.
 
@@ -416,7 +422,8 @@ def foldl(fn, elems, initializer=None, name=None):
 def foldr(fn, elems, initializer=None, name=None):
     """Combine the elements along the first axis, from the last to the first.
 
-    Arguments as for `foldl`; without an initializer it starts with the last element.
+    The arguments are those of `foldl`. Without an initializer the last element is the first
+    accumulated value.
 
     Examples
     --------
@@ -432,8 +439,8 @@ def _fold(fn, elems, initializer, name, where, *, backwards):
     if initializer is None:
         if any(x.shape[0] == 0 for x in sequences):
             raise ArgumentError(
-                f"{where}: no elements to fold in '{sequences[0].name}' of shape "
-                f"{sequences[0].shape}; expected at least one, or an initializer."
+                f"{where}: expected at least one element or an initializer, got "
+                f"'{sequences[0].name}' {sequences[0].shape}."
             )
         first, rest = (-1, slice(None, -1)) if backwards else (0, slice(1, None))
         states, pack_states = [x[first] for x in sequences], packed
@@ -448,8 +455,8 @@ def _fold(fn, elems, initializer, name, where, *, backwards):
         several = list(returned) if isinstance(returned, (list, tuple)) else [returned]
         if len(several) != len(accumulated):
             raise ArgumentError(
-                f"{where}: the function returned {len(several)} tensors; expected as many as "
-                f"accumulated values: {len(accumulated)}."
+                f"{where}: expected {len(accumulated)} tensors from the function, one for each "
+                f"accumulated value, got {len(several)}."
             )
         pairs = zip(several, accumulated, strict=True)
         what = f"{where}: the accumulated value"
@@ -463,16 +470,16 @@ def _fold(fn, elems, initializer, name, where, *, backwards):
 
 
 def _as_list(elems, where):
-    """Return the sequences as a list, and what makes of such a list what the function gets."""
+    """Return the sequences as a list, and a function that packs such a list for the user's `fn`."""
     is_list = isinstance(elems, (list, tuple))
     sequences = [as_tensor(x) for x in (elems if is_list else [elems])]
     if not sequences:
-        raise ArgumentError(f"{where}: elems is an empty list; expected at least one tensor.")
+        raise ArgumentError(f"{where}: elems must contain at least one tensor.")
     for x in sequences:
         if x.ndim == 0:
             raise ShapeError(
-                f"{where}: '{x.name}' is a scalar; expected at least one axis to go along. "
-                f"(A list means several tensors; np.array makes one of a list of numbers.)",
+                f"{where}: expected at least one axis to loop over, got the scalar '{x.name}'. "
+                f"A list means several tensors; for a list of numbers use np.array.",
                 subject=x,
             )
     return sequences, (list if is_list else _only)

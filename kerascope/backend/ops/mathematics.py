@@ -1,6 +1,6 @@
-"""Further functions, element by element: what Keras 3 has in `keras.ops` and Keras 2 had not in K.
+"""Elementwise functions of `keras.ops` that the backend of Keras 2 did not have.
 
-Loaded when `layers/ops/numpy.py` is.
+`layers/ops/numpy.py` imports this module.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from kerascope.backend.ops.elementwise import SmoothOfTwo, cos, exp, square, squ
 from kerascope.backend.types import Gradients, Tensors
 from kerascope.errors import GradientError
 
-__all__: list[str] = []  # none is a function of K
+__all__: list[str] = []  # K exports none of these functions
 
-# --- questions: true or false ---------------------------------------------------------------------
+# --- tests of numbers: true or false --------------------------------------------------------------
 
 
 class IsFinite(Comparison):
@@ -41,17 +41,17 @@ class SignBit(Comparison):
     ufunc = np.signbit
 
 
-# --- steps: no gradient, for it is 0 wherever there is one ----------------------------------------
+# --- step functions: no gradient, because their derivative is 0 -----------------------------------
 
 
 class Floor(Elementwise):
-    """The greatest whole number that is not above `x`."""
+    """`x` rounded down to a whole number."""
 
     ufunc = np.floor
 
 
 class Ceil(Elementwise):
-    """The least whole number that is not below `x`."""
+    """`x` rounded up to a whole number."""
 
     ufunc = np.ceil
 
@@ -63,13 +63,13 @@ class Trunc(Elementwise):
 
 
 class Heaviside(Elementwise):
-    """0 where `x` is negative, 1 where it is positive, `y` where it is 0."""
+    """The step function: 0 where `x` is negative, 1 where it is positive, `y` where it is 0."""
 
     ufunc = np.heaviside
 
 
 class NextAfter(Elementwise):
-    """The number beside `x` on the way to `y`."""
+    """The floating-point number next to `x` in the direction of `y`."""
 
     ufunc = np.nextafter
 
@@ -78,49 +78,49 @@ class NextAfter(Elementwise):
 
 
 class BitwiseAnd(Elementwise):
-    """The bits that both have."""
+    """The bits that are set in both inputs."""
 
     ufunc = np.bitwise_and
 
 
 class BitwiseOr(Elementwise):
-    """The bits that one of both has."""
+    """The bits that are set in at least one input."""
 
     ufunc = np.bitwise_or
 
 
 class BitwiseXor(Elementwise):
-    """The bits that exactly one has."""
+    """The bits that are set in exactly one input."""
 
     ufunc = np.bitwise_xor
 
 
 class BitwiseInvert(Elementwise):
-    """The bits that `x` has not."""
+    """`x` with every bit inverted."""
 
     ufunc = np.invert
 
 
 class LeftShift(Elementwise):
-    """`x` moved to the left by `y` bits."""
+    """`x` shifted left by `y` bits."""
 
     ufunc = np.left_shift
 
 
 class RightShift(Elementwise):
-    """`x` moved to the right by `y` bits."""
+    """`x` shifted right by `y` bits."""
 
     ufunc = np.right_shift
 
 
 class GreatestDivisor(Elementwise):
-    """The greatest common divisor."""
+    """The greatest common divisor of `x` and `y`."""
 
     ufunc = np.gcd
 
 
 class LeastMultiple(Elementwise):
-    """The least common multiple."""
+    """The least common multiple of `x` and `y`."""
 
     ufunc = np.lcm
 
@@ -142,10 +142,10 @@ class ViewAs(Elementwise):
 
 
 class Smooth(Elementwise):
-    """A function of one tensor; a subclass says its derivative at x, where it is y."""
+    """Base class of differentiable functions of one tensor; a subclass defines `slope`."""
 
     def slope(self, x: Tensor, y: Tensor) -> Tensor:
-        """Return the derivative."""
+        """Return the derivative at `x`, where `y` is the result."""
         raise NotImplementedError
 
     def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
@@ -244,18 +244,18 @@ class BesselI0(Elementwise):
 
     def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         raise GradientError(
-            "keras.ops.i0: its gradient is the Bessel function of order 1, which is not here. "
-            "Put it behind ops.stop_gradient, or write an Op of your own."
+            "keras.ops.i0: its gradient, the Bessel function of order 1, is not implemented. "
+            "Wrap it in ops.stop_gradient, or write your own Op."
         )
 
 
-# NumPy has none of the kin of the error function; Python's own are exact.
+# NumPy has no error functions; those of Python are exact.
 _erfc_of_number = np.frompyfunc(math.erfc, 1, 1)
 _normal = NormalDist()
 
 
 class Erfc(Smooth):
-    """1 - erf(x), exactly where erf(x) is nearly 1 too."""
+    """`1 - erf(x)`, exact also if erf(x) is nearly 1."""
 
     def perform(self, x: np.ndarray) -> np.ndarray:
         return np.asarray(_erfc_of_number(x)).astype(x.dtype)
@@ -268,7 +268,7 @@ def _erfinv_of_number(x: float) -> float:
     if not -1 < x < 1:
         return math.copysign(math.inf, x) if abs(x) == 1 else math.nan
     y = _normal.inv_cdf((x + 1) / 2) / math.sqrt(2) if abs(x) > 1e-3 else x * math.sqrt(math.pi) / 2
-    return y - (math.erf(y) - x) * math.sqrt(math.pi) / 2 * math.exp(y * y)  # a step of Newton's
+    return y - (math.erf(y) - x) * math.sqrt(math.pi) / 2 * math.exp(y * y)  # a Newton step
 
 
 class Erfinv(Smooth):
@@ -286,7 +286,7 @@ class Erfinv(Smooth):
 
 
 class Arctan2(SmoothOfTwo):
-    """The angle of the point (y, x): the first input is its height."""
+    """The angle of the point (y, x), whose height is the first input `x`."""
 
     ufunc = np.arctan2
 
@@ -305,7 +305,7 @@ class Hypot(SmoothOfTwo):
 
 
 class Fmod(SmoothOfTwo):
-    """What is left of `x` after division by `y`, with the sign of `x`."""
+    """The remainder of `x` divided by `y`, with the sign of `x`."""
 
     ufunc = np.fmod
 

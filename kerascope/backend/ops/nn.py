@@ -1,4 +1,4 @@
-"""What layers and losses are made of: activations, normalisation, crossentropies."""
+"""Activations, normalisation and crossentropies: the ops of layers and losses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kerascope.backend.ops.comparison import greater
 from kerascope.backend.ops.control import Where
 from kerascope.backend.ops.elementwise import abs, clip, exp, floating, log, maximum, sqrt, square
 from kerascope.backend.ops.indexing import are_places, shape
-from kerascope.backend.ops.reduction import greatest, mean, room_for_reduced, sum
+from kerascope.backend.ops.reduction import empty_reduced, greatest, mean, sum
 from kerascope.backend.ops.shaping import ExpandDims, Squeeze, reshape
 from kerascope.backend.ops.templates import full, number
 from kerascope.backend.ops.windows import normalize_data_format
@@ -54,12 +54,12 @@ __all__ = [
 
 
 class Activation(Elementwise):
-    """A function of one tensor of floats that keeps its shape."""
+    """Base class of elementwise functions of one float tensor."""
 
 
 @parametric
 class Relu(Activation):
-    """`x` above `threshold`, between 0 and `max_value`; below it `alpha * (x - threshold)`."""
+    """`x` limited to [0, `max_value`] above `threshold`, `alpha * (x - threshold)` below it."""
 
     alpha: float = 0.0
     max_value: float | None = None
@@ -67,7 +67,7 @@ class Relu(Activation):
 
     @property
     def _is_greatest(self) -> bool:
-        """Tell whether it is simply the greatest of `x` and `alpha * x`, up to `max_value`."""
+        """Whether the result is simply `min(max(x, alpha * x), max_value)`."""
         bears_ceiling = self.max_value is None or self.max_value > 0 or self.alpha == 0
         return self.threshold == 0 and 0 <= self.alpha <= 1 and bears_ceiling
 
@@ -119,7 +119,7 @@ class Relu(Activation):
 
 @parametric
 class ReluSlope(Activation):
-    """The slope of `Relu`: 0, 1 or `alpha`; at a corner that on its left, at `max_value` 0."""
+    """The slope of `Relu`: 0, 1 or `alpha`. At a corner it is the left slope, at `max_value` 0."""
 
     alpha: float
     max_value: float | None
@@ -136,7 +136,7 @@ class ReluSlope(Activation):
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         alpha, top = self.alpha, self.max_value
-        is_above = f"np.greater({{0}}, {number(self.threshold)}, {{out}})"  # as a number, 0 or 1
+        is_above = f"np.greater({{0}}, {number(self.threshold)}, {{out}})"  # 0.0 or 1.0
         if top is None and 0 <= alpha <= 1:
             if alpha == 0:
                 return is_above
@@ -151,16 +151,16 @@ class ReluSlope(Activation):
             if top is not None:
                 np.greater(x, 0, inside)
                 np.logical_and(inside, np.less(x, top, less), inside)
-                np.greater(holds, inside, holds)  # above, and where the result does not follow x
+                np.greater(holds, inside, holds)  # above the threshold, but the result is limited
                 np.copyto(out, 0, where=holds)
 
         return compute
 
-    def is_that_of_the_output(self, dtype: np.dtype) -> bool:
-        """Tell whether the slope at x is also that at `Relu`'s output, bit for bit.
+    def is_same_at_output(self, dtype: np.dtype) -> bool:
+        """Return whether the slope at the output of `Relu` equals that at its input `x`, exactly.
 
-        Where x is above 0 the output is above 0 too, and where it is below `max_value` so is the
-        output. A NaN is neither, and stays a NaN.
+        If x is above 0, the output is above 0 too, and if x is below `max_value`, so is the output.
+        NaN is neither, and stays NaN.
         """
         is_bounded = self.max_value is None or dtype.type(self.max_value) > 0
         return self.threshold == 0 and self.alpha >= 0 and is_bounded
@@ -177,7 +177,7 @@ def relu(x, alpha=0.0, max_value=None, threshold=0.0):
     max_value : float, optional
         Greatest result.
     threshold : float
-        Above it the result is x itself, with a `max_value` at least 0; at it, 0.
+        Above the threshold the result is x (at least 0 if there is a `max_value`); at it, 0.
 
     Examples
     --------
@@ -216,7 +216,7 @@ class Elu(Activation):
 
 
 def elu(x: TensorLike, alpha: float = 1.0) -> Tensor:
-    """Return the exponential linear unit: x above 0, alpha * (exp(x) - 1) below."""
+    """Return the exponential linear unit (ELU): x above 0, alpha * (exp(x) - 1) below."""
     return Elu(float(alpha))(floating(x))
 
 
@@ -267,10 +267,11 @@ def softsign(x: TensorLike) -> Tensor:
 
 
 class Sigmoid(Activation):
-    """`1 / (1 + exp(-x))`, precise at both ends.
+    """`1 / (1 + exp(-x))`, precise also far from 0.
 
-    Far below 0, where the power overflows to infinity, it is 0: the type holds no normal number so
-    small. Only float16 is so narrow that a power overflows earlier; its powers are float32.
+    Far below 0 `exp(-x)` overflows to infinity and the result is 0, as it should be: the dtype has
+    no normal number that small. In float16 the overflow would come too early, so `exp` is computed
+    in float32.
     """
 
     def perform(self, x: np.ndarray) -> np.ndarray:
@@ -304,12 +305,12 @@ def sigmoid(x: TensorLike) -> Tensor:
 
 
 def hard_sigmoid(x: TensorLike) -> Tensor:
-    """Return 0.2 * x + 0.5 brought into [0, 1]: a sigmoid of three straight pieces."""
+    """Return 0.2 * x + 0.5 limited to [0, 1]: a piecewise linear sigmoid."""
     return clip(floating(x) * 0.2 + 0.5, 0.0, 1.0)
 
 
 class Tanh(Activation):
-    """The hyperbolic tangent."""
+    """The hyperbolic tangent of `x`."""
 
     ufunc = np.tanh
 
@@ -333,7 +334,7 @@ class Softmax(Activation):
         return powers / powers.sum(axis=self.axis, keepdims=True)
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
-        axis, row = self.axis, room_for_reduced(inputs[0], (self.axis,))
+        axis, row = self.axis, empty_reduced(inputs[0], (self.axis,))
 
         def compute(out: np.ndarray, x: np.ndarray) -> None:
             np.maximum.reduce(x, axis, None, row, keepdims=True, initial=-np.inf)
@@ -346,12 +347,12 @@ class Softmax(Activation):
 
     def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         y, g = outputs[0], output_grads[0]
-        # This form is exactly 0 for a single unit, whose softmax is the constant 1.
+        # In this form the gradient is exactly 0 for a single unit, whose softmax is always 1.
         return [y * (g - sum(y * g, self.axis, keepdims=True))]
 
 
 def softmax(x: TensorLike, axis: int = -1) -> Tensor:
-    """Return positive numbers in the proportion of exp(x), whose sum along `axis` is 1.
+    """Return the softmax: exp(x) divided by its sum along `axis`, so that the sum is 1.
 
     Notes
     -----
@@ -363,7 +364,7 @@ def softmax(x: TensorLike, axis: int = -1) -> Tensor:
 
 @parametric
 class LogSoftmax(Activation):
-    """The logarithm of the softmax along `axis`, without the detour through tiny numbers."""
+    """The logarithm of the softmax along `axis`, computed without underflow."""
 
     axis: int
 
@@ -373,7 +374,7 @@ class LogSoftmax(Activation):
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         axis = self.axis
-        row, powers = room_for_reduced(inputs[0], (axis,)), np.empty(*inputs[0])
+        row, powers = empty_reduced(inputs[0], (axis,)), np.empty(*inputs[0])
 
         def compute(out: np.ndarray, x: np.ndarray) -> None:
             np.maximum.reduce(x, axis, None, row, keepdims=True, initial=-np.inf)
@@ -391,7 +392,7 @@ class LogSoftmax(Activation):
 
 
 def log_softmax(x: TensorLike, axis: int = -1) -> Tensor:
-    """Return log(softmax(x, axis)), also where the softmax itself would round to 0."""
+    """Return log(softmax(x, axis)), precise also where the softmax would round to 0."""
     x = floating(x)
     return LogSoftmax(normalize_axis(axis, x.ndim, "K.log_softmax"))(x)
 
@@ -400,7 +401,7 @@ def log_softmax(x: TensorLike, axis: int = -1) -> Tensor:
 
 
 def l2_normalize(x: TensorLike, axis: Axes = None) -> Tensor:
-    """Return `x` divided by its length along `axis`: the root of the sum of its squares."""
+    """Return `x` divided by its L2 norm along `axis`: the root of the sum of its squares."""
     x = floating(x)
     least = np.maximum(1e-12, np.finfo(x.dtype).tiny)
     return x / sqrt(maximum(sum(square(x), axis, keepdims=True), least))
@@ -415,19 +416,19 @@ def bias_add(x, bias, data_format=None):
     bias : Tensor, shape (channels,) or (..., channels)
         One number for each channel, or for each place and channel.
     data_format : {"channels_last", "channels_first"}, optional
-        Where the channels of `x` lie.
+        Layout of `x`.
 
     Notes
     -----
-    A bias for each place whose `x` has the channels first is laid out anew, its numbers in their
-    order, as in Keras 1 and 2 (whose LocallyConnected2D stores it so); its axes are not turned.
+    If `x` has the channels first, a bias for each place is reshaped to (channels, ...), not
+    transposed, as in Keras 1 and 2, whose LocallyConnected2D stores it so.
     """
     data_format = normalize_data_format(data_format)
     x, bias = as_tensor(x), as_tensor(bias)
     if bias.ndim not in (1, x.ndim - 1):
         raise ShapeError(
-            f"K.bias_add: bias of shape {bias.shape} for x of shape {x.shape}; expected 1 or "
-            f"{x.ndim - 1} axes.",
+            f"K.bias_add: expected a bias with 1 or {x.ndim - 1} axes for x of shape {x.shape}, "
+            f"got {bias.shape}.",
             subject=bias,
         )
     if data_format == "channels_last" or x.ndim < 3:
@@ -439,19 +440,19 @@ def bias_add(x, bias, data_format=None):
 
 
 def batch_normalization(x, mean, var, beta, gamma, axis=-1, epsilon=1e-3):
-    """Return `x` shifted and scaled by given statistics.
+    """Return `x` normalised by a given mean and variance, then scaled and shifted.
 
     Parameters
     ----------
     x : Tensor
     mean, var : Tensor
-        One number for each feature, or anything that broadcasts against `x`.
+        One number for each feature, or any shape that broadcasts against `x`.
     beta, gamma : Tensor or None
-        Offset and scale afterwards.
+        Offset and scale applied afterwards.
     axis : int
-        Where the features lie.
+        Axis of the features.
     epsilon : float
-        Keeps the division finite.
+        Added to the variance, so that the division is finite.
 
     Notes
     -----
@@ -466,7 +467,7 @@ def batch_normalization(x, mean, var, beta, gamma, axis=-1, epsilon=1e-3):
 
 
 def _along(axis, x, values):
-    """Return a vector of one number for each feature so that it lies along `axis` of `x`."""
+    """Return a vector of features reshaped so that it broadcasts along `axis` of `x`."""
     if values is None:
         return None
     values = as_tensor(values, like=x)
@@ -476,15 +477,15 @@ def _along(axis, x, values):
 
 
 def normalize_batch_in_training(x, gamma, beta, reduction_axes, epsilon=1e-3):
-    """Return `x` normalised by its own mean and variance, and these two.
+    """Return `x` normalised by its own mean and variance, with the mean and the variance.
 
     Parameters
     ----------
     x : Tensor
     gamma, beta : Tensor or None
-        Scale and offset, of the shape that is left of `x` without `reduction_axes`.
+        Scale and offset; their shape is that of `x` without `reduction_axes`.
     reduction_axes : list of int
-        Axes over which mean and variance are taken.
+        Axes over which mean and variance are computed.
     epsilon : float
 
     Returns
@@ -515,12 +516,12 @@ def moving_average_update(variable, value, momentum):
     return variable, variable * momentum + value * (1.0 - momentum)
 
 
-# --- crossentropies: how far predicted probabilities are from what was wanted ---------------------
+# --- crossentropies: how far predicted probabilities are from the targets -------------------------
 
 
 def _probabilities(output):
-    """Return probabilities kept so far from 0 and 1 that their logarithms are finite."""
-    # float16 holds no number between 1 - 5e-4 and 1: a smaller margin would vanish.
+    """Return probabilities limited to [margin, 1 - margin], so that their logarithms are finite."""
+    # float16 has no number between 1 - 5e-4 and 1, so a smaller margin would be rounded away.
     margin = np.maximum(config.epsilon, np.finfo(output.dtype).epsneg)
     return clip(output, margin, 1 - margin)
 
@@ -533,12 +534,12 @@ def binary_crossentropy(target, output, from_logits=False):
     target : Tensor
         1 for yes, 0 for no.
     output : Tensor, same shape
-        Probabilities, or with `from_logits` what a sigmoid would turn into them.
+        Probabilities, or logits (the inputs of a sigmoid) if `from_logits`.
     from_logits : bool
 
     Notes
     -----
-    -t log(p) - (1 - t) log(1 - p), with p kept in [epsilon, 1 - epsilon].
+    -t log(p) - (1 - t) log(1 - p), with p limited to [epsilon, 1 - epsilon].
     """
     output = floating(output)
     target = cast(as_tensor(target, like=output), output.dtype)
@@ -549,17 +550,18 @@ def binary_crossentropy(target, output, from_logits=False):
 
 
 def categorical_crossentropy(target, output, from_logits=False, axis=-1):
-    """Return the crossentropy of predicted distributions: one number for each.
+    """Return the crossentropy of each predicted distribution over classes.
 
     Parameters
     ----------
     target : Tensor, shape (..., classes)
         Distributions, most often one-hot.
     output : Tensor, same shape
-        Probabilities (they are divided by their sum), or with `from_logits` what a softmax would
-        turn into them. from_logits : bool
+        Probabilities (they are divided by their sum), or logits (the inputs of a softmax) if
+        `from_logits`.
+    from_logits : bool
     axis : int
-        Where the classes lie.
+        Axis of the classes.
 
     Returns
     -------
@@ -567,7 +569,7 @@ def categorical_crossentropy(target, output, from_logits=False, axis=-1):
 
     Notes
     -----
-    -sum_k t_k log(p_k), with p kept in [epsilon, 1 - epsilon].
+    -sum_k t_k log(p_k), with p limited to [epsilon, 1 - epsilon].
     """
     output = floating(output)
     target = cast(as_tensor(target, like=output), output.dtype)
@@ -579,7 +581,7 @@ def categorical_crossentropy(target, output, from_logits=False, axis=-1):
 
 @parametric
 class Pick(Op):
-    """The one element of each row along `axis` of `x` that `places` names."""
+    """The element number `places[i]` of each row i of `x` along `axis`."""
 
     axis: int
     may_refuse = True
@@ -588,8 +590,8 @@ class Pick(Op):
         shape = merge_shapes(reduced_shape(x.shape, (self.axis,), keepdims=False), places.shape)
         if shape is None:
             raise ShapeError(
-                f"pick: class numbers of shape {places.shape} for predictions of shape {x.shape}; "
-                f"expected one for each row along axis {self.axis}.",
+                f"pick: expected one class number for each row of the predictions {x.shape} along "
+                f"axis {self.axis}, got shape {places.shape}.",
                 subject=places,
             )
         return shape
@@ -620,13 +622,13 @@ class Pick(Op):
 def _check_classes(places: np.ndarray, n_classes: int) -> None:
     if not are_places(places, n_classes):
         raise DataError(
-            f"sparse_categorical_crossentropy: class numbers from {places.min()} to "
-            f"{places.max()}; expected 0 to {n_classes - 1}."
+            f"sparse_categorical_crossentropy: expected class numbers from 0 to {n_classes - 1}, "
+            f"got {places.min()} to {places.max()}."
         )
 
 
 def _put_along(shape: Sequence[int], axis: int) -> tuple[np.ndarray, int]:
-    """Return where, in all numbers of an array, each row along `axis` starts, and its step."""
+    """Return the flat index at which each row along `axis` starts, and the step along the row."""
     step = math.prod(shape[axis + 1 :])
     others = (*shape[:axis], *shape[axis + 1 :])
     row = np.arange(math.prod(others)).reshape(others)
@@ -635,7 +637,7 @@ def _put_along(shape: Sequence[int], axis: int) -> tuple[np.ndarray, int]:
 
 @parametric
 class PutPicked(ShapeOfLast):
-    """Zeros with the shape of `like`; in each row along `axis` an element of `x` at its place."""
+    """The gradient of `Pick`: zeros like `like`, with `x[i]` at place `places[i]` of row i."""
 
     axis: int
     may_refuse = True
@@ -667,14 +669,14 @@ class PutPicked(ShapeOfLast):
 
 
 def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1):
-    """Return `categorical_crossentropy` where the targets are class numbers.
+    """Return the categorical crossentropy for targets that are class numbers.
 
     Parameters
     ----------
     target : Tensor, shape of `output` without `axis`, or with size 1 there
         Class numbers, ints or whole floats.
     output : Tensor, shape (..., classes)
-        Probabilities (kept in [epsilon, 1 - epsilon], then divided by their sum), or logits.
+        Probabilities (limited to [epsilon, 1 - epsilon], then divided by their sum), or logits.
     from_logits : bool
     axis : int
 
@@ -685,7 +687,7 @@ def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1):
     Raises
     ------
     DataError
-        At run time: a class number is not among the classes.
+        At run time: a class number is out of range.
     """
     output = floating(output)
     axis = normalize_axis(axis, output.ndim, "K.sparse_categorical_crossentropy")

@@ -1,7 +1,8 @@
-"""Entries taken from places, and put to places, that tensors of whole numbers say.
+"""Taking entries at indices that are tensors, writing to such indices, and searching.
 
-Taking and putting are each other's gradients: what was taken twice gets the sum. Sorting is taking
-from the places in the order of the numbers, so that its gradient needs nothing of its own.
+The gradient of taking is adding to zeros at the same indices, and vice versa. An entry that was
+taken twice gets the sum of both gradients. Sorting takes entries in the order of `ArgSort`, so its
+gradient is that of taking.
 """
 
 from __future__ import annotations
@@ -13,19 +14,19 @@ import numpy as np
 from kerascope.backend.dtypes import is_float
 from kerascope.backend.graph import Op, ShapeOfFirst, ShapeOfLast, Tensor, parametric
 from kerascope.backend.ops.broadcasting import cast
-from kerascope.backend.ops.indexing import known_values, sizes_said_by
+from kerascope.backend.ops.indexing import known_values, sizes_from
 from kerascope.backend.shapes import merge_shapes
 from kerascope.backend.types import Gradients, Shape, Tensors
 from kerascope.errors import DataError, GradientError, ShapeError
 
-__all__: list[str] = []  # none is a function of K
+__all__: list[str] = []  # K exports none of these functions
 
 # --- along one axis -------------------------------------------------------------------------------
 
 
 @parametric
 class ArgSort(ShapeOfFirst):
-    """The places of `x` along `axis` in the order of its numbers; equal ones stay in theirs."""
+    """The indices that sort `x` along `axis`; equal numbers keep their order."""
 
     axis: int
     descending: bool = False
@@ -42,23 +43,22 @@ class ArgSort(ShapeOfFirst):
 
 @parametric
 class AlongAxis(Op):
-    """An op on the places along an axis, for each line along it its own."""
+    """Base class of ops with an index along `axis` for each of the other positions."""
 
     axis: int
 
     def places(self, indices: np.ndarray, size: int) -> np.ndarray:
-        """Return the places from 0 on; negative ones are counted from the end."""
+        """Return the indices as numbers from 0 on, or raise DataError if one is out of range."""
         if indices.size and not (-size <= indices.min() and indices.max() < size):
             wrong = indices[(indices < -size) | (indices >= size)].flat[0]
             raise DataError(
-                f"{self.name}: no place {wrong} along an axis of {size}; "
-                f"expected {-size} to {size - 1}."
+                f"{self.name}: expected indices from {-size} to {size - 1}, got {wrong}."
             )
         return np.where(indices < 0, indices + size, indices)
 
 
 class TakeAlongAxis(AlongAxis):
-    """The entries of `x` at the places that `indices` names in each line along `axis`."""
+    """The entries of `x` at `indices` along `axis`: NumPy's `take_along_axis`."""
 
     may_refuse = True
 
@@ -68,8 +68,8 @@ class TakeAlongAxis(AlongAxis):
         merged = merge_shapes(*shapes)
         if merged is None:
             raise ShapeError(
-                f"{self.name}: x of shape {x.shape} and indices of shape {indices.shape}; "
-                f"expected equal sizes outside of axis {self.axis}.",
+                f"{self.name}: expected equal sizes except along axis {self.axis}, got x "
+                f"{x.shape} and indices {indices.shape}.",
                 subject=indices,
             )
         return merged
@@ -82,7 +82,7 @@ class TakeAlongAxis(AlongAxis):
 
 
 class AddAlongAxis(ShapeOfLast, AlongAxis):
-    """Zeros with the shape of `like`, to which each `x` is added at its place along `axis`."""
+    """Zeros with the shape of `like`, with each entry of `x` added at its index along `axis`."""
 
     may_refuse = True
     inputs_read_by_shape = frozenset({2})
@@ -100,7 +100,7 @@ class AddAlongAxis(ShapeOfLast, AlongAxis):
 
 @parametric
 class Roll(ShapeOfFirst):
-    """`x` moved along axes; what leaves at the end comes back at the beginning."""
+    """`x` shifted along axes; entries shifted beyond the end reappear at the beginning."""
 
     shift: tuple[int, ...]
     axes: tuple[int, ...]
@@ -114,10 +114,10 @@ class Roll(ShapeOfFirst):
 
 @parametric
 class PlacesWithPadding(Op):
-    """The places of an axis, so many, with those before and after it that a mode of padding says.
+    """The indices along an axis of the input's size, padded before and after.
 
-    The modes are those of `numpy.pad` that repeat what is there: "reflect", "symmetric", "edge",
-    "wrap".
+    `mode` is a mode of `numpy.pad` that repeats entries: "reflect", "symmetric", "edge" or "wrap".
+    Taking the entries at these indices pads a tensor.
     """
 
     before: int
@@ -136,25 +136,25 @@ class PlacesWithPadding(Op):
         return np.pad(places, (self.before, self.after), self.mode)  # type: ignore[call-overload]
 
 
-# --- rows of places: each names an entry, or a part with the axes that it does not name -----------
+# --- index vectors: each selects an entry, or a slice if it has fewer numbers than there are axes -
 
 
 class PlaceOp(Op):
-    """An op with an input of shape (..., n): along its last axis, a place in n axes."""
+    """Base class of ops with an input of index vectors (..., n), each for the first n axes."""
 
     may_refuse: ClassVar[bool] = True
 
     def where(self, indices: np.ndarray, sizes: tuple[int, ...]) -> tuple[np.ndarray, ...]:
-        """Return what NumPy takes for these places in an array of these sizes."""
+        """Return the index vectors as an index for NumPy, or raise DataError if out of range."""
         first = np.array(sizes[: indices.shape[-1]])
         if indices.size and not ((-first <= indices) & (indices < first)).all():
-            raise DataError(f"{self.name}: a place lies outside of an array of shape {sizes}.")
+            raise DataError(f"{self.name}: an index is out of range for shape {sizes}.")
         return tuple(np.moveaxis(indices, -1, 0))
 
 
 @parametric
 class TakePlaces(PlaceOp):
-    """The entries, or parts, of `x` at places in its first `axes` axes."""
+    """The entries or slices of `x` at index vectors for its first `axes` axes."""
 
     axes: int
 
@@ -169,12 +169,12 @@ class TakePlaces(PlaceOp):
 
 
 def _at_places(x: Tensor, indices: Tensor, like: Tensor) -> Tensor:
-    """Return the parts of `x` at places that have as many axes as `like`."""
+    """Return the slices of `x` at `indices`, with as many axes as `like`."""
     return TakePlaces(x.ndim - (like.ndim - indices.ndim + 1))(x, indices)
 
 
 class AddAtPlaces(ShapeOfLast, PlaceOp):
-    """Zeros with the shape of `like`, to which each `x` is added at its place."""
+    """Zeros with the shape of `like`, with each slice of `x` added at its index."""
 
     inputs_read_by_shape = frozenset({2})
 
@@ -188,10 +188,10 @@ class AddAtPlaces(ShapeOfLast, PlaceOp):
 
 
 class Scatter(PlaceOp):
-    """Zeros of a shape, to which each `x` is added at its place."""
+    """Zeros of the shape given by the third input, with each slice of `x` added at its index."""
 
     def infer_shape(self, x: Tensor, indices: Tensor, shape: Tensor) -> Shape:
-        return sizes_said_by(shape, "scatter: the shape")
+        return sizes_from(shape, "scatter: the shape")
 
     def perform(self, x: np.ndarray, indices: np.ndarray, shape: np.ndarray) -> np.ndarray:
         sizes = tuple(map(int, shape))
@@ -213,9 +213,10 @@ _UPDATES: dict[str, Any] = {
 
 @parametric
 class UpdatePlaces(ShapeOfFirst, PlaceOp):
-    """`x` with updates at places; `reduction` says what becomes of what stands there.
+    """`x` with updates at index vectors, combined with the old values by `reduction`.
 
-    "set", "add", "max", "min" or "mul"; of several that are set at one place the last one stays.
+    It is "set", "add", "max", "min" or "mul". If "set" writes one place several times, the last
+    value remains.
     """
 
     reduction: str
@@ -237,15 +238,15 @@ class UpdatePlaces(ShapeOfFirst, PlaceOp):
             return [g, None, to_updates]
         if self.reduction != "set":
             raise GradientError(
-                f"scatter_update: reduction={self.reduction!r} has no gradient here; "
-                f"expected None or 'add' between a weight and the loss."
+                f"scatter_update: reduction={self.reduction!r} has no gradient here. Use None or "
+                f"'add'."
             )
         kept = UpdatePlaces("set")(g, indices, 0 * updates)
         return [kept, None, to_updates if is_float(updates.dtype) else None]
 
 
 class UpdateSlice(ShapeOfFirst):
-    """`x` with `updates` from a place on, which may be known at run time only."""
+    """`x` with `updates` written from index `start` on, a vector computed at run time."""
 
     may_refuse = True
 
@@ -254,8 +255,8 @@ class UpdateSlice(ShapeOfFirst):
         sizes = zip(start, updates.shape, x.shape, strict=True)
         if any(not 0 <= first <= size - count for first, count, size in sizes):
             raise DataError(
-                f"slice_update: updates of shape {updates.shape} from {start.tolist()} on reach "
-                f"outside of shape {x.shape}."
+                f"slice_update: updates of shape {updates.shape} at {start.tolist()} must stay "
+                f"inside of shape {x.shape}."
             )
         out[self._inside(start, updates)] = updates
         return out
@@ -272,7 +273,7 @@ class UpdateSlice(ShapeOfFirst):
 
 
 class SliceLike(ShapeOfLast):
-    """The part of `x` from a place on that has the shape of `like`."""
+    """The part of `x` that begins at index `start` and has the shape of `like`."""
 
     inputs_read_by_shape = frozenset({2})
 
@@ -287,19 +288,22 @@ class SliceLike(ShapeOfLast):
         return [UpdateSlice()(0 * x, start, output_grads[0]), None, None]
 
 
-# --- where something is ---------------------------------------------------------------------------
+# --- searching and counting -----------------------------------------------------------------------
 
 
 @parametric
 class SearchSorted(Op):
-    """Before which entries of a sorted vector each value would stand; `side` decides equal ones."""
+    """The index at which each value would be inserted into a sorted vector.
+
+    `side` "left" inserts before equal entries, "right" after them.
+    """
 
     side: str
 
     def infer_shape(self, sequence: Tensor, values: Tensor) -> Shape:
         if sequence.ndim != 1:
             raise ShapeError(
-                f"searchsorted: the sequence has shape {sequence.shape}; expected 1 axis.",
+                f"searchsorted: expected a sequence with 1 axis, got {sequence.shape}.",
                 subject=sequence,
             )
         return values.shape
@@ -313,7 +317,7 @@ class SearchSorted(Op):
 
 
 class Nonzero(Op):
-    """The places of the entries that are not 0: a row of numbers for each axis."""
+    """The indices of the entries that are not 0, shape (ndim, n): a row for each axis."""
 
     def infer_shape(self, x: Tensor) -> Shape:
         return (x.ndim, None)
@@ -327,7 +331,7 @@ class Nonzero(Op):
 
 @parametric
 class Bincount(Op):
-    """How often each whole number from 0 on stands along the last axis, or its sum of weights."""
+    """How often each of 0, 1, 2, ... occurs along the last axis, or the sum of its weights."""
 
     minlength: int
     may_refuse = True
@@ -341,7 +345,7 @@ class Bincount(Op):
     def perform(self, x: np.ndarray, *weights: np.ndarray) -> np.ndarray:
         x = np.asarray(x, np.int64)
         if x.size and x.min() < 0:
-            raise DataError(f"bincount: got {x.min()}; expected whole numbers from 0 on.")
+            raise DataError(f"bincount: expected whole numbers >= 0, got {x.min()}.")
         length = max(self.minlength, int(x.max(initial=-1)) + 1)
         out = np.zeros((*x.shape[:-1], length), weights[0].dtype if weights else np.int32)
         rows = np.indices(x.shape, sparse=True)[:-1]
@@ -355,7 +359,7 @@ class Bincount(Op):
 
 
 class Histogram(Op):
-    """How many numbers of `x` lie between each two of the rising `borders`."""
+    """The number of entries of `x` between neighbouring `borders`, which are ascending."""
 
     def infer_shape(self, x: Tensor, borders: Tensor) -> Shape:
         size = borders.shape[0]
@@ -370,19 +374,19 @@ class Histogram(Op):
 
 @parametric
 class Unique(Op):
-    """The different entries of `x` in order, and, if wanted, where they are and how many.
+    """The distinct entries of `x`, sorted; optionally with their indices and counts.
 
-    `size` and `fill_value` make the number of entries a fixed one.
+    With `size` the number of entries is fixed: it is cut, or filled with `fill_value`.
     """
 
     axis: int | None
-    further: tuple[str, ...]  # of "return_index", "return_inverse", "return_counts"
+    further: tuple[str, ...]  # some of "return_index", "return_inverse", "return_counts"
     size: int | None = None
     fill_value: float | None = None
 
     @property
     def n_outputs(self) -> int:  # type: ignore[override]
-        """The values, and what else is wanted."""
+        """The values, and one output for each name in `further`."""
         return 1 + len(self.further)
 
     def infer_shape(self, x: Tensor) -> Any:
@@ -414,7 +418,7 @@ class Unique(Op):
         return self._fitted(numbers, 0, fill).astype("int32")
 
     def _fitted(self, values: np.ndarray, axis: int, fill: Any = None) -> np.ndarray:
-        """Return the first `size` entries, or as many with others behind them."""
+        """Return the first `size` entries; if there are fewer, fill values are appended."""
         if self.size is None:
             return values
         missing = self.size - values.shape[axis]

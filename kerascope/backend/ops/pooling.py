@@ -1,9 +1,9 @@
 """Pooling: each window of an image becomes one number, its maximum or its mean.
 
-Maxima and sums can be taken axis by axis: the maximum of a window is that of the maxima of its
-rows. That is how `MaxPool` and `AveragePool` compute. The gradient of a mean goes to all cells of
-the window in equal parts, that of a maximum to the first cell that holds it. Where the windows lie
-is worked out in `windows.py`.
+Maxima and sums can be computed axis by axis: the maximum of a window is the maximum of the maxima
+of its rows. `MaxPool` and `AveragePool` compute in this way. The gradient of a mean is shared
+equally by all cells of the window. The gradient of a maximum goes to the first cell that contains
+it. `windows.py` computes the positions of the windows.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kerascope.backend.ops.convolution_kernels import (
     Routine,
     Sizes,
     equal_parts,
-    shared_room,
+    scratch_array,
 )
 from kerascope.backend.ops.elementwise import floating
 from kerascope.backend.ops.into_memory import IntoMemory
@@ -39,20 +39,19 @@ from kerascope.errors import ArgumentError, ShapeError
 __all__ = ["pool1d", "pool2d", "pool3d"]
 
 
-# --- the numbers of pooling and of its gradients, into memory that is given -----------------------
+# --- routines for pooling and its gradients, which write into a given array -----------------------
 #
-# Pooling does little with each number, so its time is that of fetching them. A few images are done
-# from beginning to end before the next ones come: what the first pass leaves in the processor's
-# second cache, the second pass finds there.
+# Pooling does little work for each number, so the time of memory access dominates. A few images are
+# processed completely before the next ones, so that results of the first pass are still in the
+# processor's second-level cache in the second pass.
 #
-# As in `convolution_kernels.py`, a function that ends in `_into` looks at the shapes and returns a
-# function of (out, *inputs). The op calls it at once (`perform`), a compiled function keeps it
-# (`kernel`).
+# As in `convolution_kernels.py`, functions ending in `_into` take the shapes and return a routine
+# (out, *inputs). An op calls it at once (`perform`), and a compiled function keeps it (`kernel`).
 
 
 @parametric
 class WindowOp(Op):
-    """An op on the windows over the axes of `x` from `axis` on."""
+    """Base class of ops on windows over the axes of `x` from `axis` on."""
 
     pool_size: tuple[int, ...]
     strides: tuple[int, ...]
@@ -60,30 +59,30 @@ class WindowOp(Op):
     axis: int
 
     def pooled_shape(self, shape, where="pooling"):
-        """Return the shape with the windows counted instead of the cells."""
+        """Return the shape of the result of pooling an input of this shape."""
         return pooled_shape(shape, self.pool_size, self.strides, self.padding, self.axis, where)
 
     def lengths(self, shape: Sizes) -> Sizes:
-        """Return the lengths of the axes that are pooled."""
+        """Return the lengths of the pooled axes."""
         return shape[self.axis : self.axis + len(self.pool_size)]
 
     def along(self, shape: Sizes) -> Iterator[tuple[int, list[Place]]]:
-        """Yield each axis that is pooled, and the places of cell 0, 1, ... along it."""
+        """Yield (axis, places of cell 0, 1, ...) for each pooled axis."""
         facts = zip(self.lengths(shape), self.pool_size, self.strides, strict=True)
         for axis, (length, size, stride) in enumerate(facts, start=self.axis):
             yield axis, places_along(length, size, stride, self.padding)
 
     def places(self, shape: Sizes) -> list[Place]:
-        """Return the places of each cell, row by row, in an input of this shape."""
+        """Return the places of each cell of a window, row by row, in an input of this shape."""
         lengths = self.lengths(shape)
         return list(places_of_cells(lengths, self.pool_size, self.strides, self.padding, self.axis))
 
     def are_apart(self) -> bool:
-        """Tell whether no cell lies in two windows."""
+        """Return whether windows do not overlap."""
         return all(size <= step for size, step in zip(self.pool_size, self.strides, strict=True))
 
     def cover_all(self, shape: Sizes) -> bool:
-        """Tell whether each cell of an input of this shape lies in a window."""
+        """Return whether the windows cover each cell of an input of this shape."""
         return all(
             len({i for p in places for i in range(p.cells.start, p.cells.stop, p.cells.step)})
             == shape[axis]
@@ -92,7 +91,7 @@ class WindowOp(Op):
 
 
 def image_blocks(shape: Sizes, itemsize: int) -> list[slice]:
-    """Return which images to do together: so many that they fit into a block."""
+    """Return slices of the batch; the images of one slice fit into a block of memory."""
     per_image = max(1, prod(shape[1:]) * itemsize)
     return list(equal_parts(shape[0], max(1, BLOCK_BYTES // per_image)))
 
@@ -102,20 +101,20 @@ def longest(blocks: Iterable[slice]) -> int:
     return max((block.stop - block.start for block in blocks), default=0)
 
 
-# --- folding --------------------------------------------------------------------------------------
+# --- reducing windows, axis by axis ---------------------------------------------------------------
 
 
 class Fold(NamedTuple):
-    """How the windows along one axis become one number each.
+    """How the windows along one axis are reduced to one number each.
 
     Attributes
     ----------
     first : tuple of slice
-        The places of a cell that every window has.
+        The places of a cell that every window contains.
     others : list of Place
-        Those of the other cells; slices of all axes up to this one.
+        The places of the other cells, with slices for all axes up to this one.
     shape : tuple of int
-        Of the result, without the batch.
+        Shape of the result, without the batch.
     """
 
     first: tuple[slice, ...]
@@ -124,7 +123,7 @@ class Fold(NamedTuple):
 
 
 def folds_of(windows: WindowOp, shape: Sizes) -> list[Fold]:
-    """Return the steps that fold inputs of this shape, axis by axis."""
+    """Return the reductions for inputs of this shape, one for each axis."""
     found, pooled = [], windows.pooled_shape(shape)
     for axis, places in windows.along(shape):
         before = (slice(None),) * axis
@@ -145,7 +144,7 @@ def folds_of(windows: WindowOp, shape: Sizes) -> list[Fold]:
 
 
 def fold(function: np.ufunc, x: np.ndarray, step: Fold, out: np.ndarray) -> None:
-    """Fold the windows of `x` along one axis by a function of two arrays: cell after cell."""
+    """Reduce the windows of `x` along one axis with a ufunc of two arrays, cell by cell."""
     others = iter(step.others)
     second = next(others, None)
     if second is not None and out[second.windows].shape == out.shape:
@@ -159,16 +158,16 @@ def fold(function: np.ufunc, x: np.ndarray, step: Fold, out: np.ndarray) -> None
 
 
 def fold_into(function: np.ufunc, shape: Sizes, dtype: np.dtype, windows: WindowOp) -> Routine:
-    """Return the function (out, x) that brings each window down to one number."""
+    """Return the routine (out, x) that reduces each window to one number."""
     steps = folds_of(windows, shape)
     blocks = image_blocks(shape, dtype.itemsize)
     shapes = [(longest(blocks), *step.shape) for step in steps[:-1]]
 
     def fold_all(out: np.ndarray, x: np.ndarray) -> None:
-        rooms = [shared_room(f"fold {n}", shape, dtype) for n, shape in enumerate(shapes)]
+        buffers = [scratch_array(f"fold {n}", shape, dtype) for n, shape in enumerate(shapes)]
         for images in blocks:
             part = x[images]
-            results = [room[: len(part)] for room in rooms]
+            results = [buffer[: len(part)] for buffer in buffers]
             for step, result in zip(steps, [*results, out[images]], strict=True):
                 fold(function, part, step, result)
                 part = result
@@ -177,9 +176,9 @@ def fold_into(function: np.ufunc, shape: Sizes, dtype: np.dtype, windows: Window
 
 
 def average_into(shape: Sizes, dtype: np.dtype, windows: WindowOp) -> Routine:
-    """Return the function (out, x) for the mean of each window.
+    """Return the routine (out, x) for the mean of each window.
 
-    float16 is summed as float32: sums would soon be too large for it.
+    float16 is summed in float32, because the sums may overflow.
     """
     summed_in = np.result_type(dtype, np.float32)
     counts = cell_counts(windows, shape, summed_in)
@@ -195,8 +194,8 @@ def average_into(shape: Sizes, dtype: np.dtype, windows: WindowOp) -> Routine:
     pooled = windows.pooled_shape(shape)
 
     def average_wide(out: np.ndarray, x: np.ndarray) -> None:
-        wide = shared_room("wide", shape, summed_in)
-        total = shared_room("wide total", pooled, summed_in)
+        wide = scratch_array("wide", shape, summed_in)
+        total = scratch_array("wide total", pooled, summed_in)
         np.copyto(wide, x)
         add_up(total, wide)
         np.divide(total, counts, out=total)
@@ -206,7 +205,7 @@ def average_into(shape: Sizes, dtype: np.dtype, windows: WindowOp) -> Routine:
 
 
 def cell_counts(windows: WindowOp, shape: Sizes, dtype: Any) -> np.ndarray:
-    """Return how many cells of an input of this shape each window covers; a scalar if all alike."""
+    """Return the number of input cells in each window; a scalar if all numbers are equal."""
     after = len(shape) - windows.axis - len(windows.pool_size)
     ones = np.ones((*(1,) * windows.axis, *windows.lengths(shape), *(1,) * after), dtype)
     counts = np.empty(windows.pooled_shape(ones.shape), dtype)
@@ -215,27 +214,27 @@ def cell_counts(windows: WindowOp, shape: Sizes, dtype: Any) -> np.ndarray:
     return np.asarray(counts.flat[0]) if alike else counts
 
 
-# --- the ways back --------------------------------------------------------------------------------
+# --- gradients ------------------------------------------------------------------------------------
 
 
 def hits(
-    x: np.ndarray, y: np.ndarray, places: Sequence[Place], rooms: np.ndarray
+    x: np.ndarray, y: np.ndarray, places: Sequence[Place], buffers: np.ndarray
 ) -> Iterator[tuple[Place, np.ndarray]]:
-    """Yield each cell's place, and in which windows it is the first that equals `y`.
+    """Yield (place, hit) for each cell; `hit` marks the windows in which it is the first maximum.
 
     Parameters
     ----------
     x, y : numpy.ndarray
-        What was pooled, and the maxima.
+        The input of the pooling, and the maxima.
     places : list of Place
-    rooms : numpy.ndarray of bool, shape (2, *y.shape)
-        The hits of one cell overwrite those of the last.
+    buffers : numpy.ndarray of bool, shape (2, *y.shape)
+        Scratch memory; each `hit` overwrites the previous one.
     """
-    waiting, room = rooms  # waiting: windows whose maximum has not come yet
+    waiting, buffer = buffers  # waiting: windows whose maximum was not found yet
     waiting.fill(True)
     for place in places:
         still = waiting[place.windows]
-        hit = room[tuple(slice(0, n) for n in still.shape)]
+        hit = buffer[tuple(slice(0, n) for n in still.shape)]
         np.equal(x[place.cells], y[place.windows], out=hit)
         np.logical_and(hit, still, out=hit)
         np.logical_xor(still, hit, out=still)
@@ -243,14 +242,14 @@ def hits(
 
 
 def put_at_maximum_into(shape: Sizes, dtype: np.dtype, windows: WindowOp) -> Routine:
-    """Return the function (out, g, x, y): each number of `g` at the first maximum of its window.
+    """Return the routine (out, g, x, y) that adds each number of `g` at its window's first maximum.
 
     Parameters
     ----------
     shape : tuple of int
-        Of `x` and `out`.
+        Shape of `x` and `out`.
     dtype : numpy.dtype
-        Of `g` and `out`.
+        Dtype of `g` and `out`.
     """
     places, pooled = windows.places(shape), windows.pooled_shape(shape)
     apart, covered = windows.are_apart(), windows.cover_all(shape)
@@ -258,19 +257,19 @@ def put_at_maximum_into(shape: Sizes, dtype: np.dtype, windows: WindowOp) -> Rou
     block = (longest(blocks), *pooled[1:])
 
     def put(out: np.ndarray, g: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
-        rooms = shared_room("hits", (2, *block), np.dtype(bool))
-        product_room = shared_room("product", block, dtype)
+        buffers = scratch_array("hits", (2, *block), np.dtype(bool))
+        products = scratch_array("product", block, dtype)
         if not (apart and covered):
             out.fill(0)
         for images in blocks:
-            own = rooms[:, : images.stop - images.start]
+            own = buffers[:, : images.stop - images.start]
             came, result = g[images], out[images]
             for place, hit in hits(x[images], y[images], places, own):
                 target = result[place.cells]
-                if apart:  # no cell lies in two windows: nothing to add up
+                if apart:  # no cell is in two windows, so nothing is added up
                     np.multiply(came[place.windows], hit, out=target)
                 else:
-                    product = product_room[tuple(slice(0, n) for n in hit.shape)]
+                    product = products[tuple(slice(0, n) for n in hit.shape)]
                     np.multiply(came[place.windows], hit, out=product)
                     np.add(target, product, out=target)
 
@@ -278,7 +277,7 @@ def put_at_maximum_into(shape: Sizes, dtype: np.dtype, windows: WindowOp) -> Rou
 
 
 def spread_average_into(shape: Sizes, dtype: np.dtype, windows: WindowOp) -> Routine:
-    """Return the function (out, g, like): each number of `g` in equal parts on its window."""
+    """Return the routine (out, g, like) that shares each number of `g` among its window's cells."""
     places, pooled = windows.places(shape), windows.pooled_shape(shape)
     apart, covered = windows.are_apart(), windows.cover_all(shape)
     counts = cell_counts(windows, shape, dtype)
@@ -286,11 +285,11 @@ def spread_average_into(shape: Sizes, dtype: np.dtype, windows: WindowOp) -> Rou
     block = (longest(blocks), *pooled[1:])
 
     def spread(out: np.ndarray, g: np.ndarray, like: np.ndarray) -> None:
-        room = shared_room("product", block, dtype)
+        buffer = scratch_array("product", block, dtype)
         if not (apart and covered):
             out.fill(0)
         for images in blocks:
-            parts, result = room[: images.stop - images.start], out[images]
+            parts, result = buffer[: images.stop - images.start], out[images]
             np.divide(g[images], counts, out=parts)
             for place in places:
                 target = result[place.cells]
@@ -320,7 +319,7 @@ class MaxPool(WindowOp, IntoMemory):
 
 
 class PutAtMaximum(WindowOp, IntoMemory):
-    """Zeros with the shape of `x`, and each number of `g` at the first maximum of its window."""
+    """The gradient of `MaxPool`: each number of `g` is added at the first maximum of its window."""
 
     def infer_shape(self, g: Tensor, x: Tensor, y: Tensor) -> Shape:
         return x.shape
@@ -335,15 +334,15 @@ class PutAtMaximum(WindowOp, IntoMemory):
 
 
 class TakeAtMaximum(WindowOp):
-    """The number of `g` that lies where each window of `x` has its first maximum."""
+    """The number of `g` at the place of the first maximum of each window of `x`."""
 
     def infer_shape(self, g: Tensor, x: Tensor, y: Tensor) -> Shape:
         return y.shape
 
     def perform(self, g: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         result = np.zeros(y.shape, g.dtype)
-        places, rooms = self.places(x.shape), np.empty((2, *y.shape), bool)
-        for (cells, windows), hit in hits(x, y, places, rooms):
+        places, buffers = self.places(x.shape), np.empty((2, *y.shape), bool)
+        for (cells, windows), hit in hits(x, y, places, buffers):
             result[windows] += g[cells] * hit
         return result
 
@@ -356,7 +355,7 @@ class TakeAtMaximum(WindowOp):
 
 
 class AveragePool(WindowOp, IntoMemory):
-    """The mean of each window of `x`: of the cells that lie inside `x`."""
+    """The mean of each window of `x`; cells outside of `x` are not counted."""
 
     def infer_shape(self, x: Tensor) -> Shape:
         return self.pooled_shape(x.shape, self.name)
@@ -370,7 +369,7 @@ class AveragePool(WindowOp, IntoMemory):
 
 
 class SpreadAverage(ShapeOfLast, WindowOp, IntoMemory):
-    """Zeros with the shape of `like`, and each number of `g` in equal parts on its window."""
+    """The gradient of `AveragePool`: each number of `g` in equal parts on its window's cells."""
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         shape, dtype = outputs[0]
@@ -387,16 +386,16 @@ _MODES = {"max": MaxPool, "avg": AveragePool}
 
 
 def _pool(where, axes, x, pool_size, strides, padding, data_format, pool_mode):
-    """Pool over this number of axes."""
+    """Return `x` pooled over `axes` axes."""
     x = floating(x)
     if x.ndim != axes + 2:
         raise ShapeError(
-            f"{where}: x has shape {x.shape}; expected {axes + 2} axes: the batch, {axes} of "
-            f"places and the channels.",
+            f"{where}: expected x with {axes + 2} axes (batch and channels, and {axes} to pool), "
+            f"got {x.shape}.",
             subject=x,
         )
     if pool_mode not in _MODES:
-        raise ArgumentError(f"{where}: pool_mode {pool_mode!r}; expected 'max' or 'avg'.")
+        raise ArgumentError(f"{where}: expected pool_mode 'max' or 'avg', got {pool_mode!r}.")
     sizes = sizes_along_axes(pool_size, axes, f"{where}: pool_size")
     steps = sizes if strides is None else sizes_along_axes(strides, axes, f"{where}: strides")
     padding = checked_padding(padding, where, PADDINGS)
@@ -428,30 +427,30 @@ def pool2d(x, pool_size, strides=(1, 1), padding="valid", data_format=None, pool
     pool_size : tuple of 2 int, or int
         Rows and columns of a window.
     strides : tuple of 2 int, or int, optional
-        How far it is from one window to the next; None is `pool_size`, so that they do not
+        Distance from one window to the next. None means `pool_size`, so that windows do not
         overlap.
     padding : {"valid", "same"}
-        "valid": windows lie inside. "same": one window for each `strides`-th cell; windows may
-        reach over the edges.
+        "valid": windows stay inside the image. "same": one window for each `strides`-th cell;
+        windows may extend beyond the edges.
     data_format : {"channels_last", "channels_first"}, optional
-        Where the channels of `x` lie; default `K.image_data_format()`.
+        Layout of `x`; default `K.image_data_format()`.
     pool_mode : {"max", "avg"}
 
     Returns
     -------
     Tensor
-        With (n - pool_size) // strides + 1 rows and columns where the padding is "valid", with
-        n / strides, rounded up, where it is "same".
+        Rows and columns: (n - pool_size) // strides + 1 for "valid", n / strides rounded up for
+        "same".
 
     Raises
     ------
     ShapeError
-        A window is larger than the image and the padding "valid".
+        A window is larger than the image and the padding is "valid".
 
     Notes
     -----
-    Where a window reaches over the edge, the mean is that of the cells inside. The gradient of a
-    maximum goes to the first cell, row by row, that holds it.
+    If a window extends beyond the edge, only the cells inside count for the mean. The gradient of
+    a maximum goes to the first cell, row by row, that contains it.
 
     Examples
     --------
@@ -464,7 +463,7 @@ def pool2d(x, pool_size, strides=(1, 1), padding="valid", data_format=None, pool
 
 
 def pool3d(x, pool_size, strides=(1, 1, 1), padding="valid", data_format=None, pool_mode="max"):
-    """Return the maximum or the mean of each window of volumes; `pool2d` with one axis more.
+    """Return the maximum or the mean of each window of volumes: `pool2d` with one more axis.
 
     Parameters
     ----------

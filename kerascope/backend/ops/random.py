@@ -1,11 +1,11 @@
 """Random numbers as pure functions of a seed and a count of draws.
 
-The count is a variable that every completed call of a function moves on by one (its
-`default_update`). So two calls draw different numbers, while a call that was abandoned half way, or
-stepped through in a debugger, draws the same ones when it is repeated.
+The count is a variable that each completed call of a function increases by one (its
+`default_update`). So two calls draw different numbers. A call that was abandoned halfway, or
+stepped through in a debugger, draws the same numbers when it is repeated.
 
-Without a seed, one is drawn from NumPy's global generator when the op is made: `np.random.seed(0)`
-at the top of a script makes all of it repeatable.
+Without a seed, one is drawn from NumPy's global generator when the op is made. So
+`np.random.seed(0)` at the top of a script makes the whole script reproducible.
 
 References
 ----------
@@ -24,7 +24,7 @@ from kerascope.backend.dtypes import checked_dtype, is_float
 from kerascope.backend.graph import Apply, Constant, Op, as_tensor, parametric
 from kerascope.backend.ops.elementwise import Add
 from kerascope.backend.ops.indexing import shape as shape_of
-from kerascope.backend.ops.indexing import sizes_said_by
+from kerascope.backend.ops.indexing import sizes_from
 from kerascope.backend.ops.shaping import shape_vector
 from kerascope.backend.scopes import scoped
 from kerascope.backend.types import Kernel, Shape, Spec, Specs, Tensor
@@ -53,14 +53,14 @@ def fresh_seed():
 
 @parametric
 class RandomOp(Op):
-    """Random numbers of a given shape; `draws` counts the calls before."""
+    """Base class: random numbers of a given shape; `draws` is the number of previous calls."""
 
     seed: int
     dtype: str
-    is_pure = False  # so that nobody takes two draws for one
+    is_pure = False  # two ops with the same inputs are not merged into one
 
     def infer_shape(self, shape: Tensor, draws: Tensor) -> Shape:
-        return sizes_said_by(shape, f"{self.name}: the shape")
+        return sizes_from(shape, f"{self.name}: the shape")
 
     def infer_dtype(self, shape: Tensor, draws: Tensor) -> str:
         return self.dtype
@@ -71,14 +71,14 @@ class RandomOp(Op):
         return self.draw(generator, tuple(shape))
 
     def draw(self, generator: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-        """Return the numbers, of this shape, from a generator."""
-        raise NotImplementedError(f"op {type(self).__name__} does not define draw")
+        """Return random numbers of this shape, drawn from a generator."""
+        raise NotImplementedError(f"op {type(self).__name__}: define draw().")
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         draw_into = self.drawing(outputs[0])
         if draw_into is None:
             return None
-        # To set a generator back to a count is ten times faster than to make one.
+        # Resetting a generator to a count is ten times faster than making a new one.
         source = np.random.Philox(key=self.seed)
         generator, start = np.random.Generator(source), source.state
         counter = start["state"]["counter"]
@@ -91,12 +91,12 @@ class RandomOp(Op):
         return compute
 
     def drawing(self, spec: Spec) -> Drawing | None:
-        """Return a function of (generator, out) that does what `draw` does; None if none can."""
+        """Return a function (generator, out) that draws into an array; None if not supported."""
         return None
 
 
 def _uniform(generator, shape, dtype):
-    """Return numbers in [0, 1), all of which the type holds exactly."""
+    """Return uniform numbers in [0, 1) that `dtype` represents exactly (1 never occurs)."""
     if dtype == "float16":
         return (generator.integers(0, 2048, shape, "uint16") / np.float32(2048)).astype(dtype)
     return generator.random(shape, dtype)
@@ -111,7 +111,7 @@ def _normal(generator, shape, dtype):
 def _scaled(
     draw: Callable[..., np.ndarray], dtype: str, factor: float, offset: float
 ) -> Drawing | None:
-    """Return what draws into an array, multiplies and adds; float16 a generator does not draw."""
+    """Return a function that draws into an array, then multiplies and adds; None for float16."""
 
     def draw_into(generator: np.random.Generator, out: np.ndarray) -> None:
         draw(generator, None, out.dtype, out)
@@ -123,7 +123,7 @@ def _scaled(
 
 @parametric
 class RandomUniform(RandomOp):
-    """Numbers spread evenly over [low, high)."""
+    """Uniformly distributed numbers in [low, high)."""
 
     low: float
     high: float
@@ -137,7 +137,7 @@ class RandomUniform(RandomOp):
 
 @parametric
 class RandomNormal(RandomOp):
-    """Normally distributed numbers."""
+    """Normally distributed numbers with this mean and standard deviation."""
 
     mean: float
     stddev: float
@@ -165,7 +165,7 @@ class TruncatedNormal(RandomOp):
 
 @parametric
 class RandomBinomial(RandomOp):
-    """1 with probability `p`, else 0."""
+    """1 with probability `p`, otherwise 0."""
 
     p: float
 
@@ -185,13 +185,13 @@ class RandomBinomial(RandomOp):
 
 
 def _random(op_class, shape, dtype, seed, *parameters):
-    """Apply a random op, with a count of draws of its own."""
+    """Call a random op with a new variable that counts its draws."""
     op = op_class(_checked_seed(seed), _float_dtype(dtype), *map(float, parameters))
     sizes = shape_vector(shape)
     if not isinstance(sizes, Tensor):
         sizes = Constant(np.array(sizes, "int32"))
     draws = Variable(0, "int64", scoped(f"{op.name}/draws"))
-    # Made by hand: in eager mode `draws + 1` would be the number 1, not a graph.
+    # Written as an Apply, because in eager mode `draws + 1` would be the number 1, not a graph.
     draws.default_update = Apply(Add(), [draws, Constant(1, "int64")]).outputs[0]
     return op(sizes, draws)
 
@@ -203,12 +203,12 @@ def _checked_seed(seed: int | None) -> int:
 def _float_dtype(dtype: str | None) -> str:
     dtype = checked_dtype(dtype or config.floatx)
     if not is_float(dtype):
-        raise DtypeError(f"random numbers: dtype {dtype!r}; expected a type of floats.")
+        raise DtypeError(f"random numbers: expected a float dtype, got {dtype!r}.")
     return dtype
 
 
 def random_uniform(shape, minval=0.0, maxval=1.0, dtype=None, seed=None):
-    """Return random numbers spread evenly over [minval, maxval).
+    """Return uniformly distributed random numbers in [minval, maxval).
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def random_uniform(shape, minval=0.0, maxval=1.0, dtype=None, seed=None):
     Returns
     -------
     Tensor
-        Other numbers at each call of a function.
+        New numbers at each call of a function.
 
     Examples
     --------
@@ -236,20 +236,27 @@ def random_uniform(shape, minval=0.0, maxval=1.0, dtype=None, seed=None):
 
 
 def random_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
-    """Return normally distributed random numbers; arguments as for `random_uniform`."""
+    """Return normally distributed random numbers.
+
+    `shape`, `dtype` and `seed` are as for `random_uniform`.
+    """
     return _random(RandomNormal, shape, dtype, seed, mean, stddev)
 
 
 def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
-    """Return normally distributed numbers of which none is further than 2 * stddev from the mean.
+    """Return normally distributed random numbers, at most 2 * stddev from the mean.
 
-    Arguments as for `random_uniform`. Numbers that are too far away are drawn again.
+    Numbers that are further away are drawn again. `shape`, `dtype` and `seed` are as for
+    `random_uniform`.
     """
     return _random(TruncatedNormal, shape, dtype, seed, mean, stddev)
 
 
 def random_binomial(shape, p=0.0, dtype=None, seed=None):
-    """Return ones with probability `p`, else zeros; arguments as for `random_uniform`."""
+    """Return 1 with probability `p`, otherwise 0, for each element.
+
+    `shape`, `dtype` and `seed` are as for `random_uniform`.
+    """
     return _random(RandomBinomial, shape, dtype, seed, p)
 
 
@@ -260,36 +267,36 @@ def _random_variable(op_class, shape, dtype, name, seed, *parameters):
 
 
 def random_uniform_variable(shape, low, high, dtype=None, name=None, seed=None):
-    """Return a variable that starts with random numbers spread evenly over [low, high)."""
+    """Return a variable initialized with uniformly distributed numbers in [low, high)."""
     return _random_variable(RandomUniform, shape, dtype, name, seed, low, high)
 
 
 def random_normal_variable(shape, mean, scale, dtype=None, name=None, seed=None):
-    """Return a variable that starts with normally distributed numbers of deviation `scale`."""
+    """Return a variable initialized with normal numbers of standard deviation `scale`."""
     return _random_variable(RandomNormal, shape, dtype, name, seed, mean, scale)
 
 
 def dropout(x, level, noise_shape=None, seed=None):
-    """Return `x` with a random share of its elements set to 0 and the others scaled up.
+    """Return `x` with a random fraction of its elements set to 0 and the others scaled up.
 
     Parameters
     ----------
     x : Tensor
     level : float
-        Share that is dropped: in [0, 1).
+        Fraction that is dropped, in [0, 1).
     noise_shape : tuple of int or None, optional
-        Shape of the random choices, broadcast against `x`: a 1 drops along a whole axis at once;
-        None stands for the size that `x` has.
+        Shape of the random choices, broadcast against `x`. A size of 1 makes the same choice along
+        the whole axis; None means the size of `x`.
     seed : int, optional
 
     Notes
     -----
-    y = x * keep / (1 - level), where keep is 1 with probability 1 - level: the mean stays that of
-    x.
+    y = x * keep / (1 - level), where keep is 1 with probability 1 - level, otherwise 0. So the
+    expected value of y is x.
     """
     x = as_tensor(x)
     if not 0 <= level < 1:
-        raise ArgumentError(f"K.dropout: level {level!r}; expected at least 0 and below 1.")
+        raise ArgumentError(f"K.dropout: expected a level in [0, 1), got {level!r}.")
     if level == 0:
         return x
     keep = random_binomial(_noise_shape(x, noise_shape), 1 - level, x.dtype, seed)
@@ -303,8 +310,8 @@ def _noise_shape(x, noise_shape):
         return noise_shape
     if len(noise_shape) != x.ndim:
         raise ArgumentError(
-            f"K.dropout: noise_shape {tuple(noise_shape)} for shape {x.shape}; "
-            f"expected one entry for each of {x.ndim} axes."
+            f"K.dropout: expected a noise_shape of {x.ndim} entries for shape {x.shape}, got "
+            f"{tuple(noise_shape)}."
         )
     sizes = [own if n is None else n for n, own in zip(noise_shape, x.shape, strict=True)]
     if None not in sizes:

@@ -1,7 +1,7 @@
-"""Sums, means, extremes, running sums: functions that make one number of many along some axes.
+"""Reductions along axes (sums, means, extremes, ...) and cumulative sums and products.
 
-`axis` is None (all axes), an int or a list of ints, and may be negative. With `keepdims` the axes
-stay, with size 1.
+`axis` is None (all axes), an int or a list of ints, and may be negative. With `keepdims` the
+reduced axes are kept with size 1.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ __all__ = [
 ]
 
 
-# --- running sums and products --------------------------------------------------------------------
+# --- cumulative sums and products -----------------------------------------------------------------
 
 
 @parametric
 class CumulativeSum(ShapeOfFirst):
-    """At each place along `axis` the sum up to it, or, from the end, the sum from it on."""
+    """The cumulative sum along `axis`, from the first element or (`from_end`) from the last."""
 
     axis: int
     from_end: bool = False
@@ -75,7 +75,7 @@ class CumulativeSum(ShapeOfFirst):
 
 @parametric
 class CumulativeProduct(ShapeOfFirst):
-    """At each place along `axis` the product up to it; its gradient wants elements other than 0."""
+    """The cumulative product along `axis`. Its gradient is NaN where an element is 0."""
 
     axis: int
 
@@ -94,9 +94,9 @@ class CumulativeProduct(ShapeOfFirst):
 
 @parametric
 class Reduction(Op):
-    """A function that makes one number of those along `axes` (sorted, counted from the front).
+    """Base class of functions that reduce `axes` (sorted, not negative) to one number.
 
-    Where it goes through them with a ufunc of two numbers, a subclass says no more than which one.
+    If the function is the reduction by a ufunc of two numbers, a subclass only sets `of_two`.
     """
 
     axes: tuple[int, ...]
@@ -114,12 +114,12 @@ class Reduction(Op):
         return reduction(f"np.{self.of_two.__name__}", self.axes, self.keepdims)
 
     def spread(self, y: Tensor, x: Tensor) -> Tensor:
-        """Return a tensor of the result's shape, stretched to the shape of `x`."""
+        """Return `y`, which has the shape of the result, broadcast to the shape of `x`."""
         return BroadcastLike(None if self.keepdims else self.axes)(y, x)
 
 
-def room_for_reduced(spec: Spec, axes: Sequence[int]) -> np.ndarray:
-    """Return room for one number in the place of those along `axes`, which stay with size 1."""
+def empty_reduced(spec: Spec, axes: Sequence[int]) -> np.ndarray:
+    """Return an uninitialized array for a reduction over `axes`, which are kept with size 1."""
     shape = [1 if axis in axes else size for axis, size in enumerate(spec.shape)]
     return np.empty(shape, spec.dtype)
 
@@ -131,7 +131,7 @@ def _reduce(op_class, x, axis, keepdims):
 
 
 def sum(x: TensorLike, axis: Axes = None, keepdims: bool = False) -> Tensor:
-    """Return the sum over `axis`; booleans are counted.
+    """Return the sum over `axis`; True counts as 1.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def sum(x: TensorLike, axis: Axes = None, keepdims: bool = False) -> Tensor:
     axis : int, list of int or None
         None means all axes.
     keepdims : bool
-        Keep the axes, with size 1.
+        Whether to keep the axes, with size 1.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def sum(x: TensorLike, axis: Axes = None, keepdims: bool = False) -> Tensor:
 
 @parametric
 class CountOver(Op):
-    """How many elements of `x` lie along `axes`, as a scalar."""
+    """The number of elements of `x` along `axes`, as a scalar."""
 
     axes: tuple[int, ...]
     dtype: str
@@ -172,7 +172,7 @@ class Mean(Reduction):
     """The arithmetic mean over `axes`."""
 
     def perform(self, x: np.ndarray) -> np.ndarray:
-        # A type as narrow as float16 would lose half of its digits in the sum.
+        # float16 would lose half of its digits in the sum.
         wide = np.result_type(x.dtype, np.float32)
         total = x.sum(axis=self.axes, keepdims=self.keepdims, dtype=wide)
         return np.divide(total, self._count(x)).astype(x.dtype, copy=False)
@@ -181,7 +181,7 @@ class Mean(Reduction):
         x, total = inputs[0], reduction("np.add", self.axes, self.keepdims)
         if x.dtype == np.float16:
             return None
-        if self._count(x) == 1:  # the sum of one number is 0 + x
+        if self._count(x) == 1:  # the mean of one number; adding 0 copies it
             return f"np.add({{0}}.reshape({outputs[0].shape}), {number(0)}, {{out}})"
         return f"np.divide({total}, {number(self._count(x))}, {{out}})"
 
@@ -199,7 +199,7 @@ class Mean(Reduction):
 def mean(x: TensorLike, axis: Axes = None, keepdims: bool = False) -> Tensor:
     """Return the mean over `axis`; integers and booleans are cast to `floatx` first.
 
-    Parameters and shapes as for `sum`.
+    The arguments are those of `sum`.
     """
     return _reduce(Mean, floating(x), axis, keepdims)
 
@@ -227,9 +227,10 @@ class Prod(Reduction):
 
 @parametric
 class ProductOfOthers(Op):
-    """For each element the product of all others along `axes`: right for zeros too.
+    """For each element, the product of all other elements along `axes`; exact also with zeros.
 
-    Its own derivative (the second one of a product) divides by the elements: they must not be 0.
+    Its derivative, the second derivative of a product, divides by the elements and so needs
+    elements other than 0.
     """
 
     axes: tuple[int, ...]
@@ -258,7 +259,7 @@ def prod(x: TensorLike, axis: Axes = None, keepdims: bool = False) -> Tensor:
 
 
 class Extreme(Reduction):
-    """The greatest or least element; the gradient is shared equally among equal ones."""
+    """Base class of `Max` and `Min`; if several elements are equal, they share the gradient."""
 
     def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         x = inputs[0]
@@ -274,7 +275,7 @@ class Max(Extreme):
 
 
 def max(x: TensorLike, axis: Axes = None, keepdims: bool = False) -> Tensor:
-    """Return the greatest element over `axis`; where several are equal they share the gradient."""
+    """Return the greatest element over `axis`. Several equal ones share the gradient."""
     return _reduce(Max, x, axis, keepdims)
 
 
@@ -285,7 +286,7 @@ class Min(Extreme):
 
 
 def min(x: TensorLike, axis: Axes = None, keepdims: bool = False) -> Tensor:
-    """Return the least element over `axis`; where several are equal they share the gradient."""
+    """Return the least element over `axis`. Several equal ones share the gradient."""
     return _reduce(Min, x, axis, keepdims)
 
 
@@ -318,25 +319,25 @@ def all(x: TensorLike, axis: Axes = None, keepdims: bool = False) -> Tensor:
 
 
 def greatest(x: np.ndarray, axes: int | tuple[int, ...]) -> np.ndarray:
-    """Return the greatest number along axes, which stay with size 1; of no floats, -inf."""
+    """Return the maximum along axes, which are kept with size 1; -inf if there are no floats."""
     least = -np.inf if x.dtype.kind == "f" else None
     return np.maximum.reduce(x, axes, keepdims=True, initial=least)
 
 
 class LogSumExp(Reduction):
-    """`log(sum(exp(x)))` over `axes`, computed from the distances to the greatest element."""
+    """`log(sum(exp(x)))` over `axes`; the maximum is subtracted first, to avoid overflow."""
 
     def perform(self, x: np.ndarray) -> np.ndarray:
         top = greatest(x, self.axes)
         top = np.where(np.isfinite(top), top, np.zeros_like(top))
-        powers = np.exp(np.subtract(x, top, order="C"))  # by its order they are added
+        powers = np.exp(np.subtract(x, top, order="C"))  # the order fixes the order of the sum
         total = powers.sum(axis=self.axes, keepdims=True)
         result = np.log(total) + top
         return result if self.keepdims else np.squeeze(result, self.axes)
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         axes, powers = self.axes, np.empty(*inputs[0])
-        top, total = room_for_reduced(inputs[0], axes), room_for_reduced(inputs[0], axes)
+        top, total = empty_reduced(inputs[0], axes), empty_reduced(inputs[0], axes)
         is_endless = np.empty(top.shape, "bool")
 
         def compute(out: np.ndarray, x: np.ndarray) -> None:
@@ -369,7 +370,7 @@ def logsumexp(x: TensorLike, axis: Axes = None, keepdims: bool = False) -> Tenso
 
 @parametric
 class ArgExtreme(Op):
-    """Place of the greatest or least element along `axis`, the first of equal ones; no gradient."""
+    """Base class: index of the greatest or least element along `axis`; the first of equal ones."""
 
     axis: int
     of_numpy: ClassVar[Callable]
@@ -388,31 +389,31 @@ class ArgExtreme(Op):
 
 
 class Argmax(ArgExtreme):
-    """Place of the greatest element along `axis`."""
+    """Index of the greatest element along `axis`."""
 
     of_numpy = staticmethod(np.argmax)
 
 
 def argmax(x: TensorLike, axis: int = -1) -> Tensor:
-    """Return the place of the greatest element along `axis`, as int64."""
+    """Return the index of the greatest element along `axis`, as int64."""
     x = as_tensor(x)
     return Argmax(normalize_axis(axis, x.ndim, "K.argmax"))(x)
 
 
 class Argmin(ArgExtreme):
-    """Place of the least element along `axis`."""
+    """Index of the least element along `axis`."""
 
     of_numpy = staticmethod(np.argmin)
 
 
 def argmin(x: TensorLike, axis: int = -1) -> Tensor:
-    """Return the place of the least element along `axis`, as int64."""
+    """Return the index of the least element along `axis`, as int64."""
     x = as_tensor(x)
     return Argmin(normalize_axis(axis, x.ndim, "K.argmin"))(x)
 
 
 def cumsum(x: TensorLike, axis: int = 0) -> Tensor:
-    """Return at each place the sum of the elements along `axis` up to it.
+    """Return the cumulative sum along `axis`: each element plus all before it.
 
     Examples
     --------
@@ -425,11 +426,11 @@ def cumsum(x: TensorLike, axis: int = 0) -> Tensor:
 
 
 def cumprod(x: TensorLike, axis: int = 0) -> Tensor:
-    """Return at each place the product of the elements along `axis` up to it.
+    """Return the cumulative product along `axis`: each element times all before it.
 
     Notes
     -----
-    The gradient divides by the elements: where one is 0 it is NaN.
+    The gradient divides by the elements, so it is NaN where one is 0.
     """
     x = countable(x)
     return CumulativeProduct(normalize_axis(axis, x.ndim, "K.cumprod"))(x)

@@ -1,14 +1,15 @@
-"""Scan: a loop inside the graph, one op whose parameter is the graph of one step.
+"""Scan: a loop as one op of the graph; its parameter is the graph of one step.
 
-Theano's `scan` and TensorFlow's `while_loop` are the models. The loop takes sequences, whose first
-axis is time, initial states, and others, which are the same at each step. It gives
+It is modelled on Theano's `scan` and TensorFlow's `while_loop`. The inputs of the loop are
+sequences, whose first axis is time, initial states, and other tensors, which are the same at each
+step. The loop computes
 
-- for each output of the step the sequence of its values;
-- for each state its history (the values *before* each step) and its last value;
-- for each term of the step the sum over all steps.
+- for each output of the step, the sequence of its values;
+- for each state, its history (the values *before* each step) and its last value;
+- for each term of the step, the sum over all steps.
 
-`K.rnn`, `K.foldl`, `K.foldr` and `K.map_fn` make such loops. The histories are what the gradient
-needs; the sums are how gradients of weights come out of a loop.
+`K.rnn`, `K.foldl`, `K.foldr` and `K.map_fn` make such loops. The gradient needs the histories, and
+the gradients of weights are sums over the steps.
 """
 
 from __future__ import annotations
@@ -36,32 +37,32 @@ __all__ = ["scan"]
 # --- the gradient of a loop is a loop that runs the other way -------------------------------------
 #
 # Let one step compute (output, new state, term) = f(slice, state, others). The reverse loop carries
-# d loss / d state from the last step to the first. At each step it is given what the forward step
-# was given (so the states before each step are kept) and adds up
+# d loss / d state from the last step to the first. Each of its steps gets the inputs of the forward
+# step (this is why the states before each step are kept) and adds up
 #
 #     d loss / d slice  = d output  * df/d slice + d new state * df/d slice + ...
-#     d loss / d state  = ... handed on, to the step before
+#     d loss / d state  = ... passed to the previous step
 #     d loss / d others = ... summed over the steps
 #
-# What the forward step has given out for every step is not computed again; `kept_for_gradient` says
-# what it should give out for that. The derivatives of f come from the sweep of `gradient.py` over
-# the graph of one step. The result is again the graph of one step, so the gradient of the gradient
-# needs nothing new.
+# Outputs of the forward step are not computed again; `kept_for_gradient` returns the tensors that
+# should be outputs for this reason. The derivatives of f come from the reverse sweep of
+# `gradient.py` over the graph of one step. The result is again the graph of one step, so second
+# derivatives work in the same way.
 
 
 class Loop(NamedTuple):
-    """The inputs, the outputs or the gradients of a loop, by their meaning.
+    """The results of a loop, or their gradients, grouped by meaning.
 
     Attributes
     ----------
     outputs : list of Tensor, shapes (time, ...)
-        What each step gave.
+        The outputs of each step.
     histories : list of Tensor, shapes (time, ...)
         The states before each step.
     last_states : list of Tensor
         The states after the last step.
     sums : list of Tensor
-        What was added up over the steps.
+        The terms, added up over the steps.
     """
 
     outputs: list[Tensor]
@@ -71,7 +72,7 @@ class Loop(NamedTuple):
 
     @classmethod
     def of(cls, inner: InnerGraph, tensors: Sequence[Tensor]) -> Loop:
-        """Sort what a loop gives, in the order of Scan's outputs."""
+        """Group the outputs of a `Scan`, given in its order."""
         rest = iter(tensors)
         counts = (len(inner.results.outputs), len(inner.states), len(inner.states))
         outputs, before, after = ([next(rest) for _ in range(count)] for count in counts)
@@ -79,15 +80,17 @@ class Loop(NamedTuple):
 
 
 class ReverseLoop(NamedTuple):
-    """The reverse loop.
+    """The loop that computes the gradients of a forward loop.
 
     Attributes
     ----------
     inner : InnerGraph
+        One step of the reverse loop.
     inputs : list of Tensor
+        Its sequences, initial states and others.
     receivers : Results
-        The tensors of the forward step whose gradients it gives: slices by its outputs, states by
-        its last states, others by its sums.
+        The inputs of the forward step whose gradients it computes: those of slices are its outputs,
+        those of states its last states, and those of others its sums.
     """
 
     inner: InnerGraph
@@ -98,7 +101,7 @@ class ReverseLoop(NamedTuple):
 def reverse_loop(
     inner: InnerGraph, inputs: Sequence[Tensor], given: Loop, grads: Loop
 ) -> ReverseLoop | None:
-    """Return the loop that computes the gradients of another one.
+    """Return the loop that computes the gradients of a forward loop.
 
     Parameters
     ----------
@@ -107,14 +110,14 @@ def reverse_loop(
     inputs : list of Tensor
         Its sequences, initial states and others.
     given : Loop
-        What the forward loop gave.
+        The results of the forward loop.
     grads : Loop
-        d loss / d each of these.
+        d loss / d each result.
 
     Returns
     -------
     ReverseLoop or None
-        None where no gradient arrives.
+        None if all these gradients are zero.
     """
     if all(_is_zero(grad) for part in grads for grad in part):
         return None
@@ -150,7 +153,7 @@ def reverse_loop(
 
 
 def kept_for_gradient(inner: InnerGraph) -> list[Tensor]:
-    """Return what a step computes and its gradient needs again, beyond the results of the step."""
+    """Return the tensors of a step that its gradient reads and that are not results of the step."""
     results = [*inner.results.outputs, *inner.results.new_states]
     seeds: dict[Tensor, Tensor] = {
         y: Placeholder(y.shape, y.dtype, f"{y.name}/gradient") for y in results if is_float(y.dtype)
@@ -168,14 +171,14 @@ def kept_for_gradient(inner: InnerGraph) -> list[Tensor]:
 
 
 def _seen_through(x: Tensor) -> Tensor:
-    """Return the tensor of which this one is a view."""
+    """Return the tensor that `x` is a view of, or `x` itself."""
     while x.owner is not None and x.owner.op.is_view:
         x = x.owner.inputs[0]
     return x
 
 
 def _seed_results(inner, grads, seeds, sequences):
-    """Enter the gradients that arrive at the outputs and the terms of one step."""
+    """Add the gradients of the outputs and the terms of one step to `seeds`."""
     for y, grad in zip(inner.results.outputs, grads.outputs, strict=True):
         if is_float(y.dtype) and not _is_zero(grad):
             _add_to(seeds, y, _slice_of(grad, sequences))
@@ -185,7 +188,7 @@ def _seed_results(inner, grads, seeds, sequences):
 
 
 def _carried_states(inner, grads, seeds):
-    """Return for each state of floats the placeholder of its gradient and the last of these."""
+    """Return, for each float state, the placeholder of its gradient and the gradient at the end."""
     carried = {}
     states = zip(inner.states, inner.results.new_states, grads.last_states, strict=True)
     for x, new, last in states:
@@ -197,7 +200,7 @@ def _carried_states(inner, grads, seeds):
 
 
 def _slice_of(sequence, sequences):
-    """Return a placeholder for one step's part of a sequence, entered among the others."""
+    """Return a placeholder for one step's slice of a sequence, and add it to `sequences`."""
     place = Placeholder(sequence.shape[1:], sequence.dtype, sequence.name)
     sequences[place] = sequence
     return place
@@ -208,7 +211,7 @@ def _add_to(grads, x, term):
 
 
 def _is_zero(tensor: Tensor) -> bool:
-    """Tell whether a gradient is known to be zero: nobody has used that output."""
+    """Return whether a gradient is a constant zero because no loss depends on that output."""
     op = tensor.owner.op if tensor.owner is not None else None
     return isinstance(op, FullLike) and op.value == 0
 
@@ -225,10 +228,10 @@ class Scan(Op):
     inner : InnerGraph
         The graph of one step. Two loops are equal if it is the same object.
     backwards : bool
-        Whether the last step is performed first. Outputs stand at the place of their step all the
-        same.
+        Whether the last step is performed first. The order of the outputs remains that of the
+        sequences.
     least_steps : int
-        With fewer steps a run raises.
+        Running the loop with fewer steps raises an error.
     """
 
     inner: InnerGraph
@@ -237,7 +240,7 @@ class Scan(Op):
 
     @property
     def n_outputs(self) -> int:  # type: ignore[override]
-        """Number of sequences, histories, last states and sums that it gives."""
+        """Number of outputs, histories, last states and sums."""
         results = self.inner.results
         return len(results.outputs) + 2 * len(results.new_states) + len(results.terms)
 
@@ -253,7 +256,7 @@ class Scan(Op):
 
     @property
     def inputs_read_by_shape(self) -> frozenset[int]:
-        """Which inputs, from 0, no step reads but for their shape."""
+        """Indices of the inputs of which each step reads at most the shape."""
         return self.inner.inputs_read_by_shape
 
     def infer_shape(self, *inputs: Tensor) -> Any:
@@ -276,7 +279,7 @@ class Scan(Op):
         return _one_or_all(dtypes)
 
     def may_share(self, inputs, outputs):
-        """Without a step the first states are the last ones."""
+        """Share the initial states as last states if there is no step."""
         if inputs[0].shape[0] > 0:
             return ()
         n_outputs, n_states = len(self.inner.results.outputs), len(self.inner.states)
@@ -291,7 +294,7 @@ class Scan(Op):
         return self._written(inputs, None)
 
     def _written(self, inputs: Specs, wanted: Sequence[int] | None) -> Kernel:
-        """Return the program of the loop for inputs of these shapes."""
+        """Return the compiled program of the loop for inputs of these shapes, or None."""
         if inputs[0].shape[0] < max(self.least_steps, 1):
             return None
         n = len(self.inner.sequences)
@@ -320,19 +323,19 @@ class Scan(Op):
 
 @dataclass(frozen=True, repr=False)
 class PartOfScan(Scan):
-    """A loop of which only some results are read; a compiled function makes it of a Scan.
+    """A `Scan` that computes only some of its results; compiled functions use it.
 
     Attributes
     ----------
     wanted : tuple of int
-        Which ones, by number.
+        Indices of the results that are read.
     """
 
     wanted: tuple[int, ...] = ()
 
     @property
     def n_outputs(self) -> int:  # type: ignore[override]
-        """Number of results that it gives."""
+        """Number of results that are read."""
         return len(self.wanted)
 
     def _chosen(self, facts):
@@ -358,31 +361,31 @@ class PartOfScan(Scan):
 
 @dataclass(frozen=True, repr=False)
 class ScanOnce(Scan):
-    """A loop that runs once, in eager mode: it is interpreted, for a program would not pay."""
+    """A loop that runs once, in eager mode. It is interpreted, because compiling takes longer."""
 
     def perform(self, *arrays: np.ndarray) -> Any:
         return _one_or_all(run_loop(self.inner, arrays, self.backwards, self.least_steps))
 
 
 def _one_or_all(facts):
-    """Return what an op of one or of several outputs returns."""
+    """Return the only item of a list, or all items as a tuple."""
     return facts[0] if len(facts) == 1 else tuple(facts)
 
 
 def _number_of_steps(sequences: Tensors) -> Size:
-    """Return the size of the first axis of all sequences."""
+    """Return the common size of the first axis of the sequences, None if unknown."""
     steps: Shape = (None,)
     for x in sequences:
         merged = merge_shapes(steps, x.shape[:1])
         if merged is None:
             listed = ", ".join(f"'{x.name}' {x.shape}" for x in sequences)
-            raise ShapeError(f"scan: sequences {listed}; expected equal first axes.", subject=x)
+            raise ShapeError(f"scan: expected equal first axes, got {listed}.", subject=x)
         steps = merged
     return steps[0]
 
 
 def scan(step, sequences, initial_states, *, backwards=False, least_steps=0, keeps=False):
-    """Apply a step to each place along the first axis of sequences, as one op.
+    """Apply a step to each entry along the first axis of sequences, as one op.
 
     Parameters
     ----------
@@ -392,12 +395,12 @@ def scan(step, sequences, initial_states, *, backwards=False, least_steps=0, kee
         At least one.
     initial_states : list of Tensor
     backwards : bool
-        Whether to begin at the end.
+        Whether to begin with the last entry.
     least_steps : int
-        With fewer steps a run raises.
+        Running the loop with fewer steps raises an error.
     keeps : bool
-        Whether the loop gives out everything that its gradient needs again. Otherwise the gradient
-        computes it once more.
+        Whether the loop stores all tensors that its gradient needs. Otherwise the gradient computes
+        them again.
 
     Returns
     -------

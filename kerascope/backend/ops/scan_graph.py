@@ -1,11 +1,10 @@
-"""The graph of one step, cut out of the graph around it.
+"""The graph of one step of a loop, cut out of the surrounding graph.
 
-A step function is an ordinary function of tensors. Called on placeholders it makes a piece of
-graph, which hangs together with everything that the function knows besides: weights, constants,
-what was computed outside. The cut goes between what depends on the placeholders of the step and
-what does not. The first part is copied into an `InnerGraph`; where it touched the other one it gets
-a placeholder, and the tensor that stood there becomes an input of the loop. So the work that is the
-same at every step stays outside the loop, and gradients find their way to the weights.
+A step function is an ordinary function of tensors. Called on placeholders it makes a graph, which
+may use tensors from outside: weights, constants, results of other ops. The ops that depend on the
+placeholders of the step are copied to an `InnerGraph`. Each outside tensor that they read is
+replaced by a placeholder and becomes an input of the loop. So work that is the same at each step is
+done once, outside the loop, and gradients reach the weights.
 """
 
 from __future__ import annotations
@@ -35,19 +34,18 @@ from kerascope.backend.variables import Variable
 __all__ = ["counts_of_draws"]
 
 
-# --- random numbers inside a loop: other ones at each step ----------------------------------------
+# --- random numbers inside a loop: different ones at each step ------------------------------------
 #
-# A random op is a pure function of its count of draws. In a loop the count stays what it is during
-# the whole call, so the number of the step is mixed into it. The reverse loop, which computes the
-# gradient, mixes in the same number at the same step: it meets the numbers of the forward one
-# again.
+# A random op is a pure function of its count of draws. The count does not change during a call, so
+# the number of the step is mixed into it. The reverse loop, which computes the gradient, mixes in
+# the same number at the same step, and so draws the same random numbers as the forward loop.
 
 
-_FACTOR = 6364136223846793005  # Knuth's for MMIX: neighbouring counts land far apart
+_FACTOR = 6364136223846793005  # Knuth's constant for MMIX; it spreads neighbouring counts
 
 
 class StepNumbers(Op):
-    """0, 1, 2, ...: one number for each step of the sequence `x`."""
+    """The numbers 0, 1, 2, ... of the steps of the sequence `x`."""
 
     def infer_shape(self, x: Tensor) -> Shape:
         return x.shape[:1]
@@ -60,7 +58,7 @@ class StepNumbers(Op):
 
 
 class StepDraws(Op):
-    """A count of draws for one step of a loop, made of the count of the call and the step."""
+    """A count of draws for one step of a loop, computed from the call's count and the step."""
 
     def infer_shape(self, draws: Tensor, step: Tensor) -> Shape:
         return ()
@@ -73,7 +71,7 @@ class StepDraws(Op):
 
 
 def counts_of_draws(applies):
-    """Return the variables by which random ops among the applies count their draws."""
+    """Return the variables that count the draws of random ops among `applies`."""
     found = (x for apply in applies for x in apply.inputs)
     counts = [x for x in found if isinstance(x, Variable) and x.default_update is not None]
     return list(dict.fromkeys(counts))
@@ -83,14 +81,14 @@ def counts_of_draws(applies):
 
 
 class Results(NamedTuple):
-    """What one step computes.
+    """The results of one step of a loop.
 
     Attributes
     ----------
     outputs : tuple of Tensor
-        Kept for every step.
+        Stored for every step.
     new_states : tuple of Tensor
-        Handed to the next step.
+        Passed to the next step.
     terms : tuple of Tensor
         Added up over the steps.
     """
@@ -100,7 +98,7 @@ class Results(NamedTuple):
     terms: tuple[Tensor, ...] = ()
 
     def all(self) -> list[Tensor]:
-        """Return them in one list."""
+        """Return all results in one list."""
         return [*self.outputs, *self.new_states, *self.terms]
 
     def mapped(self, function: Callable[[Tensor], Tensor]) -> Results:
@@ -110,16 +108,16 @@ class Results(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class InnerGraph:
-    """The graph of one step: placeholders at its upper end, what the step computes at its lower.
+    """The graph of one step of a loop, from placeholders to results.
 
     Attributes
     ----------
     sequences : tuple of Placeholder
-        One step's part of each sequence.
+        The slice of each sequence at this step.
     states : tuple of Placeholder
-        What the step before has handed on.
+        The states before this step.
     others : tuple of Placeholder
-        The same at each step: they stand for tensors outside.
+        Inputs that are the same at each step: tensors from outside of the loop.
     results : Results
     """
 
@@ -130,24 +128,24 @@ class InnerGraph:
 
     @property
     def inputs(self) -> list[Placeholder]:
-        """All placeholders, in the order in which the loop takes its inputs."""
+        """All placeholders, in the order of the loop's inputs."""
         return [*self.sequences, *self.states, *self.others]
 
     @cached_property
     def applies(self) -> list[Apply]:
-        """The calls of ops, each after those that it needs."""
+        """The calls of ops, in an order in which each can be computed."""
         return applies_in_order(self.results.all(), fed=self.inputs)
 
     @cached_property
     def schedule(self) -> Schedule:
-        """Order and slots for performing a step; made once."""
+        """The schedule that performs one step."""
         return Schedule(self.inputs, self.results.all())
 
     @cached_property
     def inputs_read_by_shape(self) -> frozenset[int]:
-        """Which inputs, by number, no step reads but for their shape.
+        """Indices of the inputs of which each step reads at most the shape.
 
-        A state is read even where there is no step: it is the last one, too.
+        States are never among them, because without any step they are the result.
         """
         read = {*self.results.all(), *self.states}
         for apply in reversed(self.applies):
@@ -158,7 +156,7 @@ class InnerGraph:
         return frozenset(number for number, x in enumerate(self.inputs) if x not in read)
 
     def with_outputs(self, further: Iterable[Tensor]) -> InnerGraph:
-        """Return this graph with further outputs."""
+        """Return this graph with more outputs."""
         outputs = (*self.results.outputs, *further)
         return replace(self, results=self.results._replace(outputs=outputs))
 
@@ -166,18 +164,23 @@ class InnerGraph:
         return f"<inner graph of {len(self.applies)} ops>"
 
     def without_unused_sequences(self) -> InnerGraph:
-        """Return this graph without the slices that nothing reads; one stays to count the steps."""
+        """Return this graph without unused slices; one is kept, to count the steps."""
         read = {x for apply in self.applies for x in apply.inputs}.union(self.results.all())
         used = tuple(x for x in self.sequences if x in read)
         return replace(self, sequences=used or self.sequences[:1])
 
     def fitted(self, inputs: Sequence[Tensor]) -> InnerGraph:
-        """Return this graph for the inputs of a loop: itself, if shapes and types are its own.
+        """Return this graph with the shapes and dtypes of other loop inputs.
 
         Parameters
         ----------
         inputs : list of Tensor
             Whole sequences (time, ...), initial states, others.
+
+        Returns
+        -------
+        InnerGraph
+            The graph itself if all shapes and dtypes are equal.
         """
         n = len(self.sequences)
         shapes = [x.shape[1:] for x in inputs[:n]] + [x.shape for x in inputs[n:]]
@@ -192,7 +195,7 @@ class InnerGraph:
 
 
 def _copy(apply: Apply, inputs: list[Tensor]) -> Iterator[tuple[Tensor, Tensor]]:
-    """Make the same call on other inputs; return pairs of its old and new outputs."""
+    """Make the same call on other inputs, and return pairs of its old and new outputs."""
     with root_scope(apply.scope):
         copy = Apply(apply.op, inputs, apply.name)
     copy.frames = apply.frames
@@ -200,7 +203,7 @@ def _copy(apply: Apply, inputs: list[Tensor]) -> Iterator[tuple[Tensor, Tensor]]
 
 
 def _renamed(applies: Iterable[Apply], results: Results, names: dict[Tensor, Tensor]) -> Results:
-    """Return the results when other tensors stand for some, as `names` says; it is filled up."""
+    """Return the results with tensors replaced as in `names`; copied tensors are added to it."""
     for apply in applies:
         if any(x in names for x in apply.inputs):
             names.update(_copy(apply, [names.get(x, x) for x in apply.inputs]))
@@ -214,50 +217,50 @@ def cut_out(
     replaced: Mapping[Tensor, Tensor] = MappingProxyType({}),
     kept: Mapping[Tensor, Placeholder] = MappingProxyType({}),
 ) -> tuple[InnerGraph, list[Tensor]]:
-    """Cut the graph of a step out of the graph around it.
+    """Cut the graph of a step out of the surrounding graph.
 
     Parameters
     ----------
     sequences, states : list of Placeholder
-        What differs from step to step.
+        The inputs that differ from step to step.
     results : Results
-        What the step has made of them.
+        The results of the step, computed from these inputs.
     replaced : dict of Tensor to Tensor
-        Outside of the cut: which tensor comes into the place of which.
+        Replacements of tensors outside of the step.
     kept : dict of Tensor to Placeholder
-        What is computed already: for each such tensor the slice of a sequence that holds it.
+        Tensors that need not be computed again, with the slice of a sequence that contains each.
 
     Returns
     -------
     (InnerGraph, list of Tensor)
-        The graph, and the tensors for which its `others` stand.
+        The graph, and the outside tensors that its `others` represent.
     """
     inside: dict[Tensor, Tensor] = {x: x for x in (*sequences, *states)}
     inside.update(kept)
     outside = dict(replaced)
-    stand_ins: dict[Tensor, Placeholder] = {}
+    placeholders: dict[Tensor, Placeholder] = {}
 
-    def admitted(x: Tensor) -> Tensor:
+    def inner_tensor(x: Tensor) -> Tensor:
         if x in inside:
             return inside[x]
         x = outside.get(x, x)
         if isinstance(x, Constant):
             return x
-        if x not in stand_ins:
-            stand_ins[x] = _stand_in(x)
-        return stand_ins[x]
+        if x not in placeholders:
+            placeholders[x] = _placeholder_like(x)
+        return placeholders[x]
 
     for apply in applies_in_order(results.all(), fed=[*inside, *outside]):
         if any(x in inside for x in apply.inputs):
-            inside.update(_copy(apply, [admitted(x) for x in apply.inputs]))
+            inside.update(_copy(apply, [inner_tensor(x) for x in apply.inputs]))
         elif any(x in outside for x in apply.inputs):
             outside.update(_copy(apply, [outside.get(x, x) for x in apply.inputs]))
-    results = results.mapped(admitted)
-    inner = InnerGraph(tuple(sequences), tuple(states), tuple(stand_ins.values()), results)
-    return inner, list(stand_ins)
+    results = results.mapped(inner_tensor)
+    inner = InnerGraph(tuple(sequences), tuple(states), tuple(placeholders.values()), results)
+    return inner, list(placeholders)
 
 
-def _stand_in(x: Tensor) -> Placeholder:
+def _placeholder_like(x: Tensor) -> Placeholder:
     placeholder = Placeholder(x.shape, x.dtype, x.name)
     placeholder._uses_learning_phase = x._uses_learning_phase
     return placeholder
@@ -266,12 +269,12 @@ def _stand_in(x: Tensor) -> Placeholder:
 def trace_step(
     step: Callable[..., Any], sequences: Sequence[Tensor], states: Sequence[Tensor]
 ) -> tuple[InnerGraph, list[Tensor]]:
-    """Call a step function on placeholders of one step and cut out the graph that it makes.
+    """Call a step function on placeholders and cut out the resulting graph.
 
     Parameters
     ----------
     step : callable
-        From (list of slices, list of states) to (outputs, new_states), lists too.
+        From (list of slices, list of states) to (list of outputs, list of new states).
     sequences : list of Tensor, shapes (time, ...)
     states : list of Tensor
         Initial states.
@@ -279,7 +282,7 @@ def trace_step(
     Returns
     -------
     (InnerGraph, list of Tensor)
-        The graph, and all inputs of its loop.
+        The graph, and all inputs of the loop.
     """
     with graph_mode(), name_scope("step"):
         scope = current_scope()

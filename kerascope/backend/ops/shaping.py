@@ -1,4 +1,4 @@
-"""Other shapes for the same numbers: reshape, flatten, turn; and tensors of one repeated number."""
+"""Reshaping, transposing and reversing tensors; and tensors filled with one number."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from kerascope.backend.dtypes import checked_dtype
 from kerascope.backend.graph import Op, ShapeOfFirst, ShapeOfLast, as_tensor, parametric
 from kerascope.backend.op_hints import FIRST_INPUT
-from kerascope.backend.ops.indexing import known_values, sizes_said_by
+from kerascope.backend.ops.indexing import known_values, sizes_from
 from kerascope.backend.ops.joining import stack
 from kerascope.backend.ops.templates import number
 from kerascope.backend.shapes import normalize_axes, normalize_axis, product, reshaped_shape
@@ -35,7 +35,7 @@ __all__ = [
 
 
 class Reshaping(Op):
-    """The numbers of the first input, in order, in another shape: there, if they lie row by row."""
+    """Base class: the first input in another shape; a view if its memory is contiguous."""
 
     def may_share(self, inputs, outputs):
         return FIRST_INPUT
@@ -49,7 +49,7 @@ class Reshaping(Op):
 
 @parametric
 class Reshape(Reshaping):
-    """The numbers of `x`, in order, in another shape; one size may be -1, "what is left"."""
+    """The numbers of `x`, in order, in another shape; one size may be -1 and is inferred."""
 
     shape: tuple[int, ...]
 
@@ -61,10 +61,10 @@ class Reshape(Reshaping):
 
 
 class ReshapeTo(Reshaping):
-    """The numbers of `x` in a shape that is a tensor itself."""
+    """The numbers of `x` in a shape that is computed at run time."""
 
     def infer_shape(self, x: Tensor, shape: Tensor) -> Shape:
-        return reshaped_shape(x.shape, sizes_said_by(shape, "reshape: the target shape"))
+        return reshaped_shape(x.shape, sizes_from(shape, "reshape: the target shape"))
 
     def perform(self, x: np.ndarray, shape: np.ndarray) -> np.ndarray:
         return np.reshape(x, tuple(shape))
@@ -86,12 +86,12 @@ def reshape(x, shape):
     ----------
     x : Tensor
     shape : tuple of int or scalar int Tensor, or int Tensor of shape (ndim,)
-        One size may be -1: what is left.
+        One size may be -1; it is inferred from the number of elements.
 
     Raises
     ------
     ShapeError
-        The numbers of elements differ.
+        The shape has a different number of elements than `x`.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def reshape(x, shape):
 
 
 def shape_vector(shape):
-    """Return a shape as a tuple of ints, or as a vector if one of its sizes is a tensor."""
+    """Return a shape as a tuple of ints, or as an int tensor if one of its sizes is a tensor."""
     if isinstance(shape, Tensor):
         return shape
     sizes = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
@@ -112,19 +112,19 @@ def shape_vector(shape):
         return stack(list(sizes))
     if any(size is None for size in sizes):
         raise ArgumentError(
-            f"shape {sizes}: None is no size; expected whole numbers, -1 for what is left, "
-            f"or tensors such as K.shape(x)[0]."
+            f"shape {sizes}: sizes must be whole numbers, -1 for the rest, or tensors such as "
+            f"K.shape(x)[0], not None."
         )
     return tuple(int(size) for size in sizes)
 
 
 class BatchFlatten(Reshaping):
-    """Each sample of `x` in one row."""
+    """`x` as a matrix with one row for each sample."""
 
     def infer_shape(self, x: Tensor) -> Shape:
         if not x.ndim:
             raise ShapeError(
-                f"batch_flatten: '{x.name}' is a single number; expected (batch, ...).", subject=x
+                f"batch_flatten: expected (batch, ...), got the scalar '{x.name}'.", subject=x
             )
         return (x.shape[0], product(x.shape[1:]))
 
@@ -138,13 +138,13 @@ def batch_flatten(x: TensorLike) -> Tensor:
 
 
 def flatten(x: TensorLike) -> Tensor:
-    """Return all numbers of a tensor in one axis."""
+    """Return a tensor of shape (a, b, ...) as a vector of shape (a * b * ...,)."""
     return Reshape((-1,))(x)
 
 
 @parametric
 class ExpandDims(Op):
-    """`x` with new axes of size 1, at these places of the result."""
+    """`x` with new axes of size 1, at the indices `axes` of the result."""
 
     axes: tuple[int, ...]
     is_view = True
@@ -153,8 +153,8 @@ class ExpandDims(Op):
         ndim = x.ndim + len(self.axes)
         if any(axis >= ndim for axis in self.axes):
             raise ShapeError(
-                f"expand_dims: '{x.name}' of shape {x.shape} with new axes has {ndim}; expected "
-                f"more, to put them at {self.axes}.",
+                f"expand_dims: expected new axes below {ndim} for '{x.name}' of shape {x.shape}, "
+                f"got {self.axes}.",
                 subject=x,
             )
         sizes = iter(x.shape)
@@ -171,14 +171,14 @@ class ExpandDims(Op):
 
 
 def expand_dims(x: TensorLike, axis: int = -1) -> Tensor:
-    """Return `x` with a new axis of size 1 at place `axis` of the result."""
+    """Return `x` with a new axis of size 1, which is axis `axis` of the result."""
     x = as_tensor(x)
     return ExpandDims((normalize_axis(axis, x.ndim + 1, "K.expand_dims"),))(x)
 
 
 @parametric
 class Squeeze(Op):
-    """`x` without these axes, whose size is 1."""
+    """`x` without `axes`, whose size must be 1."""
 
     axes: tuple[int, ...]
     is_view = True
@@ -186,7 +186,7 @@ class Squeeze(Op):
     def infer_shape(self, x: Tensor) -> Shape:
         if any(x.shape[axis] not in (1, None) for axis in self.axes):
             raise ShapeError(
-                f"squeeze: axes {self.axes} of shape {x.shape}; expected size 1.", subject=x
+                f"squeeze: expected size 1 at axes {self.axes}, got {x.shape}.", subject=x
             )
         return tuple(size for axis, size in enumerate(x.shape) if axis not in self.axes)
 
@@ -198,12 +198,12 @@ class Squeeze(Op):
 
 
 def squeeze(x: TensorLike, axis: int) -> Tensor:
-    """Return `x` without an axis, whose size is 1.
+    """Return `x` without `axis`, whose size must be 1.
 
     Raises
     ------
     ShapeError
-        The axis is longer.
+        The size of the axis is not 1.
     """
     x = as_tensor(x)
     return Squeeze((normalize_axis(axis, x.ndim, "K.squeeze"),))(x)
@@ -211,7 +211,7 @@ def squeeze(x: TensorLike, axis: int) -> Tensor:
 
 @parametric
 class Reverse(ShapeOfFirst):
-    """`x` back to front along `axes`."""
+    """`x` in reverse order along `axes`."""
 
     axes: tuple[int, ...]
     is_view = True
@@ -224,7 +224,7 @@ class Reverse(ShapeOfFirst):
 
 
 def reverse(x, axes):
-    """Return `x` back to front along an axis or several."""
+    """Return `x` in reverse order along one axis or several."""
     x = as_tensor(x)
     return Reverse(normalize_axes(axes, x.ndim, "K.reverse"))(x)
 
@@ -254,28 +254,28 @@ def permute_dimensions(x, pattern):
     ----------
     x : Tensor
     pattern : tuple of int
-        Axis of `x` that becomes axis 0, 1, ... of the result: (0, 2, 1).
+        Axes of `x` that become axes 0, 1, ... of the result, such as (0, 2, 1).
     """
     x = as_tensor(x)
     axes = tuple(normalize_axis(int(a), x.ndim, "K.permute_dimensions") for a in pattern)
     if sorted(axes) != list(range(x.ndim)):
         raise ArgumentError(
-            f"K.permute_dimensions: pattern {tuple(pattern)} for shape {x.shape}; "
-            f"expected each of {x.ndim} axes once."
+            f"K.permute_dimensions: expected a pattern with each of {x.ndim} axes once, got "
+            f"{tuple(pattern)} for shape {x.shape}."
         )
     return Transpose(axes)(x)
 
 
 def transpose(x: TensorLike) -> Tensor:
-    """Return `x` with its axes in the opposite order; of a matrix, the transposed one."""
+    """Return `x` with its axes in reverse order; for a matrix, this is its transpose."""
     x = as_tensor(x)
     return Transpose(tuple(reversed(range(x.ndim))))(x)
 
 
-# --- tensors of one repeated number, and the identity matrix --------------------------------------
+# --- tensors filled with one number, and the identity matrix --------------------------------------
 #
-# They are variables, unless only a run tells their shape: `K.zeros((K.shape(x)[0], 3))`, the first
-# states of a recurrent network for a batch of any size, is the output of an op.
+# They are variables, unless their shape is known only at run time: `K.zeros((K.shape(x)[0], 3))`,
+# such as the initial states of a recurrent network for a batch of any size, is the output of an op.
 
 
 Sizes = int | Sequence[int | Tensor] | Tensor
@@ -283,13 +283,13 @@ Sizes = int | Sequence[int | Tensor] | Tensor
 
 @parametric
 class Full(Op):
-    """One repeated value in the shape that the input, a vector of ints, says."""
+    """A tensor filled with `value`; its shape is the input, a vector of ints."""
 
     value: float
     dtype: str
 
     def infer_shape(self, shape: Tensor) -> Shape:
-        return sizes_said_by(shape, "full: the shape")
+        return sizes_from(shape, "full: the shape")
 
     def infer_dtype(self, shape: Tensor) -> str:
         return self.dtype
@@ -307,8 +307,8 @@ def zeros(shape: Sizes, dtype: str | None = None, name: str | None = None) -> Va
     Parameters
     ----------
     shape : tuple of int or scalar int Tensor, or int Tensor of shape (ndim,)
-        With a tensor in it, what comes back is no variable but a tensor of the size that a run
-        tells.
+        If it contains a tensor, the result is not a variable but a tensor whose shape is computed
+        at run time.
     dtype : str, optional
         Default `floatx()`.
     name : str, optional
@@ -343,5 +343,5 @@ def _filled(value, shape, dtype, name):
 
 
 def eye(size: int, dtype: str | None = None, name: str | None = None) -> Variable:
-    """Return a variable that holds the identity matrix of `size` rows."""
+    """Return a variable with the identity matrix of `size` rows."""
     return Variable(np.eye(size), dtype, name)

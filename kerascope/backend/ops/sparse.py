@@ -1,9 +1,9 @@
-"""Sparse input: matrices that are almost all zeros, as `scipy.sparse` holds them.
+"""Sparse inputs: matrices of `scipy.sparse`, which contain almost only zeros.
 
-There is no sparse arithmetic here. A tensor that is called sparse may be *fed* with a matrix of
-SciPy, which becomes a plain array at the door of a function. So a data set stays small in memory
-and only the batch that is trained on is ever dense. SciPy itself is not needed for it: such a
-matrix is known by its method `toarray`.
+There is no sparse arithmetic here. A sparse placeholder accepts a matrix of SciPy, which a function
+converts to an ordinary array when it is called. So a data set stays small in memory, and only the
+current batch is dense. SciPy need not be installed: sparse matrices are recognized by their method
+`toarray`.
 """
 
 from __future__ import annotations
@@ -20,43 +20,43 @@ __all__ = ["is_sparse", "to_dense"]
 
 
 class SparsePlaceholder(Placeholder):
-    """A placeholder that may be fed with a matrix of `scipy.sparse`."""
+    """A placeholder that accepts a matrix of `scipy.sparse`."""
 
     __slots__ = ()
 
 
 class SparseVariable(Variable):
-    """A variable that was made from a matrix of `scipy.sparse`; it holds all numbers."""
+    """A variable made from a matrix of `scipy.sparse`; its value is a dense array."""
 
     __slots__ = ()
 
 
 def is_sparse_matrix(value: Any) -> bool:
-    """Tell whether something is a matrix of `scipy.sparse`."""
+    """Return whether a value is a matrix of `scipy.sparse`."""
     return hasattr(value, "toarray") and hasattr(value, "nnz")
 
 
 def fed_array(value: Any, tensor: Tensor) -> Any:
-    """Return what is fed to a tensor, a sparse matrix as an array.
+    """Return the value fed to a tensor; a sparse matrix is converted to an array.
 
     Raises
     ------
     DtypeError
-        A sparse matrix came for a tensor that is not sparse.
+        The value is sparse and the tensor is not.
     """
     if not is_sparse_matrix(value):
         return value
     if not is_sparse(tensor):
         raise DtypeError(
-            f"input '{tensor.name}': a sparse matrix of shape {value.shape} came, and the input is "
-            f"dense. Make it with Input(..., sparse=True), or feed x.toarray().",
+            f"input '{tensor.name}': expected a dense array, got a sparse matrix of shape "
+            f"{value.shape}. Use Input(..., sparse=True), or feed x.toarray().",
             subject=tensor,
         )
     return value.toarray()
 
 
 def is_sparse(tensor: Any) -> bool:
-    """Tell whether a tensor is sparse: made so, or joined from tensors that all are.
+    """Return whether a tensor is sparse: an input made so, or a concatenation of sparse tensors.
 
     Examples
     --------
@@ -76,6 +76,6 @@ def is_sparse(tensor: Any) -> bool:
 
 
 def to_dense(tensor: Any) -> Tensor:
-    """Return a sparse tensor as one that is not; a dense one is returned as it is."""
+    """Return a dense tensor with the value of a sparse one; a dense tensor is returned itself."""
     tensor = as_tensor(tensor)
     return identity(tensor) if is_sparse(tensor) else tensor

@@ -1,9 +1,9 @@
-"""Texts of NumPy calls that compute into given memory: what `Op.kernel` returns.
+"""Templates of NumPy calls that write into a given array; `Op.kernel` may return one.
 
-In such a text {0}, {1}, ... stand for the inputs and {out} for the memory of the result, whose
-numbers lie row by row as C has them; {number:0.5} for a number of its type, {full:0.5} for such a
-number or as many of them as the result has, and {ones:32} for a vector of ones. The compiled
-program of a function consists of such lines.
+A template is a line of Python with fields: {0}, {1}, ... are the inputs, and {out} is the result, a
+C-contiguous array. {number:0.5} is a number of the result's dtype, {full:0.5} is such a number or
+an array filled with it, and {ones:32} is a vector of ones. A compiled function consists of such
+lines.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ COPY = "np.copyto({out}, {0})"
 
 
 def number(value: float) -> str:
-    """Return what stands in a text for a number of the result's type.
+    """Return the template field for a number of the result's dtype.
 
     Examples
     --------
@@ -26,9 +26,9 @@ def number(value: float) -> str:
 
 
 def full(value: float) -> str:
-    """Return what stands for a number among the operands of a maximum or minimum.
+    """Return the template field for a number that is an operand of `np.maximum` or `np.minimum`.
 
-    Of two arrays these take half the time that they take of an array and a number.
+    With two arrays these functions take half the time they take with an array and a number.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def full(value: float) -> str:
 
 
 def reduction(ufunc: str, axes: Iterable[int], keepdims: bool = False, x: str = "{0}") -> str:
-    """Return the reduction of `x` over axes by a ufunc.
+    """Return the template that reduces `x` over axes with a ufunc.
 
     Examples
     --------
@@ -51,9 +51,9 @@ def reduction(ufunc: str, axes: Iterable[int], keepdims: bool = False, x: str = 
 
 
 def sum_of_rows(*shape: int) -> str:
-    """Return the sum of all rows of an array, of whose shape the first axes say how many.
+    """Return the template that sums an array of this shape over all axes except the last.
 
-    The number of columns is needed only where the rows lie in more than one axis.
+    The number of columns may be left out if the array is a matrix.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def sum_of_rows(*shape: int) -> str:
 
 
 def turned(x: str, shape: Sequence[int], pattern: Sequence[int], new_shape: Sequence[int]) -> str:
-    """Return `x`, an array of this shape, transposed and then reshaped; neither if it need not be.
+    """Return the template `x`, an array of this shape, transposed and then reshaped if necessary.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A loop that goes on while a condition holds, and a function with a gradient of its own."""
+"""A loop that runs while a condition is true, and a function with a custom gradient."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from kerascope.backend.shapes import merge_shapes
 from kerascope.backend.types import Gradients, Tensors
 from kerascope.errors import ArgumentError, GradientError, GraphError, ShapeError
 
-__all__: list[str] = []  # none is a function of K
+__all__: list[str] = []  # K exports none of these functions
 
 
 @dataclass(frozen=True, repr=False)
 class While(Op):
-    """A loop over states; its inputs are the states, then what the condition and the body read.
+    """A while loop. Its inputs are the states, then the tensors read by condition and body.
 
     Attributes
     ----------
     condition : InnerGraph
-        Of the states, whether there is another step: its only output.
+        Computes from the states whether there is another step.
     body : InnerGraph
-        Of the states, the next ones.
+        Computes the next states from the states.
     most_steps : int or None
-        After so many the loop ends in any case.
+        Largest number of steps; None means no limit.
     """
 
     condition: InnerGraph
@@ -76,8 +76,8 @@ class While(Op):
 
     def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         raise GradientError(
-            "while_loop: a loop of which nobody knows the number of steps has no gradient here "
-            "(nor in JAX). Use fori_loop, scan or map, whose gradients are loops again."
+            "while_loop: a loop with an unknown number of steps has no gradient here, nor in JAX. "
+            "Use fori_loop, scan or map, which have one."
         )
 
 
@@ -92,19 +92,19 @@ def while_loop(
     Parameters
     ----------
     condition : callable
-        From the states to a scalar.
+        Takes the states, returns a scalar: whether to continue.
     body : callable
-        From the states to as many new ones, of their shapes.
+        Takes the states, returns the next states, in equal number and with equal shapes.
     states : sequence of Tensor
-        The first ones.
+        The initial states.
     most_steps : int or None
 
     Raises
     ------
     ArgumentError, ShapeError
-        The body returns other states than it gets.
+        The body changes the number or the shape of the states.
     GraphError
-        It draws random numbers, which would be the same at each step.
+        The body draws random numbers, which would be the same at each step.
     """
     with graph_mode(), name_scope("while_loop"):
         inside = [Placeholder(x.shape, x.dtype, "state") for x in states]
@@ -112,8 +112,8 @@ def while_loop(
         found = list(body(*inside))
         if len(found) != len(inside):
             raise ArgumentError(
-                f"while_loop: the body returned {len(found)} values; expected {len(inside)}, one "
-                f"for each of loop_vars."
+                f"while_loop: expected {len(inside)} values from the body, one for each of "
+                f"loop_vars, got {len(found)}."
             )
         new = [_fitted(one, old) for one, old in zip(found, inside, strict=True)]
         inner = f"{current_scope().name}/"
@@ -124,8 +124,8 @@ def while_loop(
         ]
         if counts_of_draws(made_here):
             raise GraphError(
-                "while_loop: random numbers are drawn inside, which would be the same at each "
-                "step. Draw them outside, or use scan, which draws anew."
+                "while_loop: random numbers drawn inside would be the same at each step. Draw "
+                "them outside, or use scan, which draws new ones at each step."
             )
         parts = [
             cut_out([], inside, results) for results in (Results((asked,)), Results((), tuple(new)))
@@ -139,8 +139,7 @@ def _fitted(new: Any, old: Tensor) -> Tensor:
     new = as_tensor(new, like=old)
     if merge_shapes(new.shape, old.shape) is None:
         raise ShapeError(
-            f"while_loop: a state of shape {old.shape} became one of shape {new.shape}; expected "
-            f"that it keeps its shape.",
+            f"while_loop: a state must keep its shape: expected {old.shape}, got {new.shape}.",
             subject=new,
         )
     return cast(new, old.dtype)
@@ -148,12 +147,12 @@ def _fitted(new: Any, old: Tensor) -> Tensor:
 
 @dataclass(frozen=True, repr=False)
 class GivenGradient(Op):
-    """`y`, that was computed from the other inputs; a function returns their gradients.
+    """`y`, with a gradient that a function of the user computes for the other inputs.
 
     Attributes
     ----------
     function : callable
-        From d loss / d y to d loss / d each of the others: one tensor, or a list of them.
+        Takes d loss / d y, returns d loss / d each other input: one tensor, or a list of them.
     """
 
     function: Callable[[Tensor], Any]
@@ -175,7 +174,7 @@ class GivenGradient(Op):
         terms = list(given) if isinstance(given, (list, tuple)) else [given]
         if len(terms) != len(inputs) - 1:
             raise GradientError(
-                f"custom_gradient: the gradient function returned {len(terms)} tensors; expected "
-                f"{len(inputs) - 1}, one for each argument."
+                f"custom_gradient: expected {len(inputs) - 1} tensors from the gradient function, "
+                f"one for each argument, got {len(terms)}."
             )
         return [None, *(None if one is None else as_tensor(one) for one in terms)]

@@ -1,15 +1,16 @@
-"""Where windows lie: the kernels of convolutions, and the windows of pooling.
+"""Sizes and positions of windows: the kernels of convolutions, and the windows of pooling.
 
-Plain arithmetic on numbers, in which a size may be None. The ops and layers of convolution and
-pooling ask it; Keras calls the three functions of lengths `keras.utils.conv_utils`.
+The functions compute with plain numbers, in which a size may be None. The ops and layers of
+convolution and pooling use them. The three functions of lengths are in `keras.utils.conv_utils` of
+Keras.
 
-Words: a *dilated* kernel of size k covers (k - 1) * dilation + 1 places. The paddings:
+A *dilated* kernel of size k covers (k - 1) * dilation + 1 places. The paddings are:
 
 - "valid": no zeros, so the kernel stays inside the input;
-- "same": as many zeros as make the output ceil(size / stride) long. If their number is odd, the odd
-  one goes behind. This is TensorFlow's rule;
-- "causal": zeros only in front, so that an output sees nothing later than itself;
-- "full": zeros on both sides until the kernel touches the input by a single place.
+- "same": zeros on both sides, so that the output has length ceil(size / stride). If their number is
+  odd, one more is at the end. This is TensorFlow's rule;
+- "causal": zeros only in front, so that an output does not depend on later inputs;
+- "full": zeros on both sides, so that the kernel overlaps the input in at least one place.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ from kerascope.spellings import VALUES
 
 
 PADDINGS = ("valid", "same", "causal", "full")
-Sizes = int | Sequence[int]  # one for each axis of places, or one for all
+Sizes = int | Sequence[int]  # one for each spatial axis, or one for all
 
 
 def dilated_size(kernel_size: int, dilation: int) -> int:
-    """Return how many places a kernel covers.
+    """Return the number of places that a dilated kernel covers.
 
     Examples
     --------
@@ -57,13 +58,12 @@ def conv_output_length(
     Returns
     -------
     int or None
-        None if a length that it depends on is. Less than 1 if a kernel does not fit in.
+        None if a required length is None. Less than 1 if the kernel does not fit into the input.
 
     Notes
     -----
-    ceil(places / stride), where `places` is the number of positions that a kernel can take at
-    stride 1: n - k + 1 for "valid", n for "same" and "causal", n + k - 1 for "full", with the
-    dilated size k.
+    ceil(places / stride), where `places` is the number of positions of the kernel at stride 1:
+    n - k + 1 for "valid", n for "same" and "causal", n + k - 1 for "full", with the dilated size k.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def conv_output_length(
 
 
 def conv_input_length(output_length: Size, filter_size: int, padding: str, stride: int) -> Size:
-    """Return the shortest input that gives an output of this length.
+    """Return the length of the shortest input that gives an output of this length.
 
     Parameters
     ----------
@@ -116,19 +116,20 @@ def deconv_length(
     Parameters
     ----------
     dim_size : int or None
-        Length of its input.
+        Length of the input.
     stride_size, kernel_size : int
     padding : {"valid", "same", "full"}
     output_padding : int or None
-        How much longer than the shortest the output shall be; None means the length that suits the
-        stride best: n * stride for "same".
+        Difference to the shortest possible output. None means the default length: for "same" it is
+        n * stride.
     dilation : int
 
     Notes
     -----
-    A convolution with a stride gives the same length for several inputs, so the way back has a
-    choice. With `output_padding` p the length is (n - 1) * stride + k - 2 * half + p, where half is
-    0 for "valid", k // 2 for "same" and k - 1 for "full".
+    A convolution with a stride maps inputs of several lengths to the same output length, so the
+    length of a transposed convolution is a choice. With `output_padding` p it is
+    (n - 1) * stride + k - 2 * half + p, where half is 0 for "valid", k // 2 for "same" and k - 1
+    for "full".
 
     Examples
     --------
@@ -156,7 +157,7 @@ def _half_padding(kernel_size: int, padding: str) -> int:
 def zeros_around(
     size: int, kernel_size: int, padding: str, stride: int, dilation: int
 ) -> tuple[int, int]:
-    """Return how many zeros go before and behind an input of this size.
+    """Return the number of zeros before and after an input of this size.
 
     Examples
     --------
@@ -176,37 +177,37 @@ def zeros_around(
 
 
 def checked_padding(padding: Any, where: str, allowed: Iterable[str] = PADDINGS) -> str:
-    """Return a padding in lower case.
+    """Return `padding` in lower case.
 
     Raises
     ------
     ArgumentError
-        It is none of those that are allowed here.
+        The padding is not one of `allowed`.
     """
     word = padding.lower() if isinstance(padding, str) else padding
     allowed = tuple(allowed)
     if word not in allowed:
         listed = ", ".join(map(repr, allowed))
-        raise ArgumentError(f"{where}: padding is {padding!r}; expected one of {listed}.")
+        raise ArgumentError(f"{where}: unknown padding {padding!r}. Use one of {listed}.")
     return word
 
 
 def sizes_along_axes(value: Any, count: int, where: str, least: int | None = 1) -> tuple[int, ...]:
-    """Return one whole number for each of `count` axes; a single one counts for all.
+    """Return a whole number for each of `count` axes; a single number is repeated.
 
     Parameters
     ----------
     value : int or iterable of int
     count : int
     where : str
-        What the numbers are; the error begins with it.
+        Name of the argument, with which the error begins.
     least : int, optional
-        The smallest that is allowed; None allows any.
+        Smallest allowed number; None allows any.
 
     Raises
     ------
     ArgumentError
-        There are too many or too few, or one is no whole number or too small.
+        The number of values is wrong, or one is not a whole number or too small.
 
     Examples
     --------
@@ -228,7 +229,7 @@ def sizes_along_axes(value: Any, count: int, where: str, least: int | None = 1) 
 
 
 def is_whole(value: Any, least: int | None) -> bool:
-    """Tell whether a value is a whole number, and not below `least`.
+    """Return whether a value is a whole number and at least `least`.
 
     Examples
     --------
@@ -246,14 +247,14 @@ _OF_KERAS_1 = VALUES["dim_ordering"]
 
 
 def normalize_data_format(value):
-    """Return a layout of images, checked; None means that of the settings.
+    """Return the layout of images, "channels_last" or "channels_first"; None means the default.
 
-    Keras 1's words "tf", "th" and "default" are read too: by place nobody translates them.
+    "tf", "th" and "default" of Keras 1 are translated, because a positional argument may be one.
 
     Raises
     ------
     ArgumentError
-        It is neither "channels_last" nor "channels_first".
+        The value is neither "channels_last" nor "channels_first".
     """
     value = _OF_KERAS_1.get(value, value) if isinstance(value, str) else value
     value = config.image_data_format if value is None else str(value).lower()
@@ -267,23 +268,23 @@ def normalize_data_format(value):
 # --- windows of pooling ---------------------------------------------------------------------------
 #
 # A window of `size` cells moves over an axis in steps of `stride`. With "valid" padding it stays
-# inside. With "same" padding it may reach over both ends, so that every `stride`-th cell gets its
-# window; TensorFlow's rule puts the odd cell at the end. What reaches over is no cell: it is
-# neither compared by a maximum nor counted by an average.
+# inside the input. With "same" padding it may extend beyond both ends, so that there is a window
+# for every `stride`-th cell; if the number of cells outside is odd, one more is at the end. Cells
+# outside of the input are ignored by a maximum and not counted by an average.
 #
-# NumPy walks over the cells of a window, not over the windows: cell 0 of all windows is one strided
-# slice of the input, so is cell 1, and so on.
+# The loops run over the cells of a window, not over the windows: cell 0 of all windows is one
+# strided slice of the input, cell 1 is another one, and so on.
 
 
 class Place(NamedTuple):
-    """One cell of the windows: where it lies in the input, and which windows have it.
+    """One cell of all windows: its places in the input, and the windows that contain it.
 
     Attributes
     ----------
     cells : slice, or tuple of slice
-        The places in the input.
+        The places of the cell in the input.
     windows : slice, or tuple of slice
-        The windows that have such a cell; not those in which it reaches over an end.
+        The windows in which this cell is inside the input.
     """
 
     cells: Any
@@ -328,12 +329,12 @@ def places_of_cells(
 def pooled_shape(
     shape: Shape, sizes: Sequence[int], strides: Sequence[int], padding: str, axis: int, where: str
 ) -> Shape:
-    """Return the shape of an input whose axes, from `axis` on, are pooled.
+    """Return the shape of an input after pooling its axes from `axis` on.
 
     Raises
     ------
     ShapeError
-        The padding is "valid" and a window longer than its axis.
+        The padding is "valid" and a window is longer than its axis.
 
     Examples
     --------
@@ -345,9 +346,8 @@ def pooled_shape(
     for length, size, stride in zip(shape[axis:end], sizes, strides, strict=True):
         if length is not None and length < size and padding == "valid":
             raise ShapeError(
-                f"{where}: a window of size {tuple(sizes)} in an input of shape {shape}; expected "
-                f"at most {length} where it has {size}. Take a smaller window, or shrink the input "
-                f"less before."
+                f"{where}: expected a window of at most {length} for an axis of input {shape}, got "
+                f"{size} in window {tuple(sizes)}. Use a smaller window, or fewer poolings before."
             )
         counts.append(conv_output_length(length, size, padding, stride))
     return (*shape[:axis], *counts, *shape[end:])

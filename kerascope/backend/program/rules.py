@@ -244,7 +244,7 @@ class AskOutputOfRelu:
         y, spec = self._seen.get(key), bound.spec(x)
         if y is None or spec is None or bound.spec(y) != spec:
             return None
-        if op.is_that_of_the_output(spec.dtype):
+        if op.is_same_at_output(spec.dtype):
             line.inputs = [y]
         return None
 

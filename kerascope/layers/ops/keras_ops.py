@@ -32,7 +32,7 @@ from kerascope.backend.eager import value_of
 from kerascope.backend.graph import Constant, Tensor, TensorLike, as_tensor
 from kerascope.backend.ops import control, elementwise, linalg
 from kerascope.backend.ops.broadcasting import BroadcastLike, promoted
-from kerascope.backend.ops.indexing import sizes_said_by
+from kerascope.backend.ops.indexing import sizes_from
 from kerascope.backend.ops.shaping import Full, shape_vector
 from kerascope.errors import ArgumentError
 from kerascope.layers.arguments import Sizes
@@ -581,7 +581,7 @@ def tile(x: Any, repeats: Any) -> Any:
     """Return x repeated as a whole, so often along each axis."""
     x = as_tensor(x)
     if isinstance(repeats, Tensor) and repeats.ndim:
-        repeats = [repeats[i] for i in range(len(sizes_said_by(repeats, "tile: repeats")))]
+        repeats = [repeats[i] for i in range(len(sizes_from(repeats, "tile: repeats")))]
     times = [repeats] if isinstance(repeats, Tensor) else _listed(repeats)
     while x.ndim < len(times):
         x = K.expand_dims(x, 0)
