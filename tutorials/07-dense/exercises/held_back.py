@@ -1,11 +1,11 @@
 """Hold weights back.
 
-add_weight takes a regularizer and a constraint. The regularizer makes a penalty of the weight,
-which counts as a part of the loss. The constraint is applied by the optimizer, to each new value.
+add_weight takes a regularizer and a constraint. The regularizer makes a penalty from the weight,
+which is a part of the loss. The constraint is applied by the optimizer, to each new value.
 
 Write build for `HeldDense(units, penalty)`. "kernel" has a row for each column of the input and a
-column for each unit; it begins as ones, costs `penalty` times the sum of its squares, and never
-goes below zero. "bias" begins as zeros and is free: it costs nothing and may have any value.
+column for each unit; it starts as ones, costs `penalty` times the sum of its squares, and never
+goes below zero. "bias" starts as zeros and is free: it costs nothing and can have any value.
 """
 
 from keras import backend as K

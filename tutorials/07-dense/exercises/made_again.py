@@ -4,9 +4,9 @@
 into a configuration; its key in CURVES can.
 
 Write get_config, which returns words and numbers only (JSON can hold them), and from_config, which
-makes the same layer of them: with the same function and the same name, and frozen if that one is.
-Then a model with such a layer can be copied and saved. super().get_config() writes down what it
-can: the name and `trainable`, but not the function.
+makes the same layer from them: with the same function, name and `trainable`. Then a model with such
+a layer can be copied and saved. super().get_config() contains the name and `trainable`, but not
+the function.
 """
 
 from keras.layers import Layer

@@ -5,7 +5,7 @@ feature and one column for each unit, its bias one number for each unit.
 
 Write `SimpleDense(units, activation)` as the documents do, with add_weight(name, shape,
 initializer=...): first "kernel", glorot_uniform, then "bias", zeros. activation is a name or None,
-and activations.get turns it into a function. The layer must be of use in a model, and
+and activations.get turns it into a function. The layer must work in a model, and
 SimpleDense.from_config(layer.get_config()) must make the same layer again.
 """
 

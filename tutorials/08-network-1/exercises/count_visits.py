@@ -5,10 +5,10 @@ Both begin with one visit to the node of the output and go back through node.par
 Keras 2: a visit to a finished node ends at once, but it is a visit.
 
 Keras 1: a visit leaves the mark (node, depth), and layer_depths holds the greatest depth at which
-each layer was met so far. A parent lies one deeper than that depth of the node's *layer*; if its
-mark is there already, the walk does not go, and nothing is counted.
+each layer was met so far. A parent is one deeper than that depth of the node's *layer*; if its
+mark exists already, the walk does not go there, and nothing is counted.
 
-Fill in the places that hold `...`. Then try both on add([h, S(h)]), many times with one layer S.
+Replace each `...`. Then try both on add([h, S(h)]), many times with one layer S.
 """
 
 

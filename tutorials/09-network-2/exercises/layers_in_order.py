@@ -1,7 +1,7 @@
 """Sort the layers.
 
-model.layers stands by falling depth; layers of one depth stand in the order in which the walk met
-them. The walk meets a layer when it first comes to one of its nodes, before it goes on to the
+model.layers is sorted by falling depth; layers of the same depth are in the order in which the walk
+met them. The walk meets a layer when it first comes to one of its nodes, before it visits the
 node's parents.
 
 Write `order_of_meeting(outputs)`: outputs is a list of nodes; return the layers in the order in

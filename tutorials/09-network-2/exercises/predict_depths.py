@@ -13,7 +13,7 @@
 depth; ties in the order in which the walk meets the layers, from the first output on. `post_order`:
 the names in the order in which the walk finishes them.
 
-Fill it in by hand, on paper if you like, and only then let it be checked.
+Fill it in by hand, on paper if you like, and only then check it.
 """
 
 depths = {"x": ..., "a": ..., "b": ..., "c": ..., "d": ..., "add": ..., "e": ...}

@@ -13,8 +13,8 @@ One node is run twice; the first run's mask is called 'first', the second's 'sec
 mask the second run uses, if node.arguments is {'by': 2.0}, and if it is {}.
 
 Then write `kwargs_of(node, computed_mask, takes_mask)`: the keyword arguments for one call of
-node's layer. A layer that takes no mask gets none. A mask that the user gave when the layer was
-called, in node.arguments, is kept. And whatever happens to the result, the node stays as it was.
+node's layer. A layer that takes no mask gets none. A mask that the user passed when the layer was
+called, in node.arguments, is kept. And if the result is changed later, the node stays as it was.
 """
 
 second_run_with_by = ...

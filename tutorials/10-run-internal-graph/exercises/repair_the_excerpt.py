@@ -2,17 +2,17 @@
 
     run(self, inputs, masks)
 
-shall call every layer of the network `self` once more and return the list of its outputs. It is the
-document's loop with one line added, the list before it, and it cannot run: the list is never
-emptied, and nothing is stored.
+must call every layer of the network `self` once more and return the list of its outputs. It is the
+document's loop with one line added before it, which makes the list. It does not work: the list is
+never emptied, and nothing is stored.
 
-Mend it so that it runs any network whose layers' `call` takes (inputs, mask):
+Repair it so that it runs any network whose layers' `call` takes (inputs, mask):
 
 - a layer with one input tensor is called on the tensor, one with several on the list of them, and
   likewise with their masks;
-- each output is stored together with its mask, which the layer tells:
+- each output is stored together with its mask, which the layer computes:
   layer.compute_mask(tensors, masks);
-- what comes back are the tensors (without masks) that now stand for self.outputs.
+- the result is the list of the tensors (without masks) that are stored for self.outputs.
 """
 
 from kerascope.engine.arguments import to_list

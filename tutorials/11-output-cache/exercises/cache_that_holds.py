@@ -4,11 +4,11 @@
     cached(inputs, masks)
 
 `inputs` and `masks` are lists of objects (think of tensors; a mask may be None). The first call on
-them returns compute(inputs, masks). Later calls on the very same objects return the very same
-result, without computing it. Other inputs, another order of them, or other masks are another call.
+them returns compute(inputs, masks). Later calls on the same objects return the same result
+object, without computing it. Other inputs, another order of them, or other masks are another call.
 
-The key at S4:301 is ','.join(str(id(x)) for x in inputs). An id is free again when its object dies,
-so make yours of something that lasts: whatever the cache was called on must stay alive with it.
+The key at S4:301 is ','.join(str(id(x)) for x in inputs). An id can be reused when its object is
+freed. So your key must hold the objects: the cache keeps its inputs and masks in memory.
 """
 
 

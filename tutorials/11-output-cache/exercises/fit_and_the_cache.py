@@ -4,9 +4,9 @@ A model of two layers is built, compiled and trained: 50 rows, batches of 32, 3 
 the training alone: how often is a layer called, how often is the graph run, and how often is the
 train function called?
 
-Then make the cache work. `one_run(model)` shall do something with the trained model that runs its
-graph exactly once and leaves exactly one new entry in model._output_tensor_cache. And
-`one_hit(model)` shall call the model twice, so that its graph is run once; it returns both outputs.
+Then make the cache work. `one_run(model)` does something with the trained model that runs its
+graph exactly once and adds exactly one entry to model._output_tensor_cache. And `one_hit(model)`
+calls the model twice, so that its graph runs only once, and returns both outputs.
 """
 
 layer_calls = ...

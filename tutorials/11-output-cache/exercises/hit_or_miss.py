@@ -6,8 +6,8 @@
     a, b = Input(shape=(3,)), Input(shape=(3,))
     model(a)
 
-Then these calls follow, one after another. Write "hit" where the output cache gives the answer, and
-"miss" where run_internal_graph has to run.
+Then these calls follow, one after another. Write "hit" if the output comes from the cache, and
+"miss" if run_internal_graph has to run.
 
     the_same_input    model(a)
     the_same_shape    model(b)

@@ -1,7 +1,7 @@
-"""What is there before compile, after it, and after fit?
+"""What exists before compile, after it, and after fit?
 
-A model is made, compiled, and trained for one epoch. Write "made", "compile" or "fit": when is
-each of these first there, or first possible?
+A model is made, compiled, and trained for one epoch. Write "made", "compile" or "fit": when does
+each of these first exist, or become possible?
 
     predictions       model.predict(x) answers
     total_loss        model.total_loss is a tensor
@@ -12,9 +12,9 @@ each of these first there, or first possible?
 Then the model is compiled a second time. True or False: does it still have its train function?
 Are its weights still the trained ones?
 
-And write `loss_of(model, x, y)`: the number that model.total_loss is worth for these arrays.
-compile has made the graph; make a function of it yourself. Nothing may be trained by it, and
-model.train_function must stay None.
+And write `loss_of(model, x, y)`: the value of model.total_loss for these arrays. compile has made
+the graph; make a function from it yourself. It must not train the model, and model.train_function
+must stay None.
 """
 
 from keras import backend as K

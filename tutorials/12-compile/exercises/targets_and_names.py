@@ -1,4 +1,4 @@
-"""Predict the targets and the names of what compile makes.
+"""Predict the targets and the metric names that compile makes.
 
     x = Input(shape=(4,))
     spam = Dense(1, activation="sigmoid", name="spam")(x)
@@ -18,7 +18,7 @@ placeholders in `.targets`, and `.metrics_names`.
 
 Then write `needed_by(model, tensor)`: the names of all placeholders that must be fed to compute the
 tensor, among the model's inputs and its targets, inputs first. S4:412 takes the target for the
-prediction; your function can tell.
+prediction; your function shows the difference.
 """
 
 targets_of_one = ...

@@ -1,4 +1,4 @@
-"""Write the total loss of a network of several outputs.
+"""Write the total loss of a network with several outputs.
 
     total_loss(targets, outputs, functions, loss_weights)
 
@@ -6,7 +6,7 @@ All four are lists of one entry per output: a tensor of labels, a tensor of pred
 function, a number. functions[i](targets[i], outputs[i]) gives one loss for each row; their mean is
 the loss of that output. The total is the weighted sum of these losses, S0:553, and nothing else.
 
-Return a symbolic tensor without axes. Nothing is to be computed here.
+Return a symbolic tensor without axes. Do not compute anything here.
 """
 
 from keras import backend as K
