@@ -285,26 +285,26 @@ class _Finder:
 
     def _frame_chains(self, level: str, items: list[Item]) -> None:
         """Put frames around series of single boxes: by shared names, or around the whole."""
-        stretch: list[Item] = []
+        series: list[Item] = []
         for item in [*items, None]:
             if item is not None and self._is_plain(item):
-                stretch.append(item)
+                series.append(item)
                 continue
-            named = [piece for piece in self._by_name(stretch) if len(piece) >= SMALLEST_BLOCK]
-            if named or len(stretch) >= SMALLEST_REPEAT:
-                for piece in named or [stretch]:
+            named = [piece for piece in self._by_name(series) if len(piece) >= SMALLEST_BLOCK]
+            if named or len(series) >= SMALLEST_REPEAT:
+                for piece in named or [series]:
                     self._add_single(level, piece, [])
-            stretch = []
+            series = []
 
     def _is_plain(self, item: Item) -> bool:
         box = self.forms.boxes.get(item.children[0])
         return len(item.boxes) == 1 and box is not None and not box.attrs.get("outputs")
 
-    def _by_name(self, stretch: list[Item]) -> list[list[Item]]:
+    def _by_name(self, series: list[Item]) -> list[list[Item]]:
         """Split a series where the names no longer share a word with a number."""
         pieces: list[list[Item]] = []
         name = ""
-        for item in stretch:
+        for item in series:
             label = self._labels[item.children[0]]
             both = shared_name([name, label]) if pieces else ""
             if any(sign.isdigit() for sign in both):

@@ -100,7 +100,7 @@ def _by_child(
 
 
 def sequences_of(order: list[str], wiring: Wiring) -> list[list[ChainPiece]]:
-    """Return the sequences of a level.
+    """Divide a level into sequences of chain pieces, and return these sequences.
 
     Parameters
     ----------
@@ -129,11 +129,11 @@ def sequences_of(order: list[str], wiring: Wiring) -> list[list[ChainPiece]]:
             found += _chains(children, wiring)
             continue
         for part in _components(children, wiring):
-            main, aside = _main_part(part, wiring)
-            if aside and rounds < MOST_ROUNDS:
-                waiting.append((aside, rounds + 1))
-            elif aside:
-                found += _chains(aside, wiring)
+            main, side_outputs = _main_part(part, wiring)
+            if side_outputs and rounds < MOST_ROUNDS:
+                waiting.append((side_outputs, rounds + 1))
+            elif side_outputs:
+                found += _chains(side_outputs, wiring)
             pieces: list[ChainPiece] = []
             for segment in _cut(main, wiring):
                 if len(segment.children) <= LARGEST_SEGMENT:

@@ -133,13 +133,13 @@ def _details(error: BaseException, call: FailedCall) -> list[str]:
     """Return lines with the expected and the given input, and where the layer was created."""
     subject = getattr(error, "subject", None)
     inner = isinstance(subject, Layer) and subject is not call.layer
-    came = "" if inner else _shapes_of(call)
+    given = "" if inner else _shapes_of(call)
     found = _EXPECTED.search(str(error))
     expected, got = (found[1], found[2]) if found else ("", None)
     own_shapes = _expected_shapes(call)
     if own_shapes:
-        expected, got, inner, came = own_shapes, None, False, _shapes_of(call)
-    both = [x for x in (got, came) if x and not any(x in y and x != y for y in (got or "", came))]
+        expected, got, inner, given = own_shapes, None, False, _shapes_of(call)
+    both = [x for x in (got, given) if x and not any(x in y and x != y for y in (got or "", given))]
     words = ": ".join(dict.fromkeys(both))
     lines = [
         f"inside it: {subject.label}" if isinstance(subject, Layer) and inner else "",
@@ -160,9 +160,9 @@ def _expected_shapes(call: FailedCall) -> str:
     """Return the input shapes of a nested model if the given shapes do not fit them."""
     if not isinstance(call.layer, Network) or not call.layer.inputs:
         return ""
-    wanted, came = [x.shape for x in call.layer.inputs], [x.shape for x in call.tensors]
-    fits = len(wanted) == len(came) and all(
-        merge_shapes(x, y) is not None for x, y in zip(wanted, came, strict=True)
+    wanted, given = [x.shape for x in call.layer.inputs], [x.shape for x in call.tensors]
+    fits = len(wanted) == len(given) and all(
+        merge_shapes(x, y) is not None for x, y in zip(wanted, given, strict=True)
     )
     return "" if fits else shapes_text(wanted)
 

@@ -177,12 +177,12 @@ def with_depths(
         sources[edge.target].append(edge.source)
         readers[edge.source].append(edge.target)
     leading = _ancestors(ends, sources)
-    aside = sorted((one for one in by_id if one not in leading), key=lambda one: -depths[one])
-    for one in aside:
+    others = sorted((one for one in by_id if one not in leading), key=lambda one: -depths[one])
+    for one in others:
         above = [depths[x] for x in sources[one] if x in leading or sources[x]]
         if sources[one]:
             depths[one] = min(above) - 1 if above else max(depths.values()) - 1
-    for one in aside:
+    for one in others:
         if not sources[one]:
             depths[one] = max([depths[reader] + 1 for reader in readers[one]], default=0)
     lowest = min(depths.values(), default=0)

@@ -238,17 +238,17 @@ def _words(name: str, value: Any) -> str:
     if name in WORDS:
         with suppress(TypeError, ValueError):  # the name may mean something else in user code
             return _cut(WORDS[name](value))
-    spoken = name.replace("_", " ")
+    text = name.replace("_", " ")
     if value is True:
-        return spoken.removeprefix("use ")
+        return text.removeprefix("use ")
     if value is False:
-        return f"no {spoken.removeprefix('use ')}"
+        return f"no {text.removeprefix('use ')}"
     if isinstance(value, (int, float)):
-        return f"{spoken} {value:g}" if isinstance(value, float) else f"{spoken} {value}"
+        return f"{text} {value:g}" if isinstance(value, float) else f"{text} {value}"
     if isinstance(value, str):
-        return _cut(f"{spoken} {value}")
+        return _cut(f"{text} {value}")
     if isinstance(value, (list, tuple)) and all(isinstance(x, (int, float)) for x in value):
-        return _cut(f"{spoken} {', '.join(map(str, value))}")
+        return _cut(f"{text} {', '.join(map(str, value))}")
     return ""
 
 

@@ -758,14 +758,14 @@ def _relative(moved: float, size: float) -> float:
 def _checked(arrays: Sequence[Any], weights: Sequence[Any], name: str) -> list[np.ndarray]:
     """Return the arrays as float64, or raise if they do not fit the weights."""
     found = [np.asarray(array, "float64") for array in arrays]
-    wanted, came = [tuple(w.shape) for w in weights], [array.shape for array in found]
-    if wanted == came:
+    wanted, given = [tuple(w.shape) for w in weights], [array.shape for array in found]
+    if wanted == given:
         return found
-    if len(wanted) != len(came):
-        expected = f"expected {len(wanted)} arrays, got {len(came)}"
+    if len(wanted) != len(given):
+        expected = f"expected {len(wanted)} arrays, got {len(given)}"
     else:
-        i = next(i for i, pair in enumerate(zip(wanted, came, strict=True)) if pair[0] != pair[1])
-        expected = f"expected array {i} to have shape {wanted[i]}, got {came[i]}"
+        i = next(i for i, pair in enumerate(zip(wanted, given, strict=True)) if pair[0] != pair[1])
+        expected = f"expected array {i} to have shape {wanted[i]}, got {given[i]}"
     raise ArgumentError(
         f"weight_changes: {name}: {expected}. Use the result of this model's get_weights()."
     )
