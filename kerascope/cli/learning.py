@@ -15,7 +15,7 @@ from kerascope.cli.usage import UsageError, given
 from kerascope.errors import UnknownNameError
 from kerascope.files import write_whole
 from kerascope.learn import commands, pages
-from kerascope.learn.commands import Desk, at_folder
+from kerascope.learn.commands import StudentSession, at_folder
 from kerascope.learn.exercises import (
     Exercise,
     Workbook,
@@ -28,7 +28,7 @@ from kerascope.learn.verdicts import language_of_environment
 from kerascope.lessons import examples_folder
 from kerascope.registry import did_you_mean
 
-_DO: dict[str, Callable[[Desk, list[Exercise]], int]] = {
+_DO: dict[str, Callable[[StudentSession, list[Exercise]], int]] = {
     "next": commands.show_next,
     "list": commands.show_list,
     "run": commands.run_chosen,
@@ -63,18 +63,18 @@ def run_learn(options: Namespace) -> int:
     workbook = Workbook(folders[0], exercises)
     language = options.lang or workbook.language or language_of_environment(os.environ)
     _refuse_files_elsewhere(workbook, words, chosen)
-    desk = Desk(workbook, language, options.time_limit)
+    session = StudentSession(workbook, language, options.time_limit)
     if action == "read":
         current = workbook.next_exercise() or exercises[-1]
         return _read(words[0] if words else current.chapter, language, at)
-    _prepare(desk, action)
+    _prepare(session, action)
     if not chosen and action in ("check", *_ONE_AT_A_TIME):
         following = workbook.next_exercise()
         if following is None and not options.all:
-            desk.say(pages.ALL_DONE)
+            session.say(pages.ALL_DONE)
             return commands.DONE
         chosen = exercises if options.all or following is None else [following]
-    return _DO[action](desk, chosen)
+    return _DO[action](session, chosen)
 
 
 def _refuse_files_elsewhere(workbook: Workbook, words: list[str], chosen: list[Exercise]) -> None:
@@ -97,18 +97,18 @@ def _read(chapter: str, language: str, at: str) -> int:
         raise UsageError(f"learn read: {error}") from None
 
 
-def _prepare(desk: Desk, action: str) -> None:
+def _prepare(session: StudentSession, action: str) -> None:
     """Copy the exercises that the student does not have yet."""
-    workbook = desk.workbook
+    workbook = session.workbook
     if workbook.notice:
-        desk.say(f"kerascope: {workbook.notice}")
+        session.say(f"kerascope: {workbook.notice}")
     with given():
-        written = workbook.prepare(desk.language)
+        written = workbook.prepare(session.language)
     if written:
-        desk.say(pages.welcome(workbook.folder, len(written)))
+        session.say(pages.welcome(workbook.folder, len(written)))
     if len(written) == len(workbook.exercises):
         is_begun_here = action in ("next", "list")
-        desk.say(pages.first_chapter(desk.at) if is_begun_here else pages.ELSEWHERE)
+        session.say(pages.first_chapter(session.at) if is_begun_here else pages.ELSEWHERE)
 
 
 def _action_of(words: list[str], exercises: list[Exercise], at: str) -> tuple[str, list[str]]:
@@ -182,13 +182,13 @@ def _check_for_teachers(options: Namespace, folders: list[Path], chosen: list[Ex
     results: list[tuple[Path, Checked]] = []
     outcomes = []
     for folder in map(workbook_in, folders):
-        desk = Desk(Workbook(folder, chosen), language, options.time_limit)
-        checked = [(e, desk.workbook.path_of(e), desk.check(e)) for e in chosen]
+        session = StudentSession(Workbook(folder, chosen), language, options.time_limit)
+        checked = [(e, session.workbook.path_of(e), session.check(e)) for e in chosen]
         results.append((folder, checked))
         own = [outcome for _, _, outcome in checked]
         outcomes += own
         if not options.json:
-            desk.say(pages.of_class(folder, own))
+            session.say(pages.class_line(folder, own))
     if options.json:
         print(json.dumps(report(results), ensure_ascii=False, indent=1))
     return commands.code_of(outcomes)

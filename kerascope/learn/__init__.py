@@ -1,19 +1,19 @@
-"""`kerascope learn`: exercises beside the chapters, each with a checker that runs what you wrote.
+"""`kerascope learn`: exercises for the chapters, each with a checker that runs your answer.
 
 An exercise is five things in a chapter's folder of `tutorials/`::
 
-    exercises/name.py     what the student gets: a docstring and places that hold `...`
-    exercises/name.toml   its number, its facts, titles, hints and the task in both languages
+    exercises/name.py     the stub that the student gets: a docstring, and `...` to replace
+    exercises/name.toml   its number, its facts, hints and the task, in both languages
     checks/name.py        its checker: functions marked `@check`
     solutions/name.py     a solution
-    wrong/name__*.py      answers that must fail; the docstring of each has the lines `en: ...` and
-                          `zh: ...`: the very message that it gets
+    wrong/name__*.py      wrong answers; the docstring of each quotes, in the lines `en: ...` and
+                          `zh: ...`, the exact message that it must get
 
 The checker looks at objects, events and gradients of the running program, never at its source.
-`exercises.py` finds the exercises and keeps the student's own folder, `running.py` starts the
-process in which `child.py` runs the student's file and its checker, `commands.py` is what the
-student types. `networks.py` makes random cases for the checkers. A checker imports all that it
-needs from here.
+`exercises.py` finds the exercises and manages the student's folder. `running.py` starts the
+process in which `child.py` runs the student's file and its checker. `commands.py` contains the
+commands that the student types. `networks.py` makes random test cases. Checkers import everything
+they need from this package.
 """
 
 from kerascope.learn.networks import (

@@ -1,8 +1,7 @@
-"""The process in which a student's file is run and checked.
+"""The process that runs and checks a student's file.
 
-It is started by `running.py` and writes its verdict into a file. A thread of its own watches the
-time: if the student's file does not come to an end, it says on which line that was, and ends the
-process.
+`running.py` starts it, and it writes its verdict into a file. A second thread watches the time: if
+the student's file does not finish, the thread reports the line being executed and ends the process.
 """
 
 from __future__ import annotations
@@ -23,37 +22,37 @@ from kerascope.learn.student import Student, checks_of, judge
 from kerascope.learn.verdicts import Outcome, Text, failed
 
 MODULE = "exercise"
-# Whoever writes the outcome ends the process, and never gives this back: a second one, at the very
-# end of the time, waits for the end.
+# The thread that writes the outcome acquires this lock, never releases it, and ends the process. So
+# only one outcome is written, even if the check finishes just as the time runs out.
 _ending = threading.Lock()
 
 
 def main(checker: str, path: str, result: str, seconds: str) -> None:
-    """Run a student's file and its checker; write the outcome.
+    """Run a student's file and its checker, write the outcome, and end the process.
 
     Parameters
     ----------
     checker, path, result : str
-        The checker, the student's file, and where the outcome is written.
+        The files of the checker and of the student, and the file for the outcome.
     seconds : str
-        The time limit.
+        The time limit, as a number.
     """
     keras_imports_for_good()
-    np.random.seed(0)  # noqa: NPY002 (what scripts draw from)
+    np.random.seed(0)  # noqa: NPY002 (the generator that scripts use)
     checks = checks_of(Path(checker))
     watch = threading.Thread(target=_watch, args=(path, result, float(seconds)), daemon=True)
     watch.start()
     module = ModuleType(MODULE)
     module.__file__ = path
     student = Student(module, path)
-    outcome = _ran(student) or judge(checks, student)
+    outcome = _run_student_file(student) or judge(checks, student)
     _flush()
     _write(result, outcome)
-    os._exit(0)  # threads that the student's file left running shall not hold us
+    os._exit(0)  # do not wait for threads that the student's file started
 
 
-def _ran(student: Student) -> Outcome | None:
-    """Run the student's file; return what went wrong, or None."""
+def _run_student_file(student: Student) -> Outcome | None:
+    """Run the student's file; return a FAIL if it raised, otherwise None."""
     path, module = Path(student.path), student.module
     sys.argv = [student.path]
     sys.path.insert(0, str(path.resolve().parent))
@@ -86,7 +85,7 @@ def _write(result: str, outcome: Outcome) -> None:
 
 
 def _flush() -> None:
-    """Let what was printed be seen, unless the student's file has put something else there."""
+    """Flush both streams. The student's file may have replaced them, so errors are ignored."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):
             stream.flush()
@@ -108,7 +107,7 @@ def _watch(path: str, result: str, seconds: float) -> None:
 
 
 def _line_in(path: str, frame: FrameType | None) -> int | None:
-    """Return the innermost line of the student's file that is being executed."""
+    """Return the innermost line of the student's file that is being executed, or None."""
     while frame is not None:
         if frame.f_code.co_filename == path:
             return frame.f_lineno

@@ -1,4 +1,4 @@
-"""What a student can type after `kerascope learn`."""
+"""The commands of `kerascope learn`."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ SECONDS_BETWEEN_LOOKS = 0.3
 
 
 def changes_of(path: Path, wait: float = SECONDS_BETWEEN_LOOKS) -> Iterator[None]:
-    """Yield whenever a file has other contents; editors that write a new file are understood.
+    """Yield each time a file is saved after this call, forever.
 
-    The first time is when it differs from what it is now: a file that nobody touches yields never.
+    Size and time of the file are polled, so editors that replace the file are supported too.
     """
     before = _state(path)
     while True:
@@ -51,13 +51,13 @@ def _state(path: Path) -> tuple[int, int] | None:
 # --- the commands ---------------------------------------------------------------------------------
 
 
-WIDTH, WIDEST = 80, 100  # columns of a chapter: in a pipe, and at most
+WIDTH, WIDEST = 80, 100  # columns of a chapter: in a pipe, and the maximum
 DONE, FAILED, NOT_ATTEMPTED, TOO_LONG = 0, 1, 5, 124
 _READING = ("kerascope.lessons.reading", "chapter_text")
 
 
 def at_folder(folder: Path) -> str:
-    """Return what is typed after a command for a folder, "" if that one is found anyway.
+    """Return the option `--folder` to append to a command, "" if the folder is the default.
 
     Examples
     --------
@@ -70,8 +70,8 @@ def at_folder(folder: Path) -> str:
 
 
 @dataclass
-class Desk:
-    """A student at work: the folder, the language, and how to speak.
+class StudentSession:
+    """A student's session: the folder, the language, and functions to print and to check.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class Desk:
     language : str
         "en" or "zh".
     seconds : float or None
-        Time limit; None is that of the command.
+        Time limit; None for the default of the command.
     """
 
     workbook: Workbook
@@ -88,11 +88,11 @@ class Desk:
 
     @property
     def at(self) -> str:
-        """What is typed after each command so that it is about this folder: ` --folder ann`."""
+        """The option that commands need to find this folder: ` --folder ann`, or ""."""
         return at_folder(self.workbook.folder)
 
     def say(self, text: Text | str = "") -> None:
-        """Write in the student's language; a terminal gets lines that end between two words."""
+        """Print in the student's language. On a terminal, lines are wrapped between words."""
         words = text if isinstance(text, str) else text.within(self.language)
         if sys.stdout.isatty():
             Console(highlight=False).print(words, markup=False, emoji=False)
@@ -100,145 +100,145 @@ class Desk:
             print(words, flush=True)
 
     def page(self, exercise: Exercise) -> Text:
-        """Return the page of an exercise; its commands are those for this folder."""
+        """Return the page of an exercise, with its commands for this folder."""
         workbook = self.workbook
         more = "" if exercise == workbook.next_exercise() else f" {exercise.name}"
         return pages.exercise_page(exercise, workbook.path_of(exercise), more + self.at, self.at)
 
     def check(self, exercise: Exercise) -> Outcome:
-        """Return the verdict on the student's file of an exercise."""
+        """Check the student's file of an exercise; return the outcome."""
         path = self.workbook.path_of(exercise)
         if self.seconds is None:
             return check_file(exercise, path)
         return check_file(exercise, path, self.seconds)
 
 
-def show_next(desk: Desk, chosen: list[Exercise]) -> int:
-    """Show the exercise that comes next, or the ones that were named."""
-    workbook = desk.workbook
+def show_next(session: StudentSession, chosen: list[Exercise]) -> int:
+    """Show the chosen exercises, or the next one if none is chosen."""
+    workbook = session.workbook
     passed = sum(map(workbook.is_passed, workbook.exercises))
-    desk.say(pages.how_far(passed, len(workbook.exercises)))
+    session.say(pages.progress_line(passed, len(workbook.exercises)))
     for exercise in chosen or [e for e in (workbook.next_exercise(),) if e]:
-        desk.say()
-        desk.say(desk.page(exercise))
+        session.say()
+        session.say(session.page(exercise))
     if passed == len(workbook.exercises):
-        desk.say(pages.ALL_DONE)
+        session.say(pages.ALL_DONE)
     return DONE
 
 
-def show_list(desk: Desk, chosen: list[Exercise]) -> int:
-    """List the exercises and their verdicts."""
-    desk.say(pages.table(desk.workbook, chosen or desk.workbook.exercises))
+def show_list(session: StudentSession, chosen: list[Exercise]) -> int:
+    """List the chosen exercises, or all, with their verdicts."""
+    session.say(pages.table(session.workbook, chosen or session.workbook.exercises))
     return DONE
 
 
-def check_chosen(desk: Desk, chosen: list[Exercise]) -> int:
-    """Check some exercises; say of each its verdict."""
+def check_chosen(session: StudentSession, chosen: list[Exercise]) -> int:
+    """Check exercises and print the verdict on each; return the exit code."""
     outcomes = []
     for exercise in chosen:
-        path = desk.workbook.path_of(exercise)
-        desk.say(pages.being_checked(exercise, path))
-        outcome = desk.check(exercise)
-        desk.workbook.remember(exercise, outcome)
-        desk.say(pages.outcome_page(exercise, outcome, path))
+        path = session.workbook.path_of(exercise)
+        session.say(pages.being_checked(exercise, path))
+        outcome = session.check(exercise)
+        session.workbook.remember(exercise, outcome)
+        session.say(pages.outcome_page(exercise, outcome, path))
         outcomes.append(outcome)
     if len(outcomes) > 1:
-        desk.say(pages.counted(outcomes))
-    following = desk.workbook.next_exercise()
+        session.say(pages.counted(outcomes))
+    following = session.workbook.next_exercise()
     if len(outcomes) == 1 and outcomes[0].verdict is Verdict.PASS:
-        desk.say(pages.compare(chosen[0], desk.at))
+        session.say(pages.compare(chosen[0], session.at))
     if outcomes[-1].verdict is Verdict.PASS and following is not None:
-        desk.say(pages.what_next(following, desk.at))
+        session.say(pages.what_next(following, session.at))
     return code_of(outcomes)
 
 
 def code_of(outcomes: list[Outcome]) -> int:
-    """Return the exit code: 0 all passed, 1 one failed, 5 none failed but one was not attempted."""
+    """Return the exit code: 1 if one failed, otherwise 5 if one was not attempted, otherwise 0."""
     verdicts = {outcome.verdict for outcome in outcomes}
     if Verdict.FAIL in verdicts:
         return FAILED
     return NOT_ATTEMPTED if Verdict.NOT_ATTEMPTED in verdicts else DONE
 
 
-def run_chosen(desk: Desk, chosen: list[Exercise]) -> int:
-    """Run the student's file as a program."""
+def run_chosen(session: StudentSession, chosen: list[Exercise]) -> int:
+    """Run the student's file as a program, without checking it."""
     (exercise,) = chosen
-    path = desk.workbook.path_of(exercise)
-    seconds = desk.seconds or 60.0
-    desk.say(Text(f"running {path}", f"正在运行 {path}"))
+    path = session.workbook.path_of(exercise)
+    seconds = session.seconds or 60.0
+    session.say(Text(f"running {path}", f"正在运行 {path}"))
     code = run_file(path, seconds)
     if code is None:
-        desk.say(
+        session.say(
             Text(f"ended: it ran longer than {seconds:g} s", f"运行超过 {seconds:g} 秒，已终止")
         )
         return TOO_LONG
     if code == DONE and (name := only_defines(path.read_bytes())):
-        desk.say(pages.nothing_called(name))
+        session.say(pages.nothing_called(name))
     return code
 
 
-def show_hint(desk: Desk, chosen: list[Exercise]) -> int:
-    """Show one more hint."""
+def show_hint(session: StudentSession, chosen: list[Exercise]) -> int:
+    """Show the next hint of an exercise."""
     (exercise,) = chosen
-    progress = desk.workbook.progress(exercise)
+    progress = session.workbook.progress(exercise)
     progress.hints = min(progress.hints + 1, len(exercise.hints))
-    desk.workbook.save()
-    desk.say(pages.hint_page(exercise, progress.hints, desk.at))
+    session.workbook.save()
+    session.say(pages.hint_page(exercise, progress.hints, session.at))
     return DONE
 
 
-def reset_chosen(desk: Desk, chosen: list[Exercise]) -> int:
-    """Put the stub back, keeping what the student wrote."""
+def reset_chosen(session: StudentSession, chosen: list[Exercise]) -> int:
+    """Restore the stub of an exercise; the student's answer is kept under another name."""
     (exercise,) = chosen
-    kept = desk.workbook.reset(exercise, desk.language)
-    path = desk.workbook.path_of(exercise)
-    desk.say(Text(f"{path} is as it was given to you", f"{path} 已恢复为最初的样子"))
+    kept = session.workbook.reset(exercise, session.language)
+    path = session.workbook.path_of(exercise)
+    session.say(Text(f"{path} is as it was given to you", f"{path} 已恢复为最初的样子"))
     if kept is not None:
-        desk.say(Text(f"what you had written is kept in {kept}", f"你原来写的内容保存在 {kept}"))
+        session.say(Text(f"what you had written is kept in {kept}", f"你原来写的内容保存在 {kept}"))
     return DONE
 
 
-def show_solution(desk: Desk, chosen: list[Exercise]) -> int:
-    """Print a solution."""
+def show_solution(session: StudentSession, chosen: list[Exercise]) -> int:
+    """Print the reference solution of an exercise."""
     (exercise,) = chosen
-    desk.say(Text(f"# {exercise.id}: one way to do it", f"# {exercise.id}：一种写法"))
+    session.say(Text(f"# {exercise.id}: one way to do it", f"# {exercise.id}：一种写法"))
     print(exercise.solution.read_text(encoding="utf-8").rstrip())
-    desk.say()
+    session.say()
     seen = pages.seen(exercise)
-    # As comments, so that the whole can be kept as a file.
-    print(f"# {seen.within(desk.language)}", flush=True)
+    # As comments, so that the output is a valid Python file.
+    print(f"# {seen.within(session.language)}", flush=True)
     return DONE
 
 
-def watch_chosen(desk: Desk, chosen: list[Exercise]) -> int:
-    """Check an exercise whenever its file changes; go on to the next one when it passes."""
+def watch_chosen(session: StudentSession, chosen: list[Exercise]) -> int:
+    """Check an exercise each time its file changes; continue with the next when it passes."""
     exercise: Exercise | None = chosen[0]
-    desk.say(Text("watching; Ctrl-C ends it", "正在监视文件；按 Ctrl-C 结束"))
+    session.say(Text("watching; Ctrl-C ends it", "正在监视文件；按 Ctrl-C 结束"))
     try:
         while exercise is not None:
-            path = desk.workbook.path_of(exercise)
-            desk.say()
-            desk.say(desk.page(exercise))
+            path = session.workbook.path_of(exercise)
+            session.say()
+            session.say(session.page(exercise))
             for _ in changes_of(path):
-                if check_chosen(desk, [exercise]) == DONE:
+                if check_chosen(session, [exercise]) == DONE:
                     break
-            exercise = desk.workbook.next_exercise()
+            exercise = session.workbook.next_exercise()
     except KeyboardInterrupt:
-        desk.say()
+        session.say()
         return DONE
-    desk.say(pages.ALL_DONE)
+    session.say(pages.ALL_DONE)
     return DONE
 
 
 def read_chapter(word: str, language: str, at: str = "") -> int:
-    """Show a chapter in the terminal; `at` is typed after each command.
+    """Print a chapter in the terminal; `at` is appended to each `kerascope learn` command in it.
 
     Raises
     ------
     UnavailableError
         The chapters are not in this installation.
     UnknownNameError
-        There is no such chapter.
+        The chapter does not exist.
     """
     module, name = _READING
     try:

@@ -1,7 +1,7 @@
-"""The exercises: as the course has them in `tutorials/`, and as the student has them.
+"""The exercises of the course in `tutorials/`, and the student's copies of them.
 
-The first part finds the exercises of the course, in the order of the chapters. The second is the
-student's own folder, with copies of them, and how far the student has come.
+The first part finds the exercises of the course, in the order of the chapters. The second part
+manages the student's folder, with the copies and the progress.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from kerascope.lessons import tutorials_folder
 from kerascope.lessons.lesson import lines_with_ends
 from kerascope.registry import did_you_mean
 
-# --- as the course has them -----------------------------------------------------------------------
+# --- the exercises of the course ------------------------------------------------------------------
 
 
 _KEYS = {"number", "facts", "en", "zh"}
@@ -30,22 +30,22 @@ _KEYS = {"number", "facts", "en", "zh"}
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise.
+    """One exercise of the course.
 
     Attributes
     ----------
     folder : Path
-        That of its chapter.
+        The folder of its chapter.
     name : str
-        Unique in the course.
+        Its name, unique in the course.
     number : int
-        Its place in the chapter, from 1.
+        Its position in the chapter, from 1.
     facts : tuple of str
-        The R and C numbers that it is about.
+        The numbers of the facts (R and C) that it is about.
     task : Text
-        What is to be done; the first line is the title.
+        What to do; the first line is the title.
     hints : tuple of Text
-        From a nudge to nearly the answer.
+        The hints, from vague to nearly the answer.
     seen : Text
         What the student has shown by solving it.
     """
@@ -65,7 +65,7 @@ class Exercise:
 
     @property
     def id(self) -> str:
-        """What progress is keyed by: `05/call_twice`."""
+        """Chapter and name, the key of the student's progress: `05/call_twice`."""
         return f"{self.chapter}/{self.name}"
 
     @property
@@ -75,26 +75,26 @@ class Exercise:
 
     @property
     def stub(self) -> Path:
-        """What the student gets."""
+        """The file that is copied for the student."""
         return self.folder / "exercises" / f"{self.name}.py"
 
     @property
     def checker(self) -> Path:
-        """What looks at the student's file."""
+        """The file that checks the student's answer."""
         return self.folder / "checks" / f"{self.name}.py"
 
     @property
     def solution(self) -> Path:
-        """One way to solve it."""
+        """The file with the reference solution."""
         return self.folder / "solutions" / f"{self.name}.py"
 
     @property
     def wrong_answers(self) -> list[Path]:
-        """Files that must fail, each with its own message."""
+        """The wrong answers: files that must fail, each with its own message."""
         return sorted((self.folder / "wrong").glob(f"{self.name}__*.py"))
 
     def stub_in(self, language: str) -> str:
-        """Return the stub with its docstring, the task, in one language."""
+        """Return the source of the stub, with the task as docstring in one language."""
         source = self.stub.read_text(encoding="utf-8")
         if language == "en":
             return source
@@ -104,7 +104,7 @@ class Exercise:
 
 
 def chapter_number(folder_name: str) -> str:
-    """Return the number of a chapter's folder.
+    """Return the chapter number in the name of a folder, in lower case.
 
     Examples
     --------
@@ -115,14 +115,14 @@ def chapter_number(folder_name: str) -> str:
 
 
 def all_exercises(folder: Path | None = None) -> list[Exercise]:
-    """Return the exercises in the order of the course.
+    """Return all exercises in the order of the course.
 
     Raises
     ------
     UnavailableError
-        The folder of the course is not there.
+        The folder of the course does not exist.
     ConfigError
-        An exercise is not written as it must be.
+        The files of an exercise are invalid.
     """
     found = (folder or tutorials_folder()).glob("*/exercises/*.toml")
     exercises = [read_exercise(path) for path in sorted(found)]
@@ -130,12 +130,12 @@ def all_exercises(folder: Path | None = None) -> list[Exercise]:
 
 
 def read_exercise(path: Path) -> Exercise:
-    """Read one exercise from its TOML file and the stub beside it.
+    """Read one exercise from its TOML file and the stub in the same folder.
 
     Raises
     ------
     ConfigError
-        Something that must be there is not.
+        A file cannot be read, a key is missing or unknown, or the languages differ in hints.
     """
     where = f"exercise '{path.parent.parent.name}/{path.stem}'"
     try:
@@ -146,7 +146,7 @@ def read_exercise(path: Path) -> Exercise:
     _check_keys(where, facts)
     tasks = {"en": ast.get_docstring(stub) or "", "zh": facts["zh"]["task"].strip()}
     if not all(tasks.values()):
-        raise ConfigError(f"{where}: has no task; expected a docstring in the stub, [zh] task.")
+        raise ConfigError(f"{where}: expected a docstring in the stub and a [zh] task, got none.")
     hints = zip(facts["en"]["hints"], facts["zh"]["hints"], strict=True)
     return Exercise(
         folder=path.parent.parent,
@@ -161,13 +161,13 @@ def read_exercise(path: Path) -> Exercise:
 
 def _check_keys(where: str, facts: dict) -> None:
     if facts.keys() != _KEYS:
-        raise ConfigError(f"{where}: keys {sorted(facts)}; expected {sorted(_KEYS)}.")
+        raise ConfigError(f"{where}: expected the keys {sorted(_KEYS)}, got {sorted(facts)}.")
     for language in LANGUAGES:
         expected = {"hints", "seen"} | ({"task"} if language == "zh" else set())
         if facts[language].keys() != expected:
             raise ConfigError(
-                f"{where}: [{language}] holds {sorted(facts[language])}; "
-                f"expected {sorted(expected)}."
+                f"{where}: expected [{language}] to contain {sorted(expected)}, "
+                f"got {sorted(facts[language])}."
             )
     numbers = [len(facts[language]["hints"]) for language in LANGUAGES]
     if numbers[0] != numbers[1]:
@@ -175,13 +175,13 @@ def _check_keys(where: str, facts: dict) -> None:
 
 
 def find_exercises(exercises: Sequence[Exercise], word: str) -> tuple[list[Exercise], str]:
-    """Return what a student means by a word: a name, an id, a path, or a chapter's number.
+    """Return the exercises that a word names: by name, id, path, or number of the chapter.
 
     Returns
     -------
     found : list of Exercise
     hint : str
-        If there is none, the nearest name.
+        If none is found, a suggestion with the nearest name.
     """
     path = Path(word.replace("\\", "/"))
     by_name = [e for e in exercises if word == e.name or _is_path_of(e, path)]
@@ -202,14 +202,14 @@ def _is_path_of(exercise: Exercise, path: Path) -> bool:
     return folder in ("", exercise.folder.name, own) or folder.zfill(2) == own
 
 
-# --- as the student has them ----------------------------------------------------------------------
-# Nothing that stands in it is ever written over: a file is copied only where there is none, `reset`
-# keeps what it replaces.
+# --- the student's copies -------------------------------------------------------------------------
+# No file is ever overwritten: a stub is copied only if the file does not exist, and `reset` keeps
+# the file that it replaces.
 
 
 FOLDER = "kerascope-exercises"
 PROGRESS = ".kerascope-learn.json"
-# Beside the exercises, so that `python exercise.py` runs as `kerascope learn run exercise` does.
+# Written next to the exercises, so that `python exercise.py` runs as `kerascope learn run` does.
 KERAS = '''"""Lets `python exercise.py` import kerascope under the name keras."""
 
 from kerascope.compat import keras_imports_for_good
@@ -221,16 +221,16 @@ import keras
 
 @dataclass
 class Progress:
-    """What is remembered of one exercise.
+    """A student's progress in one exercise.
 
     Attributes
     ----------
     verdict : str
-        The last one.
+        The last verdict.
     hints : int
-        How many were shown.
+        How many hints were shown.
     written : str
-        A hash of the file that the verdict was about.
+        A hash of the file at the time of the verdict.
     """
 
     verdict: str = Verdict.NOT_ATTEMPTED.value
@@ -239,7 +239,7 @@ class Progress:
 
 
 def default_folder(here: Path) -> Path:
-    """Return the workbook that a student stands in, or the one below where they stand."""
+    """Return the workbook that contains this folder, or else the default name of a new one."""
     for folder in (here, *here.parents):
         if (folder / PROGRESS).is_file():
             return Path(os.path.relpath(folder, here))
@@ -248,13 +248,13 @@ def default_folder(here: Path) -> Path:
 
 @dataclass
 class Workbook:
-    """A student's folder.
+    """A student's folder with exercises, and the progress stored in it.
 
     Parameters
     ----------
     folder : Path
     exercises : list of Exercise
-        Those of the course.
+        The exercises of the course.
     """
 
     folder: Path
@@ -262,34 +262,34 @@ class Workbook:
     language: str | None = None
     notice: str = ""
     _progress: dict[str, Progress] = field(default_factory=dict)
-    _is_damaged: bool = False  # what was remembered; `save` keeps it aside
+    _is_damaged: bool = False  # the stored progress; `save` keeps a copy
 
     def __post_init__(self) -> None:
         self._load()
 
     def path_of(self, exercise: Exercise) -> Path:
-        """Return where the student's file lies."""
+        """Return the path of the student's file for an exercise."""
         return self.folder / exercise.folder.name / f"{exercise.name}.py"
 
     def progress(self, exercise: Exercise) -> Progress:
-        """Return what is remembered of an exercise."""
+        """Return the progress in an exercise; a new one if there is none."""
         return self._progress.setdefault(exercise.id, Progress())
 
     def is_passed(self, exercise: Exercise) -> bool:
-        """Tell whether its last verdict was PASS."""
+        """Return whether the last verdict on an exercise was PASS."""
         return self.progress(exercise).verdict == Verdict.PASS.value
 
     def is_changed(self, exercise: Exercise) -> bool:
-        """Tell whether the file is another than the one that its verdict was about."""
+        """Return whether the student's file was changed since its last verdict."""
         known = self.progress(exercise).written
         return bool(known) and known != _hash(self.path_of(exercise))
 
     def next_exercise(self) -> Exercise | None:
-        """Return the first one that has not been passed."""
+        """Return the first exercise that is not passed, or None."""
         return next((e for e in self.exercises if not self.is_passed(e)), None)
 
     def remember(self, exercise: Exercise, outcome: Outcome) -> None:
-        """Write down a verdict."""
+        """Store the verdict on an exercise."""
         progress = self.progress(exercise)
         progress.verdict = outcome.verdict.value
         progress.written = _hash(self.path_of(exercise))
@@ -298,9 +298,9 @@ class Workbook:
     # --- files ------------------------------------------------------------------------------------
 
     def prepare(self, language: str) -> list[Path]:
-        """Copy every exercise that is not there yet; return what was added.
+        """Copy the exercises that the folder lacks; return the new files.
 
-        Where the language has changed, a file that is exactly as it was given is given anew.
+        If the language has changed, untouched stubs are replaced by those in the new language.
 
         Raises
         ------
@@ -322,7 +322,7 @@ class Workbook:
         return written
 
     def reset(self, exercise: Exercise, language: str) -> Path | None:
-        """Put the stub back; return where the student's work was kept, None if there was none."""
+        """Restore the stub; return the backup of the student's file, None if it was untouched."""
         path = self.path_of(exercise)
         is_own = path.exists() and not _is_stub(exercise, path)
         kept = _free_name(path) if is_own else None
@@ -334,7 +334,7 @@ class Workbook:
         return kept
 
     def save(self) -> None:
-        """Write the progress; a reader never sees half of it."""
+        """Write the progress file atomically."""
         data: dict[str, Any] = {
             "schema": "kerascope-learn-progress/1",
             "language": self.language,
@@ -372,7 +372,7 @@ class Workbook:
 
 
 def _is_stub(exercise: Exercise, path: Path) -> bool:
-    """Tell whether a file is, letter by letter, what the student was given."""
+    """Return whether a file is exactly the stub, in either language."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
@@ -381,7 +381,7 @@ def _is_stub(exercise: Exercise, path: Path) -> bool:
 
 
 def _free_name(path: Path) -> Path:
-    """Return a name beside a file that no other file has."""
+    """Return an unused name for a backup of a file, in the same folder."""
     number = 1
     while (kept := path.with_name(f"{path.name}.bak{number}")).exists():
         number += 1

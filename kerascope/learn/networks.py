@@ -1,8 +1,8 @@
-"""Random cases for the checkers: networks, cycles, formulas, and towers no walk may visit twice.
+"""Random test cases for checkers: networks, cycles, formulas, and towers of shared nodes.
 
-A checker with one example lets an answer pass that fits this example alone. These networks have
-several inputs and outputs, shared layers, unused inputs, tensors that several calls take, merges of
-a tensor with itself and of three. The same seed gives the same network everywhere.
+A checker with one example accepts an answer that fits only this example. These networks have
+several inputs and outputs, shared layers, unused inputs, tensors used by several calls, merges of
+a tensor with itself, and merges of three tensors. The same seed gives the same network everywhere.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from kerascope.layers import Add, Dense, Input
 
 
 class Network(NamedTuple):
-    """A network and what a message calls it.
+    """A network and a description of it for messages.
 
     Attributes
     ----------
     inputs : list of Tensor
-        Those that the outputs depend on, in the order in which they were made.
+        The inputs that the outputs depend on, in the order of their creation.
     outputs : list of Tensor
     words : str
-        The outputs as calls: "add4(shared(x0), dense2(x1))".
+        The outputs written as calls: "add4(shared(x0), dense2(x1))".
     """
 
     inputs: list[Tensor]
@@ -35,7 +35,7 @@ class Network(NamedTuple):
 
 
 def drawn_networks(number: int = 8, outputs: int = 1) -> list[Network]:
-    """Return random networks, the same ones each time, and as many of `mixed_networks`."""
+    """Return `number` random networks and as many of `mixed_networks`, the same each time."""
     first = [_drawn(random.Random(seed), outputs) for seed in range(number)]
     return first + mixed_networks(number, outputs)
 
@@ -46,7 +46,7 @@ def mixed_networks(
     layer: Callable[[str], Any] = lambda name: Dense(4, name=name),
     merge: Callable[[str], Any] = lambda name: Add(name=name),
 ) -> list[Network]:
-    """Return random networks with two shared layers; an output may feed other layers.
+    """Return random networks with two shared layers. An output may also feed other layers.
 
     Parameters
     ----------
@@ -55,7 +55,8 @@ def mixed_networks(
     outputs : int
         How many outputs each of them has, in any order.
     layer, merge : callable
-        Make a layer of a given name for one tensor of 4 features, and for a list of two or three.
+        Return a new layer with the given name. `layer` is called on one tensor with 4 features,
+        `merge` on a list of two or three of them.
     """
     return [_mixed(random.Random(100 + n), outputs, layer, merge) for n in range(number)]
 
@@ -123,7 +124,7 @@ def _depends(tensor: Tensor, on: Tensor) -> bool:
 
 
 def nodes_behind(tensors: list[Tensor]) -> list[Node]:
-    """Return the nodes that tensors depend on, those that made them first."""
+    """Return the nodes that tensors depend on, starting with the nodes that made them."""
     waiting = [tensor._keras_history.node for tensor in tensors]
     found: list[Node] = []
     for node in waiting:
@@ -134,7 +135,7 @@ def nodes_behind(tensors: list[Tensor]) -> list[Node]:
 
 
 def close_a_cycle(network: Network, seed: int) -> list[Node]:
-    """Let a call of a network take what depends on it; return the nodes of this one cycle."""
+    """Change one input of a node so that the network has exactly one cycle; return its nodes."""
     lots = random.Random(seed)
     calls = [node for node in nodes_behind(network.outputs) if not node.is_input]
     ways = [way for node in calls for way in _ways_back(node, [])]
@@ -148,14 +149,14 @@ def close_a_cycle(network: Network, seed: int) -> list[Node]:
 
 
 def _ways_back(node: Node, before: list[Node]) -> list[list[Node]]:
-    """Return the ways from a call back to each call that it depends on, itself too."""
+    """Return every path from a node back to a node that it depends on, itself included."""
     way = [*before, node]
     parents = dict.fromkeys(one for one in node.parent_nodes if not one.is_input)
     return [way, *(further for one in parents for further in _ways_back(one, way))]
 
 
 def drawn_formulas(number: int = 6) -> list[tuple[str, Tensor, list[Variable]]]:
-    """Return random formulas: in words, as a scalar tensor, and the variables in them."""
+    """Return random formulas, each as its text, a scalar tensor and the variables in it."""
     return [_formula(random.Random(seed)) for seed in range(number)]
 
 
@@ -177,14 +178,14 @@ def _formula(lots: random.Random) -> tuple[str, Tensor, list[Variable]]:
 
 
 class CountedNode:
-    """A node that counts how often the nodes of its graph are asked for their parents.
+    """A node that records each read of its `parent_nodes`, so that visits can be counted.
 
     Parameters
     ----------
     name : str
     parents : list of CountedNode
     asked : list of str
-        Where each question is written down, by the name of the node.
+        The shared record: each read appends the name of the node.
     """
 
     def __init__(self, name: str, parents: list[CountedNode], asked: list[str]) -> None:
@@ -196,15 +197,16 @@ class CountedNode:
 
     @property
     def parent_nodes(self) -> list[CountedNode]:
-        """The nodes whose outputs it takes."""
+        """The nodes whose outputs are inputs of this one. Each read is recorded."""
         self._asked.append(self.name)
         return self._parents
 
 
 def tower(levels: int) -> tuple[CountedNode, list[str]]:
-    """Return the top of a tower, and the list of the questions that its nodes will be asked.
+    """Return the top node of a tower, and the list to which each read of parents is appended.
 
-    Each node takes the one below it twice: there are `levels + 1` nodes and 2 ** levels ways down.
+    Each node uses the node below it twice, so there are `levels + 1` nodes and 2 ** levels paths.
+    A walk that visits a node more than once takes exponential time.
     """
     asked: list[str] = []
     node = CountedNode("level_0", [], asked)

@@ -1,4 +1,4 @@
-"""What `kerascope learn` says, in both languages; everything here returns text."""
+"""The texts that `kerascope learn` prints, in both languages. Nothing here prints."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ORDER = (Verdict.PASS, Verdict.FAIL, Verdict.NOT_ATTEMPTED)
 
 
 def welcome(folder: Path, number: int) -> Text:
-    """Return what is said when exercises were copied."""
+    """Return the message after exercises were copied into the student's folder."""
     were = "exercise was" if number == 1 else "exercises were"
     return Text(
         en=f"{number} {were} copied to {folder}; write your answers there.",
@@ -35,22 +35,22 @@ ELSEWHERE = Text(
 
 
 def first_chapter(at: str = "") -> Text:
-    """Return what is said to one who begins; `at` is typed after each command."""
+    """Return the message that names the first chapter; `at` is appended to its command."""
     return Text(
         en=f"(the course begins with chapter 0: kerascope learn read 0{at})",
         zh=f"（课程从第 0 章开始：kerascope learn read 0{at}）",
     )
 
 
-def how_far(passed: int, number: int) -> Text:
-    """Return how many exercises are passed."""
+def progress_line(passed: int, number: int) -> Text:
+    """Return the line with the number of passed exercises."""
     return Text(f"{passed} of {number} exercises passed", f"已通过 {passed} / {number} 个练习")
 
 
 def exercise_page(exercise: Exercise, path: Path, more: str = "", at: str = "") -> Text:
-    """Return the task, where to write, and what to type.
+    """Return the task of an exercise, the file to write in, and the commands.
 
-    `more` is typed after the commands that take an exercise, `at` after all others.
+    `more` is appended to commands that take an exercise, `at` to the others.
     """
     numbers = ", ".join(exercise.facts)
     chapter = exercise.chapter.lstrip("0") or "0"
@@ -74,7 +74,7 @@ the chapter   kerascope learn read {chapter}{at}"""
 
 
 def what_next(exercise: Exercise, at: str = "") -> Text:
-    """Return what is said after a PASS; `at` is typed after each command."""
+    """Return the line that names the next exercise; `at` is appended to its command."""
     title = exercise.title
     return Text(
         f"next: {exercise.id}  {title.en}  (kerascope learn{at})",
@@ -83,7 +83,7 @@ def what_next(exercise: Exercise, at: str = "") -> Text:
 
 
 def compare(exercise: Exercise, at: str = "") -> Text:
-    """Return how to see another answer, once one's own has passed."""
+    """Return the line that shows how to see the reference solution after a PASS."""
     return Text(
         f"compare: kerascope learn solution {exercise.name}{at}",
         f"对照参考答案：kerascope learn solution {exercise.name}{at}",
@@ -91,22 +91,22 @@ def compare(exercise: Exercise, at: str = "") -> Text:
 
 
 def nothing_called(name: str) -> Text:
-    """Return what is said of a file that was run, and calls nothing of what it defines."""
+    """Return the advice for a file that defines functions, but calls none and prints nothing."""
     return Text(
         f"nothing was printed: the file defines {name} and does not call it.\n"
-        "Call it at the end of the file and print what comes out; that does not disturb the check.",
+        "Call it at the end of the file and print the result. The check is not affected.",
         f"没有输出：文件只定义了 {name}，没有调用它。\n"
         "可在文件末尾调用它并用 print 输出结果，不影响检查。",
     )
 
 
 def being_checked(exercise: Exercise, path: Path) -> Text:
-    """Return what is said before a file is run."""
+    """Return the line that is printed before a file is checked."""
     return Text(f"checking {exercise.id}: {path}", f"正在检查 {exercise.id}：{path}")
 
 
 def outcome_page(exercise: Exercise, outcome: Outcome, path: Path) -> Text:
-    """Return a verdict with its message, and what the student's file printed."""
+    """Return the verdict with its message, after the output of the student's file."""
     return Text(*(_outcome(exercise, outcome, path, language) for language in ("en", "zh")))
 
 
@@ -138,13 +138,13 @@ def _cut(line: str) -> str:
 
 
 def seen(exercise: Exercise) -> Text:
-    """Return what the exercise has shown."""
+    """Return what a student has shown by solving the exercise, and its facts."""
     numbers = ", ".join(exercise.facts)
     return Text(f"{exercise.seen.en} ({numbers})", f"{exercise.seen.zh}（{numbers}）")
 
 
 def counted(outcomes: Sequence[Outcome]) -> Text:
-    """Return how often each verdict was given."""
+    """Return a line with the number of outcomes for each verdict."""
     verdicts = [outcome.verdict for outcome in outcomes]
     both = []
     for language in ("en", "zh"):
@@ -154,7 +154,7 @@ def counted(outcomes: Sequence[Outcome]) -> Text:
 
 
 def hint_page(exercise: Exercise, number: int, at: str = "") -> Text:
-    """Return a hint by its number, from 1; `at` is typed after each command."""
+    """Return one hint, numbered from 1; `at` is appended to the command."""
     of = len(exercise.hints)
     hint = exercise.hints[number - 1]
     last = Text("", "")
@@ -171,7 +171,7 @@ def hint_page(exercise: Exercise, number: int, at: str = "") -> Text:
 
 
 def table(workbook: Workbook, exercises: Sequence[Exercise]) -> Text:
-    """Return a line for each exercise: its mark, its id and its title."""
+    """Return a table with one line for each exercise: its verdict, id and title."""
     return Text(*("\n".join(_rows(workbook, exercises, one)) for one in ("en", "zh")))
 
 
@@ -188,15 +188,15 @@ def _rows(workbook: Workbook, exercises: Sequence[Exercise], language: str) -> l
         title = exercise.title.within(language)
         rows.append(f"{arrow} {mark}{' ' * (7 - wide)} {exercise.id:<{width}}  {title}")
     passed = sum(map(workbook.is_passed, workbook.exercises))
-    rows.append(how_far(passed, len(workbook.exercises)).within(language))
+    rows.append(progress_line(passed, len(workbook.exercises)).within(language))
     if any(workbook.is_changed(e) for e in exercises):
         changed = Text("* changed since it was checked", "* 检查之后又有改动")
         rows.append(changed.within(language))
     return rows
 
 
-def of_class(folder: Path, outcomes: Sequence[Outcome]) -> Text:
-    """Return a line for one student of a class."""
+def class_line(folder: Path, outcomes: Sequence[Outcome]) -> Text:
+    """Return the line of one student in the report on a class: the counts of verdicts."""
     words = counted(outcomes)
     return Text(f"{folder}: {words.en}", f"{folder}：{words.zh}")
 
@@ -206,7 +206,7 @@ def of_class(folder: Path, outcomes: Sequence[Outcome]) -> Text:
 #
 #     {"schema": "kerascope-learn-check/1",
 #      "folders": [                      one for each student
-#        {"folder": "class/ann",         as it was given
+#        {"folder": "class/ann",         as given on the command line
 #         "passed": 1, "failed": 1, "not_attempted": 22,
 #         "exercises": [                 in the order of the course
 #           {"id": "01/count_parameters",
@@ -216,12 +216,13 @@ def of_class(folder: Path, outcomes: Sequence[Outcome]) -> Text:
 #            "file": "class/ann/01-the-whole/count_parameters.py",
 #            "verdict": "FAIL",          or "PASS", or "NOT ATTEMPTED"
 #            "message": {"en": "expected ...", "zh": "..."},
-#            "checks": 3,                demands that were met
+#            "checks": 3,                requirements that were met
 #            "line": 12,                 in the student's file, or null
 #            "details": "Traceback ..."  or ""
 #           }]}]}
 #
-# Numbers are added to the schema's name when a key changes its meaning or goes; keys may be added.
+# The number in the schema's name rises when a key changes its meaning or is removed. New keys may
+# be added under the same number.
 
 
 SCHEMA = "kerascope-learn-check/1"
@@ -229,7 +230,7 @@ Checked = list[tuple[Exercise, Path, Outcome]]
 
 
 def report(folders: list[tuple[Path, Checked]]) -> dict[str, Any]:
-    """Return the verdicts of some students as data.
+    """Return the verdicts of several students as JSON data, in the schema above.
 
     Examples
     --------
@@ -240,19 +241,19 @@ def report(folders: list[tuple[Path, Checked]]) -> dict[str, Any]:
 
 
 def counts(checked: Checked) -> dict[Verdict, int]:
-    """Return how often each verdict was given, in the order PASS, FAIL, NOT ATTEMPTED."""
+    """Return the number of outcomes for each verdict, in the order PASS, FAIL, NOT ATTEMPTED."""
     verdicts = [outcome.verdict for _, _, outcome in checked]
     return {v: verdicts.count(v) for v in _ORDER}
 
 
 def folders_of_class(folder: Path) -> list[Path]:
-    """Return the workbooks of a class, by the names of the students' folders."""
+    """Return the workbook folder of each student in a class, sorted by name."""
     students = sorted(p for p in folder.iterdir() if p.is_dir() and not p.name.startswith("."))
     return [workbook_in(student) for student in students]
 
 
 def workbook_in(folder: Path) -> Path:
-    """Return the workbook in a student's folder, or the folder if it is one itself."""
+    """Return the workbook inside a student's folder, or the folder itself if it has none inside."""
     inner = folder / FOLDER
     return inner if inner.is_dir() else folder
 

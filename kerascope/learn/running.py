@@ -1,7 +1,7 @@
-"""Running a student's file in a process of its own, with a time limit.
+"""Run a student's file in a separate process, with a time limit.
 
-Whatever the file does (loop for ever, end the process, print without end, wait for input), the
-caller gets an answer.
+The caller gets an outcome even if the file loops forever, ends the process, prints without end, or
+waits for input.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from kerascope.learn.exercises import Exercise
 from kerascope.learn.verdicts import NOTHING, Outcome, Text, Verdict, failed
 
 # --- has the student written anything? ------------------------------------------------------------
-# A stub holds `...` where the student shall write. It has not been attempted as long as the program
-# in it is the same: comments, blank lines, docstrings, imports and printing do not count.
+# A stub contains `...` where the student writes. The exercise is not attempted while the program in
+# the file is the same: comments, blank lines, docstrings, imports and printing do not count.
 
 
 def is_attempted(stub: bytes, written: bytes) -> bool:
-    r"""Tell whether a student's file is another program than the stub that it began as.
+    r"""Return whether a student's file is a different program from its stub.
 
-    A file that is no Python has been attempted: nobody breaks it without typing.
+    A file that is not valid Python counts as attempted, because the student must have edited it.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def is_attempted(stub: bytes, written: bytes) -> bool:
 
 
 def _parsed(written: bytes) -> ast.Module | None:
-    """Return what a file says; None if it is no Python."""
+    """Return the syntax tree of a file, or None if it is not valid Python."""
     try:
         return ast.parse(written)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -53,7 +53,7 @@ def _parsed(written: bytes) -> ast.Module | None:
 
 
 def open_places(written: bytes) -> list[int]:
-    r"""Return the lines that still hold a `...` to fill; `x[..., 0]` is none.
+    r"""Return the lines that still contain a `...` to replace. Indexing, `x[..., 0]`, is ignored.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def open_places(written: bytes) -> list[int]:
 
 
 def only_defines(written: bytes) -> str:
-    r"""Return the first function of a file that calls nothing, "" if it has none or does more.
+    r"""Return the name of the first function if the file only defines things, otherwise "".
 
     Examples
     --------
@@ -101,8 +101,8 @@ def _places(tree: ast.AST) -> list[int]:
     return lines
 
 
-class _Bare(ast.NodeTransformer):
-    """Leaves out what computes nothing that the checker could see."""
+class _ProgramOnly(ast.NodeTransformer):
+    """Removes statements without effect on the checker: imports, `pass`, bare expressions."""
 
     def visit_Import(self, node: ast.Import) -> None:
         return None
@@ -119,7 +119,7 @@ class _Bare(ast.NodeTransformer):
 
 
 def _program(tree: ast.Module) -> str:
-    return ast.dump(_Bare().visit(tree))
+    return ast.dump(_ProgramOnly().visit(tree))
 
 
 # --- the process ----------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ SECONDS = 10.0
 SECONDS_TO_START = 30.0  # importing kerascope on a slow machine is not the student's time
 MOST_PRINTED = 10_000
 _ROOT = str(Path(__file__).resolve().parents[2])
-# Neither the folder in which the student stands nor ours may hide a module of Python's own.
+# Neither the student's working folder nor ours may hide a module of the standard library.
 _START = (
     "import sys; sys.path.insert(0, sys.argv[1]); import kerascope; del sys.path[0]; "
     "from importlib import import_module as load; "
@@ -163,7 +163,7 @@ def check_file(exercise: Exercise, path: Path, seconds: float = SECONDS) -> Outc
         return failed(en=f"cannot be read: {error.strerror}", zh=f"无法读取：{error.strerror}")
     if not is_attempted(exercise.stub.read_bytes(), written):
         return _untouched(open_places(written))
-    outcome = _checked(exercise.checker, path, seconds)
+    outcome = _run_checker(exercise.checker, path, seconds)
     if outcome.verdict is Verdict.FAIL and (places := open_places(written)):
         return _with_open_places(outcome, places)
     return outcome
@@ -191,20 +191,20 @@ def _with_open_places(outcome: Outcome, places: list[int]) -> Outcome:
     return replace(outcome, message=message)
 
 
-def _checked(checker: Path, path: Path, seconds: float) -> Outcome:
+def _run_checker(checker: Path, path: Path, seconds: float) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="kerascope-") as folder:
         result = Path(folder) / "outcome.json"
         words = [str(checker), str(path), str(result), str(seconds)]
-        printed, code = _finished(_CHECK, words, seconds + SECONDS_TO_START)
+        printed, code = _run_process(_CHECK, words, seconds + SECONDS_TO_START)
         if result.is_file():
             return Outcome.from_json(json.loads(result.read_text(encoding="utf-8")), printed)
     if code is None:
         return failed(
-            en=f"still running after {seconds:g} s, and could not be asked where",
+            en=f"still running after {seconds:g} s, and the line is not known",
             zh=f"运行 {seconds:g} 秒后仍未结束，也无法得知停在哪里",
             printed=printed,
         )
-    # A signal has a negative code: that was none of the calls that end a program.
+    # A negative code is a signal: the program did not end itself by exit() or quit().
     advice = ENDED_ITSELF if code >= 0 else NOTHING
     return failed(
         en=f"the process ended (code {code}) before the check was done{advice.en}",
@@ -213,10 +213,10 @@ def _checked(checker: Path, path: Path, seconds: float) -> Outcome:
     )
 
 
-def _finished(start: str, words: list[str], seconds: float) -> tuple[str, int | None]:
-    """Run a process to its end; return what it printed, and its exit code or None if it was ended.
+def _run_process(start: str, words: list[str], seconds: float) -> tuple[str, int | None]:
+    """Run a process; return its output and its exit code, or None if it exceeded the time limit.
 
-    Being interrupted ends the process too.
+    The process is also killed when this one is interrupted.
     """
     process = subprocess.Popen(
         [sys.executable, "-P", "-c", start, _ROOT, *words],
@@ -227,7 +227,7 @@ def _finished(start: str, words: list[str], seconds: float) -> tuple[str, int | 
         start_new_session=os.name == "posix",
     )
     assert process.stdout is not None
-    kept = _Kept(process.stdout)
+    kept = _OutputReader(process.stdout)
     code: int | None = None
     try:
         code = process.wait(seconds)
@@ -239,17 +239,17 @@ def _finished(start: str, words: list[str], seconds: float) -> tuple[str, int | 
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a process that is still running, and what it has started and left behind."""
+    """Kill a process that is still running, and all processes that it started."""
     if os.name == "posix":
-        with suppress(ProcessLookupError, PermissionError):  # nobody is left
-            os.killpg(process.pid, signal.SIGKILL)  # it began a group of its own
+        with suppress(ProcessLookupError, PermissionError):  # all have ended
+            os.killpg(process.pid, signal.SIGKILL)  # the group of the process
     elif process.poll() is None:
         process.kill()
     process.wait()
 
 
-class _Kept(threading.Thread):
-    """Reads all that a process prints, so that it never waits for us; keeps the beginning."""
+class _OutputReader(threading.Thread):
+    """Reads all output of a process, so that it never blocks, and keeps the beginning."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         super().__init__(daemon=True)
@@ -272,7 +272,7 @@ class _Kept(threading.Thread):
 
 
 def environment() -> dict[str, str]:
-    """Return the environment of a student's process: the same numbers and names for everybody."""
+    """Return the environment of a student's process, with the same hash seed for all students."""
     own = {k: v for k, v in os.environ.items() if k not in ("KERASCOPE_DIALECT", "PYTHONSTARTUP")}
     return {
         **own,
@@ -285,7 +285,7 @@ def environment() -> dict[str, str]:
 
 
 def run_file(path: Path, seconds: float) -> int | None:
-    """Run a student's file as `kerascope run` does, on the terminal; None if it took too long."""
+    """Run a file like `kerascope run`; return its exit code, or None after the time limit."""
     words = [sys.executable, "-P", "-c", _RUN, _ROOT, str(path)]
     try:
         return subprocess.run(words, env=environment(), timeout=seconds, check=False).returncode

@@ -1,6 +1,6 @@
-"""How a value stands in a message, and when two values are the same.
+"""How messages show a value, and when two values count as equal.
 
-A value is shown short, on one line, the same in every process.
+A value is shown on one short line, the same in every process.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 def shown(value: Any, language: str = "en") -> str:
-    """Return a value for a message in one language.
+    """Return a value as text for a message in one language.
 
     Examples
     --------
@@ -49,9 +49,9 @@ def shown(value: Any, language: str = "en") -> str:
 
 
 def is_same(found: Any, expected: Any) -> bool:
-    """Tell whether two values are equal, arrays and tensors among them.
+    """Return whether two values are equal. They may be arrays or tensors.
 
-    A truth value equals no number here, a float no whole number, and a tensor equals only itself.
+    Here a bool never equals a number, a float never equals an int, and a tensor equals only itself.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def is_same(found: Any, expected: Any) -> bool:
 
 
 def is_whole_number_as_float(found: Any, expected: Any) -> bool:
-    """Tell whether a value is the right number, but a float where a whole number is expected.
+    """Return whether a value is the expected number, but a float instead of an int.
 
     Examples
     --------
@@ -87,16 +87,16 @@ def is_whole_number_as_float(found: Any, expected: Any) -> bool:
     return whole and isinstance(found, (float, np.floating)) and bool(found == expected)
 
 
-def untouched(value: Any) -> Callable[[], tuple[Any, Any] | None]:
-    """Return a function that tells whether a value was changed since: then as it was and as it is.
+def change_detector(value: Any) -> Callable[[], tuple[Any, Any] | None]:
+    """Return a function that detects later changes of a mutable value.
 
-    Only what it holds itself counts: the entries of a list, not what is in them. Rounding does not
-    count: x + h - h is x.
+    It returns the pair (old value, new value) after a change, otherwise None. Only direct entries
+    are compared, such as the elements of a list, not their contents. Floats may differ by rounding.
 
     Examples
     --------
     >>> numbers = [3, 1]
-    >>> look = untouched(numbers)
+    >>> look = change_detector(numbers)
     >>> look()
     >>> numbers.sort()
     >>> look()
@@ -129,7 +129,7 @@ def _holds_the_same(one: Any, other: Any) -> bool:
 
 
 def first_difference(found: Any, expected: Any) -> int | None:
-    """Return the first place at which two sequences differ; None if they are the same.
+    """Return the index of the first difference between two sequences, or None if they are equal.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def first_difference(found: Any, expected: Any) -> int | None:
 
 
 def first_change(before: Any, after: Any) -> tuple[Any, Any, Text]:
-    """Return what has changed, as it was and as it is, and where: of arrays the first number.
+    """Return the old value, the new value and the place of a change: in arrays its first element.
 
     Examples
     --------
@@ -162,14 +162,14 @@ def first_change(before: Any, after: Any) -> tuple[Any, Any, Text]:
 
 
 def as_numbers(value: Any) -> np.ndarray | None:
-    """Return a value as an array of numbers, None if it is none."""
+    """Return a value as a float64 array, or None if it cannot be converted."""
     try:
         return np.asarray(value, dtype="float64")
     except (TypeError, ValueError):
         return None
 
 
-# --- finite differences: what a gradient is compared with -----------------------------------------
+# --- finite differences: the reference for a gradient ---------------------------------------------
 
 
 STEP = 1e-6
@@ -177,18 +177,18 @@ TOLERANCE = 1e-5
 
 
 class Difference(NamedTuple):
-    """Where a gradient is farthest from what finite differences give.
+    """The element at which a gradient differs most from finite differences.
 
     Attributes
     ----------
     number : int
-        Which input.
+        The index of the input.
     place : tuple of int
-        Which element of it.
+        The index of the element in it.
     exact, approximate : float
-        What the gradient says there, and what finite differences say.
+        The element of the gradient, and its value by finite differences.
     largest : float
-        The difference between the two.
+        The absolute difference between the two.
     """
 
     number: int
@@ -199,20 +199,20 @@ class Difference(NamedTuple):
 
     @property
     def is_small(self) -> bool:
-        """Whether the gradient is right."""
+        """Whether the difference is within the tolerance."""
         return bool(self.largest <= TOLERANCE * max(1.0, abs(self.approximate)))
 
 
 def difference_of_gradients(function: Callable[..., Tensor], arrays: Sequence[Any]) -> Difference:
-    """Compare the symbolic gradient of a function with finite differences; return the worst place.
+    """Compare a symbolic gradient with finite differences; return the largest difference.
 
-    The loss is the sum of the outputs, each times a number of its own, of either sign: with plain
-    ones, a gradient that forgets what arrives from above could not be told from a right one.
+    The loss is a weighted sum of the outputs. The weights differ, also in sign, so that a gradient
+    which ignores the output gradient is detected; with weights of one it would look right.
 
     Raises
     ------
     Unmet
-        A gradient has another shape than its input.
+        The shape of a gradient differs from that of its input.
 
     Examples
     --------

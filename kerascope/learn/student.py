@@ -1,8 +1,8 @@
-"""The student's file as a checker sees it: its names, and demands on what they do.
+"""The `Student` object that a checker receives: the names of the student's file, and assertions.
 
-Every demand that is met is counted. One that is not raises `Unmet` with a message that says what
-was demanded and what happened, in both languages. A checker is a file of functions marked `@check`,
-run in the order in which they stand in it.
+Each requirement that is met is counted. A requirement that is not met raises `Unmet` with a message
+in both languages: what was required, and what happened. A checker is a file of functions marked
+`@check`, which run in their order in the file.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ import numpy as np
 from kerascope.backend.graph import Tensor
 from kerascope.learn.showing import (
     as_numbers,
+    change_detector,
     difference_of_gradients,
     first_change,
     first_difference,
     is_same,
     is_whole_number_as_float,
     shown,
-    untouched,
 )
 from kerascope.learn.verdicts import NOTHING, Outcome, Text, Unmet, Verdict, both, spaced
 from kerascope.registry import did_you_mean
@@ -35,24 +35,24 @@ from kerascope.registry import did_you_mean
 # --- what was printed -----------------------------------------------------------------------------
 
 
-class Heard:
-    """Standard output that knows whether something was printed."""
+class PrintDetector:
+    """A wrapper around standard output that records whether anything was printed."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
-        self.words = False
+        self.has_printed = False
 
-    def write(self, words: str) -> int:
-        """Note that there are words, and pass them on."""
-        self.words = self.words or bool(words.strip())
-        return int(self._stream.write(words) or 0)
+    def write(self, text: str) -> int:
+        """Write text to the wrapped stream; record it unless it is blank."""
+        self.has_printed = self.has_printed or bool(text.strip())
+        return int(self._stream.write(text) or 0)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
 
 
 def why_none(name: str) -> Text:
-    """Return what is said of a function that printed and returned nothing."""
+    """Return the advice for a function that printed its answer instead of returning it."""
     return Text(
         en=f"; {name}(...) prints and returns nothing: `return` hands an answer back, `print` only "
         "shows it",
@@ -63,43 +63,43 @@ def why_none(name: str) -> Text:
 # --- the student's file ---------------------------------------------------------------------------
 
 
-NOBODY_TYPES = Text(
-    en="; nobody types while it is checked, so do without input()",
-    zh="；检查时没有人输入，请去掉 input()",
+NO_KEYBOARD = Text(
+    en="; a check has no keyboard input, so leave out input()",
+    zh="；检查时没有键盘输入，请去掉 input()",
 )
 
 
 class Student:
-    """What a student wrote, after it was run.
+    """A student's file after it was run, with the assertions that a checker makes about it.
 
     Parameters
     ----------
     module : module
-        Holds the names that the file defines.
+        The namespace of the file.
     path : str
-        The file, as it stands in tracebacks.
+        The file, as tracebacks name it.
 
     Attributes
     ----------
     met : int
-        How many demands were met so far.
+        How many requirements were met so far.
     """
 
     def __init__(self, module: ModuleType, path: str) -> None:
         self.module = module
         self.path = path
         self.met = 0
-        self._hint = NOTHING  # what may be behind the last answer, if it is none
+        self._hint = NOTHING  # appended to the message if the answer is None
 
     # --- names ------------------------------------------------------------------------------------
 
     def get(self, name: str) -> Any:
-        """Return what the file calls `name`.
+        """Return the object that the student's file calls `name`.
 
         Raises
         ------
         Unmet
-            The file has no such name, or it still holds `...`.
+            The file does not define the name, or its value is still `...`.
         """
         names = vars(self.module)
         if name not in names:
@@ -119,21 +119,21 @@ class Student:
         return names[name]
 
     def function(self, name: str, changes: Sequence[int] = ()) -> Callable[..., Any]:
-        """Return a function of the file; what it raises is told with its line.
+        """Return a function of the student's file, wrapped so that a call checks its behavior.
 
-        An answer that changes a list, a dict, a set or an array that it was given is none: whoever
-        calls it still needs them.
+        The wrapped function raises `Unmet` if it raises an exception (the message names the line),
+        or if it changes a list, dict, set or array that it received, or returns `...`.
 
         Parameters
         ----------
         name : str
         changes : sequence of int, optional
-            Which arguments it may change, by their places.
+            The positions of the arguments that the function may change.
 
         Raises
         ------
         Unmet
-            The file has none of this name.
+            The file does not define a function of this name.
         """
         found = self.get(name)
         self.require(
@@ -147,16 +147,16 @@ class Student:
     def method(
         self, found: Callable[..., Any], name: str, changes: Sequence[int] = ()
     ) -> Callable[..., Any]:
-        """Return a method of an object of the student's, asked as `function` asks.
+        """Return a method of the student's object, wrapped as `function` does.
 
         Parameters
         ----------
         found : callable
             ``layer.get_config``, or an object with a ``__call__`` of the student's.
         name : str
-            What a message calls it.
+            Its name in messages.
         changes : sequence of int, optional
-            Which arguments it may change, by their places.
+            The positions of the arguments that the method may change.
 
         Examples
         --------
@@ -167,15 +167,15 @@ class Student:
         """
 
         def asked(*args: Any, **kwargs: Any) -> Any:
-            heard = Heard(sys.stdout)
-            before = [untouched(one) for n, one in enumerate(args) if n not in changes]
+            output = PrintDetector(sys.stdout)
+            before = [change_detector(one) for n, one in enumerate(args) if n not in changes]
             try:
-                with redirect_stdout(heard):  # type: ignore[type-var]
+                with redirect_stdout(output):  # type: ignore[type-var]
                     answer = found(*args, **kwargs)
             except Exception as error:
                 raise self.failure(error, f"{name}(...)") from error
-            self._hint = why_none(name) if answer is None and heard.words else NOTHING
-            self._demand_untouched(name, [told for look in before if (told := look())])
+            self._hint = why_none(name) if answer is None and output.has_printed else NOTHING
+            self._demand_untouched(name, [change for look in before if (change := look())])
             self.require(
                 answer is not Ellipsis,
                 en=f"expected {name}(...) to return your answer, it still returns `...`",
@@ -186,7 +186,7 @@ class Student:
         return asked
 
     def _demand_untouched(self, name: str, changed: list[tuple[Any, Any]]) -> None:
-        """Demand that no argument of a call was changed; each comes as it was and as it is."""
+        """Require that no argument of a call changed; `changed` has pairs of old and new values."""
         for was, is_now in changed:
             before, after, at = first_change(was, is_now)
             raise Unmet(
@@ -198,34 +198,34 @@ class Student:
                 )
             )
 
-    # --- demands ----------------------------------------------------------------------------------
+    # --- requirements ------------------------------------------------------------------------
 
     def require(self, is_met: bool, *, en: str, zh: str) -> None:
-        """Demand that something is true.
+        """Require that a condition is true, and count it.
 
         Parameters
         ----------
         is_met : bool
         en, zh : str
-            What was demanded and what happened: "expected ... to be ..., yours is ...".
+            The message if it is not: "expected ... to be ..., yours is ...".
 
         Raises
         ------
         Unmet
-            It is not.
+            The condition is false.
         """
         self._demand(is_met, en=en, zh=zh)
         self.met += 1
 
     def _demand(self, is_met: bool, *, en: str, zh: str) -> None:
-        """Demand what goes without saying, so it is not counted."""
+        """Require something too obvious to be counted, such as the right type."""
         if not is_met:
             raise Unmet(Text(en + self._hint.en, zh + self._hint.zh))
 
     def same(self, what: str | Text, found: Any, expected: Any, why: Text = NOTHING) -> None:
-        """Demand that a value is another; `why` is said after the two.
+        """Require that a value equals the expected one; `why` is appended to the message.
 
-        A whole number is to be one: 3.0 is not 3, which can be an index or a number of rounds.
+        A float does not count as an int: 3.0 cannot be an index or a number of iterations.
         """
         en, zh = both(what)
         self._demand(
@@ -245,7 +245,7 @@ class Student:
             self._hint = NOTHING  # None was the answer
 
     def tensor(self, what: str | Text, found: Any) -> Tensor:
-        """Demand that a value is a tensor, and return it."""
+        """Require that a value is a symbolic tensor, and return it."""
         en, zh = both(what)
         self.require(
             isinstance(found, Tensor),
@@ -255,7 +255,7 @@ class Student:
         return found  # type: ignore[no-any-return]
 
     def close(self, what: str | Text, found: Any, expected: Any, tolerance: float = 1e-5) -> None:
-        """Demand that numbers agree, element by element; the first that differs is named."""
+        """Require that arrays agree within a tolerance; the message names the first difference."""
         en, zh = both(what)
         wanted, given = np.asarray(expected), as_numbers(found)
         self.require(
@@ -278,7 +278,7 @@ class Student:
         )
 
     def listed(self, what: str | Text, found: Any, number: int | None = None) -> list[Any]:
-        """Demand that a value is a list (or a tuple), of so many entries, and return it."""
+        """Require that a value is a list or a tuple, of length `number` if given; return a list."""
         en, zh = both(what)
         is_tensor = isinstance(found, Tensor)
         advice = Text(": put it into a list, [tensor]", "：请把它放进列表，[tensor]")
@@ -298,7 +298,7 @@ class Student:
         return list(found)
 
     def pairs(self, what: str, found: Any, number: int | None = None) -> list[tuple[Any, Any]]:
-        """Demand that a value is a list of pairs (variable, new value), and return it."""
+        """Require that a value is a list of pairs (variable, new value), and return it."""
         entries = self.listed(what, found, number)
         for place, entry in enumerate(entries):
             self._demand(
@@ -312,17 +312,18 @@ class Student:
 
     @contextmanager
     def without(self, name: str, **forbidden: Callable[..., Any]) -> Iterator[None]:
-        """Demand that the student's function does not call some of ours.
+        """Require that the student's code does not call certain functions of kerascope.
 
-        What ours call themselves does not count (K.eval makes a K.function); but however an object
-        is made, its `__init__` counts.
+        Only direct calls count, not calls inside kerascope (K.eval makes a K.function). A forbidden
+        `__init__` counts wherever it is called.
 
         Parameters
         ----------
         name : str
-            The student's function, in the message.
+            The student's function, as the message names it.
         **forbidden : function
-            By the student's names for them, the first `_` a dot: `K_gradients=K.gradients`.
+            The functions by the names used in the message, where the first `_` means a dot:
+            `K_gradients=K.gradients`.
         """
         codes = {function.__code__: word for word, function in forbidden.items()}
 
@@ -351,14 +352,14 @@ class Student:
         )
 
     def order(self, what: str | Text, found: Sequence[Any], expected: Sequence[Any]) -> None:
-        """Demand that the same things happened in the same order; the first that differs is told.
+        """Require the expected order of events; the message names the first difference.
 
         Parameters
         ----------
         what : str or Text
-            What they are: "calls of grad".
+            The kind of events: "calls of grad".
         found, expected : sequence
-            Events, usually by name.
+            The events, usually as names.
         """
         en, zh = both(what)
         found = self.listed(what, found)
@@ -375,16 +376,16 @@ class Student:
         )
 
     def gradient(self, what: str, function: Callable[..., Tensor], arrays: Sequence[Any]) -> None:
-        """Demand that the symbolic gradient of a function agrees with finite differences.
+        """Require that the symbolic gradient of a function agrees with finite differences.
 
         Parameters
         ----------
         what : str
             The function's name in the message.
         function : callable
-            Makes a tensor of variables.
+            Takes variables and returns a tensor.
         arrays : list of array_like
-            The numbers of the variables.
+            The values of the variables.
         """
         worst = difference_of_gradients(function, arrays)
         at = f"{what}: d loss / d input {worst.number}{list(worst.place)}"
@@ -399,7 +400,7 @@ class Student:
     # --- failures ---------------------------------------------------------------------------------
 
     def failure(self, error: BaseException, during: str = "") -> Unmet:
-        """Return what is said of an exception: where in the student's file, and which."""
+        """Return the `Unmet` for an exception, with its line in the student's file."""
         if isinstance(error, Unmet):
             return error
         frames = traceback.extract_tb(error.__traceback__)
@@ -408,33 +409,33 @@ class Student:
         line = lines[-1] if lines else None
         place = Text(f" at line {line}", f"（第 {line} 行）") if lines else Text("", "")
         what = Text(during or "your file", during or "你的文件")
-        advice = NOBODY_TYPES if isinstance(error, EOFError) else NOTHING
+        advice = NO_KEYBOARD if isinstance(error, EOFError) else NOTHING
         message = Text(
             en=f"{what.en} stopped{place.en} with {words}{advice.en}",
             zh=f"{what.zh} 中途出错{place.zh}：{words}{advice.zh}",
         )
         if not lines and not during:
             message = Text(
-                en=f"what your file gave could not be used: {words}",
+                en=f"the result of your file could not be used: {words}",
                 zh=f"你的文件给出的结果无法使用：{words}",
             )
-        return Unmet(message, line, _told(error, self.path))
+        return Unmet(message, line, _own_traceback(error, self.path))
 
 
-def _told(error: BaseException, path: str) -> str:
-    """Return the traceback from the student's first line on."""
-    told = traceback.TracebackException.from_exception(error)
-    places = [n for n, frame in enumerate(told.stack) if frame.filename == path]
+def _own_traceback(error: BaseException, path: str) -> str:
+    """Return the traceback from the first to the last frame in the student's file."""
+    trace = traceback.TracebackException.from_exception(error)
+    places = [n for n, frame in enumerate(trace.stack) if frame.filename == path]
     if not places:
         return ""
-    told.stack = traceback.StackSummary.from_list(told.stack[places[0] : places[-1] + 1])
-    told.__cause__ = told.__context__ = None
-    return "".join(told.format())
+    trace.stack = traceback.StackSummary.from_list(trace.stack[places[0] : places[-1] + 1])
+    trace.__cause__ = trace.__context__ = None
+    return "".join(trace.format())
 
 
 # --- checkers -------------------------------------------------------------------------------------
-# The first demand that is not met ends a checker: a student reads one message at a time. One that
-# made no demand at all has checked nothing, and so lets nobody pass.
+# The first requirement that is not met ends a checker, so a student reads one message at a time. A
+# checker without a single requirement fails every file, because it has checked nothing.
 
 
 Check = Callable[[Student], None]
@@ -447,7 +448,7 @@ NOTHING_CHECKED = Text(
 
 
 def check(function: Check) -> Check:
-    """Mark a function of a checker: it is called with the student's file.
+    """Mark a function as a check: a checker calls it with the `Student`.
 
     Examples
     --------
@@ -460,15 +461,15 @@ def check(function: Check) -> Check:
 
 
 def checks_of(path: Path) -> list[Check]:
-    """Return the checks in a checker's file."""
+    """Return the functions marked `@check` in a checker's file, in their order."""
     names: dict[str, Any] = runpy.run_path(str(path), run_name=f"checks_of_{path.stem}")
     return [value for value in names.values() if getattr(value, _MARK, False)]
 
 
 def judge(checks: list[Check], student: Student) -> Outcome:
-    """Put a student's file to the checks; return the verdict.
+    """Run the checks on a student's file; return the outcome.
 
-    Whatever the file raises on the way is a FAIL that names its line.
+    An exception in the file becomes a FAIL that names its line.
 
     Examples
     --------

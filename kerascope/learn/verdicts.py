@@ -1,6 +1,6 @@
-"""Texts in both languages, and verdicts: what is said of a student's file.
+"""Texts in both languages, and the verdicts on a student's file.
 
-`Unmet` is what a checker raises on the way to one.
+A checker raises `Unmet` when the file does not meet a requirement.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["LANGUAGES", "Text"]
 
 
 class Text(NamedTuple):
-    """The same words in English and in Chinese.
+    """The same text in English and in Chinese.
 
     Examples
     --------
@@ -31,11 +31,11 @@ class Text(NamedTuple):
     zh: str
 
     def within(self, language: str) -> str:
-        """Return the words in one language."""
+        """Return the text in one language: "en" or "zh"."""
         return self.zh if language == "zh" else self.en
 
     def as_json(self) -> dict[str, str]:
-        """Return both, by the code of the language."""
+        """Return both texts as a dict, keyed by language code."""
         return {"en": self.en, "zh": self.zh}
 
 
@@ -43,7 +43,7 @@ NOTHING = Text("", "")
 
 
 def language_of_environment(environment: Mapping[str, str]) -> str:
-    """Return the language that the terminal is set to, English where we do not have it.
+    """Return the language of the terminal: "zh" if its locale is Chinese, otherwise "en".
 
     Examples
     --------
@@ -59,12 +59,12 @@ def language_of_environment(environment: Mapping[str, str]) -> str:
 
 
 def both(what: str | Text) -> Text:
-    """Return the name of something in both languages; code is the same in each."""
+    """Return a name as a `Text`; a plain string is used in both languages."""
     return Text(what, what) if isinstance(what, str) else what
 
 
 def spaced(words: str) -> str:
-    """Return words with a space behind them where Latin letters meet Chinese ones.
+    """Return Chinese text, with a space at its end if it ends in a Latin letter or a digit.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def spaced(words: str) -> str:
 
 
 class Verdict(Enum):
-    """NOT ATTEMPTED is no failure: the file still is what the student was given."""
+    """PASS, FAIL, or NOT ATTEMPTED if the file is still the stub that the student was given."""
 
     NOT_ATTEMPTED = "NOT ATTEMPTED"
     FAIL = "FAIL"
@@ -105,15 +105,15 @@ class Outcome:
     ----------
     verdict : Verdict
     message : Text
-        For a FAIL what was demanded and what happened; empty for a PASS.
+        For a FAIL, what was required and what happened; empty for a PASS.
     checks : int
-        How many demands were met.
+        How many requirements were met.
     line : int or None
         The line of the student's file that the message is about.
     details : str
         A traceback.
     printed : str
-        What the student's file printed, the beginning of it if it is long.
+        The output of the student's file, cut if it is long.
     """
 
     verdict: Verdict
@@ -124,7 +124,7 @@ class Outcome:
     printed: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as data."""
+        """Return the outcome as JSON data, without the printed output."""
         return {
             "verdict": self.verdict.value,
             "message": self.message.as_json(),
@@ -135,7 +135,7 @@ class Outcome:
 
     @classmethod
     def from_json(cls, data: dict[str, Any], printed: str = "") -> Outcome:
-        """Return what `as_json` wrote."""
+        """Return the outcome from the data that `as_json` returned."""
         return cls(
             Verdict(data["verdict"]), Text(**data["message"]), data["checks"], data["line"],
             data["details"], printed,
@@ -143,18 +143,19 @@ class Outcome:
 
 
 def failed(en: str, zh: str, printed: str = "", line: int | None = None) -> Outcome:
-    """Return a FAIL with its message."""
+    """Return an outcome of FAIL with its message in both languages."""
     return Outcome(Verdict.FAIL, Text(en, zh), line=line, printed=printed)
 
 
 class Unmet(Exception):
-    """A demand is not met: what was demanded, and what happened instead.
+    """A requirement that the student's file does not meet.
 
     Attributes
     ----------
     message : Text
+        What was required, and what happened instead.
     line : int or None
-        The line of the student's file that it is about.
+        The line of the student's file that the message is about.
     details : str
         More to read, such as a traceback.
     """
@@ -166,5 +167,5 @@ class Unmet(Exception):
         self.details = details
 
     def outcome(self, met: int) -> Outcome:
-        """Return the FAIL that it is, after so many demands were met."""
+        """Return the FAIL for this error; `met` is the number of requirements met before it."""
         return Outcome(Verdict.FAIL, self.message, met, self.line, self.details)

@@ -1,10 +1,10 @@
-"""The course's machinery: chapters whose every printed line is compared with what runs.
+"""The tools of the course: they run the code of each chapter and compare every printed line.
 
 A chapter is a folder of `tutorials/` with one Markdown file for each language. `parser.py` reads
-it, `runner.py` runs its blocks in a process of their own (`child.py`), `comparison.py` says whether
-a stored output still holds, `checking.py` gathers all that is wrong with a chapter and writes
-anew what has changed. `render_html.py` and `notebook.py` make pages and notebooks of
-it, `reading.py` a text for the terminal.
+it, and `runner.py` runs its blocks in a separate process (`child.py`). `comparison.py` compares
+stored outputs with new outputs. `checking.py` collects all complaints about a chapter and rewrites
+outputs that have changed. `render_html.py` makes pages, `notebook.py` notebooks, and `reading.py`
+text for the terminal.
 
     from kerascope.lessons.reading import chapter_text
 
@@ -12,18 +12,18 @@ The command is `kerascope lessons check|build|html|notebook` (`commands.py`).
 
 How to write a chapter:
 
-1. Make `tutorials/NN-topic/lesson.en.md`. `parser.py` says what may stand in it. Write the blocks
-   without their outputs; a block that makes a picture saves it as `out/NAME.svg`.
+1. Make `tutorials/NN-topic/lesson.en.md`. `parser.py` describes its syntax. Write the blocks
+   without outputs. A block that makes a picture saves it as `out/NAME.svg`.
 2. `kerascope lessons build --accept NN` runs the blocks and writes the outputs and the pictures.
    A player (`player/__init__.py`) is saved as `out/NAME.html` and stored in the same way.
-   Read them. An output that is too long may be cut: a line `...` stands for any number of lines.
-3. Write `lesson.zh.md`: the same sections, blocks and pictures, with words of its own. Words of
-   `glossary.toml` are used in both.
-4. Prose names no number that no output shows; one that needs no proof is marked: `1983{.free}`.
-5. The last section is called `documents`: a table whose last column names the blocks that show each
-   fact (`checking.py`).
+   Read them. You can cut a long output: a line `...` matches any number of lines.
+3. Write `lesson.zh.md`: the same sections, blocks and pictures, with prose in Chinese. Both files
+   use the terms of `glossary.toml`.
+4. Each number in the prose must occur in an output. Mark other numbers: `1983{.free}`.
+5. The last section is called `documents`. The last column of its table names the blocks that show
+   each fact (`checking.py`).
 6. `kerascope lessons build --accept --translated both NN` stores in each section the hash of its
-   twin. When one is changed later, `check` says so until the other is brought up to date.
+   translation. If one language changes later, `check` complains until the other is updated.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from pathlib import Path
 
 from kerascope.errors import UnavailableError
 
-__all__: list[str] = []  # what follows is for the house itself
+__all__: list[str] = []  # no public names
 
 # --- where the course and its examples are --------------------------------------------------------
-# An installed kerascope carries them inside its package; a checkout has them at its root.
+# An installed kerascope contains them inside its package; a checkout has them at its root.
 
 
 def package_folder() -> Path:
@@ -45,12 +45,12 @@ def package_folder() -> Path:
 
 
 def tutorials_folder() -> Path:
-    """Return the folder that holds the chapters and `glossary.toml`.
+    """Return the folder that contains the chapters and `glossary.toml`.
 
     Raises
     ------
     UnavailableError
-        It was not installed and this is no checkout.
+        The folder is neither installed nor part of a checkout.
 
     Examples
     --------
@@ -61,12 +61,12 @@ def tutorials_folder() -> Path:
 
 
 def examples_folder() -> Path:
-    """Return the folder that holds `example.py`.
+    """Return the folder that contains `example.py`.
 
     Raises
     ------
     UnavailableError
-        It was not installed and this is no checkout.
+        The folder is neither installed nor part of a checkout.
     """
     return _found("examples", package_folder() / "tutorials" / "examples", "example.py")
 
@@ -76,6 +76,6 @@ def _found(name: str, installed: Path, member: str) -> Path:
         if (folder / member).is_file():
             return folder
     raise UnavailableError(
-        f"the {name} of kerascope are not here; expected them in {str(installed)!r}. "
+        f"The {name} of kerascope are not in {str(installed)!r}. "
         f"Install kerascope from its wheel, or work in a checkout."
     )

@@ -1,9 +1,8 @@
-"""All that is wrong with a chapter, as lines for a person to read; and how it is put right.
+"""Check a chapter: return complaints as lines of text, and store new outputs.
 
-Every line names the chapter, the block and the line of the file, so that an editor can go there.
-Asked are the facts that a chapter shows, its words, its two languages, its blocks, outputs and
-pictures. `accept` writes into the lessons what their blocks print now, and renews the hashes of the
-twins.
+Every complaint names the file, its line and the block, so that an editor can open it. The checks
+cover facts, terms of the glossary, the two languages, blocks, outputs and pictures. `accept` writes
+new outputs into the lessons, and renews the hashes of the translations.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from kerascope.lessons.lesson import (
     Chapter,
     Lesson,
     LessonError,
-    Part,
+    LessonPart,
     Picture,
     Prose,
     Section,
@@ -34,29 +33,29 @@ from kerascope.lessons.lesson import (
 from kerascope.lessons.parser import chapter_folders, markdown, paragraphs, read_chapter
 from kerascope.lessons.runner import ChapterRun
 
-# --- facts: which of the documents' facts a chapter shows, and where ------------------------------
-# A chapter ends with a section `documents`: a table with a row for each thing that the documents
-# say. A row names the facts (R38, C06) and, in its last column, the blocks that show them::
+# --- facts: which facts of the documents a chapter shows, and where -------------------------------
+# A chapter ends with a section `documents`: a table with a row for each statement of the documents.
+# A row names the facts (R38, C06) and, in its last column, the blocks that show them::
 #
 #     | S4:51 | `python3 -m pdb example.py` (R50) | these very words start it | `first-stop` |
 #
-# `facts_shown` reads these tables, so that a test can say of every fact in which block it is shown.
+# `facts_shown` reads these tables, so that a test can check that every fact is shown by a block.
 
 
 SECTION = "documents"
 FACT = re.compile(r"\b[RC]\d\d\b")
 
 
-class Row(NamedTuple):
-    """A row of the table.
+class FactRow(NamedTuple):
+    """A row of the table in the section `documents`.
 
     Attributes
     ----------
     line : int
     facts : tuple of str
-        As `R38`; there may be none.
+        Such as `R38`; may be empty.
     blocks : tuple of str
-        Ids of the blocks that show what the row says.
+        Ids of the blocks that show the facts.
     """
 
     line: int
@@ -65,7 +64,7 @@ class Row(NamedTuple):
 
 
 def facts_shown(tutorials: Path | None = None) -> dict[str, list[str]]:
-    """Return where each fact is shown: `{"R50": ["00-tools#first-stop"]}`.
+    """Return the blocks that show each fact: `{"R50": ["00-tools#first-stop"]}`.
 
     Examples
     --------
@@ -80,7 +79,7 @@ def facts_shown(tutorials: Path | None = None) -> dict[str, list[str]]:
     return dict(sorted(found.items()))
 
 
-def rows_of(lesson: Lesson) -> list[Row]:
+def rows_of(lesson: Lesson) -> list[FactRow]:
     """Return the rows of the tables in the section `documents`."""
     return [
         row
@@ -92,7 +91,7 @@ def rows_of(lesson: Lesson) -> list[Row]:
     ]
 
 
-def _rows(prose: Prose) -> Iterator[Row]:
+def _rows(prose: Prose) -> Iterator[FactRow]:
     cells: list[Token] = []
     in_body = False
     for token in markdown().parse(prose.text):
@@ -106,11 +105,11 @@ def _rows(prose: Prose) -> Iterator[Row]:
             words = " ".join(cell.content for cell in cells)
             names = [one.content for one in cells[-1].children or [] if one.type == "code_inline"]
             line = prose.line + (cells[0].map or [0])[0]
-            yield Row(line, tuple(FACT.findall(words)), tuple(names))
+            yield FactRow(line, tuple(FACT.findall(words)), tuple(names))
 
 
 def fact_complaints(chapter: Chapter) -> list[str]:
-    """Return a complaint for each row that names no block, or one that is not there."""
+    """Return a complaint for each row that names no block or a missing one."""
     complaints = []
     rows = {name: rows_of(lesson) for name, lesson in chapter.lessons.items()}
     for name, lesson in chapter.lessons.items():
@@ -118,21 +117,21 @@ def fact_complaints(chapter: Chapter) -> list[str]:
         for row in rows[name]:
             missing = [block for block in row.blocks if block not in known]
             if missing or not row.blocks:
-                what = f"no block {missing[0]!r}" if missing else "the row names no block"
+                what = f"unknown block {missing[0]!r}" if missing else "the row names no block"
                 complaints.append(
-                    f"{lesson.where}:{row.line}: {what}; expected ids of this chapter's blocks "
-                    f"in the last column."
+                    f"{lesson.where}:{row.line}: {what}. Write ids of this chapter's blocks "
+                    f"into the last column."
                 )
-    told = {name: [(row.facts, row.blocks) for row in found] for name, found in rows.items()}
-    if len({repr(one) for one in told.values()}) > 1:
+    shown = {name: [(row.facts, row.blocks) for row in found] for name, found in rows.items()}
+    if len({repr(one) for one in shown.values()}) > 1:
         complaints.append(
-            f"{chapter.name}: the tables of section {SECTION!r} name other facts or other blocks "
-            f"in its languages; expected the same."
+            f"{chapter.name}: the tables of section {SECTION!r} must name the same facts and "
+            f"blocks in all languages."
         )
     return complaints
 
 
-# --- words: one for each thing in each language ---------------------------------------------------
+# --- terms: one for each concept in each language -------------------------------------------------
 # `tutorials/glossary.toml` holds rows such as
 #
 #     [[term]]
@@ -141,24 +140,24 @@ def fact_complaints(chapter: Chapter) -> list[str]:
 #     not_en = ["input slot"]
 #     not_zh = ["占位子"]
 #
-# A chapter that uses the one word in one language uses the other word in the other; a word under
-# `not_` is used nowhere. Code is not looked at.
+# A chapter that uses a term in one language must use its translation in the other. A word under
+# `not_` must not be used. Code is not checked.
 
 
 KEYS = {"en", "zh", "not_en", "not_zh", "free"}
 
 
 class Term(NamedTuple):
-    """A thing and its words.
+    """A term of the glossary.
 
     Attributes
     ----------
     words : dict of str to str
-        The word of each language.
+        The term in each language.
     forbidden : dict of str to tuple of str
-        Words of each language that are not to be used for it.
+        Words of each language that must not be used instead.
     free : bool
-        Whether one language may do without it: a word that has other meanings too.
+        Whether one language may omit it, because the word also has other meanings.
     """
 
     words: dict[str, str]
@@ -172,7 +171,7 @@ def read_glossary(path: Path) -> list[Term]:
     Raises
     ------
     LessonError
-        A row lacks a word, or has a key that nobody reads, or a word is there twice.
+        A row lacks a language or has an unknown key, or a term occurs twice.
     """
     try:
         rows = tomllib.loads(path.read_text(encoding="utf-8")).get("term", [])
@@ -183,12 +182,12 @@ def read_glossary(path: Path) -> list[Term]:
     for number, row in enumerate(rows, 1):
         where = f"{path.name}: term {number}"
         if not row.get("en") or not row.get("zh"):
-            raise LessonError(f"{where} has no word for one of the languages; expected en and zh.")
+            raise LessonError(f"{where} lacks a language. Give both en and zh.")
         unknown = ", ".join(sorted(row.keys() - KEYS))
         if unknown:
-            raise LessonError(f"{where}: unknown {unknown}; expected {', '.join(sorted(KEYS))}.")
+            raise LessonError(f"{where}: unknown {unknown}. Use: {', '.join(sorted(KEYS))}.")
         if row["en"].lower() in seen:
-            raise LessonError(f"{where}: {row['en']!r} stands there twice.")
+            raise LessonError(f"{where}: {row['en']!r} is listed twice.")
         seen.add(row["en"].lower())
         forbidden = {name: tuple(row.get(f"not_{name}", ())) for name in ("en", "zh")}
         terms.append(Term({"en": row["en"], "zh": row["zh"]}, forbidden, bool(row.get("free"))))
@@ -196,7 +195,7 @@ def read_glossary(path: Path) -> list[Term]:
 
 
 def glossary_complaints(chapter: Chapter, terms: list[Term]) -> list[str]:
-    """Return a complaint for each forbidden word, and for each word without its twin."""
+    """Return a complaint for each forbidden word, and for each term without its translation."""
     complaints: list[str] = []
     texts = {name: list(prose_lines(lesson)) for name, lesson in chapter.lessons.items()}
     for term in terms:
@@ -209,7 +208,7 @@ def glossary_complaints(chapter: Chapter, terms: list[Term]) -> list[str]:
 
 
 def prose_lines(lesson: Lesson) -> Iterator[tuple[int, str]]:
-    """Yield (line, text) of the words of a lesson: headings, prose, tables; no code."""
+    """Yield (line, text) for the headings, prose and tables of a lesson, without code."""
     for section in lesson.sections:
         yield section.line, section.title
         for part in section.parts:
@@ -218,7 +217,7 @@ def prose_lines(lesson: Lesson) -> Iterator[tuple[int, str]]:
 
 
 def _words(children: Iterable[Token], language: str) -> str:
-    """Return the words of a paragraph on one line; code is one sign that is no word."""
+    """Return the text of a paragraph on one line; code is replaced by a square."""
     line_end = "" if language == "zh" else " "
     pieces = {"softbreak": line_end, "hardbreak": line_end, "code_inline": "\N{WHITE SQUARE}"}
     return "".join(
@@ -232,7 +231,7 @@ def _forbidden(
     for word in term.forbidden[language]:
         for line, text in lines:
             if _uses(text, word, language):
-                yield f"{lesson.where}:{line}: {word!r}; the course says {term.words[language]!r}."
+                yield f"{lesson.where}:{line}: write {term.words[language]!r}, not {word!r}."
 
 
 def _without_twin(
@@ -252,7 +251,7 @@ def _without_twin(
 
 
 def _uses(text: str, word: str, language: str) -> bool:
-    """Return whether a text uses a word: in English the word or its plural, in Chinese the signs.
+    """Return whether a text uses a word: in English also its plural, in Chinese any occurrence.
 
     Examples
     --------
@@ -268,11 +267,11 @@ def _uses(text: str, word: str, language: str) -> bool:
 
 
 # --- twins: the two languages of a chapter --------------------------------------------------------
-# The blocks, their outputs and the pictures of both files are the same, letter for letter, so they
-# are run once. The prose cannot be compared; but each section stores a hash of its twin as it was
-# when both were last read together. When one side is changed alone, the other one's hash no longer
-# fits, and `twin_complaints` says so until somebody has translated the change and renewed the
-# hashes: `kerascope lessons build --accept --translated zh`.
+# Blocks, outputs and pictures of both files are identical, so they are run once. The prose cannot
+# be compared. Instead, each section stores a hash of its twin, the same section in the other
+# language, from the time when both were last compared. If one side changes, `twin_complaints`
+# reports it until the change is translated and the hashes are renewed:
+# `kerascope lessons build --accept --translated zh`.
 
 
 NAMES = {"en": "English", "zh": "Chinese"}
@@ -280,9 +279,9 @@ BOTH = "both"
 
 
 def section_hash(section: Section) -> str:
-    """Return eight hex digits that change with the words of a section, not with its blocks.
+    """Return a hash of the text of a section, without its blocks, as eight hex digits.
 
-    The title and the words of its pictures are part of it; blank lines and line ends are not.
+    It includes the title and the descriptions of pictures, but not blank lines and line ends.
     """
     words = [section.title]
     for part in section.parts:
@@ -294,11 +293,11 @@ def section_hash(section: Section) -> str:
 
 
 def block_complaints(chapter: Chapter) -> list[str]:
-    """Return a complaint for the first place at which two languages hold other blocks."""
+    """Return a complaint for the first difference between the blocks of two languages."""
     complaints = []
     if len(chapter.lessons) < 2:
         only = ", ".join(NAMES[name] for name in chapter.lessons)
-        complaints.append(f"{chapter.name}: only {only} is there; expected lesson.en.md and .zh.md")
+        complaints.append(f"{chapter.name}: expected lesson.en.md and .zh.md, got only {only}.")
     for one, other in combinations(chapter.lessons.values(), 2):
         for ours, theirs in zip_longest(_skeleton(one), _skeleton(other)):
             if ours is None or theirs is None or ours[1:] != theirs[1:]:
@@ -308,7 +307,7 @@ def block_complaints(chapter: Chapter) -> list[str]:
 
 
 def _skeleton(lesson: Lesson) -> list[tuple[int, str, object]]:
-    """Return (line, what it is, what must be the same) for all but prose."""
+    """Return (line, name, content to compare) for all headings, blocks and pictures."""
     rows: list[tuple[int, str, object]] = []
     for section in lesson.sections:
         rows.append((section.line, f"section {section.id!r}", section.level))
@@ -316,7 +315,7 @@ def _skeleton(lesson: Lesson) -> list[tuple[int, str, object]]:
     return rows
 
 
-def _row(part: Part) -> tuple[int, str, object]:
+def _row(part: LessonPart) -> tuple[int, str, object]:
     if isinstance(part, Block):
         output = part.output.text if part.output else None
         words = (part.kind, part.words, part.code, output, part.predict)
@@ -332,12 +331,12 @@ def _unlike(one: Lesson, other: Lesson, ours: object, theirs: object) -> str:
         return f"{lesson.path.name}:{row[0]} has {row[1]}"
 
     same_name = isinstance(ours, tuple) and isinstance(theirs, tuple) and ours[1] == theirs[1]
-    reason = "whose text differs; expected the same" if same_name else "expected the same in both"
+    reason = "with other text. Make them equal" if same_name else "but both must be equal"
     return f"{one.chapter}: {place(one, ours)}, {place(other, theirs)}, {reason}."
 
 
 def twin_complaints(chapter: Chapter) -> list[str]:
-    """Return a complaint for each section that was changed in one language alone."""
+    """Return a complaint for each section that changed since it was last translated."""
     complaints = []
     for one, other in combinations(chapter.lessons.values(), 2):
         for ours, theirs in zip(one.sections, other.sections, strict=False):
@@ -362,25 +361,24 @@ def _moved(moved: list[Lesson], one: Lesson, other: Lesson, ours: Section, their
     changed = moved[0]
     still = other if changed is one else one
     return (
-        f"{where} was changed in {NAMES[changed.language]} alone. Translate it, then run "
+        f"{where} was changed only in {NAMES[changed.language]}. Translate it, then run "
         f"`kerascope lessons build --accept --translated {still.language} {one.chapter}`."
     )
 
 
 def with_new_hashes(chapter: Chapter, translated: str) -> dict[str, list[str]]:
-    """Return the lines of each language's file, with the hashes of its twin as it is now.
+    """Return the lines of each language's file, with the current hashes of the other language.
 
     Parameters
     ----------
     chapter : Chapter
     translated : str
-        The language that was brought up to date, or `both`.
+        The language that was updated, or `both`.
 
     Raises
     ------
     LessonError
-        A section was changed in the other language, and in the one that was translated it is as
-        it was.
+        A section was changed in the other language, but not in the language `translated`.
     """
     lines = {name: lines_of(lesson.source) for name, lesson in chapter.lessons.items()}
     for one, other in combinations(chapter.lessons.values(), 2):
@@ -399,13 +397,13 @@ def with_new_hashes(chapter: Chapter, translated: str) -> dict[str, list[str]]:
 def _check_translated(chapter: Chapter, language: str, section: Section, twin: Section) -> None:
     if section_hash(twin) != section.twin_hash and section_hash(section) == twin.twin_hash:
         raise LessonError(
-            f"{chapter.name}: section {section.id!r} was changed, but its {NAMES[language]} is as "
-            f"it was. Translate it; or, if nothing of it need change, say --translated both."
+            f"{chapter.name}: section {section.id!r} was changed, but its {NAMES[language]} was "
+            f"not. Translate it. If it needs no change, use --translated both."
         )
 
 
 def _with_hash(heading: str, new: str) -> str:
-    """Return a heading with `twin=` set.
+    """Return a heading line with its `twin=` hash set.
 
     Examples
     --------
@@ -416,14 +414,14 @@ def _with_hash(heading: str, new: str) -> str:
     return re.sub(r"\s*\}\s*$", f" twin={new}}}", without)
 
 
-# --- all of it ------------------------------------------------------------------------------------
+# --- all checks -----------------------------------------------------------------------------------
 
 
-HOW_TO_ACCEPT = "If it is right now: kerascope lessons build --accept"
+HOW_TO_ACCEPT = "If the new one is right: kerascope lessons build --accept"
 
 
 def complaints_of(run: ChapterRun, terms: list[Term]) -> list[str]:
-    """Return all complaints about a chapter that was run; none if it is sound."""
+    """Return all complaints about a chapter that was run; empty if all is right."""
     chapter = run.chapter
     found = [*run_complaints(run), *block_complaints(chapter)]
     stored = {block.id: stored_of(block) for block in chapter.main.blocks}
@@ -437,7 +435,7 @@ def complaints_of(run: ChapterRun, terms: list[Term]) -> list[str]:
 
 
 def run_complaints(run: ChapterRun) -> list[str]:
-    """Return what kept a block from running: every parsed block must have been executed."""
+    """Return complaints about blocks that failed or were not executed."""
     lesson = run.chapter.main
     found = []
     for block in lesson.blocks:
@@ -459,14 +457,14 @@ def run_complaints(run: ChapterRun) -> list[str]:
 def output_complaints(
     lesson: Lesson, run: ChapterRun, known: Mapping[str, str] | None = None
 ) -> list[str]:
-    """Return a complaint, with the lines that differ, for each output that does not hold.
+    """Return a complaint with a diff for each output that does not match.
 
     Parameters
     ----------
     lesson : Lesson
     run : ChapterRun
     known : mapping of str to str, optional
-        Outputs, by block, of which it was said already whether they hold.
+        Stored outputs by block that are already checked, and skipped here.
     """
     found = []
     for block in lesson.blocks:
@@ -487,9 +485,9 @@ def output_complaints(
 
 
 def difference_of(block: Block, run: ChapterRun) -> Difference | None:
-    """Return how what a block printed differs from what is stored; None if it does not.
+    """Return the difference between the stored and the new output of a block, or None.
 
-    A block that failed or was not reached is another's business: `run_complaints`.
+    None is also returned for a block that failed or was not run; `run_complaints` reports those.
     """
     done = run.blocks.get(block.id)
     if done is None or done.error:
@@ -498,14 +496,14 @@ def difference_of(block: Block, run: ChapterRun) -> Difference | None:
 
 
 def stored_of(block: Block) -> str:
-    """Return the stored output of a block; a doctest is its own."""
+    """Return the stored output of a block; for a doctest, its source with the outputs."""
     if block.kind == "pycon":
         return block.code
     return block.output.text if block.output else ""
 
 
 def picture_complaints(lesson: Lesson, run: ChapterRun) -> list[str]:
-    """Return a complaint for each picture that its block does not make as it is stored."""
+    """Return a complaint for each stored picture that differs from the new one."""
     found = []
     for picture in lesson.pictures:
         problem = picture_problem(picture, lesson.path.parent, run)
@@ -515,7 +513,7 @@ def picture_complaints(lesson: Lesson, run: ChapterRun) -> list[str]:
 
 
 def picture_problem(picture: Picture, folder: Path, run: ChapterRun) -> str:
-    """Return what is wrong with a picture; empty if nothing is."""
+    """Return the problem with a picture, "" if there is none."""
     made = made_picture(picture, run)
     if made is None:
         return f"block {picture.made_by!r} does not write it"
@@ -532,7 +530,7 @@ def picture_problem(picture: Picture, folder: Path, run: ChapterRun) -> str:
 
 
 def made_picture(picture: Picture, run: ChapterRun) -> bytes | None:
-    """Return what the block of a picture wrote, None if it wrote nothing of that name."""
+    """Return the new content of a picture, or None if its block did not write it."""
     done = run.blocks.get(picture.made_by)
     if done is None or picture.path not in done.files:
         return None
@@ -540,7 +538,7 @@ def made_picture(picture: Picture, run: ChapterRun) -> bytes | None:
 
 
 def place_of(lesson: Lesson, block: Block, line: int | None = None) -> str:
-    """Return how messages name a block: `00-tools/lesson.en.md:12: block 'first'`."""
+    """Return the place of a block for messages: `00-tools/lesson.en.md:12: block 'first'`."""
     return f"{lesson.where}:{line or block.line}: block {block.id!r}"
 
 
@@ -550,9 +548,7 @@ def stale_pictures(chapter: Chapter) -> list[str]:
     stored = sorted(path for path in (chapter.folder / "out").rglob("*") if path.is_file())
     names = [path.relative_to(chapter.folder).as_posix() for path in stored]
     return [
-        f"{chapter.name}: {name} is shown by no lesson; remove it."
-        for name in names
-        if name not in shown
+        f"{chapter.name}: no lesson shows {name}. Remove it." for name in names if name not in shown
     ]
 
 
@@ -560,23 +556,23 @@ def _indented(text: str) -> str:
     return "\n".join(f"    {line}".rstrip() for line in lines_of(text))
 
 
-# --- accepting: what the blocks print now is written into the lessons -----------------------------
+# --- accepting: store the new outputs in the lessons ----------------------------------------------
 
 
-Edit = tuple[int, int, list[str]]  # lines of a file, from and to, and what stands there instead
+Edit = tuple[int, int, list[str]]  # first line, line after the last, and the new lines
 
 
 def accept(run: ChapterRun, translated: str | None = None) -> list[str]:
-    """Rewrite what has changed in a chapter; return a line for each thing that was written.
+    """Store the changed outputs and pictures of a chapter; return a line for each change.
 
-    An output that still holds is left as it is, with the `...` by which its author cut it. Of a
-    block that failed nothing is written.
+    An output that still matches is not changed, so it keeps the `...` with which its author cut it.
+    Blocks that failed are skipped.
 
     Parameters
     ----------
     run : ChapterRun
     translated : {"en", "zh", "both"}, optional
-        Which language was brought up to date; without it the hashes of the twins stay.
+        The language that was updated; without it, the hashes of the twins are not renewed.
     """
     written = _accept_pictures(run)
     for lesson in run.chapter.lessons.values():
@@ -590,7 +586,7 @@ def accept(run: ChapterRun, translated: str | None = None) -> list[str]:
 
 
 def _doubtful(run: ChapterRun) -> list[str]:
-    """Return a line for each answer of a debugger that says that a command made no sense."""
+    """Return a line for each error answer of a debugger, so that the author reads it."""
     return [
         f"{run.chapter.name}: block {name!r}: look at this answer: {line}"
         for name, done in run.blocks.items()
@@ -613,7 +609,7 @@ def _accept_pictures(run: ChapterRun) -> list[str]:
 
 
 def _edits(block: Block, run: ChapterRun) -> list[Edit]:
-    """Return how to make the stored output of a block what it prints now: at most one edit."""
+    """Return the edit that stores the new output of a block; empty if it matches."""
     done = run.blocks.get(block.id)
     if done is None or done.error:
         return []
@@ -630,14 +626,14 @@ def _edits(block: Block, run: ChapterRun) -> list[Edit]:
 
 
 def _fenced(lines: list[str]) -> list[str]:
-    """Return an `output` fence, longer than any fence within it."""
+    """Return the lines in an `output` fence that is longer than any fence within them."""
     longest = max((len(match[0]) for line in lines if (match := re.match("`+", line))), default=0)
     fence = "`" * max(3, longest + 1)
     return [f"{fence}output", *(line.rstrip() for line in lines), fence]
 
 
 def _edited(lines: list[str], edits: list[Edit]) -> list[str]:
-    """Return lines with some replaced; from the last to the first, so that places stay right."""
+    """Return the lines with the edits applied, from the last to the first."""
     result = list(lines)
     for begin, end, new in sorted(edits, reverse=True):
         result[begin:end] = new
@@ -649,7 +645,7 @@ def _write(lesson: Lesson, lines: list[str]) -> None:
 
 
 def _renew_hashes(chapter: Chapter, translated: str) -> list[str]:
-    """Store in each section the hash of its twin as it is in the files now."""
+    """Store in each section the current hash of its twin; return a line for each file."""
     chapter = read_chapter(chapter.folder)
     written = []
     for language, lines in with_new_hashes(chapter, translated).items():

@@ -1,8 +1,8 @@
-"""Runs the blocks of one chapter, in a process and a folder of their own.
+"""Run the blocks of one chapter, in a separate process and folder.
 
 `runner.py` starts it as `python -m kerascope.lessons.child RESULT` and writes the blocks to its
-standard input. All Python of a chapter shares one namespace, as if it were typed into one program;
-each debugger session is a process of its own, forked off this one where that can be.
+standard input. All Python blocks of a chapter share one namespace, as if they were one program.
+Each debugger session is a separate process, forked from this one if the system can fork.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-# What every session imports sooner or later is imported here, once for all that are forked off.
+# Modules that every session imports are imported here, once for all forked sessions.
 import kerascope.cli.debugging
 import kerascope.layers
 import kerascope.models  # noqa: F401
 from kerascope import errors
 from kerascope.lessons.lesson import SESSIONS, lines_of, lines_with_ends
-from kerascope.lessons.sessions import Start, calm_process, run_session, start_server, start_session
+from kerascope.lessons.sessions import Start, run_session, seed_process, start_server, start_session
 
-OUT = "out"  # folder that pictures are written to
+OUT = "out"  # folder for the pictures
 
 
-class _Refused(Exception):
-    """A block did not do what its kind promises; the message says what it did."""
+class _BlockFailed(Exception):
+    """A block did not do what its kind requires; the message says what it did."""
 
 
 def main() -> None:
-    """Run the blocks that stand on standard input; write what each did to a file."""
+    """Run the blocks given on standard input; write their results to a file."""
     result_path = Path(sys.argv[1])
     blocks = json.loads(sys.stdin.read())
     has_sessions = any(block["kind"] in SESSIONS for block in blocks)
@@ -47,7 +47,7 @@ def main() -> None:
     sys.argv = [""]
     module = ModuleType("__main__")
     sys.modules["__main__"] = module
-    calm_process()
+    seed_process()
     results: list[dict[str, Any]] = []
     for block in blocks:
         results.append(run_block(block, module.__dict__, server or start_session))
@@ -63,7 +63,7 @@ def main() -> None:
 def run_block(
     block: dict[str, Any], namespace: dict[str, Any], start: Start = start_session
 ) -> dict[str, Any]:
-    """Return what a block printed, why it failed (or ""), and which files it wrote."""
+    """Run a block; return its output, its error (or "") and the files that it wrote."""
     before = _files()
     error = ""
     with redirect_stdout(io.StringIO()) as printed:
@@ -72,17 +72,17 @@ def run_block(
                 _run_session_block(block, start)
             else:
                 _RUNS[block["kind"]](block, namespace)
-        except _Refused as refused:
+        except _BlockFailed as refused:
             error = str(refused)
         except (Exception, SystemExit) as failure:
-            error = _told(failure, f"{block['id']}.py")
+            error = _block_traceback(failure, f"{block['id']}.py")
     after = _files()
     files = sorted(name for name, content in after.items() if before.get(name) != content)
     return {"id": block["id"], "printed": printed.getvalue(), "error": error, "files": files}
 
 
 def _files() -> dict[str, str]:
-    """Return a hash of each file that pictures may be."""
+    """Return a hash of each file in the folder for pictures."""
     return {
         path.as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(Path(OUT).rglob("*"))
@@ -90,8 +90,8 @@ def _files() -> dict[str, str]:
     }
 
 
-def _told(failure: BaseException, file_name: str) -> str:
-    """Return a traceback from the block on, without the frames that led to it."""
+def _block_traceback(failure: BaseException, file_name: str) -> str:
+    """Return a traceback that starts in the block, without the frames before it."""
     frames = traceback.extract_tb(failure.__traceback__)
     names = [frame.filename for frame in frames]
     first = names.index(file_name) if file_name in names else max(len(names) - 1, 0)
@@ -100,7 +100,7 @@ def _told(failure: BaseException, file_name: str) -> str:
 
 
 def _run_code(code: str, name: str, namespace: dict[str, Any]) -> None:
-    """Run code as a script of this name, whose lines tracebacks and `inspect` can show."""
+    """Run code as a script with this name, so that tracebacks and `inspect` show its lines."""
     linecache.cache[name] = (len(code), None, lines_with_ends(code), name)
     exec(compile(ast.parse(code, name), name, "exec"), namespace)
 
@@ -117,7 +117,7 @@ def _run_raises(block: dict[str, Any], namespace: dict[str, Any]) -> None:
     except wanted as failure:
         print("".join(traceback.format_exception_only(failure)), end="")
         return
-    raise _Refused(f"it ran to its end; expected {name}")
+    raise _BlockFailed(f"expected {name}, got no error")
 
 
 def _error_class(name: str, namespace: dict[str, Any]) -> type[BaseException]:
@@ -125,14 +125,14 @@ def _error_class(name: str, namespace: dict[str, Any]) -> type[BaseException]:
         found = place.get(name)
         if isinstance(found, type) and issubclass(found, BaseException):
             return found
-    raise _Refused(f"there is no error called {name!r}")
+    raise _BlockFailed(f"the exception {name!r} does not exist")
 
 
 def _run_pycon(block: dict[str, Any], namespace: dict[str, Any]) -> None:
-    """Run a doctest; print it again with what its lines say now."""
+    """Run a doctest; print its source with the new outputs."""
     pieces = doctest.DocTestParser().parse(block["code"], block["id"])
     if not any(isinstance(piece, doctest.Example) for piece in pieces):
-        raise _Refused("there is no line that begins with '>>> '")
+        raise _BlockFailed("expected a line that begins with '>>> '")
     for number, piece in enumerate(pieces):
         if isinstance(piece, doctest.Example):
             _run_example(piece, f"{block['id']}-{number}.py", namespace)
@@ -161,7 +161,7 @@ def _run_session_block(block: dict[str, Any], start: Start) -> None:
     transcript = run_session(block["kind"], tuple(block["words"]), block["code"], start)
     print(transcript.text, end="")
     if transcript.problem:
-        raise _Refused(transcript.problem)
+        raise _BlockFailed(transcript.problem)
 
 
 _RUNS = {

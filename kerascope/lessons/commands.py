@@ -1,4 +1,4 @@
-"""`kerascope lessons check|build|html|notebook`: the only part of this package that prints."""
+"""The commands `kerascope lessons check|build|html|notebook`. Only this module prints."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ DONE, DIFFERS = 0, 1
 
 
 def run_lessons(options: Namespace) -> int:
-    """Do what `kerascope lessons` was asked; return the exit code."""
+    """Run `kerascope lessons` with parsed options; return the exit code."""
     tutorials = Path(options.tutorials) if options.tutorials else tutorials_folder()
     if not tutorials.is_dir():
-        raise UsageError(f"there is no folder {str(tutorials)!r}.")
+        raise UsageError(f"--tutorials needs a folder, got {str(tutorials)!r}.")
     folders = _chosen(options.chapters, tutorials)
     if options.action == "build" and options.translated and not options.accept:
-        raise UsageError("--translated renews the hashes of twins; expected --accept with it.")
+        raise UsageError("--translated needs --accept.")
     return _ACTIONS[options.action](options, tutorials, [read_chapter(one) for one in folders])
 
 
 def _chosen(names: Sequence[str], tutorials: Path) -> list[Path]:
-    """Return the folders of the chapters that were named, of all if none was."""
+    """Return the folders of the named chapters, or of all chapters without names."""
     folders = chapter_folders(tutorials)
     if not folders:
         raise UsageError(
-            f"there is no chapter in {str(tutorials)!r}; expected folders NN-topic with "
+            f"The folder {str(tutorials)!r} contains no chapters. Expected folders NN-topic with "
             f"lesson.en.md and lesson.zh.md."
         )
     if not names:
@@ -49,7 +49,7 @@ def _chosen(names: Sequence[str], tutorials: Path) -> list[Path]:
 
 
 def _check(options: Namespace, tutorials: Path, chapters: list[Chapter]) -> int:
-    """Run all chapters; print what is wrong with each. `--accept` writes first what has changed."""
+    """Run chapters and print their complaints. With `--accept`, first store changed outputs."""
     glossary = tutorials / "glossary.toml"
     terms = read_glossary(glossary) if glossary.is_file() else []
     wrong = 0
@@ -82,7 +82,7 @@ def _counted(chapters: int) -> str:
 
 
 def _html(options: Namespace, tutorials: Path, chapters: list[Chapter]) -> int:
-    """Write a page for each chapter, and the index of them and of those that have one already."""
+    """Write a page for each chapter, and an index of all pages in the output folder."""
     with given():
         folder = _output_folder(options.output)
     known = _with_a_page(folder, tutorials, chapters)
@@ -97,7 +97,7 @@ def _html(options: Namespace, tutorials: Path, chapters: list[Chapter]) -> int:
 
 
 def _with_a_page(folder: Path, tutorials: Path, chapters: list[Chapter]) -> list[Chapter]:
-    """Return these chapters and those whose page is in the folder, in the course's order."""
+    """Return these chapters and those with a page in the folder, in the order of the course."""
     chosen = {chapter.name: chapter for chapter in chapters}
     return [
         chosen.get(one.name) or read_chapter(one)
@@ -107,7 +107,7 @@ def _with_a_page(folder: Path, tutorials: Path, chapters: list[Chapter]) -> list
 
 
 def _notebook(options: Namespace, tutorials: Path, chapters: list[Chapter]) -> int:
-    """Write a notebook of each chapter, in one language or in each."""
+    """Write a notebook of each chapter, in one language or in all."""
     with given():
         folder = _output_folder(options.output)
     for chapter in chapters:
@@ -122,11 +122,11 @@ def _notebook(options: Namespace, tutorials: Path, chapters: list[Chapter]) -> i
 def _output_folder(name: str) -> Path:
     folder = Path(name)
     if folder.exists() and not folder.is_dir():
-        raise ArgumentError(f"cannot write into {name!r}; expected a folder, got a file.")
+        raise ArgumentError(f"--output: expected a folder, got the file {name!r}.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UnavailableError(f"cannot make the folder {name!r}: {error.strerror}.") from None
+        raise UnavailableError(f"Cannot make the folder {name!r}: {error.strerror}.") from None
     return folder
 
 

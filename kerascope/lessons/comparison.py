@@ -1,16 +1,16 @@
-"""Whether a stored output still holds, and what differs if it does not.
+"""Compare stored outputs with new outputs, and numbers in prose with both.
 
-Both texts are clean (`runner.clean`). Then a line holds if it is the same, letter for letter, but
-for three rules:
+Both outputs are cleaned first (`runner.clean`). Two lines match if they are the same, except for
+three rules:
 
-- `...` in a stored line stands for any text, and alone on a line for any number of lines: so an
-  author cuts a long output;
-- floats are equal within what is shown (`same_float`);
-- spaces at the end of a line do not count, nor does how many stand beside a float whose width has
+- `...` in a stored line matches any text, and alone on a line any number of lines, so that an
+  author can cut a long output;
+- floats are compared with the precision that is shown (`same_float`);
+- spaces at the end of a line are ignored, and the number of spaces around a float whose width has
   changed.
 
-Where a line stands in a file of kerascope is not in the texts (`stops.py`): what stands there is.
-Numbers in a lesson's prose are compared too: each has to stand in an output, or to be marked.
+Line numbers of kerascope's files are not compared: the texts contain statements instead
+(`stops.py`). Each number in a lesson's prose must occur in an output or be marked.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ FLOAT = re.compile(
     r"(?<![\w.])[-+]?(?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w.])"
     r"|(?<![\w.])[-+]?\d+[eE][-+]?\d+(?![\w.])"
 )
-# From so many digits on, the last one may differ by one: another machine rounds otherwise.
+# With this many digits or more, the last may differ by one: machines round differently.
 LONG = 4
 
 PROSE_NUMBER = re.compile(r"(?<![A-Za-z0-9_.,])\d+(?:,\d{3})*(?:\.\d+)?(?![A-Za-z0-9_])")
 FREE = "{.free}"
-# What is a name and not a count: lines of the documents, facts, chapters, versions.
+# Numbers in names, which are not checked: lines of the documents, chapters, versions.
 NAMES = re.compile(
     r"\bS\d:\d+(?:-\d+)?(?:, ?\d+(?:-\d+)?)*"
     r"|\b[Cc]hapters? \d+(?:(?:, | to | and )\d+)*"
@@ -49,10 +49,10 @@ NAMES = re.compile(
 
 
 def same_float(expected: str, got: str) -> bool:
-    """Return whether two printed floats are equal within what is shown.
+    """Return whether two printed floats are equal with the precision of the expected one.
 
-    The digits that are expected count: 0.693 is 0.6931472. Where at least four are shown, the last
-    may differ by one. Nothing but zero is zero.
+    0.693 equals 0.6931472. If at least four digits are expected, the last may differ by one. Zero
+    equals only zero.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def same_float(expected: str, got: str) -> bool:
 
 
 class ProseNumber(NamedTuple):
-    """A number that stands in prose."""
+    """A number in prose, and its line."""
 
     text: str
     line: int
@@ -94,9 +94,9 @@ def numbers_of(text: str) -> set[float]:
 
 
 def prose_numbers(prose: Prose) -> Iterator[ProseNumber]:
-    """Yield the numbers of a piece of prose that are not marked `{.free}`.
+    """Yield the numbers in prose that are not marked `{.free}`.
 
-    A number within a name is none (`dense_1`, `R38`), nor is one in code, unless it is all of it.
+    Numbers within names are skipped (`dense_1`, `R38`), also within code: `8` counts, `f(8)` not.
     """
     for line, children in paragraphs(prose):
         for index, child in enumerate(children):
@@ -112,7 +112,7 @@ def prose_numbers(prose: Prose) -> Iterator[ProseNumber]:
 
 
 def _whole_number(code: str, following: Iterable[Token]) -> str:
-    """Return a piece of code that is nothing but a number, with the mark that may follow it."""
+    """Return code that is only a number, with the mark `{.free}` if it follows; otherwise ""."""
     if not PROSE_NUMBER.fullmatch(code):
         return ""
     after = "".join(token.content for token in following if token.type == "text")
@@ -120,7 +120,7 @@ def _whole_number(code: str, following: Iterable[Token]) -> str:
 
 
 def unproved_numbers(lesson: Lesson) -> list[str]:
-    """Return a complaint for each number of the prose that no output of the lesson shows."""
+    """Return a complaint for each number in the prose that occurs in no output of the lesson."""
     shown: set[float] = set()
     for part in lesson.parts:
         if isinstance(part, Block):
@@ -137,7 +137,7 @@ def unproved_numbers(lesson: Lesson) -> list[str]:
 
 
 def _all_words(lesson: Lesson) -> Iterator[Prose]:
-    """Yield what a lesson says in words: titles, prose, what its pictures show."""
+    """Yield all texts of a lesson: titles, prose, and descriptions of pictures."""
     for section in lesson.sections:
         yield Prose(section.title, section.line)
         for part in section.parts:
@@ -165,7 +165,7 @@ class Difference(NamedTuple):
     Attributes
     ----------
     line : int
-        Place of the first stored line that does not hold, counted from 0.
+        Index of the first stored line that does not match, from 0.
     text : str
         Lines with - (stored) and + (printed now).
     """
@@ -175,7 +175,7 @@ class Difference(NamedTuple):
 
 
 def compare(stored: str, printed: str) -> Difference | None:
-    r"""Return what differs, None if the stored output still holds.
+    r"""Compare a stored output with a new one; return the difference, or None if they match.
 
     Examples
     --------
@@ -194,7 +194,7 @@ def compare(stored: str, printed: str) -> Difference | None:
 
 
 def compare_whole(stored: str, printed: str) -> Difference | None:
-    r"""Return what differs between two files that no author cuts: dots in them are only dots.
+    r"""Compare two files like `compare`, but without wildcards: `...` matches only itself.
 
     Examples
     --------
@@ -206,7 +206,7 @@ def compare_whole(stored: str, printed: str) -> Difference | None:
 
 
 def same_line(expected: str, got: str) -> bool:
-    """Return whether a printed line is what a stored one says.
+    """Return whether a printed line matches a stored one.
 
     Examples
     --------
@@ -226,7 +226,7 @@ def _pattern(expected: str) -> re.Pattern[str]:
 
 
 def _same_but_for_floats(expected: str, got: str) -> bool:
-    """Compare the floats by value and what stands between them letter for letter."""
+    """Return whether two lines have equal floats, and exactly equal text between them."""
     ours, theirs = FLOAT.findall(expected), FLOAT.findall(got)
     if not ours or len(ours) != len(theirs):
         return False
@@ -244,10 +244,10 @@ def _same_but_for_floats(expected: str, got: str) -> bool:
 
 
 def _matched(expected: list[str], got: list[str]) -> int | None:
-    """Return the place of the first stored line that does not hold, None if all do.
+    """Return the index of the first stored line that does not match, or None if all match.
 
-    The stored lines are taken one by one; `places` are all the places of the printed ones that may
-    come next, so that a `...` need not guess how many lines it stands for.
+    All positions in the printed lines that can follow each stored line are tracked, so that a `...`
+    need not guess how many lines it matches.
     """
     reached = _reachable(expected, got)
     if not reached[-1]:
@@ -256,9 +256,9 @@ def _matched(expected: list[str], got: list[str]) -> int | None:
 
 
 def _reachable(expected: list[str], got: list[str]) -> list[set[int]]:
-    """Return, before each stored line and behind the last, the places that may come next.
+    """Return the positions that can come next, before each stored line and after the last one.
 
-    The list ends with an empty set if a stored line does not hold.
+    The list ends with an empty set if a stored line does not match.
     """
     reached = [{0}]
     for line in expected:
@@ -276,7 +276,7 @@ def _reachable(expected: list[str], got: list[str]) -> list[set[int]]:
 
 
 def _diff(expected: list[str], got: list[str]) -> str:
-    """Return the differing lines with two around them; lines that hold count as the same."""
+    """Return a diff with two lines of context; lines that match count as equal."""
     shown = list(got)
     for index, line in enumerate(shown):
         near = _from_the_middle(expected, index)

@@ -1,7 +1,6 @@
-"""What a lesson is made of: sections of prose, executable blocks, pictures.
+"""The parts of a lesson: sections with prose, executable blocks and pictures.
 
-`parser.py` makes these of a file; nothing here changes afterwards. Lines are counted from 1, as
-editors do.
+`parser.py` creates these immutable objects from a file. Line numbers start at 1, as in editors.
 """
 
 from __future__ import annotations
@@ -13,13 +12,13 @@ from pathlib import Path
 from kerascope.errors import ArgumentError
 
 LANGUAGES = ("en", "zh")
-# What a block can be. There is no kind that is shown without being run.
+# The kinds of blocks. Every block that is shown is also run.
 KINDS = ("python", "raises", "pycon", "pdb", "kscope")
 SESSIONS = ("pdb", "kscope")
 
 
 class LessonError(ArgumentError):
-    """A lesson cannot be read. The message names the file and the line, and what to write."""
+    """A lesson is invalid. The message names the file, the line, and what to write instead."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +28,11 @@ class Output:
     Attributes
     ----------
     text : str
-        Its lines, each with its end.
+        Its lines, each with its line end.
     first_line : int
         Line of the file on which the text begins.
     span : tuple of int
-        First line of the fence and the line behind its last one, counted from 0.
+        First line of the fence and the line after its last one, counted from 0.
     """
 
     text: str
@@ -52,15 +51,15 @@ class Block:
     id : str
         Its name in the chapter, the same in both languages.
     words : tuple of str
-        What follows the kind: the error of `raises`, the script and options of `pdb`, `kscope`.
+        The words after the kind: the error of `raises`, or the script and options of a session.
     code : str
-        What is run: Python, or commands, or a doctest with its outputs.
+        The code to run: Python, debugger commands, or a doctest with its outputs.
     line : int
         Line of the file on which the code begins.
     span : tuple of int
-        First line of the fence and the line behind its last one, counted from 0.
+        First line of the fence and the line after its last one, counted from 0.
     predict : bool
-        Whether the reader should say what comes out before it is shown.
+        Whether the reader is asked to predict the output before it is shown.
     output : Output or None
     """
 
@@ -76,7 +75,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Prose:
-    """Markdown between blocks.
+    """A piece of Markdown text between blocks and pictures.
 
     Attributes
     ----------
@@ -91,14 +90,14 @@ class Prose:
 
 @dataclass(frozen=True)
 class Picture:
-    """A paragraph that is a picture, or a player.
+    """A paragraph that contains only a picture or a player.
 
     Attributes
     ----------
     alt : str
-        What it shows, for those who cannot see it.
+        A description of the picture, for people who cannot see it.
     path : str
-        File below the chapter's folder, as `out/model.svg`.
+        File in the chapter's folder, such as `out/model.svg`.
     made_by : str
         Id of the block that writes the file.
     line : int
@@ -112,12 +111,12 @@ class Picture:
     is_player: bool = False
 
 
-Part = Prose | Block | Picture
+LessonPart = Prose | Block | Picture
 
 
 @dataclass(frozen=True)
 class Section:
-    """A heading and what follows it, to the next heading.
+    """A heading and the content up to the next heading.
 
     Attributes
     ----------
@@ -127,7 +126,7 @@ class Section:
     level : int
         1 for the chapter's title.
     twin_hash : str
-        Hash of the section in the other language as it was when this one was last held beside it.
+        Hash of the section in the other language when the two were last compared.
     line : int
     parts : tuple of Prose, Block or Picture
     """
@@ -137,7 +136,7 @@ class Section:
     level: int
     twin_hash: str
     line: int
-    parts: tuple[Part, ...]
+    parts: tuple[LessonPart, ...]
 
 
 @dataclass(frozen=True)
@@ -170,11 +169,11 @@ class Lesson:
 
     @property
     def where(self) -> str:
-        """What messages call the file: its last two names."""
+        """The file as messages name it: its folder and name."""
         return f"{self.chapter}/{self.path.name}"
 
     @property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[LessonPart]:
         """All parts of all sections, in order."""
         return [part for section in self.sections for part in section.parts]
 
@@ -189,7 +188,7 @@ class Lesson:
         return [part for part in self.parts if isinstance(part, Picture)]
 
 
-# What stands at the end of a chapter: for one exercise, and for more.
+# The line at the end of a chapter: for one exercise, and for several.
 EXERCISES = {
     "en": ("This chapter has an exercise:", "This chapter has {count} exercises:"),
     "zh": ("本章有一个练习：", "本章有 {count} 个练习："),
@@ -198,7 +197,7 @@ EXERCISES = {
 
 @dataclass(frozen=True)
 class Chapter:
-    """A chapter in all the languages that it is written in.
+    """A chapter in all its languages.
 
     Attributes
     ----------
@@ -217,11 +216,11 @@ class Chapter:
 
     @property
     def number(self) -> str:
-        """What stands before the hyphen, without leading zeros: `0`, `7`, `A`."""
+        """The number or letter in the name, without leading zeros: `0`, `7`, `A`."""
         return self.name.partition("-")[0].lstrip("0") or "0"
 
     def exercises_line(self, language: str) -> tuple[str, str]:
-        """Return what is said of its exercises, and the command that shows them; "" without any."""
+        """Return a sentence about the exercises and the command for them; "" if there are none."""
         count = len(list(self.folder.glob("exercises/*.toml")))
         if not count:
             return "", ""
@@ -230,20 +229,20 @@ class Chapter:
 
     @property
     def main(self) -> Lesson:
-        """The lesson whose blocks are run: the others hold the same ones."""
+        """The lesson whose blocks are run. Other languages have the same blocks."""
         return next(iter(self.lessons.values()))
 
 
 # --- lines of a text, as Python and Markdown count them in a file ---------------------------------
-# `str.splitlines` ends a line at a form feed, at U+2028 and at eight more signs. In a file they are
-# signs like any other, so that whatever counts lines must not use it.
+# `str.splitlines` also ends a line at a form feed, at U+2028 and at eight more characters. These do
+# not end a line of a file, so code that counts lines must not use it.
 
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
 def lines_with_ends(text: str) -> list[str]:
-    r"""Return the lines of a text, each with what ends it.
+    r"""Return the lines of a text, each with its line end.
 
     Examples
     --------
@@ -254,7 +253,7 @@ def lines_with_ends(text: str) -> list[str]:
 
 
 def lines_of(text: str) -> list[str]:
-    r"""Return the lines of a text.
+    r"""Return the lines of a text, without line ends.
 
     Examples
     --------

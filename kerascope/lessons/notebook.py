@@ -1,9 +1,9 @@
-r"""A Jupyter notebook of a lesson: prose, a cell for each block with its output, what cells call.
+r"""Make a Jupyter notebook from a lesson: prose, and a cell for each block with its output.
 
-It is JSON in the form of nbformat 4.5 and runs from top to bottom: its first cell makes a folder
-as the lesson wants it, and a cell that should fail is marked so that the run goes on. A debugger
-asks at a prompt; in a notebook nobody answers it. So its commands stand in the cell, one on each
-line, and the cell prints the whole session::
+The notebook is JSON of nbformat 4.5 and runs from top to bottom. Its first cell makes the folder
+that the lesson needs. A cell that should fail is tagged, so that the run continues after it. A
+debugger has no prompt in a notebook, so the cell contains its commands, one on each line, and
+prints the whole session::
 
     prepare()
     kscope("example.py", commands="b dense_2\nc\n")
@@ -26,7 +26,7 @@ from kerascope.errors import ArgumentError
 from kerascope.lessons.comparison import FREE
 from kerascope.lessons.lesson import SESSIONS, Block, Chapter, Picture, Prose, lines_with_ends
 from kerascope.lessons.runner import clean, prepare_folder
-from kerascope.lessons.sessions import PACKAGE_PARENT, calm_environment, run_session, start_session
+from kerascope.lessons.sessions import PACKAGE_PARENT, fixed_environment, run_session, start_session
 from kerascope.lessons.stops import numbered
 
 Cell = dict[str, Any]
@@ -75,11 +75,11 @@ def _cells(chapter: Chapter, language: str) -> list[Cell]:
             )
         cells += _prose_cells(section.id, prose, len(cells))
     first = [_markdown("setup-words", FIRST[language]), _code("setup", PREPARE, "")]
-    return _with_own_ids([cells[0], *first, *cells[1:]])
+    return _with_unique_ids([cells[0], *first, *cells[1:]])
 
 
-def _with_own_ids(cells: list[Cell]) -> list[Cell]:
-    """Give each cell an id that no other has; those of the blocks stay."""
+def _with_unique_ids(cells: list[Cell]) -> list[Cell]:
+    """Make the ids of cells unique; code cells keep theirs."""
     seen: set[str] = set()
     for cell in sorted(cells, key=lambda one: one["cell_type"]):
         while cell["id"] in seen:
@@ -116,7 +116,7 @@ def _block_cells(block: Block) -> list[Cell]:
 
 
 def _doctest_cells(block: Block) -> list[Cell]:
-    """Return a cell for each line of a doctest, since a cell shows its last value only."""
+    """Return a cell for each example of a doctest, since a cell shows only its last value."""
     cells = []
     for number, example in enumerate(doctest.DocTestParser().get_examples(block.code)):
         cell = _code(f"{block.id}-{number}", example.source, "")
@@ -151,23 +151,23 @@ def _code(name: str, source: str, output: str) -> Cell:
     }
 
 
-# --- what the cells call --------------------------------------------------------------------------
+# --- functions that cells call --------------------------------------------------------------------
 
 
 def prepare() -> None:
-    """Go to a new folder that holds the examples; seed the random numbers as the lesson does.
+    """Change to a new temporary folder with the examples; seed random numbers as the lesson does.
 
-    Nothing of yours is touched: the folder is a temporary one.
+    Your own files are not touched.
     """
     folder = Path(tempfile.mkdtemp(prefix="kerascope-notebook-")) / "work"
     prepare_folder(folder)
     os.chdir(folder)
     random.seed(0)
-    np.random.seed(0)  # noqa: NPY002 (what scripts draw from)
+    np.random.seed(0)  # noqa: NPY002 (the generator that scripts use)
 
 
 def pdb(*words: str, commands: str) -> None:
-    """Print a session of Python's debugger: `python3 -m pdb WORDS` and what is typed into it.
+    """Print a session of Python's debugger: `python3 -m pdb WORDS` and its commands.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def pdb(*words: str, commands: str) -> None:
 
 
 def kscope(*words: str, commands: str) -> None:
-    """Print a session of the model debugger: `kerascope debug WORDS` and what is typed into it.
+    """Print a session of the model debugger: `kerascope debug WORDS` and its commands.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def kscope(*words: str, commands: str) -> None:
 
 def _session(kind: str, words: tuple[str, ...], commands: str) -> None:
     with tempfile.TemporaryDirectory() as home:
-        start = partial(start_session, environment=calm_environment(Path(home)))
+        start = partial(start_session, environment=fixed_environment(Path(home)))
         transcript = run_session(kind, words, commands, start)
     print(clean(transcript.text, (str(Path.cwd()), str(PACKAGE_PARENT))), end="")
     if transcript.problem:

@@ -1,7 +1,7 @@
-"""What all pages share: their languages, two palettes (light and dark), and the style sheet.
+"""The languages, the palettes (light and dark) and the style sheet that all pages share.
 
-Every colour of text stands off from both grounds, that of the page and that of code, by 4.5:1 or
-more, as WCAG asks; a test computes it.
+The contrast of each text color to both backgrounds, of the page and of code, is 4.5:1 or more, as
+WCAG requires. A test computes it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ PALETTES: dict[str, dict[str, str]] = {
         "prompt": "#86DBA6",
     },
 }
-# Which colour pygments' short names of tokens have.
+# The color of each kind of token, by the short names of pygments.
 TOKENS = {
     "keyword": ("k", "kn", "kc", "kd", "kr", "ow"),
     "string": ("s", "s1", "s2", "sa", "sd", "si", "se", "sb", "sr"),
@@ -68,7 +68,7 @@ def style_sheet() -> str:
 
 
 def palette_rules() -> str:
-    """Return the rules that give the colours their names, light and dark."""
+    """Return the CSS rules that define the colors as variables, for light and dark mode."""
     light, dark = (_variables(PALETTES[name]) for name in ("light", "dark"))
     return (
         f":root {{ color-scheme: light dark; {light} }}\n"
@@ -77,7 +77,7 @@ def palette_rules() -> str:
 
 
 def script() -> str:
-    """Return the page's script."""
+    """Return the JavaScript of a page."""
     return _read("page.js")
 
 

@@ -1,16 +1,15 @@
-"""From the text of a lesson to its sections, blocks and pictures.
+"""Parse the text of a lesson into sections, blocks and pictures.
 
-The text is Markdown. Three things are ours:
+The text is Markdown with four extensions:
 
-- a heading has a name, and remembers its twin: `## Three tools {#tools twin=1a2b3c4d}`;
+- a heading has an id and the hash of its translation: `## Three tools {#tools twin=1a2b3c4d}`;
 - a fence is an executable block: `python {#id}`, `raises ValueError {#id}`, `pycon {#id}`,
   `pdb example.py {#id}`, `kscope example.py {#id}`, or `output`, which belongs to the block before
-  it; `{#id .predict}` asks the reader to say first what comes out, and `pycon` cannot have it;
+  it; `{#id .predict}` asks the reader to predict the output, and is not allowed for `pycon`;
 - a picture names the block that makes it: `![What it shows](out/model.svg){.gen from=id}`;
 - so does a player (`player/`): `![What it shows](out/forward.html){.player trace=id}`.
 
-Whatever else looks like a fence, an indented block or a picture is refused: a lesson shows nothing
-that is not run.
+All other fences, indented blocks and pictures are errors, so a lesson shows only code that is run.
 """
 
 from __future__ import annotations
@@ -34,8 +33,8 @@ from kerascope.lessons.lesson import (
     Chapter,
     Lesson,
     LessonError,
+    LessonPart,
     Output,
-    Part,
     Picture,
     Prose,
     Section,
@@ -49,7 +48,7 @@ PICTURE = re.compile(r"!\[(?P<alt>[^\]]*)\]\((?P<path>[^)\s]+)\)(?P<attributes>\
 
 
 class Attributes(NamedTuple):
-    """What stands in braces: `{#id .class key=value}`."""
+    """The attributes in braces: `{#id .class key=value}`."""
 
     id: str
     classes: frozenset[str]
@@ -57,40 +56,40 @@ class Attributes(NamedTuple):
 
 
 def markdown() -> MarkdownIt:
-    """Return the Markdown that lessons are written in: CommonMark and tables, without HTML."""
+    """Return the Markdown parser for lessons: CommonMark with tables, without HTML."""
     return MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
 def paragraphs(prose: Prose) -> Iterator[tuple[int, list[Token]]]:
-    """Yield the line of each paragraph, heading and cell of a table, and what it is made of."""
+    """Yield the line and the inline tokens of each paragraph, heading and table cell."""
     for token in markdown().parse(prose.text):
         if token.type == "inline" and token.map is not None:
             yield prose.line + token.map[0], token.children or []
 
 
 def read_lesson(path: Path) -> Lesson:
-    """Read the lesson in a file; its name says the language: `lesson.en.md`.
+    """Read a lesson from a file. Its name contains the language: `lesson.en.md`.
 
     Raises
     ------
     LessonError
-        It is not a lesson; the message names the line.
+        The file is not a valid lesson; the message names the line.
     """
     language = path.name.split(".")[1] if path.name.count(".") == 2 else ""
     if language not in LANGUAGES:
         raise LessonError(
-            f"{path.name}: expected lesson.LANGUAGE.md with one of {', '.join(LANGUAGES)}."
+            f"{path.name}: expected the name lesson.LANGUAGE.md with one of {', '.join(LANGUAGES)}."
         )
     return parse_lesson(path.read_text(encoding="utf-8"), path, language)
 
 
 def parse_lesson(source: str, path: Path, language: str) -> Lesson:
-    r"""Return the lesson of a text.
+    r"""Parse the source of a lesson.
 
     Raises
     ------
     LessonError
-        It is not a lesson.
+        The source is not a valid lesson.
 
     Examples
     --------
@@ -105,7 +104,7 @@ def parse_lesson(source: str, path: Path, language: str) -> Lesson:
 
 
 def attributes_of(text: str) -> Attributes:
-    """Return what stands in braces.
+    """Parse the text between braces.
 
     Examples
     --------
@@ -122,7 +121,7 @@ def attributes_of(text: str) -> Attributes:
 
 
 def split_attributes(text: str) -> tuple[str, Attributes]:
-    """Return a text without the braces at its end, and what stood in them."""
+    """Return a text without the braces at its end, and the attributes in them."""
     found = ATTRIBUTES.search(text)
     if found is None:
         return text.strip(), attributes_of("")
@@ -130,7 +129,7 @@ def split_attributes(text: str) -> tuple[str, Attributes]:
 
 
 class _Reader:
-    """Goes once over the outermost tokens of a text."""
+    """Parses a lesson in one pass over its top-level Markdown tokens."""
 
     def __init__(self, source: str, where: str) -> None:
         self.where = where
@@ -143,10 +142,10 @@ class _Reader:
         return LessonError(f"{self.where}:{line}: {what}")
 
     def sections(self) -> list[Section]:
-        """Return the sections; prose before the first heading is an error."""
+        """Return the sections. Text before the first heading is an error."""
         self._refuse_hidden_blocks()
         found: list[Section] = []
-        parts: list[Part] = []
+        parts: list[LessonPart] = []
         prose_from = 0
         for index, token in enumerate(self.tokens):
             if token.level != 0 or token.map is None:
@@ -169,19 +168,19 @@ class _Reader:
         self._add_prose(parts, prose_from, len(self.lines))
         self._close(found, parts)
         if not found:
-            raise self.error(1, "there is no heading; expected '# Title {#title}' first.")
+            raise self.error(1, "expected a heading first: '# Title {#title}'.")
         self._check_pictures(found)
         return found
 
-    def _close(self, found: list[Section], parts: list[Part]) -> None:
-        """Give the parts that were collected to the section before."""
+    def _close(self, found: list[Section], parts: list[LessonPart]) -> None:
+        """Add the collected parts to the last section, and clear the list."""
         if found:
             found[-1] = replace(found[-1], parts=tuple(parts))
         elif parts:
-            raise self.error(parts[0].line, "the text begins without '# Title {#title}'.")
+            raise self.error(parts[0].line, "expected '# Title {#title}' before any text.")
         parts.clear()
 
-    def _add_prose(self, parts: list[Part], begin: int, end: int) -> None:
+    def _add_prose(self, parts: list[LessonPart], begin: int, end: int) -> None:
         while begin < end and not self.lines[begin].strip():
             begin += 1
         text = "\n".join(self.lines[begin:end]).rstrip()
@@ -189,7 +188,7 @@ class _Reader:
             parts.append(Prose(text + "\n", begin + 1))
 
     def _part(
-        self, token: Token, index: int, parts: list[Part]
+        self, token: Token, index: int, parts: list[LessonPart]
     ) -> Section | Block | Picture | Output | None:
         if token.type == "heading_open":
             return self._section(token, self.tokens[index + 1])
@@ -205,13 +204,13 @@ class _Reader:
         title, attributes = split_attributes(inline.content)
         level = int(opening.tag[1:])
         if not self.section_ids and level != 1:
-            raise self.error(line, "the first heading is the title: expected one '#'.")
+            raise self.error(line, "expected one '#': the first heading is the title.")
         if self.section_ids and level == 1:
-            raise self.error(line, "a lesson has one title; expected '##' or more.")
+            raise self.error(line, "expected '##' or more: a lesson has one title.")
         self._check_id(attributes.id, self.section_ids, line, f"heading {title!r}")
         return Section(attributes.id, title, level, attributes.values.get("twin", ""), line, ())
 
-    def _fence(self, token: Token, parts: list[Part]) -> Block | Output:
+    def _fence(self, token: Token, parts: list[LessonPart]) -> Block | Output:
         assert token.map is not None
         begin, end = token.map
         line = begin + 1
@@ -222,19 +221,19 @@ class _Reader:
         if kind not in KINDS:
             hint = did_you_mean(kind, [*KINDS, "output"]) if kind else ""
             known = ", ".join([*KINDS, "output"])
-            raise self.error(line, f"a block of kind {kind!r}; expected {known}. {hint}".rstrip())
+            raise self.error(line, f"unknown block kind {kind!r}. {hint}Use one of: {known}.")
         self._check_id(attributes.id, self.block_ids, line, f"{kind} block")
         self._check_words(kind, words, line)
         unknown = attributes.classes - {"predict"}
         if unknown or attributes.values:
             marks = ", ".join([*(f".{name}" for name in sorted(unknown)), *attributes.values])
-            raise self.error(line, f"unknown marks {marks}; expected #id and perhaps .predict.")
+            raise self.error(line, f"unknown marks {marks}. Only #id and .predict are allowed.")
         predict = "predict" in attributes.classes
         if predict and kind == "pycon":
             raise self.error(
                 line,
-                "'.predict' on a pycon block, which holds its own outputs and would show them; "
-                "write a python block and an output.",
+                "a pycon block cannot have '.predict', because it contains its outputs. "
+                "Write a python block and an output.",
             )
         return Block(
             kind, attributes.id, tuple(words), token.content, line + 1, (begin, end), predict
@@ -248,24 +247,24 @@ class _Reader:
         if kind in ("python", "pycon") and words:
             raise self.error(line, f"unknown words {' '.join(words)!r} after {kind!r}.")
 
-    def _output(self, token: Token, parts: list[Part], has_more: bool) -> Output:
+    def _output(self, token: Token, parts: list[LessonPart], has_more: bool) -> Output:
         assert token.map is not None
         begin, end = token.map
         if has_more:
-            raise self.error(begin + 1, "'output' stands alone; it belongs to the block before it.")
+            raise self.error(begin + 1, "'output' cannot have words after it. Remove them.")
         before = parts[-1] if parts else None
         if isinstance(before, Block) and before.output is not None:
-            raise self.error(begin + 1, f"a second output of block {before.id!r}.")
+            raise self.error(begin + 1, f"block {before.id!r} has a second output. Remove one.")
         if not isinstance(before, Block) or any(
             line.strip() for line in self.lines[before.span[1] : begin]
         ):
-            raise self.error(begin + 1, "an output without a block right before it.")
+            raise self.error(begin + 1, "expected a block right before an output.")
         if before.kind == "pycon":
-            raise self.error(begin + 1, "a pycon block holds its own outputs.")
+            raise self.error(begin + 1, "a pycon block contains its own outputs.")
         return Output(token.content, begin + 2, (begin, end))
 
     def _picture(self, inline: Token) -> Picture | None:
-        """Return the picture that is all of a paragraph; refuse one in the midst of words."""
+        """Return the picture in a paragraph, or None. A picture within text raises."""
         assert inline.map is not None
         line = inline.map[0] + 1
         if not any(child.type == "image" for child in inline.children or []):
@@ -273,48 +272,48 @@ class _Reader:
         found = PICTURE.fullmatch(inline.content.strip().replace("\n", " "))
         if found is None:
             raise self.error(
-                line, "a picture is a paragraph of its own: ![What](out/x.svg){.gen from=id}."
+                line, "expected a picture in its own paragraph: ![What](out/x.svg){.gen from=id}."
             )
         _, attributes = split_attributes(found["attributes"] or "")
         is_player = "player" in attributes.classes
         made_by = attributes.values.get("trace" if is_player else "from", "")
         if not made_by or not attributes.classes & {"gen", "player"}:
             raise self.error(
-                line, "a picture says who makes it: expected {.gen from=id} or {.player trace=id}."
+                line, "expected {.gen from=id} or {.player trace=id}, to name the block."
             )
         if not found["alt"].strip():
-            raise self.error(line, "a picture without words; say between [ and ] what it shows.")
+            raise self.error(line, "a picture needs a description between [ and ].")
         if is_player != found["path"].endswith(".html"):
             raise self.error(
-                line, f"{found['path']!r}: a player is a page, out/x.html, and a picture is not."
+                line, f"{found['path']!r}: only a player can be, and must be, an .html file."
             )
         return Picture(found["alt"], found["path"], made_by, line, is_player)
 
     def _check_id(self, name: str, known: set[str], line: int, what: str) -> None:
         if not name:
-            raise self.error(line, f"the {what} has no name; expected {{#name}} at its end.")
+            raise self.error(line, f"the {what} has no name. Add {{#name}} at its end.")
         if not NAME.fullmatch(name):
-            raise self.error(line, f"name {name!r}; expected small letters, digits and hyphens.")
+            raise self.error(line, f"expected lower-case letters, digits or hyphens, got {name!r}.")
         if name in known:
-            raise self.error(line, f"two are called {name!r}; give one another name.")
+            raise self.error(line, f"the name {name!r} is used twice. Change one.")
         known.add(name)
 
     def _refuse_hidden_blocks(self) -> None:
-        """Refuse blocks in lists and quotes, and indented ones: they would not be run.
+        """Raise for indented blocks and blocks in lists or quotes: they would not be run.
 
-        Refuse stars that stand there as stars too: `**先看：**再说` is not bold in Markdown, for a
-        mark that follows a sign must not be followed by a word.
+        Also raise for `**` that Markdown shows literally: `**先看：**再说` is not bold, because a
+        closing `**` after punctuation must not be followed by a letter.
         """
         for token in self.tokens:
             line = token.map[0] + 1 if token.map else 0
             if any(
                 child.type == "text" and "**" in child.content for child in token.children or []
             ):
-                raise self.error(line, "'**' that makes nothing bold; put ：，。 behind it.")
+                raise self.error(line, "'**' makes nothing bold here. Move ：，。 after it.")
             if token.type == "code_block":
-                raise self.error(line, "an indented block is not run; write a fence, ```python.")
+                raise self.error(line, "an indented block is not run. Write a fence, ```python.")
             if token.type == "fence" and token.level != 0:
-                raise self.error(line, "a block within a list or a quote; move it out.")
+                raise self.error(line, "a block within a list or a quote is not run. Move it out.")
 
     def _check_pictures(self, sections: list[Section]) -> None:
         done: set[str] = set()
@@ -323,15 +322,15 @@ class _Reader:
                 done.add(part.id)
             elif isinstance(part, Picture) and part.made_by not in done:
                 raise self.error(
-                    part.line, f"no block before this picture is called {part.made_by!r}."
+                    part.line, f"no block before this picture has the id {part.made_by!r}."
                 )
 
 
-# --- which chapters there are ---------------------------------------------------------------------
+# --- the chapters ---------------------------------------------------------------------------------
 
 
 def chapter_folders(tutorials: Path | None = None) -> list[Path]:
-    """Return the folders of all chapters in their order: numbers first, then letters."""
+    """Return the folders of all chapters in order: numbers first, then letters."""
     tutorials = tutorials or tutorials_folder()
     return sorted(path for path in tutorials.iterdir() if list(path.glob("lesson.*.md")))
 
@@ -342,21 +341,21 @@ def read_chapter(folder: Path) -> Chapter:
     Raises
     ------
     LessonError
-        One of its files is not a lesson.
+        One of its files is not a valid lesson.
     """
     paths = ((language, folder / f"lesson.{language}.md") for language in LANGUAGES)
     return Chapter(folder, {name: read_lesson(path) for name, path in paths if path.is_file()})
 
 
 def find_chapter(name: str | int, tutorials: Path | None = None) -> Path:
-    """Return the folder of the chapter that a word means: `7`, `07`, `A`, `tools`, `00-tools`.
+    """Return the folder of a chapter by number or name: `7`, `07`, `A`, `tools`, `00-tools`.
 
-    One word of a longer name will do, if no other chapter has it: `whole` is `01-the-whole`.
+    One word of a longer name is enough if it is unique: `whole` means `01-the-whole`.
 
     Raises
     ------
     UnknownNameError
-        There is none, or several; the message lists those that are there.
+        No chapter matches, or several do; the message lists the chapters.
     """
     folders = chapter_folders(tutorials)
     word = str(name).strip("/").lower()
@@ -371,6 +370,6 @@ def find_chapter(name: str | int, tutorials: Path | None = None) -> Path:
         return having[0]
     if having:
         several = ", ".join(one.name for one in having)
-        raise UnknownNameError(f"{str(name)!r} is in several chapters: {several}. Say which.")
+        raise UnknownNameError(f"Chapter name {str(name)!r} is ambiguous. Use one of: {several}.")
     hint = did_you_mean(word, names)
-    raise UnknownNameError(f"no chapter {str(name)!r}. {hint}Chapters: {', '.join(names)}.")
+    raise UnknownNameError(f"No chapter {str(name)!r}. {hint}Use one of: {', '.join(names)}.")

@@ -1,6 +1,6 @@
-"""A chapter in the terminal: `kerascope learn read 7`.
+"""Show a chapter in the terminal: `kerascope learn read 7`.
 
-`chapter_text` gives one as text, wrapped to a width and in colours if they are wanted.
+`chapter_text` returns it as text, wrapped to a width, with or without colors.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from kerascope.errors import UnknownNameError
-from kerascope.lessons.lesson import SESSIONS, Block, Lesson, Part, Picture, Prose, lines_of
+from kerascope.lessons.lesson import SESSIONS, Block, Lesson, LessonPart, Picture, Prose, lines_of
 from kerascope.lessons.parser import find_chapter, read_chapter
 from kerascope.lessons.render_html import LESSON_LINK, PREDICT, WIDE, session_command, shown_text
 from kerascope.lessons.stops import numbered
@@ -25,8 +25,8 @@ PLAYER = {
     "zh": "[播放器，在浏览器里一步步看：{alt} 请打开 {path}]",
 }
 OUTPUT = {"en": "Output:", "zh": "输出："}
-# Where a Chinese line may end. Rich ends lines at white space only; this sign counts as such and
-# has no width, and is taken out of what rich has wrapped.
+# Marks where a Chinese line may be broken. Rich breaks lines only at white space. This character
+# counts as white space without width, and is removed after wrapping.
 BREAK = "\x1f"
 BREAKS = re.compile(rf"(?<={WIDE})(?<![（《“‘「])(?={WIDE})(?![，。、：；？！）》”’」])")
 
@@ -48,30 +48,30 @@ def chapter_text(
         Its number or its name: `7`, `"A"`, `"07-dense"`.
     language : {"en", "zh"}
     width : int
-        Columns that prose is wrapped to; code keeps its lines.
+        Number of columns for prose; code is not wrapped.
     color : bool
-        Whether escape sequences for colours and bold letters are written.
+        Whether to write escape sequences for colors and bold text.
     at : str
-        What is typed after the command that is told at the end: ` --folder ann`.
+        Text to append to the command for the exercises at the end: ` --folder ann`.
     tutorials : Path, optional
         Folder of the chapters; default `tutorials_folder()`.
 
     Raises
     ------
     UnknownNameError
-        There is no such chapter, or it is not there in this language.
+        The chapter does not exist, or does not exist in this language.
     """
     chapter = read_chapter(find_chapter(name, tutorials))
     if language not in chapter.lessons:
         known = ", ".join(chapter.lessons)
-        raise UnknownNameError(f"chapter {chapter.name} is not there in {language!r}, in {known}.")
+        raise UnknownNameError(f"{chapter.name} has no language {language!r}. Use one of: {known}.")
     text = lesson_text(chapter.lessons[language], width=width, color=color)
     words, command = chapter.exercises_line(language)
     return f"{text}\n{words} {command}{at}\n" if words else text
 
 
 def lesson_text(lesson: Lesson, *, width: int = DEFAULT_WIDTH, color: bool = False) -> str:
-    """Return a lesson as text; see `chapter_text`."""
+    """Return one lesson as text for a terminal; see `chapter_text`."""
     out = io.StringIO()
     console = Console(
         file=out, width=width, force_terminal=color, no_color=not color, color_system="256" if color
@@ -86,7 +86,7 @@ def lesson_text(lesson: Lesson, *, width: int = DEFAULT_WIDTH, color: bool = Fal
     return "\n".join(lines).strip("\n") + "\n"
 
 
-def _print_part(console: Console, part: Part, language: str, folder: Path) -> None:
+def _print_part(console: Console, part: LessonPart, language: str, folder: Path) -> None:
     if isinstance(part, Prose):
         text = LESSON_LINK.sub(lambda match: match["chapter"], shown_text(part.text))
         text = re.sub(r"\[([^\]]+)\]\([\w-]+\)", r"\1", text)
@@ -100,7 +100,7 @@ def _print_part(console: Console, part: Part, language: str, folder: Path) -> No
 
 
 def _picture_line(picture: Picture, language: str, folder: Path) -> str:
-    """Return what a picture shows; of a player also how to open it."""
+    """Return the description of a picture; for a player also the file to open."""
     if not picture.is_player:
         return f"[{PICTURE[language]}: {picture.alt}]"
     path = folder / picture.path
@@ -110,7 +110,7 @@ def _picture_line(picture: Picture, language: str, folder: Path) -> str:
 
 
 def _print_block(console: Console, block: Block, language: str) -> None:
-    """Print a block and its output, indented by a bar, line by line as they are."""
+    """Print a block after a bar, and its output, without wrapping lines."""
     output = numbered(block.output.text) if block.output else ""
     if block.kind in SESSIONS:
         _print_lines(console, f"$ {session_command(block)}\n{output}", "| ", "")

@@ -1,9 +1,9 @@
-"""One page for each chapter, and an index: each a single file that asks for nothing else.
+"""Make an HTML page for each chapter, and an index. Each page is a single file.
 
-A page holds all languages of its chapter. What they share, code, outputs and pictures, stands there
-once; their prose stands between it side by side, and the style sheet shows the one that is chosen.
-So the switch works without a reload, and without the script; the script only writes the choice into
-the page's address.
+A page contains all languages of its chapter. Code, outputs and pictures are shared; the prose is
+there in each language, and the style sheet shows only the chosen one. So switching the language
+works without a reload and without JavaScript. The script only stores the choice in the page's
+address.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from kerascope.lessons.lesson import (
     Block,
     Chapter,
     LessonError,
-    Part,
+    LessonPart,
     Picture,
     Prose,
     Section,
@@ -39,17 +39,17 @@ from kerascope.player.player import frame
 # --- a block, with its output ---------------------------------------------------------------------
 
 
-LONG = 40  # lines from which a block may be cut by the end of a printed page
+LONG = 40  # longer blocks may be split at the end of a printed page
 PREDICT = {"en": "Say what it shows, then look", "zh": "先猜结果，再看"}
 LABELS = {"en": ("Code", "Output"), "zh": ("代码", "输出")}
 PROMPT = re.compile(r"^(?P<prompt>\((?:Pdb|Kdb|com)\)) ?(?P<command>.*)$")
 
 
 def block_html(block: Block, languages: tuple[str, ...] = LANGUAGES) -> str:
-    """Return a block and its output.
+    """Return the HTML of a block and its output.
 
-    A session is shown as it looks in a terminal, commands behind their prompts, under the command
-    that begins it. What the reader should predict is folded away.
+    A session is shown as in a terminal: the command that starts it, then each command after its
+    prompt. An output that the reader should predict is collapsed.
     """
     output = numbered(block.output.text) if block.output else ""
     if block.kind in SESSIONS:
@@ -70,7 +70,7 @@ def _session(block: Block, output: str, languages: tuple[str, ...]) -> str:
 
 
 def session_command(block: Block) -> str:
-    """Return what a person types to begin the session of a block.
+    """Return the shell command that starts the session of a block.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def session_command(block: Block) -> str:
 
 
 def transcript_html(text: str) -> str:
-    r"""Return a transcript with its prompts, its commands and the places of its stops marked.
+    r"""Return a transcript as HTML, with prompts, commands and stops marked.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def transcript_html(text: str) -> str:
 
 
 def highlighted(code: str, lexer: str) -> str:
-    """Return code as HTML with the classes of pygments."""
+    """Return code as HTML, highlighted by pygments."""
     from pygments import highlight
     from pygments.formatters import HtmlFormatter
     from pygments.lexers import get_lexer_by_name
@@ -130,7 +130,7 @@ def _printed(html: str) -> str:
 
 
 def _pre(html: str, name: str, label: int) -> str:
-    """Return a piece that scrolls by itself, also by keys, and says what it is."""
+    """Return a `<pre>` element that scrolls, also by keys, with a label for screen readers."""
     names = f"{name} long".strip() if html.count("\n") > LONG else name
     shown_as = f' class="{names}"' if names else ""
     said = " / ".join(LABELS[language][label] for language in LANGUAGES)
@@ -150,10 +150,10 @@ def _foldable(block: Block, html: str, languages: tuple[str, ...]) -> str:
 # --- prose ----------------------------------------------------------------------------------------
 
 
-# Signs between which a line of the file ends without a space: Chinese has none.
+# Wide characters. Chinese lines are joined without a space.
 WIDE = r"[\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uff00-\uffef]"
-# How many signs of a table fit side by side on a phone. A column of words is content with few: it
-# wraps. The air beside a column counts as well.
+# How many characters of a table fit side by side on a phone; the most that a column needs, because
+# words wrap; and the padding of a column.
 TABLE_SIGNS, COLUMN_SIGNS, AIR = 62, 16, 3
 LESSON_LINK = re.compile(r"(?:\.\./)?(?P<chapter>[\w-]+)/lesson\.\w+\.md(?:#[\w.-]*)?")
 
@@ -161,9 +161,9 @@ LESSON_LINK = re.compile(r"(?:\.\./)?(?P<chapter>[\w-]+)/lesson\.\w+\.md(?:#[\w.
 def prose_html(text: str) -> str:
     """Return the HTML of a piece of prose.
 
-    A link to another lesson, `../05-node/lesson.en.md`, leads to its page. A table of many words
-    has the class "wordy", and each of its cells knows the head of its column: where the window is
-    narrow, the style sheet makes a card of each row.
+    A link to another lesson, `../05-node/lesson.en.md`, points to its page. A table with much text
+    has the class "wordy", and each cell has the heading of its column as an attribute: in a narrow
+    window, the style sheet shows each row as a card.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def inline_html(text: str) -> str:
 
 
 def shown_text(text: str) -> str:
-    """Return Markdown as it is shown: without marks, Chinese lines joined without a space."""
+    """Return Markdown without `{.free}` marks, with Chinese lines joined without a space."""
     text = text.replace(FREE, "")
     return re.sub(rf"(?<={WIDE})\n(?={WIDE})", "", text)
 
@@ -208,9 +208,9 @@ def _add_rules(reader: MarkdownIt) -> None:
 
 
 def _label_cells(tokens: Sequence[Token], begin: int) -> list[int]:
-    """Give each cell of a table the head of its column; return how many signs each column needs.
+    """Label each table cell with the heading of its column; return the widths of the columns.
 
-    A sign of Chinese counts as two. The first cell of a row stays in one line, unless it is long.
+    A Chinese character counts as two. The first cell of a row is not wrapped, unless it is long.
     """
     heads: list[str] = []
     needs: list[int] = []
@@ -237,7 +237,7 @@ def _label_cells(tokens: Sequence[Token], begin: int) -> list[int]:
 
 
 def _is_wordy(needs: list[int]) -> bool:
-    """Return whether a table would be squeezed on a phone: it has several columns of words."""
+    """Return whether a table is too wide for a phone because of several columns of text."""
     return sum(min(need, COLUMN_SIGNS) + AIR for need in needs) > TABLE_SIGNS
 
 
@@ -257,12 +257,12 @@ def page_name(chapter: Chapter) -> str:
 
 
 def chapter_page(chapter: Chapter, before: Chapter | None, after: Chapter | None) -> str:
-    """Return the page of a chapter, with links to those beside it.
+    """Return the page of a chapter, with links to the previous and the next one.
 
     Raises
     ------
     LessonError
-        Its languages hold other blocks, so they cannot share a page.
+        The blocks differ between its languages, so they cannot share a page.
     """
     wrong = [one for one in block_complaints(chapter) if len(chapter.lessons) > 1]
     if wrong:
@@ -280,7 +280,7 @@ def chapter_page(chapter: Chapter, before: Chapter | None, after: Chapter | None
 
 
 def index_page(chapters: Sequence[Chapter]) -> str:
-    """Return the page that lists the chapters."""
+    """Return the index page, which lists the chapters."""
     languages = tuple(dict.fromkeys(name for one in chapters for name in one.lessons))
     rows = []
     for chapter in chapters:
@@ -325,7 +325,7 @@ def _page(titles: dict[str, str], body: str, languages: tuple[str, ...]) -> str:
 
 
 def _switch(languages: tuple[str, ...]) -> str:
-    """Return the choice of the language: radio buttons, which need no script."""
+    """Return the radio buttons that choose the language; they work without a script."""
     rows = []
     for name in languages:
         checked = " checked" if name == languages[0] else ""
@@ -338,7 +338,7 @@ def _switch(languages: tuple[str, ...]) -> str:
 
 
 def _each(texts: dict[str, str], tag: str = "span") -> str:
-    """Return a text in each language, of which one is shown."""
+    """Return an element for each language; the style sheet shows one of them."""
     return "".join(
         f'<{tag} class="in-{name}" lang="{TAGS[name]}">{text}</{tag}>'
         for name, text in texts.items()
@@ -363,7 +363,7 @@ def _contents(chapter: Chapter, languages: tuple[str, ...]) -> str:
 
 
 def _exercises(chapter: Chapter) -> str:
-    """Return a line about the chapter's exercises, nothing if it has none."""
+    """Return a line about the chapter's exercises, "" if it has none."""
     lines = {name: chapter.exercises_line(name) for name in chapter.lessons}
     if not all(words for words, _ in lines.values()):
         return ""
@@ -386,7 +386,7 @@ def _beside(before: Chapter | None, after: Chapter | None, languages: tuple[str,
 
 
 def _section(group: tuple[Section, ...], languages: tuple[str, ...], chapter: Chapter) -> str:
-    """Return one section in all languages."""
+    """Return the HTML of one section in all languages."""
     pieces = []
     for name, section in zip(languages, group, strict=True):
         tag = f"h{section.level}"
@@ -404,8 +404,8 @@ def _section(group: tuple[Section, ...], languages: tuple[str, ...], chapter: Ch
     return "".join(pieces)
 
 
-def _slots(parts: tuple[Part, ...]) -> Iterator[tuple[list[Prose], Block | Picture | None]]:
-    """Yield each block or picture with the prose before it, and at last the prose that remains."""
+def _slots(parts: tuple[LessonPart, ...]) -> Iterator[tuple[list[Prose], Block | Picture | None]]:
+    """Yield each block or picture with the prose before it, then the remaining prose and None."""
     prose: list[Prose] = []
     for part in parts:
         if isinstance(part, Prose):
@@ -419,7 +419,7 @@ def _slots(parts: tuple[Part, ...]) -> Iterator[tuple[list[Prose], Block | Pictu
 def _shared(
     parts: Sequence[Block | Picture | None], languages: tuple[str, ...], chapter: Chapter
 ) -> str:
-    """Return what all languages share: a block, or a picture with a caption in each."""
+    """Return the HTML of a block, or of a picture with a caption in each language."""
     first = parts[0]
     if first is None:
         return ""
@@ -437,7 +437,7 @@ def _figure(picture: Picture, captions: dict[str, str], chapter: Chapter) -> str
         return f"<figure>{_player(picture, chapter)}{caption}</figure>\n"
     if path.suffix != ".svg" or not path.is_file():
         raise LessonError(
-            f"{chapter.name}: picture {picture.path!r}; expected an SVG file that is there. "
+            f"{chapter.name}: picture {picture.path!r} is missing or not an SVG file. "
             f"Run `kerascope lessons build --accept {chapter.name}`."
         )
     svg = path.read_text(encoding="utf-8")
@@ -447,11 +447,11 @@ def _figure(picture: Picture, captions: dict[str, str], chapter: Chapter) -> str
 
 
 def _player(picture: Picture, chapter: Chapter) -> str:
-    """Return a player in a frame; it speaks the language of the page."""
+    """Return a player in a frame. It uses the language of the page."""
     path = chapter.folder / picture.path
     if not path.is_file():
         raise LessonError(
-            f"{chapter.name}: player {picture.path!r} is not there. "
+            f"{chapter.name}: player {picture.path!r} is missing. "
             f"Run `kerascope lessons build --accept {chapter.name}`."
         )
     titles = [
@@ -465,6 +465,6 @@ def _player(picture: Picture, chapter: Chapter) -> str:
 
 
 def _width(svg: str) -> float:
-    """Return how wide a picture is drawn; the style sheet lets it shrink a little, no more."""
+    """Return the width of an SVG. The style sheet allows it to shrink only a little."""
     text = svg.partition(' width="')[2].partition('"')[0]
     return float(text.rstrip("ptx") or 0)

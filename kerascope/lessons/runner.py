@@ -1,7 +1,7 @@
-"""Runs chapters: each in a process and a clean folder of its own, two at a time.
+"""Run chapters, each in a separate process and a new folder, two at a time.
 
-The folder holds copies of the examples and an empty `out/`. Random numbers are seeded, hashes are
-fixed, there is no network; so a chapter prints the same wherever and whenever it is run.
+The folder contains copies of the examples and an empty `out/`. Random numbers are seeded, hashes
+are fixed, and the network is blocked, so a chapter prints the same on every run and machine.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from pathlib import Path
 
 from kerascope.lessons import examples_folder
 from kerascope.lessons.lesson import Block, Chapter
-from kerascope.lessons.sessions import PACKAGE_PARENT, calm_environment
+from kerascope.lessons.sessions import PACKAGE_PARENT, fixed_environment
 from kerascope.lessons.stops import named
 
-# --- cleaning: what belongs to one machine or one run is taken out --------------------------------
-# Paths become what a reader sees of them, times are left out, and addresses are numbered in the
-# order in which they are first seen: `0x7f00aa10c`, and the keys `'140187463812304-2'` of
-# `seen_nodes`, an id and a depth. A whole number that stands elsewhere is a result, however long it
-# is: a lesson that wants to show who is who prints `hex(id(x))`.
+# --- cleaning: remove what differs between machines and runs -------------------------------------
+# Paths are shortened, times are removed, and addresses are numbered in the order of their first
+# occurrence: `0x7f00aa10c`, and the keys `'140187463812304-2'` of `seen_nodes`, which contain an id
+# and a depth. Other integers are results, however long, so a lesson that shows identities must
+# print `hex(id(x))`.
 
 
 ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{5,}\b")
@@ -41,14 +41,14 @@ ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 def clean(text: str, roots: Iterable[str] = ()) -> str:
-    """Return an output as it is stored in a lesson.
+    """Return an output without paths, times and addresses, as lessons store it.
 
     Parameters
     ----------
     text : str
     roots : iterable of str
-        Folders whose names are left out in front of their files: the chapter's working folder and
-        the one that holds the package. Any other path is cut to its last name.
+        Folders whose names are removed from paths: the chapter's working folder and the parent of
+        the package. Any other path is cut to its last name.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def clean(text: str, roots: Iterable[str] = ()) -> str:
 
 
 def without_times(text: str) -> str:
-    """Return a text without durations, and without the space or the dash that led to each.
+    """Return a text without durations and the space or dash before each.
 
     Examples
     --------
@@ -80,9 +80,9 @@ def without_times(text: str) -> str:
 
 
 def numbered(text: str) -> str:
-    """Return a text whose ids and addresses are 1, 2, ... in the order of first sight.
+    """Return a text with ids and addresses replaced by 1, 2, ... in the order of occurrence.
 
-    An id keeps ten digits, so that it still looks like one.
+    An id becomes a number of ten digits, so that it still looks like an id.
 
     Examples
     --------
@@ -109,16 +109,16 @@ WORKERS = 2
 
 @dataclass(frozen=True)
 class BlockRun:
-    """What one block did.
+    """The result of running one block.
 
     Attributes
     ----------
     printed : str
-        Clean; for a doctest, the whole of it with what its lines say now.
+        The cleaned output; for a doctest, its source with the new outputs.
     error : str
-        Why it failed; empty if it did not.
+        Why the block failed; empty if it did not.
     files : tuple of str
-        Files below `out/` that it wrote.
+        The files in `out/` that it wrote.
     """
 
     printed: str
@@ -128,17 +128,17 @@ class BlockRun:
 
 @dataclass(frozen=True)
 class ChapterRun:
-    """What a chapter did.
+    """The result of running a chapter.
 
     Attributes
     ----------
     chapter : Chapter
     blocks : dict of str to BlockRun
-        By the id of the block, in the order in which they ran. It ends with one that failed.
+        Results by block id, in the order of running. A failed block is the last.
     files : dict of str to bytes
-        What stood in `out/` at the end.
+        The files in `out/` at the end.
     crash : str
-        What the process said if it died; empty if it did not.
+        The error output of the process if it died; empty if it did not.
     """
 
     chapter: Chapter
@@ -148,7 +148,7 @@ class ChapterRun:
 
 
 def run_chapters(chapters: Sequence[Chapter], workers: int = WORKERS) -> Iterator[ChapterRun]:
-    """Run chapters side by side; yield them in their order, each as soon as it is done."""
+    """Run chapters in parallel; yield results in order, each as soon as it is available."""
     with ThreadPoolExecutor(workers) as pool:
         yield from pool.map(run_chapter, chapters)
 
@@ -180,27 +180,27 @@ def run_chapter(chapter: Chapter) -> ChapterRun:
 
 
 def _stored(path: Path) -> bytes:
-    """Return a file that a chapter wrote as it is stored: a player shows places of our source."""
+    """Return the content to store for a file; line numbers in a player are replaced by names."""
     if path.suffix != ".html":
         return path.read_bytes()
     return named(path.read_text(encoding="utf-8")).encode()
 
 
 def prepare_folder(folder: Path) -> None:
-    """Make a folder as the blocks of a chapter find it: the examples, and an empty `out/`."""
+    """Create the working folder of a chapter: the examples, and an empty `out/`."""
     (folder / "out").mkdir(parents=True)
     for path in sorted(examples_folder().glob("*.py")):
         shutil.copyfile(path, folder / path.name)
 
 
 def _run_child(blocks: list[Block], folder: Path, result: Path, home: Path) -> str:
-    """Run the blocks in a new process; return what it said if it died."""
+    """Run the blocks in a new process; return its error output if it died, otherwise ""."""
     try:
         finished = subprocess.run(
             [sys.executable, "-m", "kerascope.lessons.child", str(result)],
             input=json.dumps([asdict(block) for block in blocks]),
             cwd=folder,
-            env=calm_environment(home),
+            env=fixed_environment(home),
             capture_output=True,
             encoding="utf-8",
             errors="replace",

@@ -1,8 +1,8 @@
-"""Debugger sessions: commands piped into pdb, or into `kerascope debug`, and what comes out.
+"""Debugger sessions: pipe commands into pdb or `kerascope debug`, and return the transcript.
 
-A person sees each command behind its prompt; a pipe does not echo, so pdb is given an input that
-does. `kerascope debug` echoes by itself. The end of the commands ends the session. A session is a
-process of its own, started afresh, or forked off one that has imported everything already.
+In a terminal, each command is shown after its prompt. A pipe does not echo, so pdb gets an input
+that does; `kerascope debug` echoes by itself. The session ends after the last command. Each session
+is a separate process: a new one, or a fork of a process that has already imported everything.
 """
 
 from __future__ import annotations
@@ -30,27 +30,27 @@ from kerascope.lessons.lesson import lines_of
 
 TIME_LIMIT = 90  # seconds for one session
 PROMPTS = {"pdb": "(Pdb) ", "kscope": "(Kdb) "}
-# The file whose folder Python must find to import this very package.
+# The folder that must be on Python's path to import this copy of the package.
 PACKAGE_PARENT = Path(__file__).resolve().parents[2]
 
 
 class Transcript(NamedTuple):
-    """What a session showed.
+    """The output of a debugger session.
 
     Attributes
     ----------
     text : str
-        Prompts, commands, answers.
+        Prompts, commands and answers.
     problem : str
-        Why the session is not what its commands ask for; empty if it is.
+        Why some commands were not run; empty if all were.
     """
 
     text: str
     problem: str
 
 
-def calm_environment(home: Path) -> dict[str, str]:
-    """Return the environment of a process whose output is the same everywhere.
+def fixed_environment(home: Path) -> dict[str, str]:
+    """Return the environment of a process whose output is the same on all machines.
 
     Parameters
     ----------
@@ -78,13 +78,13 @@ def calm_environment(home: Path) -> dict[str, str]:
     }
 
 
-def calm_process() -> None:
-    """Seed the random numbers of this process, and let it reach no network.
+def seed_process() -> None:
+    """Seed the random numbers of this process, and block its network access.
 
-    Other processes of this machine may be spoken to: pipes are made so on some systems.
+    Connections within this machine are allowed, because some systems implement pipes by them.
     """
     random.seed(0)
-    np.random.seed(0)  # noqa: NPY002 (what scripts draw from)
+    np.random.seed(0)  # noqa: NPY002 (the generator that scripts use)
     socket.socket.connect = _connect_here  # type: ignore[method-assign,assignment]
     socket.socket.connect_ex = _connect_here_ex  # type: ignore[method-assign,assignment]
 
@@ -103,23 +103,23 @@ def _connect_here_ex(connection: socket.socket, address: Any) -> int:
 
 
 def _refuse_elsewhere(connection: socket.socket, address: Any) -> None:
-    """Refuse a connection that leaves this machine."""
+    """Raise OSError for a connection to another machine."""
     if connection.family == getattr(socket, "AF_UNIX", None):
         return
     host = address[0] if isinstance(address, tuple) and address else address
     if not (isinstance(host, str) and (host in ("localhost", "::1") or host.startswith("127."))):
-        raise OSError(f"lessons run without a network; {address!r} was asked for")
+        raise OSError(f"Lessons run without a network: cannot connect to {address!r}.")
 
 
-class Finished(NamedTuple):
-    """A process of a session that is over.
+class FinishedProcess(NamedTuple):
+    """The result of a session's process.
 
     Attributes
     ----------
     said, complained : str
-        What stands on its standard output and on its standard error.
+        Its standard output and its standard error.
     in_time : bool
-        Whether it ended by itself.
+        Whether it ended within the time limit.
     """
 
     said: str
@@ -127,23 +127,23 @@ class Finished(NamedTuple):
     in_time: bool
 
 
-# What starts the process of a session: from its arguments and its commands.
-Start = Callable[[list[str], str], Finished]
+# A function that runs a session's process with arguments and commands.
+Start = Callable[[list[str], str], FinishedProcess]
 
 
 def start_session(
     arguments: list[str], commands: str, environment: Mapping[str, str] | None = None
-) -> Finished:
+) -> FinishedProcess:
     """Run a session in a new process.
 
     Parameters
     ----------
     arguments : list of str
-        Its kind, and what follows the debugger's name.
+        The kind of session, and the arguments of the debugger.
     commands : str
-        Its standard input.
+        The standard input of the process.
     environment : mapping, optional
-        That of the new process; default this one's.
+        The environment of the new process; default that of this process.
     """
     start = "from kerascope.lessons.sessions import session_main; session_main()"
     try:
@@ -158,27 +158,27 @@ def start_session(
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return Finished("", "", False)
-    return Finished(finished.stdout, finished.stderr, True)
+        return FinishedProcess("", "", False)
+    return FinishedProcess(finished.stdout, finished.stderr, True)
 
 
-# --- sessions without the wait --------------------------------------------------------------------
-# A session is a process of its own, and most of its time goes into importing NumPy and kerascope.
-# So a chapter's process, before it runs anything, leaves a copy of itself behind that only waits;
-# each session is a copy of that copy. Nothing of the chapter is in it. Where there is no `fork`
-# (Windows), sessions are started afresh: `run_session` does either.
-WAIT = 0.002  # seconds between looks at a session that is running
+# --- sessions in forked processes ----------------------------------------------------------------
+# A session is a separate process, and most of its time is spent importing NumPy and kerascope. So a
+# chapter's process, before it runs anything, forks a server process that only waits. Each session
+# is a fork of this server, which contains nothing of the chapter. Without `fork` (on Windows), each
+# session is a new process; `run_session` works with both.
+WAIT = 0.002  # seconds between checks whether a session has ended
 
 
 class SessionServer:
-    """The waiting copy, seen from the process that it was copied from.
+    """A client of the forked server process, which runs sessions.
 
     Parameters
     ----------
     connection : socket
-        Its end of the line; it ends when this is closed.
+        The connection to the server, which exits when it is closed.
     process : int
-        The id of the copy.
+        The process id of the server.
     """
 
     def __init__(self, connection: socket.socket, process: int) -> None:
@@ -187,12 +187,12 @@ class SessionServer:
         self.lines = connection.makefile("rw", encoding="utf-8")
 
     def close(self) -> None:
-        """End the line, and wait for the copy to end: nothing is left behind."""
+        """Close the connection and wait until the server has exited."""
         self.lines.close()
         self.connection.close()
         os.waitpid(self.process, 0)
 
-    def __call__(self, arguments: list[str], commands: str) -> Finished:
+    def __call__(self, arguments: list[str], commands: str) -> FinishedProcess:
         """Run a session; see `start_session`."""
         with tempfile.TemporaryDirectory() as folder:
             request = {
@@ -208,11 +208,11 @@ class SessionServer:
             said, complained = (
                 Path(folder, name).read_text(encoding="utf-8", errors="replace") for name in "12"
             )
-        return Finished(said, complained, in_time)
+        return FinishedProcess(said, complained, in_time)
 
 
 def start_server() -> SessionServer | None:
-    """Leave a copy of this process behind that runs sessions; None where that cannot be done."""
+    """Fork a server that runs sessions; return its client, or None if there is no `fork`."""
     if not hasattr(os, "fork"):
         return None
     ours, its = socket.socketpair()
@@ -228,20 +228,20 @@ def start_server() -> SessionServer | None:
 
 
 def _serve(connection: socket.socket) -> None:
-    """Run a session for each line that comes, until the line ends."""
+    """Run a session for each request line, until the connection is closed."""
     lines = connection.makefile("rw", encoding="utf-8")
     for line in lines:
         request = json.loads(line)
         session = os.fork()
         if not session:
             connection.close()
-            _be_session(request)
+            _become_session(request)
         lines.write(json.dumps(_wait(session)) + "\n")
         lines.flush()
 
 
 def _wait(session: int) -> bool:
-    """Wait for a process; kill it and return False if it takes too long."""
+    """Wait for a process. Kill it and return False if it exceeds the time limit."""
     end = time.monotonic() + TIME_LIMIT
     while time.monotonic() < end:
         if os.waitpid(session, os.WNOHANG)[0]:
@@ -252,8 +252,8 @@ def _wait(session: int) -> bool:
     return False
 
 
-def _be_session(request: dict[str, Any]) -> None:
-    """Be the process of a session: its streams, its folder, its main module; never return."""
+def _become_session(request: dict[str, Any]) -> None:
+    """Set up streams, folder and main module, run the session, and exit this process."""
     try:
         for number in (0, 1, 2):
             flags = os.O_WRONLY | os.O_CREAT if number else os.O_RDONLY
@@ -279,7 +279,7 @@ def _be_session(request: dict[str, Any]) -> None:
         os._exit(0)
 
 
-# --- a session, started either way ----------------------------------------------------------------
+# --- running a session ----------------------------------------------------------------------------
 
 
 def run_session(
@@ -288,7 +288,7 @@ def run_session(
     commands: str,
     start: Start = start_session,
 ) -> Transcript:
-    """Run a debugger on a script of the working folder.
+    """Run a debugger on a script in the working folder; return the transcript.
 
     Parameters
     ----------
@@ -296,14 +296,14 @@ def run_session(
     words : tuple of str
         Options, the script, its arguments.
     commands : str
-        One on each line.
+        The commands, one on each line.
     start : callable
-        How its process is started: afresh, or forked.
+        Runs the process: `start_session` for a new one, or a `SessionServer`.
     """
     lines = [line for line in lines_of(commands) if line.strip()]
     finished = start([kind, *words], "\n".join(lines) + "\n")
     if not finished.in_time:
-        return Transcript("", f"the session was not over after {TIME_LIMIT} s")
+        return Transcript("", f"the session had not ended after {TIME_LIMIT} s")
     prompt = PROMPTS[kind]
     text = finished.said.removesuffix("\n").removesuffix(prompt.rstrip()).removesuffix(prompt)
     text = text if not text or text.endswith("\n") else text + "\n"
@@ -311,17 +311,17 @@ def run_session(
 
 
 def _problem(commands: list[str], text: str, complaints: str) -> str:
-    """Say which command was never read: the program ended before, or did not start."""
+    """Return a message for the first command that was not read, "" if all were read."""
     shown = iter(lines_of(text))
     for number, command in enumerate(commands, 1):
         if not any(line.endswith(f") {command}") for line in shown):
-            last = lines_of(complaints.strip())[-1:] or ["nothing was said on standard error"]
+            last = lines_of(complaints.strip())[-1:] or ["standard error is empty"]
             return f"command {number}, {command!r}, was never read ({last[0]})"
     return ""
 
 
 class EchoingInput:
-    """Standard input that writes each line that is read from it, as a terminal shows it."""
+    """Standard input that echoes each line that is read, as a terminal does."""
 
     encoding = "utf-8"
     errors = "replace"
@@ -330,7 +330,7 @@ class EchoingInput:
         self.lines = lines_of(text)
 
     def readline(self, size: int = -1) -> str:
-        """Return the next line; at the end, what makes the debugger quit."""
+        """Return the next line; after the last, `q`, which ends the debugger."""
         if not self.lines:
             return "q\n"
         line = self.lines.pop(0) + "\n"
@@ -338,18 +338,18 @@ class EchoingInput:
         return line
 
     def isatty(self) -> bool:
-        """Return False: nobody is typing."""
+        """Return False: this is not a terminal."""
         return False
 
     def fileno(self) -> int:
-        """Refuse, so that `input` reads with `readline`."""
-        raise OSError("no file")
+        """Raise OSError, so that `input` calls `readline`."""
+        raise OSError("EchoingInput: this stream has no file descriptor.")
 
 
 def session_main() -> None:
-    """Run the debugger that the command line names, in a process of its own."""
+    """Run the debugger named on the command line; the main function of a session's process."""
     kind, *words = sys.argv[1:]
-    calm_process()
+    seed_process()
     if kind == "kscope":
         sys.exit(kerascope_command(["debug", *words]))
     sys.stdin = EchoingInput(sys.stdin.read())  # type: ignore[assignment]

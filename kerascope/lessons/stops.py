@@ -1,7 +1,7 @@
-"""Places in kerascope's own files: stored by what stands there, shown with the number of the line.
+"""Source lines in outputs: stored by function and statement, shown with the line number.
 
-A number of a line is true until somebody adds a line above it. So outputs are stored with what a
-reader goes by, the function and the statement, and pages are built with the number that it has now:
+Line numbers in kerascope's files change with every edit. So outputs are stored with the function
+and the statement instead, and pages are built with the current number of the line:
 
     printed, and on a page                     stored
     > kerascope/engine/node.py(93)__init__()   > kerascope/engine/node.py(N)__init__()
@@ -9,10 +9,10 @@ reader goes by, the function and the statement, and pages are built with the num
     Breakpoint 1 at kerascope/layers/a.py:88   Breakpoint 1 at kerascope/layers/a.py:Dense.build
     map.visit  kerascope/a.py(20)walk()        map.visit  kerascope/a.py(«yield node»)walk()
 
-A stop is followed by its statement, so N says "the line of that statement"; elsewhere the statement
-stands in the place, or «def» where a function has not begun yet. Where the same words stand twice
-in functions of that name, a number tells which of them: N2. The stored form says all that there is
-to say of a place but the number, and is compared letter for letter.
+A stop is followed by its statement, so N means "the line of that statement". Elsewhere the
+statement is part of the place, or «def» if the function has not started yet. If the same statement
+occurs more than once in functions of that name, a number selects one: N2. Stored places are
+compared exactly.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ STATEMENT = "-> "
 DEF = "def"
 
 
-class Function(NamedTuple):
-    """A function of a file: its name, and where it begins, is named, has its body, and ends."""
+class FunctionLines(NamedTuple):
+    """A function in a file: its name, and the lines of its start, `def`, body and end."""
 
     name: str
     first: int
@@ -46,7 +46,7 @@ class Function(NamedTuple):
 
 
 def named(text: str) -> str:
-    r"""Return an output with what stands at each place, in place of the number of its line.
+    r"""Return an output with each line number of kerascope replaced by its stored form.
 
     Examples
     --------
@@ -62,14 +62,14 @@ def named(text: str) -> str:
 
 
 def numbered(text: str) -> str:
-    r"""Return a stored output with the numbers that its lines have now.
+    r"""Return a stored output with the current line numbers.
 
-    A place that is not there any more stays as it is.
+    A place that no longer exists is not changed.
 
     Examples
     --------
     >>> stored = "> kerascope/learn/verdicts.py(N)as_json()\n-> return {'en': self.en}"
-    >>> numbered(stored) == stored  # there is no such statement
+    >>> numbered(stored) == stored  # the statement does not exist
     True
     >>> where = "kerascope/learn/verdicts.py(N)within()"
     >>> stored = f"> {where}\n-> def within(self, language: str) -> str:"
@@ -84,7 +84,7 @@ def numbered(text: str) -> str:
 
 
 def _name(found: re.Match[str], after: str) -> str:
-    """Return the stored form of a printed place; `after` is the line below it."""
+    """Return the stored form of a printed place; `after` is the next line of the output."""
     source = source_of(found["file"])
     if found["at"]:
         return f"{found['file']}:{_name_of(source, int(found['at']))}"
@@ -100,7 +100,7 @@ def _name(found: re.Match[str], after: str) -> str:
 
 
 def _name_of(source: Source, line: int) -> str:
-    """Return what stands on a line, as a breakpoint is named: the function, if it begins there."""
+    """Return the name of a breakpoint's line: its function, with the statement if not the first."""
     function = source.function_at(line)
     is_only = source.first_line_of(function.name) == function.first  # a setter has a getter's name
     if is_only and function.first <= line <= function.body:
@@ -110,7 +110,7 @@ def _name_of(source: Source, line: int) -> str:
 
 
 def _which(lines: list[int], line: int) -> str:
-    """Return which of some lines one is, as it is written: nothing for the first."""
+    """Return the position of a line among equal ones, as a suffix: "" for the first, then "2"."""
     place = lines.index(line) if line in lines else 0
     return str(place + 1) if place else ""
 
@@ -146,13 +146,13 @@ def _chosen(lines: list[int], which: str | None) -> int | None:
 # --- files ----------------------------------------------------------------------------------------
 
 
-# Chapters are checked in threads, and Python 3.11 mixes up how deep two trees are that it makes at
-# the same time.
+# Chapters are checked in threads, and Python 3.11 confuses the depths of two syntax trees that are
+# built at the same time.
 _PARSING = threading.Lock()
 
 
 class Source:
-    """A file of kerascope: its lines, and its functions."""
+    """The lines and functions of a source file of kerascope."""
 
     def __init__(self, text: str) -> None:
         self.lines = text.split("\n")
@@ -160,13 +160,13 @@ class Source:
             self.functions = list(_functions(ast.parse(text), ""))
 
     def words(self, line: int) -> str:
-        """Return what stands on a line, counted from 1."""
+        """Return the stripped text of a line, counted from 1; "" outside of the file."""
         return self.lines[line - 1].strip() if 0 < line <= len(self.lines) else ""
 
     def lines_of(self, function: str, words: str) -> list[int]:
-        """Return the lines with these words in functions of a plain name, or in the whole file.
+        """Return the lines with this statement in all functions of a simple name.
 
-        `<module>` and `<lambda>` are the names of what is no `def`: they may be anywhere.
+        The whole file is searched for other names, such as `<module>` and `<lambda>`.
         """
         ranges = [one for one in self.functions if one.name.rpartition(".")[2] == function]
         if words == DEF:
@@ -179,33 +179,33 @@ class Source:
         ]
 
     def lines_in(self, name: str, words: str) -> list[int]:
-        """Return the lines with these words in the function of a qualified name."""
+        """Return the lines with this statement in the function of a qualified name."""
         ranges = [one for one in self.functions if one.name == name]
         return [
             line
-            for one in ranges or [Function(name, 1, 1, 1, len(self.lines))]
+            for one in ranges or [FunctionLines(name, 1, 1, 1, len(self.lines))]
             for line in range(one.first, one.last + 1)
             if self.words(line) == words
         ]
 
-    def function_at(self, line: int) -> Function:
-        """Return the innermost function around a line; `<module>` where there is none."""
+    def function_at(self, line: int) -> FunctionLines:
+        """Return the innermost function that contains a line, `<module>` outside of functions."""
         around = [one for one in self.functions if one.first <= line <= one.last]
-        return max(around, key=lambda one: one.first, default=Function("<module>", 0, 0, 0, 0))
+        return max(around, key=lambda one: one.first, default=FunctionLines("<module>", 0, 0, 0, 0))
 
     def first_line_of(self, name: str) -> int | None:
-        """Return where a function of a qualified name begins, with its decorators."""
+        """Return the first line of a function by qualified name, with its decorators, or None."""
         return next((one.first for one in self.functions if one.name == name), None)
 
 
 @cache
 def source_of(file: str) -> Source:
-    """Return a file of the package by its name; an empty one if it is not there."""
+    """Return the source file of a given name, or an empty one if it does not exist."""
     path = package_folder().parent / file
     return Source(path.read_text(encoding="utf-8") if path.is_file() else "")
 
 
-def _functions(tree: ast.AST, before: str) -> Iterator[Function]:
+def _functions(tree: ast.AST, before: str) -> Iterator[FunctionLines]:
     for node in ast.iter_child_nodes(tree):
         name = getattr(node, "name", "")
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -213,6 +213,6 @@ def _functions(tree: ast.AST, before: str) -> Iterator[Function]:
             has_text = ast.get_docstring(node) is not None and len(node.body) > 1
             body = node.body[1 if has_text else 0]
             last = node.end_lineno or first
-            yield Function(f"{before}{name}", first, node.lineno, body.lineno, last)
+            yield FunctionLines(f"{before}{name}", first, node.lineno, body.lineno, last)
         inner = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
         yield from _functions(node, f"{before}{name}." if inner else before)

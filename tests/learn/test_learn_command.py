@@ -265,7 +265,7 @@ def test_the_first_chapter_can_be_read_in_a_pipe(learn, language, word):
 def test_a_chapter_that_is_not_there_is_said(learn):
     code, out, err = learn("read", "99")
     assert (code, out) == (2, "")
-    assert "no chapter '99'" in err
+    assert "No chapter '99'" in err
 
 
 def test_an_installation_without_chapters_says_so(learn, monkeypatch):

@@ -87,7 +87,7 @@ def test_a_file_that_is_not_there_is_not_attempted(exercise, tmp_path):
         ("import sys\nsys.exit(0)\n", None, "ended itself with sys.exit()", "sys.exit()"),
         ("import os\nos._exit(0)\n", None, "the process ended (code 0)", "进程就结束了"),
         ("\n1 / 0\n", 2, "your file stopped at line 2 with ZeroDivisionError", "第 2 行"),
-        ("input()\n", 1, "so do without input()", "请去掉 input()"),
+        ("input()\n", 1, "so leave out input()", "请去掉 input()"),
         ("", None, "expected a name double in your file, there is none", "没有找到"),
         ("doubel = 1\n", None, "Did you mean 'doubel'?", "Did you mean"),
         ("double = 5\n", None, "expected double to be a function, yours is 5", "应是一个函数"),

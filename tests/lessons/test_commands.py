@@ -121,7 +121,7 @@ def test_pictures_are_made_by_their_blocks_and_compared(tmp_path, capsys):
     assert lessons("check", tmp_path) == 1
     said = capsys.readouterr().out
     assert "picture 'out/a.svg': it differs on line 1" in said
-    assert "out/old.svg is shown by no lesson" in said
+    assert "no lesson shows out/old.svg" in said
 
 
 def test_a_picture_that_its_block_does_not_write_is_found(tmp_path, capsys):
@@ -133,15 +133,15 @@ def test_a_picture_that_its_block_does_not_write_is_found(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["check", "77"], 2, "no chapter '77'. "),
+        (["check", "77"], 2, "No chapter '77'. "),
         (["check", "01-kindz"], 2, "Did you mean '01-kinds'?"),
         (["chek"], 2, "chek"),
         (["build", "--accept", "--check"], 2, "not allowed with"),
-        (["build", "--translated", "zh"], 2, "expected --accept with it"),
+        (["build", "--translated", "zh"], 2, "--translated needs --accept"),
         (["check", "--jobs", "0"], 2, "expected 1 or more"),
         (["check", "--jobs", "two"], 2, "--jobs: invalid value: expected 1 or more, got two"),
-        (["html", "-o", "{folder}/01-kinds/lesson.en.md"], 2, "expected a folder, got a file"),
-        (["html", "-o", "{folder}/01-kinds/lesson.en.md/x"], 2, "cannot make the folder"),
+        (["html", "-o", "{folder}/01-kinds/lesson.en.md"], 2, "expected a folder, got the file"),
+        (["html", "-o", "{folder}/01-kinds/lesson.en.md/x"], 2, "Cannot make the folder"),
         ([], 2, "required: action"),
     ],
 )
@@ -176,7 +176,7 @@ def test_a_page_that_is_made_anew_leaves_the_others_in_the_index(tmp_path, capsy
 
 def test_a_folder_without_chapters_is_refused(tmp_path, capsys):
     assert lessons("check", tmp_path) == 2
-    assert "there is no chapter in" in capsys.readouterr().err
+    assert "contains no chapters" in capsys.readouterr().err
     assert lessons("check", tmp_path / "nowhere") == 2
 
 

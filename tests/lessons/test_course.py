@@ -125,5 +125,5 @@ def test_a_changed_line_is_named_with_its_chapter_its_block_and_its_place(course
     place = f"{name}/lesson.{language}.md:{block.output.first_line}: block '{block.id}'"
     (complaint,) = [one for one in found if one.startswith(place)]
     assert f"- {first}~" in complaint
-    (unlike,) = [one for one in found if "whose text differs" in one]
+    (unlike,) = [one for one in found if "with other text" in one]
     assert f"block {block.id!r}" in unlike

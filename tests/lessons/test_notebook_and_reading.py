@@ -156,7 +156,7 @@ def test_a_chapter_that_is_not_there_is_guessed(tmp_path):
     write_chapter(tmp_path, EVERY_KIND)
     with pytest.raises(UnknownNameError, match="Did you mean '01-kinds'"):
         find_chapter("01-kind", tmp_path)
-    with pytest.raises(UnknownNameError, match="is not there in 'fr'"):
+    with pytest.raises(UnknownNameError, match="has no language 'fr'"):
         chapter_text(1, "fr", tutorials=tmp_path)
 
 

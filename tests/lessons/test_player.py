@@ -881,7 +881,7 @@ def test_a_stored_player_is_compared_like_a_picture(chapter):
 
 
 def test_a_player_is_a_page_and_a_picture_is_not(tmp_path):
-    with pytest.raises(LessonError, match=r"md:19: 'out/a.html': a player is a page"):
+    with pytest.raises(LessonError, match=r"md:19: 'out/a.html': only a player"):
         write_chapter(tmp_path, LESSON.replace("{.player trace=go}", "{.gen from=go}"))
 
 

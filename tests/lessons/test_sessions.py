@@ -10,7 +10,7 @@ import pytest
 
 from kerascope.lessons import sessions
 from kerascope.lessons.runner import prepare_folder
-from kerascope.lessons.sessions import PACKAGE_PARENT, calm_environment, run_session
+from kerascope.lessons.sessions import PACKAGE_PARENT, fixed_environment, run_session
 
 BOTH_WAYS = """
 import json, sys
@@ -47,7 +47,7 @@ def test_a_forked_session_prints_what_a_fresh_one_prints(tmp_path: Path):
         capture_output=True,
         encoding="utf-8",
         cwd=folder,
-        env=calm_environment(tmp_path),
+        env=fixed_environment(tmp_path),
         timeout=9000,
         check=True,
     )
@@ -70,14 +70,14 @@ def test_a_session_that_never_ends_is_ended(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(PACKAGE_PARENT))
     Path("endless.py").write_text("import time\ntime.sleep(900)\n", encoding="utf-8")
     transcript = run_session("pdb", ("endless.py",), "c\n")
-    assert transcript.problem == "the session was not over after 0.2 s"
+    assert transcript.problem == "the session had not ended after 0.2 s"
 
 
 CALM = """
 import asyncio, errno, os, socket, tempfile, threading
-from kerascope.lessons.sessions import calm_process
+from kerascope.lessons.sessions import seed_process
 for _ in range(2):
-    calm_process()
+    seed_process()
 
 def spoken(listening, address):
     listening.bind(address)
@@ -112,7 +112,7 @@ for asked in (socket.socket.connect, socket.socket.connect_ex):
         try:
             asked(socket.socket(family), address)
         except OSError as error:
-            assert "lessons run without a network" in str(error), error
+            assert "Lessons run without a network" in str(error), error
         else:
             raise SystemExit("a network was reached")
 print("calm")
@@ -126,7 +126,7 @@ def test_a_calm_process_speaks_with_its_own_machine_and_with_no_other(tmp_path):
         [sys.executable, "-c", CALM],
         capture_output=True,
         encoding="utf-8",
-        env=calm_environment(tmp_path),
+        env=fixed_environment(tmp_path),
         timeout=600,
     )
     assert (finished.stdout, finished.stderr) == ("calm\n", "")

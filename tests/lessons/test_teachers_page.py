@@ -13,7 +13,7 @@ from kerascope.lessons import tutorials_folder
 from kerascope.lessons.comparison import compare
 from kerascope.lessons.parser import markdown
 from kerascope.lessons.runner import clean, prepare_folder
-from kerascope.lessons.sessions import calm_environment
+from kerascope.lessons.sessions import fixed_environment
 
 LANGUAGES = ("en", "zh")
 FILES = ("python", "markdown", "text")
@@ -69,7 +69,7 @@ def run(block, folder, home, by):
         finished = by(
             line[2:],
             cwd=folder,
-            env=calm_environment(home),
+            env=fixed_environment(home),
             capture_output=True,
             encoding="utf-8",
             timeout=SECONDS,
