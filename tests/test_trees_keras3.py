@@ -176,15 +176,15 @@ def test_packing_wants_as_many_values_as_there_are_places(values: Any) -> None:
 
 
 def test_what_is_wrong_is_said() -> None:
-    with pytest.raises(ValueError, match=r"expected the same structure as \{'a': 1\}"):
+    with pytest.raises(ValueError, match=r"expected the structure of \{'a': 1\}"):
         tree.assert_same_structure([{"a": 1}], [{"b": 1}])
-    with pytest.raises(ValueError, match=r"1, \[1\] stand in the same place"):
+    with pytest.raises(ValueError, match=r"got at one place: 1, \[1\]"):
         tree.assert_same_structure([1], [[1]])
-    with pytest.raises(ValueError, match=r"only a has \[\('a',\)\], only b \[\(0,\)\]"):
+    with pytest.raises(ValueError, match=r"only in a: \[\('a',\)\], only in b: \[\(0,\)\]"):
         tree.assert_same_paths({"a": 1}, [1])
-    with pytest.raises(TypeError, match="func is 3; expected a function"):
+    with pytest.raises(TypeError, match="expected a function, got func=3"):
         tree.map_structure(3, [1])  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="no structure; expected at least one"):
+    with pytest.raises(ValueError, match="expected at least one structure, got none"):
         tree.map_structure(print)
 
 

@@ -116,9 +116,11 @@ def test_a_policy_is_written_and_read_as_there() -> None:
     assert policies.get("float32").name == keras.dtype_policies.get("float32").name
     theirs = keras.dtype_policies.deserialize(policies.serialize(policy))
     assert policies.deserialize(policies.serialize(policy)).name == theirs.name
-    with pytest.raises(ValueError, match="class 'QuantizedDTypePolicy'; expected 'DTypePolicy'"):
+    with pytest.raises(
+        ValueError, match="expected class 'DTypePolicy', got 'QuantizedDTypePolicy'"
+    ):
         policies.get({"class_name": "QuantizedDTypePolicy", "config": {}})
-    with pytest.raises(ValueError, match="got 3; expected a name"):
+    with pytest.raises(ValueError, match="expected a name or a DTypePolicy, got 3"):
         policies.get(3)
 
 
@@ -142,7 +144,7 @@ def test_a_layer_takes_a_policy_as_its_type() -> None:
 
 def test_the_policy_of_new_layers_is_floatx(monkeypatch: pytest.MonkeyPatch) -> None:
     policies.set_dtype_policy("float32")
-    with pytest.raises(RefusedError, match=r"Say keras\.config\.set_floatx\('float64'\)"):
+    with pytest.raises(RefusedError, match=r"Call keras\.config\.set_floatx\('float64'\)"):
         policies.set_dtype_policy("float64")
     monkeypatch.setattr(config, "floatx", "float64")
     assert policies.dtype_policy().name == layers.Dense(1).dtype == "float64"

@@ -1,4 +1,4 @@
-"""`import keras`: the finder that resolves a script's imports, and the modules that it hands out.
+"""`import keras`: the finder that resolves a script's imports, and the modules that it creates.
 
 A `StandIn` is a module without a file: it has a path of Keras and the names of kerascope. Python
 calls the finders in `sys.meta_path` in order until one finds the module. Two of them are here:
@@ -6,8 +6,8 @@ calls the finders in `sys.meta_path` in order until one finds the module. Two of
 - Inside a `keras_imports()` block the first finder is for `keras`, `tensorflow.keras` and
   `tf_keras`. An installed Keras is not changed: its modules are removed from `sys.modules` for the
   time of the block and then restored.
-- The last finder is always that for `kerascope` itself: older paths of Keras
-  (`kerascope.objectives`), names that are not implemented, and misspelt names.
+- The last finder is always the one for `kerascope` itself. It finds older paths of Keras
+  (`kerascope.objectives`), and raises for names that are not implemented or misspelt.
 
 Both read the table in `paths`.
 """
@@ -38,23 +38,23 @@ from kerascope.registry import did_you_mean
 from kerascope.settings import config
 from kerascope.user_frames import warn
 
-# --- a module that has no file --------------------------------------------------------------------
+# --- modules without a file -----------------------------------------------------------------------
 
 
 _MISSING = object()
 
 
 class StandIn(ModuleType):
-    """The module `keras.layers`, say, whose names are those of `kerascope.layers`.
+    """A module such as `keras.layers`, with the names of `kerascope.layers`.
 
     Parameters
     ----------
     name : str
-        Full name that the script imports.
+        The full name that the script imports.
     path : str
-        The same without its root; see `paths`.
+        The name without its root; see `paths`.
     child : callable
-        Returns the stand-in of a path below.
+        Returns the stand-in for the path of a submodule.
     """
 
     _path: str
@@ -63,7 +63,7 @@ class StandIn(ModuleType):
         listed = ", ".join(sources_of(path))
         super().__init__(name, f"{name}, as kerascope has it: the names of {listed}.")
         vars(self)["_path"] = path
-        self.__path__: list[str] = []  # so that Python asks the finder about what is below
+        self.__path__: list[str] = []  # so that Python calls the finder for submodules
         self._child = child
 
     @property
@@ -82,7 +82,7 @@ class StandIn(ModuleType):
         return value
 
     def __setattr__(self, name: str, value: Any) -> None:
-        # Python gives each module that it imports to the package, in place of a function, too.
+        # Python sets each imported module on its package. It must not replace a function.
         if not (isinstance(value, StandIn) and self._path_of(name) in FUNCTIONS_OF_KERAS_1):
             super().__setattr__(name, value)
 
@@ -93,7 +93,7 @@ class StandIn(ModuleType):
         path = self._path_of(name)
         if path in FUNCTIONS_OF_KERAS_1 and config.dialect == "1.2":
             return getattr(import_module(f"{PACKAGE}.{FUNCTIONS_OF_KERAS_1[path]}"), name)
-        if path in MOVED and sources_of(path):  # the table wins: `keras.config` is a module
+        if path in MOVED and sources_of(path):  # the table comes first: `keras.config` is a module
             return self._child(path)
         for source in self._sources:
             value = getattr(source, name, _MISSING)
@@ -114,22 +114,22 @@ class StandIn(ModuleType):
 
 
 class CallableStandIn(StandIn):
-    """A stand-in for a module that can be called: `keras.layers.merge`, in Keras 1 a function."""
+    """A module that can also be called: `keras.layers.merge`, which is a function in Keras 1."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the module behind it."""
+        """Call our module that the stand-in represents."""
         source: Any = self._sources[0]
         return source(*args, **kwargs)
 
 
 def stand_in(name: str, path: str, child: Callable[[str], StandIn]) -> StandIn:
-    """Return a new stand-in; a callable one where our module can be called."""
+    """Create the stand-in for a path; it is callable if our module is."""
     first = opened(sources_of(path)[0])
     return (CallableStandIn if callable(first) else StandIn)(name, path, child)
 
 
 def missing(full_name: str, path: str, name: str, known: list[str]) -> AttributeError:
-    """Return the error for a name that a module of Keras does not have here."""
+    """Return the AttributeError for a name that kerascope lacks in a module of Keras."""
     error = error_for(f"{PACKAGE}.{path}".rstrip("."), name)
     if not isinstance(error, AttributeError):
         hint = "" if name.startswith("_") else nearest(path, name, known)
@@ -140,7 +140,7 @@ def missing(full_name: str, path: str, name: str, known: list[str]) -> Attribute
 
 
 def nearest(path: str, name: str, known: list[str]) -> str:
-    """Return "Did you mean 'layers'? " for a near miss of a name or module, else nothing."""
+    """Return "Did you mean 'layers'? " for a similar name or module, otherwise ""."""
     start = f"{path}." if path else ""
     below = [p.removeprefix(start) for p in known_paths() if p.startswith(start)]
     later = names_in_rows(f"{PACKAGE}.{path}".rstrip("."))
@@ -148,7 +148,7 @@ def nearest(path: str, name: str, known: list[str]) -> str:
 
 
 def forget(names: list[str]) -> dict[str, ModuleType]:
-    """Take modules out of `sys.modules` and return them."""
+    """Remove modules from `sys.modules` and return them."""
     return {name: sys.modules.pop(name) for name in names}
 
 
@@ -156,14 +156,14 @@ def forget(names: list[str]) -> dict[str, ModuleType]:
 
 
 class KerasFinder:
-    """Finds the modules of one root, and makes and remembers their stand-ins.
+    """An import finder for the modules of one root package; it creates and caches stand-ins.
 
     Parameters
     ----------
     root : str
-        Such as "keras".
+        The root package, such as "keras".
     start : str
-        The path below the root where Keras begins: "keras" for `tensorflow.keras`.
+        The path of Keras inside the root: "keras" for `tensorflow.keras`.
     """
 
     def __init__(self, root: str, start: str = "") -> None:
@@ -172,11 +172,11 @@ class KerasFinder:
         self._modules: dict[str, StandIn] = {}
 
     def full_name(self, path: str) -> str:
-        """Return the name by which a script imports a path."""
+        """Return the full name that a script imports for a path."""
         return ".".join(part for part in (self.root, self.start, path) if part)
 
     def path_of(self, full_name: str) -> str | None:
-        """Return the path of a module's name; None if it is not below the root."""
+        """Return the path for a full module name, or None if it is not inside the root."""
         name = f"{full_name}."
         if name.startswith(f"{self.root}.python.{self.start}.") and self.start:
             name = name.replace(".python.", ".", 1)
@@ -184,41 +184,41 @@ class KerasFinder:
         return name.removeprefix(start).rstrip(".") if name.startswith(start) else None
 
     def module(self, path: str) -> StandIn:
-        """Return the stand-in at a path."""
+        """Return the stand-in for a path; create it at the first call."""
         if path not in self._modules:
             self._modules[path] = stand_in(self.full_name(path), path, self.module)
         return self._modules[path]
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Return what Python needs to import a module; None if it is not ours to answer for.
+        """Return the spec to import a module, or None if another finder must find it.
 
         Raises
         ------
         NotYetImportError, RefusedImportError
-            Keras has such a module or name, we do not.
+            Keras has this module or name, but kerascope does not.
         ModuleNotFoundError
-            It looks like a slip of the keyboard; the message has the nearest name.
+            The name looks misspelt; the message has the nearest name.
         """
         ours = self.path_of(fullname)
         if ours is None or (self.root == PACKAGE and ours == "config"):  # there it is an object
             return None
         if self.root == PACKAGE and ours in MOVED_INSIDE:
             warn(
-                f"{fullname} is {' and '.join(sources_of(ours))} now; the old path ends with the "
-                "next edition.",
+                f"{fullname} is an old path, which the next version removes. "
+                f"Use {' and '.join(sources_of(ours))}.",
                 DeprecationWarning,
             )
         if sources_of(ours):
-            loader: Any = self  # no importlib.abc.Loader: that takes long to import
+            loader: Any = self  # not an importlib.abc.Loader, which is slow to import
             return ModuleSpec(fullname, loader, is_package=True)
         package, _, name = ours.rpartition(".")
         error = error_for(f"{PACKAGE}.{package}".rstrip("."), name, is_import=True)
         if error is not None:
             raise error
-        self._say_what_was_meant(fullname, package, name)
+        self._raise_if_misspelt(fullname, package, name)
         return None
 
-    def _say_what_was_meant(self, fullname: str, package: str, name: str) -> None:
+    def _raise_if_misspelt(self, fullname: str, package: str, name: str) -> None:
         parent = fullname.rpartition(".")[0]
         known = list(getattr(sys.modules.get(parent), "__all__", []))
         if name in known:
@@ -228,28 +228,28 @@ class KerasFinder:
             raise ModuleNotFoundError(f"{name!r} in {parent} is not a module. {hint}")
         hint = nearest(package, name, known)
         if hint:
-            # With a name, `from keras import ...` would put Python's own words in place of these.
-            raise ModuleNotFoundError(f"there is no {name!r} in {parent}. {hint}".rstrip())
+            # With a `name`, `from keras import ...` would replace this message by Python's own.
+            raise ModuleNotFoundError(f"{parent} has no module {name!r}. {hint}".rstrip())
 
     def create_module(self, spec: ModuleSpec) -> StandIn:
-        """Return the stand-in of a spec: the part of a loader that makes the module."""
+        """Return the stand-in for a spec. Python calls this on the loader to create the module."""
         return self.module(self.path_of(spec.name) or "")
 
     def exec_module(self, module: StandIn) -> None:
-        """Make sure that a package keeps its own object with the name of an old path.
+        """Protect a package's own object that has the same name as the imported module.
 
-        A stand-in needs nothing more: it looks up its names when they are used.
+        Nothing else is executed, because a stand-in looks up its names when they are used.
         """
         package, _, name = module.__name__.rpartition(".")
         parent = sys.modules.get(package)
         if type(parent) is ModuleType and name in vars(parent):
-            parent.__class__ = _KeepsItsNames
+            parent.__class__ = _ProtectedPackage
 
 
-class _KeepsItsNames(ModuleType):
-    """A package that has a name like one of its old modules: `optimizers.sgd` is a class.
+class _ProtectedPackage(ModuleType):
+    """A package that keeps an object with the name of an old module: `optimizers.sgd` is a class.
 
-    Python gives each module that it imports to the package, under the module's name.
+    Without it, Python would replace the object by the imported module.
     """
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -258,21 +258,21 @@ class _KeepsItsNames(ModuleType):
 
 
 def _is_module(name: str, parent: str) -> bool:
-    """Return whether a name that Python did not find here is a module nevertheless."""
+    """Return whether a file for this module exists in the folders of the parent."""
     folders = getattr(sys.modules.get(parent), "__path__", [])
     return PathFinder.find_spec(f"{parent}.{name}", folders) is not None
 
 
 class TensorFlowFinder(KerasFinder):
-    """Finds `tensorflow.keras`, and says of all other names that there is no TensorFlow."""
+    """A finder for `tensorflow.keras` that raises for all other names of TensorFlow."""
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Return what Python needs to import `tensorflow` or a module of `tensorflow.keras`.
+        """Return the spec to import `tensorflow` or a module of `tensorflow.keras`.
 
         Raises
         ------
         RefusedImportError
-            It is another part of TensorFlow.
+            The module is another part of TensorFlow.
         """
         if fullname in (self.root, f"{self.root}.python"):
             loader: Any = self
@@ -282,7 +282,7 @@ class TensorFlowFinder(KerasFinder):
         return super().find_spec(fullname, path, target)
 
     def create_module(self, spec: ModuleSpec) -> StandIn:
-        """Return a stand-in; that of `tensorflow` itself has nothing but `keras`."""
+        """Return the stand-in for a spec. The stand-in for `tensorflow` has only `keras`."""
         if self.path_of(spec.name) is None:
             module: Any = _TensorFlow(spec.name, self)
             return module
@@ -290,25 +290,25 @@ class TensorFlowFinder(KerasFinder):
 
 
 class _TensorFlow(type(sys)):  # type: ignore[misc]
-    """`import tensorflow`: has `keras`, and nothing else."""
+    """The module that `import tensorflow` returns. Its only public name is `keras`."""
 
     def __init__(self, name: str, finder: KerasFinder) -> None:
-        super().__init__(name, "TensorFlow's door to Keras; there is no TensorFlow behind it.")
+        super().__init__(name, "Contains tensorflow.keras only; TensorFlow itself is not here.")
         self._finder = finder
 
     def __getattr__(self, name: str) -> Any:
         if name == "keras":
             return self._finder.module("")
         if name.startswith("__") and name != "__version__":
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+            raise AttributeError(f"{self.__name__} has no attribute {name!r}. Use its keras.")
         raise RefusedAttributeError(no_tensorflow(f"{self.__name__}.{name}"))
 
 
 def no_tensorflow(name: str) -> str:
-    """Return what to say of a name of TensorFlow."""
+    """Return the message for a name of TensorFlow that is not in `tensorflow.keras`."""
     return (
-        f"{name}: there is no TensorFlow here; kerascope supplies tensorflow.keras alone. "
-        f"kerascope.backend (keras.backend) has functions on tensors, NumPy those on arrays."
+        f"{name}: TensorFlow is not here; kerascope supplies only tensorflow.keras. "
+        f"Use kerascope.backend (keras.backend) for tensors, and NumPy for arrays."
         f"{' ' + out_of_scope('GradientTape') if name.endswith('GradientTape') else ''}"
     )
 
@@ -317,8 +317,8 @@ def no_tensorflow(name: str) -> str:
 def keras_imports() -> Iterator[None]:
     """Make `import keras` and `from tensorflow import keras` import kerascope in the `with` block.
 
-    Modules that the block imported still work after it. A real Keras, installed or imported before,
-    is the same before and after the block.
+    Modules that the block imported still work after it. An installed Keras is not changed, even if
+    it is already imported.
 
     Examples
     --------
@@ -344,7 +344,7 @@ def keras_imports_for_good() -> None:
 
 
 def _put_first() -> tuple[list[Any], dict[str, ModuleType]]:
-    """Put our finders before all others; return them, and the modules that they hide."""
+    """Put our finders before all others; return them and the modules that they replace."""
     finders: list[Any] = [
         (TensorFlowFinder if start else KerasFinder)(root, start) for root, start in ROOTS.items()
     ]
@@ -358,7 +358,7 @@ def _modules_of_roots() -> list[str]:
 
 
 def find_old_modules() -> None:
-    """Install the finder for older paths of Keras, and missing modules, below `kerascope`."""
+    """Install the finder for older paths of Keras and missing modules inside `kerascope`."""
     if not any(getattr(finder, "root", None) == PACKAGE for finder in sys.meta_path):
         finder: Any = KerasFinder(PACKAGE)
         sys.meta_path.append(finder)

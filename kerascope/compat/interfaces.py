@@ -1,8 +1,8 @@
-"""`keras.legacy.interfaces` of Keras 2: decorators for the words of Keras 1.
+"""`keras.legacy.interfaces` of Keras 2: decorators for the arguments of Keras 1.
 
-There `@interfaces.legacy_get_updates_support`, above a method of an own optimizer or layer, lets it
-be called with old arguments too. Here only today's reach it: what our classes are given in old ones
-they translate by themselves. So each decorator returns the function as it is.
+In Keras 2, `@interfaces.legacy_get_updates_support` on a method of a custom optimizer or layer also
+accepts the argument names of Keras 1. Here our base classes translate old arguments before they
+call the method. So each decorator returns the function unchanged.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _Function = TypeVar("_Function", bound=Callable[..., object])
 
 
 def _as_it_is(function: _Function) -> _Function:
-    """Return a function as it is."""
+    """Return a function unchanged."""
     return function
 
 

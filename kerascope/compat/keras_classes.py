@@ -1,8 +1,8 @@
-"""Classes that only Keras 3 has at its top: `keras.Operation`, `keras.Function`, `keras.Variable`.
+"""Top-level classes of Keras 3: `keras.Operation`, `keras.Function`, `keras.Variable`.
 
-There everything that is called on tensors is an Operation, and a Layer one with weights; here a
-Layer needs none. What joins tensors to tensors is a Network, whatever made them. A Variable is
-Keras 3's way to make a variable, and to write it at once.
+In Keras 3 everything that is called on tensors is an Operation, and a Layer is an Operation with
+weights. Here a Layer needs no weights, so Operation is Layer. Function is a Network, and Variable
+adds Keras 3's constructor and methods to a variable of the backend.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ Operation = Layer
 
 
 class Function(Network):
-    """What computes some tensors from others, and neither trains nor is saved.
+    """A graph of operations from input tensors to outputs. It is neither trained nor saved.
 
     Parameters
     ----------
     inputs, outputs : Tensor, or lists and dicts of them
-        The outputs depend on these inputs alone.
+        The outputs must depend only on these inputs.
     name : str, optional
 
     Raises
@@ -43,7 +43,7 @@ class Function(Network):
     [[2.0, 2.0]]
     """
 
-    _is_part = True  # no file names it
+    _is_part = True  # not saved in files
 
     def __init__(self, inputs: Any, outputs: Any, name: str | None = None) -> None:
         super().__init__(inputs, outputs, name=name)
@@ -55,9 +55,9 @@ class Variable(K.Variable):
     Parameters
     ----------
     initializer : array_like, str or Initializer
-        First value; or what makes it from `shape`.
+        The first value, or the initializer that creates it from `shape`.
     shape : tuple of int, optional
-        Needed for a name or an initializer.
+        Needed only with an initializer.
     dtype : str, optional
         Default: `K.floatx()`.
     trainable : bool
@@ -92,8 +92,8 @@ class Variable(K.Variable):
         self.trainable = trainable
 
     def __repr__(self) -> str:
-        told = f"path={self.path}, shape={self.shape}, dtype={self.dtype}, value={self.get_value()}"
-        return f"<Variable {told}>"
+        text = f"path={self.path}, shape={self.shape}, dtype={self.dtype}, value={self.get_value()}"
+        return f"<Variable {text}>"
 
     def __int__(self) -> int:
         return int(self.numpy())
@@ -109,7 +109,7 @@ class Variable(K.Variable):
     __hash__ = K.Variable.__hash__
 
 
-# Outside of layers and models they compute at once, as functions of `keras.ops` do.
+# Outside of layers and models, operators compute immediately, like functions of `keras.ops`.
 _EQUAL, _NOT_EQUAL = on_anything(K.Tensor.__eq__), on_anything(K.Tensor.__ne__)
 for _name in (
     *("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "pow", "rpow"),

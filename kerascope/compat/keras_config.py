@@ -1,4 +1,4 @@
-"""`keras.config`: Keras 3's place for the settings that Keras 2 keeps in the backend."""
+"""`keras.config`: Keras 3's module for the settings that Keras 2 has in the backend."""
 
 from __future__ import annotations
 
@@ -40,26 +40,26 @@ image_data_format, set_image_data_format = K.image_data_format, K.set_image_data
 
 
 def set_backend(backend: str) -> None:
-    """Accept "numpy", which is the backend already.
+    """Do nothing for "numpy", which is the only backend.
 
     Raises
     ------
     RefusedError
-        Another one was asked for.
+        Another backend is given.
     """
     if backend != "numpy":
         raise RefusedError(f"keras.config.set_backend({backend!r}): kerascope computes with NumPy.")
 
 
 def enable_traceback_filtering() -> None:
-    """Do nothing: tracebacks are shown as they are."""
+    """Do nothing: tracebacks are never filtered."""
 
 
 disable_traceback_filtering = enable_traceback_filtering
 
 
 def is_traceback_filtering_enabled() -> bool:
-    """Return False: tracebacks are shown as they are."""
+    """Return False: tracebacks are never filtered."""
     return False
 
 

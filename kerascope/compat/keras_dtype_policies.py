@@ -1,7 +1,7 @@
-"""`keras.dtype_policies` and `keras.mixed_precision`: the type in which a layer computes.
+"""`keras.dtype_policies` and `keras.mixed_precision`: the dtype in which a layer computes.
 
-All here is computed in the type of the weights, so a policy says one type, and is its name: where a
-layer takes `dtype="float64"` it takes `DTypePolicy("float64")`. That of all new layers is floatx.
+Layers always compute in the dtype of their weights, so a policy has one dtype and is a string: the
+argument `dtype` of a layer accepts "float64" and `DTypePolicy("float64")`. The default is floatx.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = [
 
 
 class DTypePolicy(str):
-    """The type of a layer's weights, and of what it computes.
+    """The dtype of a layer's weights and outputs.
 
     Parameters
     ----------
@@ -38,9 +38,9 @@ class DTypePolicy(str):
     Raises
     ------
     RefusedError
-        It mixes types.
+        The policy is for mixed precision.
     DtypeError
-        It is no type of numbers.
+        The name is not a numeric dtype.
 
     Examples
     --------
@@ -53,14 +53,14 @@ class DTypePolicy(str):
     quantization_mode = None
 
     def __new__(cls, name: str | None = None) -> DTypePolicy:
-        """Check the name."""
+        """Create a policy; raise if the name is not a dtype."""
         if isinstance(name, str) and name.startswith(("mixed_", "bfloat16")):
             raise RefusedError(f"DTypePolicy({name!r}): {out_of_scope('mixed precision')}")
         return super().__new__(cls, standardize_dtype(name))
 
     @property
     def name(self) -> str:
-        """Name of the type."""
+        """Name of the dtype."""
         return str(self)
 
     compute_dtype = variable_dtype = name
@@ -74,7 +74,7 @@ class DTypePolicy(str):
 
     @classmethod
     def from_config(cls, config: dict[str, str]) -> DTypePolicy:
-        """Return the policy of a configuration."""
+        """Create a policy from the dict that `get_config` returned."""
         return cls(**config)
 
 
@@ -82,22 +82,22 @@ Policy = FloatDTypePolicy = DTypePolicy
 
 
 def dtype_policy() -> DTypePolicy:
-    """Return the policy of new layers, which is that of `K.floatx()`."""
+    """Return the policy of new layers, which always has the dtype `K.floatx()`."""
     return DTypePolicy()
 
 
 def set_dtype_policy(policy: Any) -> None:
-    """Accept the policy of `K.floatx()`, which new layers have already.
+    """Do nothing if the policy has the dtype `K.floatx()`, which new layers already use.
 
     Raises
     ------
     RefusedError
-        It is another one.
+        The policy has another dtype.
     """
     wanted = get(policy)
     if wanted != K.floatx():
         raise RefusedError(
-            f"set_dtype_policy({wanted.name!r}): new layers have floatx, {K.floatx()!r}. Say "
+            f"set_dtype_policy({wanted.name!r}): new layers use floatx, {K.floatx()!r}. Call "
             f"keras.config.set_floatx({wanted.name!r}), or give layers their dtype."
         )
 
@@ -106,38 +106,38 @@ global_policy, set_global_policy = dtype_policy, set_dtype_policy
 
 
 def get(identifier: Any) -> DTypePolicy:
-    """Return the policy that a name, a policy or its configuration says; of None, that of now.
+    """Return the policy for a name, a policy or its configuration; for None, the current policy.
 
     Raises
     ------
     ArgumentError
-        It is something else.
+        The identifier has another type.
     """
     if isinstance(identifier, dict):
         return deserialize(identifier)
     if not isinstance(identifier, (str, type(None))):
-        raise ArgumentError(f"dtype policy: got {identifier!r}; expected a name or a DTypePolicy.")
+        raise ArgumentError(f"dtype policy: expected a name or a DTypePolicy, got {identifier!r}.")
     return DTypePolicy(identifier)
 
 
 def serialize(dtype_policy: DTypePolicy) -> dict[str, Any]:
-    """Return a policy as files of Keras 3 have it."""
+    """Return a policy as the dict that Keras 3 writes into files."""
     named = {"module": "keras", "class_name": "DTypePolicy", "registered_name": None}
     return {**named, "config": dtype_policy.get_config()}
 
 
 def deserialize(config: Any, custom_objects: Any = None) -> DTypePolicy:
-    """Return the policy that `serialize` wrote.
+    """Return the policy from the dict that `serialize` returned.
 
     Raises
     ------
     ArgumentError
-        It is a policy of another kind.
+        The policy has another class.
     """
     if isinstance(config, dict):
         if config.get("class_name") not in ("DTypePolicy", "FloatDTypePolicy"):
             raise ArgumentError(
-                f"dtype policy: class {config.get('class_name')!r}; expected 'DTypePolicy'."
+                f"dtype policy: expected class 'DTypePolicy', got {config.get('class_name')!r}."
             )
         return DTypePolicy.from_config(config["config"])
     return get(config)

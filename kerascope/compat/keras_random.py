@@ -1,7 +1,7 @@
-"""`keras.random`: Keras 3's random numbers, drawn by the random ops of the backend.
+"""`keras.random`: Keras 3's random functions, implemented by the random ops of the backend.
 
-Inside a layer, or where a size is known at run time only, they are tensors that are drawn anew at
-each call; elsewhere arrays.
+Inside a layer, or if a size is known only at run time, they return tensors, which draw new numbers
+at each call. Otherwise they return arrays.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class SeedGenerator:
     Parameters
     ----------
     seed : int, optional
-        The first one; by default drawn from NumPy's global generator.
+        The first seed. Without it, numbers are drawn from NumPy's global generator.
     """
 
     def __init__(self, seed: int | None = None) -> None:
@@ -41,7 +41,7 @@ class SeedGenerator:
         self._drawn = 0
 
     def next(self) -> int | None:
-        """Return a seed that was not returned before; None if there was no first one."""
+        """Return the next seed, or None if the generator was created without a seed."""
         self._drawn += 1
         return None if self.seed is None else self.seed + self._drawn - 1
 
@@ -70,7 +70,7 @@ def truncated_normal(
     dtype: str | None = None,
     seed: Any = None,
 ) -> Any:
-    """Return normally distributed numbers, none further than two deviations from the mean."""
+    """Return normally distributed numbers within two standard deviations of the mean."""
     return K.truncated_normal(shape, mean, stddev, dtype, _seed(seed))
 
 
@@ -82,7 +82,7 @@ def uniform(
     dtype: str | None = None,
     seed: Any = None,
 ) -> Any:
-    """Return equally distributed numbers from minval, and below maxval."""
+    """Return uniformly distributed numbers, at least minval and below maxval."""
     return K.random_uniform(shape, minval, maxval, dtype, _seed(seed))
 
 
@@ -90,10 +90,10 @@ def uniform(
 def randint(
     shape: Sequence[Any], minval: int, maxval: int, dtype: str = "int32", seed: Any = None
 ) -> Any:
-    """Return whole numbers from minval, and below maxval."""
+    """Return random integers, at least minval and below maxval."""
     number = maxval - minval
     drawn = K.random_uniform(shape, 0.0, float(number), None, _seed(seed))
-    return K.cast(K.minimum(drawn, number - 1), dtype) + minval  # a cast cuts the fraction off
+    return K.cast(K.minimum(drawn, number - 1), dtype) + minval  # the cast truncates
 
 
 @on_anything
@@ -104,14 +104,14 @@ def binomial(
     dtype: str | None = None,
     seed: Any = None,
 ) -> Any:
-    """Return how many of `counts` trials succeed."""
+    """Return binomially distributed numbers: how many of `counts` trials succeed."""
     trials = K.random_binomial((*shape, counts), probabilities, dtype, _seed(seed))
     return K.sum(trials, axis=-1)
 
 
 @on_anything
 def dropout(inputs: Any, rate: float, noise_shape: Any = None, seed: Any = None) -> Any:
-    """Return the inputs with a share of them set to zero, and the rest scaled up."""
+    """Return the inputs with a fraction `rate` set to zero, and the rest scaled up."""
     return K.dropout(inputs, rate, noise_shape, _seed(seed))
 
 
@@ -119,10 +119,10 @@ def dropout(inputs: Any, rate: float, noise_shape: Any = None, seed: Any = None)
 def categorical(
     logits: Any, num_samples: int, dtype: str | None = "int32", seed: Any = None
 ) -> Any:
-    """Return classes, drawn from rows (batch, classes) of unscaled log-probabilities.
+    """Return classes drawn from rows of log-probabilities, shape (batch, classes).
 
-    The greatest of logit - log(-log(u)), with u equally distributed, is a class with its
-    probability: Gumbel's trick.
+    The index of the largest logit - log(-log(u)), with u uniformly distributed, is each class with
+    its probability (Gumbel's trick). The logits need not be normalized.
     """
     logits = K.expand_dims(K.cast(logits, K.floatx()), 1)
     batch, classes = K.shape(logits)[0], logits.shape[-1]

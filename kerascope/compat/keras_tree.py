@@ -1,8 +1,8 @@
-"""`keras.tree`: Keras 3's functions on values inside lists, tuples and dicts, however deep.
+"""`keras.tree`: Keras 3's functions on nested lists, tuples and dicts.
 
-All functions use `_opened`, which returns the contents of a container and rebuilds it. Unlike
-`kerascope.nested_values`, which is for the arguments of layers, it also opens named tuples, ordered
-dicts and deques, and None is a value. An instance of a subclass of list or dict is a value.
+All functions use `_opened`, which returns the items of a container and a function to rebuild it.
+Unlike `kerascope.nested_values`, which is for the arguments of layers, it also opens named tuples,
+ordered dicts and deques, and None is a value. An instance of a subclass of list or dict is a value.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ Opened = tuple[Sequence[Any], list[Any], Callable[[Iterable[Any]], Any]]
 
 
 class MAP_TO_NONE:
-    """What the function of `traverse` returns to put None in the place of its argument."""
+    """A marker that the function given to `traverse` returns to replace its argument by None."""
 
 
 _DICTS = (dict, OrderedDict, defaultdict)
 
 
 def _opened(structure: Any) -> Opened | None:
-    """Return the keys of a container, what it has there, and what makes one like it of others.
+    """Return the keys and items of a container, and a function that builds one from other items.
 
-    None for anything else.
+    Return None if the value is not a container.
     """
     kind = type(structure)
     if kind in _DICTS:
@@ -54,14 +54,14 @@ def _opened(structure: Any) -> Opened | None:
     if kind is deque:
         made = partial(deque, maxlen=structure.maxlen)
     elif hasattr(kind, "_fields") and issubclass(kind, tuple):
-        made = getattr(kind, "_make")  # noqa: B009 (mypy knows no class of named tuples)
+        made = getattr(kind, "_make")  # noqa: B009 (mypy has no class of named tuples)
     elif kind not in (list, tuple):
         return None
     return range(len(structure)), list(structure), made
 
 
 def _in_order(keys: Iterable[Any]) -> list[Any]:
-    """Return keys sorted; those of several types by the names of these first."""
+    """Return keys sorted. Keys of several types are sorted by the names of the types first."""
     try:
         return sorted(keys)
     except TypeError:
@@ -75,7 +75,7 @@ def _refilled(like: Any, keys: Sequence[Any], items: Iterable[Any]) -> Any:
 
 
 def is_nested(structure: Any) -> bool:
-    """Tell whether something is a container that is gone into.
+    """Return whether a value is a container whose items are visited.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def is_nested(structure: Any) -> bool:
 
 
 def flatten(structure: Any) -> list[Any]:
-    """Return the values in a structure; those of a dict in the order of its sorted keys.
+    """Return the values in a structure; values of a dict are in the order of its sorted keys.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def flatten(structure: Any) -> list[Any]:
 
 
 def flatten_with_path(structure: Any) -> list[tuple[Path, Any]]:
-    """Return the values in a structure, and before each the keys and places that lead to it.
+    """Return pairs (path, value); a path is the tuple of keys and indices of a value.
 
     Examples
     --------
@@ -116,12 +116,12 @@ def flatten_with_path(structure: Any) -> list[tuple[Path, Any]]:
 
 
 def pack_sequence_as(structure: Any, flat_sequence: Iterable[Any]) -> Any:
-    """Return a structure with other values, in the order in which `flatten` gives them.
+    """Return a structure with its values replaced, in the order of `flatten`.
 
     Raises
     ------
     ArgumentError
-        There are more or fewer of them than the structure has.
+        The number of new values differs from that of the structure.
 
     Examples
     --------
@@ -131,8 +131,8 @@ def pack_sequence_as(structure: Any, flat_sequence: Iterable[Any]) -> Any:
     values, count = list(flat_sequence), len(flatten(structure))
     if len(values) != count:
         raise ArgumentError(
-            f"keras.tree.pack_sequence_as: {len(values)} values; expected {count}, one for each "
-            f"in {structure!r}."
+            f"keras.tree.pack_sequence_as: expected {count} values, one for each in "
+            f"{structure!r}, got {len(values)}."
         )
     rest = iter(values)
     return map_structure(lambda _: next(rest), structure)
@@ -142,16 +142,16 @@ def pack_sequence_as(structure: Any, flat_sequence: Iterable[Any]) -> Any:
 
 
 def map_structure(func: Callable[..., Any], *structures: Any, none_is_leaf: bool = True) -> Any:
-    """Return a structure of what a function gives for the values in each place of the structures.
+    """Return a structure of the results of a function on the values at each place of structures.
 
-    With `none_is_leaf=False` None stays None, and the function is not asked.
+    With `none_is_leaf=False`, None stays None, and the function is not called.
 
     Raises
     ------
     ArgumentError
-        The structures differ, or there is none.
+        The structures differ, or no structure is given.
     DtypeError
-        The function is none.
+        `func` is not callable.
 
     Examples
     --------
@@ -164,8 +164,8 @@ def map_structure(func: Callable[..., Any], *structures: Any, none_is_leaf: bool
         is_none = [value is None for value in values]
         if inside or (not none_is_leaf and any(is_none) and not all(is_none)):
             raise ArgumentError(
-                f"keras.tree: {', '.join(map(repr, values))} stand in the same place; expected "
-                "the same structure."
+                f"keras.tree: expected the same structure, got at one place: "
+                f"{', '.join(map(repr, values))}."
             )
         return None if not none_is_leaf and all(is_none) else func(*values)
 
@@ -173,14 +173,16 @@ def map_structure(func: Callable[..., Any], *structures: Any, none_is_leaf: bool
 
 
 def map_structure_up_to(shallow_structure: Any, func: Callable[..., Any], *structures: Any) -> Any:
-    """Return the same with the structure of the first, where the others may go on deeper.
+    """Map a function like `map_structure`, down to the depth of the first structure only.
+
+    The function receives whole containers where the other structures are deeper.
 
     Raises
     ------
     ArgumentError
-        Another structure differs before the first one ends, or there is none.
+        A structure differs within that depth, or no structure is given.
     DtypeError
-        The function is none.
+        `func` is not callable.
 
     Examples
     --------
@@ -192,9 +194,9 @@ def map_structure_up_to(shallow_structure: Any, func: Callable[..., Any], *struc
 
 def _mapped(func: Any, apply: Callable[..., Any], first: Any, others: Any) -> Any:
     if not callable(func):
-        raise DtypeError(f"keras.tree: func is {func!r}; expected a function.")
+        raise DtypeError(f"keras.tree: expected a function, got func={func!r}.")
     if not others:
-        raise ArgumentError("keras.tree: no structure; expected at least one.")
+        raise ArgumentError("keras.tree: expected at least one structure, got none.")
 
     def inside(like: Any, *given: Any) -> Any:
         opened = _opened(like)
@@ -207,18 +209,18 @@ def _mapped(func: Any, apply: Callable[..., Any], first: Any, others: Any) -> An
 
 
 def _same_places(like: Any, keys: Sequence[Any], other: Any) -> list[Any]:
-    """Return what a container has in the places of another one."""
+    """Return the items of a container, in the order of the keys of another one."""
     opened = _opened(other)
     both = {type(like), type(other)}
     is_same_kind = len(both) == 1 or both <= set(_DICTS)
     if opened is None or not is_same_kind or set(opened[0]) != set(keys):
-        raise ArgumentError(f"keras.tree: got {other!r}; expected the same structure as {like!r}.")
+        raise ArgumentError(f"keras.tree: expected the structure of {like!r}, got {other!r}.")
     found = dict(zip(opened[0], opened[1], strict=True))
     return [found[key] for key in keys]
 
 
 def map_shape_structure(func: Callable[..., Any], structure: Any) -> Any:
-    """Return a structure of what a function gives for each shape: a tuple or list of sizes.
+    """Return a structure of the results of a function on each shape (tuple or list of sizes).
 
     Examples
     --------
@@ -235,11 +237,11 @@ def map_shape_structure(func: Callable[..., Any], structure: Any) -> Any:
 
 
 def traverse(func: Callable[[Any], Any], structure: Any, top_down: bool = True) -> Any:
-    """Return a structure where a function may put something in the place of any part.
+    """Return a structure in which a function may replace any container or value.
 
-    It is called on each container and each value: on a container before what is inside, or
-    afterwards with `top_down=False`. None means that the part stays, and is gone into;
-    `MAP_TO_NONE` puts None in its place.
+    The function is called on a container before its items, or after them with `top_down=False`. If
+    it returns None, the container or value is kept, and its items are visited. If it returns
+    `MAP_TO_NONE`, it is replaced by None. Any other result replaces it.
 
     Examples
     --------
@@ -258,7 +260,7 @@ def traverse(func: Callable[[Any], Any], structure: Any, top_down: bool = True) 
 
 
 def lists_to_tuples(structure: Any) -> Any:
-    """Return a structure with tuples in the places of lists.
+    """Return a structure with all lists replaced by tuples.
 
     Examples
     --------
@@ -272,27 +274,27 @@ def lists_to_tuples(structure: Any) -> Any:
 
 
 def assert_same_structure(a: Any, b: Any, check_types: bool | None = None) -> None:
-    """Raise if two structures differ in their containers; `check_types` says nothing any more.
+    """Raise if two structures differ in their containers. `check_types` has no effect.
 
     Raises
     ------
     ArgumentError
-        They differ.
+        The structures differ.
     """
     map_structure(lambda x, y: None, a, b)
 
 
 def assert_same_paths(a: Any, b: Any) -> None:
-    """Raise if other keys and places lead to the values of two structures.
+    """Raise if the paths of the values in two structures differ.
 
     Raises
     ------
     ArgumentError
-        They do. A list may stand for a tuple.
+        The paths differ. A list and a tuple have the same paths.
     """
     ours, theirs = ({path for path, _ in flatten_with_path(one)} for one in (a, b))
     if ours != theirs:
         raise ArgumentError(
-            f"keras.tree.assert_same_paths: only a has {sorted(ours - theirs, key=str)}, only b "
-            f"{sorted(theirs - ours, key=str)}; expected the same paths."
+            f"keras.tree.assert_same_paths: expected the same paths, got only in a: "
+            f"{sorted(ours - theirs, key=str)}, only in b: {sorted(theirs - ours, key=str)}."
         )

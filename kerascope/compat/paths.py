@@ -22,11 +22,11 @@ _FILES_OF_LAYERS = (
     "wrappers",
 )
 
-# Root that scripts import -> the path below it where Keras begins.
+# Root package that scripts import -> the path of Keras inside it.
 ROOTS: dict[str, str] = {"keras": "", "tensorflow": "keras", "tf_keras": ""}
 
-# Path -> our modules; the first that has a name is used. `module:share` means only the names of a
-# share, which is an object with attributes in that module.
+# Path -> our modules. A name is taken from the first module that has it. `module:group` means only
+# the names in a group, which is an object with attributes in that module.
 MOVED: dict[str, str] = {
     "": "compat.top_level",
     # Keras 1
@@ -80,13 +80,13 @@ MOVED: dict[str, str] = {
     "tree": "compat.keras_tree",
 }
 
-# Paths that are a function in Keras 1, where Keras 2 has a module, and the module that has it.
+# Paths that are a function in Keras 1 and a module in Keras 2 -> the module with the function.
 FUNCTIONS_OF_KERAS_1 = dict.fromkeys(
     ("engine.merge", "engine.topology.merge", "layers.merge"), "layers.merge"
 )
 
-# Modules of version 0.1 that its documents and pickles name, and where their names are now. Each
-# answers for one edition more, with a DeprecationWarning.
+# Modules of version 0.1 that its documents and pickles name -> where their names are now. They can
+# be imported for one more version, with a DeprecationWarning.
 MOVED_INSIDE: dict[str, str] = {
     "backend.phases": "backend.schedule",
     "backend.program.programs": "backend.program.dispatch",
@@ -120,7 +120,7 @@ MOVED_INSIDE: dict[str, str] = {
 
 @cache
 def sources_of(path: str) -> tuple[str, ...]:
-    """Return the full names of the modules behind a path; none for an unknown path.
+    """Return the full names of our modules for a path; empty if the path is unknown.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def sources_of(path: str) -> tuple[str, ...]:
 
 
 def opened(source: str) -> Any:
-    """Import a module that `sources_of` returned; return it, or its share."""
+    """Import a module that `sources_of` returned; return the module or its group of names."""
     name, _, share = source.partition(":")
     module = import_module(name)
     return getattr(module, share) if share else module
@@ -158,7 +158,7 @@ def _is_here(path: str) -> bool:
 
 
 def known_paths() -> set[str]:
-    """Return all paths of the table, their parents, and our own modules that are loaded now."""
+    """Return all paths of the table, their parents, and the modules of kerascope loaded so far."""
     own = {name.removeprefix(f"{PACKAGE}.") for name in sys.modules if name.startswith(PACKAGE)}
     paths = {*MOVED, *own, "layers", "models", "callbacks", "datasets", "preprocessing"}
     paths |= {"applications", "wrappers", "utils", "optimizers", "regularizers", "constraints"}

@@ -1,9 +1,9 @@
 """Functions that Keras 1 and 2 do not document, but extensions of Keras call.
 
 Most of them call the part of the engine that does the work: `training_data` (arrays), `feeds`
-(batches), `compiling` (weighted losses) or `training_loop`. A module of `keras.engine` shows one of
-the shares at the end, which `compat.paths` lists. The modules of `kerascope.utils` import single
-functions when a script first uses them.
+(batches), `compiling` (weighted losses) or `training_loop`. A module of `keras.engine` has the
+names of one of the groups at the end, which `compat.paths` lists. The modules of `kerascope.utils`
+import single functions when a script first uses them.
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ def standardize_input_data(
     names : list of str
     shapes : list of (tuple or None), optional
     check_batch_axis : bool
-        Whether the number of samples must be that of the shape, where the shape has one.
+        Whether the number of samples must equal that of the shape, if the shape has one.
     exception_prefix : str
-        What error messages call the data.
+        The name of the data in error messages.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def standardize_input_data(
         samples = shape[0] if shape and check_batch_axis else None
         if samples is not None and int(array.shape[0]) != samples:
             raise DataError(
-                f"{where} for '{name}': array of {array.shape[0]} samples; expected {samples}."
+                f"{where} for '{name}': expected {samples} samples, got {array.shape[0]}."
             )
     return arrays
 
@@ -89,24 +89,24 @@ def standardize_input_data(
 def standardize_sample_or_class_weights(
     x_weight: Any, output_names: list[str], weight_type: str
 ) -> list[Any]:
-    """Spread weights of samples or classes over the outputs."""
+    """Return the weights of samples or classes for each output, given by name or in order."""
     return training_data.per_output_data(x_weight, output_names, weight_type)
 
 
 def standardize_class_weights(class_weight: Any, output_names: list[str]) -> list[Any]:
-    """Spread the weights of classes over the outputs."""
+    """Return the class weights for each output, given by name or in order."""
     return training_data.per_output_data(class_weight, output_names, "class_weight")
 
 
 def standardize_sample_weights(sample_weight: Any, output_names: list[str]) -> list[Any]:
-    """Spread the weights of samples over the outputs."""
+    """Return the sample weights for each output, given by name or in order."""
     return training_data.per_output_data(sample_weight, output_names, "sample_weight")
 
 
 def standardize_weights(
     y: Any, sample_weight: Any = None, class_weight: Any = None, sample_weight_mode: Any = None
 ) -> np.ndarray:
-    """Return the weight of each sample of one output; ones if none are given."""
+    """Return the weight of each sample of one output; ones by default."""
     target = standardize_single_array(np.asarray(y))
     rank = 2 if sample_weight_mode == "temporal" else 1
     weights = training_data.weights_of_samples(target, sample_weight, class_weight, rank, "y")
@@ -141,7 +141,7 @@ def check_loss_and_target_compatibility(
     Raises
     ------
     DataError
-        The labels have another form.
+        The labels have the wrong form.
     """
     outputs: list[Any] = [_Output(f"output {i}", shape) for i, shape in enumerate(output_shapes)]
     rows = zip(to_list(targets), to_list(loss_fns), outputs, strict=True)
@@ -173,7 +173,7 @@ def collect_metrics(metrics: Any, output_names: list[str]) -> list[list[Any]]:
 
 
 def batch_shuffle(index_array: np.ndarray, batch_size: int) -> np.ndarray:
-    """Return the numbers of rows with whole batches shuffled; a smaller last one stays last."""
+    """Return row numbers with whole batches shuffled; a smaller last batch stays last."""
     return feeds.batch_shuffle(index_array, batch_size, np.random.default_rng(fresh_seed()))
 
 
@@ -196,11 +196,11 @@ def check_num_samples(
         return int(ins[0].shape[0])
     if steps is not None:
         return None
-    raise ArgumentError(f"no array tells the number of samples; expected {steps_name}.")
+    raise ArgumentError(f"The number of samples is unknown. Give {steps_name}.")
 
 
 def iter_sequence_infinite(seq: Iterable[Any]) -> Iterator[Any]:
-    """Yield the items of a Sequence from first to last, again and again."""
+    """Yield the items of a Sequence in order, in an endless loop."""
     while True:
         yield from seq
 
@@ -230,7 +230,7 @@ def fit_loop(
     Parameters
     ----------
     model : Model
-        The model that the callbacks get.
+        The model that the callbacks receive.
     f : Function
         Returns the loss and the metrics of a batch.
     ins : list of array
@@ -252,17 +252,17 @@ def fit_loop(
     """
     labels = model.metrics_names
     if out_labels is not None and list(out_labels) != labels:
-        raise ArgumentError(f"fit_loop: out_labels are {out_labels}; expected {labels}.")
+        raise ArgumentError(f"fit_loop: expected out_labels {labels}, got {out_labels}.")
     feed = feed_of(ins, batch_size, steps_per_epoch, shuffle)
     val_feed = feed_of(val_ins, batch_size, validation_steps, False) if val_f and val_ins else None
-    told = training_loop.callbacks_of_fit(
+    active = training_loop.callbacks_of_fit(
         model, checked_callbacks(callbacks), feed, val_feed,
         batch_size, epochs, verbose, callback_metrics,
     )  # fmt: skip
     settings: dict[str, Any] = {"epochs": epochs, "initial_epoch": initial_epoch}
     if val_feed is not None:
         settings |= {"val_f": val_f, "val_feed": val_feed}
-    Stage("fit", training_loop.fit_events(model, f, feed, told, **settings), model).run()
+    Stage("fit", training_loop.fit_events(model, f, feed, active, **settings), model).run()
     history: History = model.history
     return history
 
@@ -411,7 +411,7 @@ def convert_kernel(kernel: ArrayLike, dim_ordering: str | None = None) -> np.nda
     Raises
     ------
     ArgumentError
-        There is no such layout, or the kernel does not have 4 or 5 axes.
+        The layout is unknown, or the kernel does not have 4 or 5 axes.
     """
     layout, array = normalize_data_format(dim_ordering), np.asarray(kernel)
     if array.ndim not in (4, 5):
@@ -431,7 +431,7 @@ def conv_output_length(
 def conv_input_length(
     output_length: int | None, filter_size: int, border_mode: str, stride: int
 ) -> Any:
-    """Return the shortest input that gives an output of this length."""
+    """Return the length of the shortest input that gives an output of this length."""
     return conv_utils.conv_input_length(output_length, filter_size, border_mode, stride)
 
 
@@ -454,16 +454,16 @@ def get_from_module(
     module_params : dict
         The module's `globals()`.
     module_name : str
-        What error messages call such an object.
+        The kind of object in error messages.
     instantiate : bool
-        Call the object that was found.
+        Whether to call the object that was found.
     kwargs : dict, optional
         Arguments of that call.
 
     Raises
     ------
     ArgumentError
-        The module has no such name.
+        The module does not define the name.
     """
     if isinstance(identifier, dict):
         arguments = dict(identifier)
@@ -477,7 +477,7 @@ def get_from_module(
 
 def _named(name: str, module_params: dict[str, Any], module_name: str) -> Any:
     if not module_params.get(name):
-        raise ArgumentError(f"Invalid {module_name}: {name}. Give one that is there.")
+        raise ArgumentError(f"Invalid {module_name}: {name}. Give one from its module.")
     return module_params[name]
 
 
@@ -487,7 +487,7 @@ def make_tuple(*args: Any) -> tuple[Any, ...]:
 
 
 def layer_from_config(config: dict[str, Any], custom_objects: dict[str, Any] | None = None) -> Any:
-    """Return a layer or model made from `{"class_name", "config"}`, with fresh weights.
+    """Create a layer or model from a dict with "class_name" and "config"; weights are new.
 
     Examples
     --------
@@ -501,7 +501,7 @@ def layer_from_config(config: dict[str, Any], custom_objects: dict[str, Any] | N
 def count_total_params(layers: Iterable[Layer], layer_set: Any = None) -> tuple[int, int]:
     """Return the numbers of trainable and of non-trainable parameters in layers.
 
-    `layer_set`, in which Keras 1 stores the layers that it has counted, is not changed.
+    `layer_set`, to which Keras 1 adds the counted layers, is ignored.
     """
     distinct = list(dict.fromkeys(layers))
     trainable = {w for layer in distinct for w in layer.trainable_weights}
@@ -516,7 +516,7 @@ def save_array(array: ArrayLike, name: str) -> None:
 
 
 def load_array(name: str) -> np.ndarray:
-    """Return the array of a file that `save_array` wrote, here or in Keras 1.
+    """Return the array from a file that `save_array` wrote, here or in Keras 1.
 
     Raises
     ------
@@ -555,7 +555,7 @@ class GeneratorEnqueuer(workers.GeneratorEnqueuer):
     ----------
     generator : iterator
     pickle_safe : bool
-        Processes instead of threads.
+        Whether to use processes instead of threads.
 
     Examples
     --------
@@ -576,7 +576,7 @@ class GeneratorEnqueuer(workers.GeneratorEnqueuer):
 
 
 class _Queue:
-    """The prefetched batches, in order."""
+    """A queue of the prefetched batches, as scripts for Keras 1 read it."""
 
     def __init__(self, batches: Iterator[Any]) -> None:
         self._batches = batches
@@ -601,10 +601,10 @@ def check_array_lengths(X: Any, Y: Any, W: Any) -> None:
     check_array_length_consistency(X, Y, W)
 
 
-# --- the share of each module of Keras ------------------------------------------------------------
+# --- the names of each module of Keras ------------------------------------------------------------
 
 
-def _share(*functions: Any, **aliases: Any) -> SimpleNamespace:
+def _group(*functions: Any, **aliases: Any) -> SimpleNamespace:
     named = {function.__name__: function for function in functions} | aliases
     return SimpleNamespace(__all__=list(named), **named)
 
@@ -618,10 +618,10 @@ _FUNCTIONS = (
 )
 _LOOPS = (fit_loop, predict_loop, fit_generator, evaluate_generator, predict_generator)
 
-topology = _share(object_list_uid)
-training_utils = _share(*_FUNCTIONS)
-loops = _share(*_LOOPS, test_loop=test_loop)  # training_arrays and training_generator
-training = _share(  # before Keras 2.2 all are in one module
+topology = _group(object_list_uid)
+training_utils = _group(*_FUNCTIONS)
+loops = _group(*_LOOPS, test_loop=test_loop)  # training_arrays and training_generator
+training = _group(  # before Keras 2.2 all are in one module
     *(*_FUNCTIONS, *_LOOPS, GeneratorEnqueuer, check_array_lengths, slice_X),
     test_loop=test_loop,
     weighted_objective=weighted_objective,

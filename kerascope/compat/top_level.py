@@ -1,4 +1,4 @@
-"""The names of the package `keras` itself: those of `kerascope`, and some that only Keras 3 has."""
+"""The names of the package `keras`: those of `kerascope`, and some that only Keras 3 has."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from kerascope.settings import config
 
 PACKAGE = "kerascope"
 
-# What `keras.__version__` says in each dialect: a version that it follows.
+# Dialect -> the value of `keras.__version__`, the version of Keras that it follows.
 VERSIONS = {"1.2": "1.2.2", "2.2": "2.2.4", "3": "3.0.0"}
 
-# Name of Keras 3 -> our module, and the name in it.
+# Name in Keras 3 -> our module and the name in it.
 _NAMES = {
     "Initializer": ("initializers", "Initializer"),
     "DTypePolicy": ("compat.keras_dtype_policies", "DTypePolicy"),

@@ -1,4 +1,4 @@
-"""What is done to data before a model sees it: sequences, text, images. `keras.preprocessing`."""
+"""Prepare data for models: sequences, text, images. Keras calls it `keras.preprocessing`."""
 
 from kerascope.missing_names import answer_missing_names
 from kerascope.preprocessing import image, sequence, text

@@ -1,9 +1,9 @@
-"""Images as arrays: reading, changing them at random, making batches of them.
+"""Images as arrays: read them, change them at random, make batches.
 
-Keras keeps all of this in `keras.preprocessing.image`. This file has the random changes of one
-image (turn, shift, shear, zoom, colours, brightness; the pixels are moved by a small affine warp in
-NumPy, where Keras calls SciPy) and `ImageDataGenerator`: endless variations of images, and the
-standardizing of their values. `image_files` knows PIL, `image_iterators` makes batches.
+Keras has all of this in `keras.preprocessing.image`. This file contains the random changes of one
+image (rotation, shift, shear, zoom, colors, brightness) and `ImageDataGenerator`, which augments
+and standardizes images. Pixels are moved by an affine warp in NumPy, where Keras uses SciPy.
+`image_files` uses PIL to read files, and `image_iterators` makes batches.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def random_rotation(
     fill_mode: str = "nearest",
     cval: float = 0.0,
 ) -> np.ndarray:
-    """Turn an image by an angle between -`rg` and `rg` degrees.
+    """Rotate an image by a random angle between -`rg` and `rg` degrees.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def random_shift(
     fill_mode: str = "nearest",
     cval: float = 0.0,
 ) -> np.ndarray:
-    """Shift an image by at most the shares `wrg` of its width and `hrg` of its height."""
+    """Shift an image at random by at most `wrg` times its width and `hrg` times its height."""
     shape = np.shape(x)
     tx = _draw(-hrg, hrg) * shape[row_axis]
     ty = _draw(-wrg, wrg) * shape[col_axis]
@@ -118,7 +118,7 @@ def random_shear(
     fill_mode: str = "nearest",
     cval: float = 0.0,
 ) -> np.ndarray:
-    """Shear an image by an angle between -`intensity` and `intensity` degrees."""
+    """Shear an image by a random angle between -`intensity` and `intensity` degrees."""
     axes = (row_axis, col_axis, channel_axis)
     shear = _draw(-intensity, intensity)
     return apply_affine_transform(x, 0, 0, 0, shear, 1, 1, *axes, fill_mode, cval)
@@ -133,12 +133,12 @@ def random_zoom(
     fill_mode: str = "nearest",
     cval: float = 0.0,
 ) -> np.ndarray:
-    """Zoom an image, height and width each by its own factor between the two of `zoom_range`.
+    """Zoom an image by random factors within `zoom_range`, separately for height and width.
 
     Raises
     ------
     ArgumentError
-        `zoom_range` is no pair.
+        `zoom_range` is not a pair.
     """
     low, high = pair(zoom_range, "random_zoom: zoom_range")
     zx, zy = (1, 1) if low == high == 1 else _draw(low, high, 2)
@@ -147,7 +147,7 @@ def random_zoom(
 
 
 def apply_channel_shift(x: ArrayLike, intensity: float, channel_axis: int = 0) -> np.ndarray:
-    """Add a number to all pixels; none leaves the range that the image had.
+    """Add a number to all pixels, and clip them to the original range of the image.
 
     Examples
     --------
@@ -155,12 +155,12 @@ def apply_channel_shift(x: ArrayLike, intensity: float, channel_axis: int = 0) -
     [[[3.0, 8.0, 10.0]]]
     """
     image = np.asarray(x)
-    shifted = image + float(intensity)  # bytes would begin again at 0
+    shifted = image + float(intensity)  # bytes would overflow
     return np.clip(shifted, image.min(), image.max()).astype(image.dtype, copy=False)
 
 
 def random_channel_shift(x: ArrayLike, intensity_range: float, channel_axis: int = 0) -> np.ndarray:
-    """Add a number between -`intensity_range` and `intensity_range` to all pixels."""
+    """Add a random number between -`intensity_range` and `intensity_range` to all pixels."""
     return apply_channel_shift(x, _draw(-intensity_range, intensity_range), channel_axis)
 
 
@@ -172,11 +172,11 @@ def apply_brightness_shift(x: ArrayLike, brightness: float) -> np.ndarray:
     x : array_like
         Pixels from 0 to 255.
     brightness : float
-        Factor; what gets brighter than 255 becomes 255.
+        The factor. Results above 255 become 255.
 
     Notes
     -----
-    The image is not stretched to the whole range before, as Keras 2 did by passing it through PIL.
+    Keras 2 first scales the image to the whole range, by converting it with PIL. This is not done.
 
     Examples
     --------
@@ -184,17 +184,17 @@ def apply_brightness_shift(x: ArrayLike, brightness: float) -> np.ndarray:
     [[[150.0, 255.0]]]
     """
     image = np.asarray(x)
-    brighter = image * float(brightness)  # bytes would begin again at 0
+    brighter = image * float(brightness)  # bytes would overflow
     return np.clip(brighter, 0, 255).astype(image.dtype, copy=False)
 
 
 def random_brightness(x: ArrayLike, brightness_range: Sequence[float]) -> np.ndarray:
-    """Make an image brighter or darker by a factor between the two of `brightness_range`.
+    """Make an image brighter or darker by a random factor within `brightness_range`.
 
     Raises
     ------
     ArgumentError
-        `brightness_range` is no pair.
+        `brightness_range` is not a pair.
     """
     low, high = pair(brightness_range, "random_brightness: brightness_range")
     return apply_brightness_shift(x, _draw(low, high))
@@ -211,10 +211,10 @@ def pair(values: Any, where: str) -> tuple[float, float]:
     Raises
     ------
     ArgumentError
-        It is no pair.
+        The value is not a pair.
     """
     if np.shape(values) != (2,):
-        raise ArgumentError(f"{where} is {values!r}; expected two numbers, as in (0.8, 1.2).")
+        raise ArgumentError(f"{where}: expected two numbers, as in (0.8, 1.2), got {values!r}.")
     return values[0], values[1]
 
 
@@ -238,28 +238,28 @@ def apply_affine_transform(
     cval: float = 0.0,
     order: int = 1,
 ) -> np.ndarray:
-    r"""Return an image turned, shifted, sheared and zoomed about its middle.
+    r"""Rotate, shift, shear and zoom an image about its center; return the new image.
 
     Parameters
     ----------
     x : array_like, 3 axes
         The image.
     theta : float
-        Angle of the turn, in degrees.
+        Angle of rotation, in degrees.
     tx, ty : float
-        Shift along the rows' and the columns' axis, in pixels.
+        Shift along the axis of the rows and of the columns, in pixels.
     shear : float
         Angle of the shear, in degrees.
     zx, zy : float
-        Zoom; less than 1 makes things larger.
+        Zoom factors; less than 1 enlarges the image.
     row_axis, col_axis, channel_axis : int
-        Which axis is which.
+        The positions of the axes.
     fill_mode : {"nearest", "constant", "reflect", "wrap"}
-        What lies outside of the image: its border, `cval`, the image mirrored, the image again.
+        Values outside of the image: its border, `cval`, the mirrored image, the repeated image.
     cval : float
-        See `fill_mode`.
+        The value outside of the image for `fill_mode="constant"`.
     order : {0, 1}
-        0 takes the nearest pixel, 1 interpolates between four.
+        0 uses the nearest pixel, 1 interpolates between four.
 
     Returns
     -------
@@ -267,8 +267,8 @@ def apply_affine_transform(
 
     Notes
     -----
-    The pixel at place :math:`p` comes from place :math:`M (p - c) + c`, where :math:`c` is the
-    middle and :math:`M` the product of turn, shift, shear and zoom.
+    The pixel at position :math:`p` comes from position :math:`M (p - c) + c`, where :math:`c` is
+    the center and :math:`M` the product of rotation, shift, shear and zoom.
 
     Examples
     --------
@@ -293,9 +293,10 @@ def apply_transform(
     fill_mode: str = "nearest",
     cval: float = 0.0,
 ) -> np.ndarray:
-    """Return an image whose pixel at p is that of the place `transform_matrix` p: of Keras 1.
+    """Transform an image by a matrix, with the nearest pixels. A function of Keras 1.
 
-    Each pixel is the nearest one's. Other arguments as for `apply_affine_transform`.
+    The new pixel at p is the old pixel at `transform_matrix` p. For other arguments see
+    `apply_affine_transform`.
     """
     image = np.moveaxis(np.asarray(x), channel_axis, -1)
     matrix = np.asarray(transform_matrix, "float64")
@@ -305,7 +306,7 @@ def apply_transform(
 
 
 def transform_matrix_offset_center(matrix: ArrayLike, x: float, y: float) -> np.ndarray:
-    """Return a matrix that acts about the middle of an image of x rows and y columns: of Keras 1.
+    """Return a matrix that acts about the center of x rows and y columns. A function of Keras 1.
 
     Examples
     --------
@@ -321,7 +322,7 @@ def _shift_by(rows: float, columns: float) -> np.ndarray:
 
 
 def _matrix(theta: float, tx: float, ty: float, shear: float, zx: float, zy: float) -> np.ndarray:
-    """Return the product of the four moves, in homogeneous coordinates."""
+    """Return the product of rotation, shift, shear and zoom, in homogeneous coordinates."""
     angle, slant = math.radians(theta), math.radians(shear)
     turn = [[math.cos(angle), -math.sin(angle), 0], [math.sin(angle), math.cos(angle), 0]]
     moves = [
@@ -336,16 +337,16 @@ def _matrix(theta: float, tx: float, ty: float, shear: float, zx: float, zy: flo
 def warp(
     pixels: np.ndarray, matrix: np.ndarray, fill_mode: str, cval: float, order: int
 ) -> np.ndarray:
-    """Return an image (rows, columns, channels) seen through a matrix about its middle.
+    """Transform an image (rows, columns, channels) by a matrix about its center.
 
     Raises
     ------
     ArgumentError
-        There is no such fill mode or order.
+        The fill mode or the order is unknown.
     """
     check_fill_mode(fill_mode, "apply_affine_transform")
     if order not in (0, 1):
-        raise ArgumentError(f"apply_affine_transform: order is {order!r}; expected 0 or 1.")
+        raise ArgumentError(f"apply_affine_transform: expected order 0 or 1, got {order!r}.")
     rows, columns = _sources(matrix, pixels.shape[0], pixels.shape[1])
     outside = (rows < 0) | (rows > pixels.shape[0] - 1)
     outside |= (columns < 0) | (columns > pixels.shape[1] - 1)
@@ -360,29 +361,29 @@ def warp(
 
 
 def check_fill_mode(fill_mode: str, where: str) -> None:
-    """Raise ArgumentError if there is no such fill mode."""
+    """Raise ArgumentError if the fill mode is unknown."""
     if fill_mode not in FILL_MODES:
         raise ArgumentError(
-            f"{where}: fill_mode is {fill_mode!r}; expected one of {', '.join(FILL_MODES)}. "
-            f"{did_you_mean(str(fill_mode), FILL_MODES)}"
+            f"{where}: unknown fill_mode {fill_mode!r}. "
+            f"{did_you_mean(str(fill_mode), FILL_MODES)}Use one of: {', '.join(FILL_MODES)}."
         )
 
 
 def _sources(matrix: np.ndarray, height: int, width: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return for each pixel the place, row and column, that it comes from."""
+    """Return the row and the column that each pixel of the new image comes from."""
     middle_row, middle_column = (height - 1) / 2, (width - 1) / 2
     down = np.arange(height)[:, np.newaxis] - middle_row
     across = np.arange(width)[np.newaxis, :] - middle_column
     rows = matrix[0, 0] * down + matrix[0, 1] * across + matrix[0, 2] + middle_row
     columns = matrix[1, 0] * down + matrix[1, 1] * across + matrix[1, 2] + middle_column
-    # Turns by 90 degrees shall not leave the image by a rounding error.
+    # Rounded, so that rotations by 90 degrees do not leave the image by a rounding error.
     return np.round(rows, 9), np.round(columns, 9)
 
 
 def _interpolated(
     pixels: np.ndarray, rows: np.ndarray, columns: np.ndarray, fill_mode: str
 ) -> np.ndarray:
-    """Return the mean of the four pixels around each place, weighted by nearness."""
+    """Return the pixels at non-integer positions by bilinear interpolation."""
     height, width, channels = pixels.shape
     dtype = pixels.dtype if pixels.dtype.kind == "f" else np.dtype(np.float64)
     top, left = np.floor(rows), np.floor(columns)
@@ -398,7 +399,7 @@ def _interpolated(
 
 
 def _inside(places: np.ndarray, size: int, fill_mode: str) -> np.ndarray:
-    """Return the place inside the image that stands for each place on an endless plane."""
+    """Map positions on an endless plane to positions inside the image, by the fill mode."""
     whole = places.astype(np.int64)
     if fill_mode == "wrap":
         return whole % size
@@ -408,64 +409,64 @@ def _inside(places: np.ndarray, size: int, fill_mode: str) -> np.ndarray:
     return np.clip(whole, 0, size - 1)
 
 
-# --- generators of changed images -----------------------------------------------------------------
+# --- generators of augmented images ---------------------------------------------------------------
 
 
-Range = float | Sequence[float]  # how far a random change may go
+Range = float | Sequence[float]  # the limits of a random change
 
 
 class ImageDataGenerator:
-    """Makes batches of images that are changed at random and standardized.
+    """Makes batches of images, changed at random (augmented) and standardized.
 
     Parameters
     ----------
     featurewise_center, featurewise_std_normalization : bool
-        Take the mean of all images off, divide by their deviation; `fit` measures them.
+        Subtract the mean of all images; divide by their standard deviation. Call `fit` first.
     samplewise_center, samplewise_std_normalization : bool
-        The same with each image's own mean and deviation.
+        The same with the mean and the standard deviation of each image.
     zca_whitening : bool
-        Make the pixels uncorrelated; `fit` measures how.
+        Make the pixels uncorrelated. Call `fit` first.
     zca_epsilon : float
-        Keeps that finite.
+        Small number for the whitening, to avoid division by zero.
     rotation_range : float
-        Greatest angle in degrees.
+        Largest angle in degrees.
     width_shift_range, height_shift_range : float, int or 1-D array_like
-        Greatest shift: less than 1 is a share of the size, a whole number so many pixels, a list
-        the shifts to choose from.
+        Largest shift. Less than 1 is a fraction of the size, an integer a number of pixels, and a
+        list the shifts to choose from.
     brightness_range : (float, float), optional
-        Least and greatest factor, for pixels from 0 to 255.
+        Smallest and largest factor, for pixels from 0 to 255.
     shear_range : float
-        Greatest angle in degrees.
+        Largest angle in degrees.
     zoom_range : float or (float, float)
-        From 1 - zoom_range to 1 + zoom_range, or least and greatest factor.
+        Factors from 1 - zoom_range to 1 + zoom_range, or smallest and largest factor.
     channel_shift_range : float
-        Greatest number that is added to all pixels.
+        Largest number to add to all pixels.
     fill_mode : {"nearest", "constant", "reflect", "wrap"}
-        What comes from outside of the image; see `apply_affine_transform`.
+        Values outside of the image; see `apply_affine_transform`.
     cval : float
-        See `fill_mode`.
+        See `apply_affine_transform`.
     horizontal_flip, vertical_flip : bool
-        Mirror every other image.
+        Mirror an image with probability 0.5.
     rescale : float, optional
-        Multiply all values by this.
+        Factor for all values.
     preprocessing_function : callable, optional
         Called with each changed image, before it is rescaled.
     data_format : {"channels_last", "channels_first"}, optional
     validation_split : float
-        Share of the data that `subset="validation"` gets.
+        Fraction of the data for `subset="validation"`.
     dtype : dtype, optional
 
     Attributes
     ----------
     mean, std : ndarray or None
-        Of each channel, over all images; `fit` sets them.
+        Mean and standard deviation of each channel over all images; set by `fit`.
     principal_components : ndarray or None
-        The matrix that makes pixels uncorrelated; `fit` sets it.
+        The matrix that makes pixels uncorrelated; set by `fit`.
 
     Raises
     ------
     ArgumentError
-        An argument makes no sense.
+        An argument is invalid.
 
     Examples
     --------
@@ -515,8 +516,8 @@ class ImageDataGenerator:
         check_fill_mode(fill_mode, "ImageDataGenerator")
         if validation_split and not 0 < validation_split < 1:
             raise ArgumentError(
-                f"ImageDataGenerator: validation_split is {validation_split}; expected a share "
-                "between 0 and 1."
+                "ImageDataGenerator: expected a validation_split between 0 and 1, "
+                f"got {validation_split}."
             )
         if brightness_range is not None:
             pair(brightness_range, "ImageDataGenerator: brightness_range")
@@ -545,10 +546,10 @@ class ImageDataGenerator:
         self.mean: Any = None
         self.std: Any = None
         self.principal_components: Any = None
-        self._settle_contradictions()
+        self._resolve_conflicts()
 
-    def _settle_contradictions(self) -> None:
-        """Switch on what another argument needs, and say so."""
+    def _resolve_conflicts(self) -> None:
+        """Set arguments that other arguments require, with a warning."""
         for needing, needed in (
             ("zca_whitening", "featurewise_center"),
             ("featurewise_std_normalization", "featurewise_center"),
@@ -556,7 +557,7 @@ class ImageDataGenerator:
         ):
             if getattr(self, needing) and not getattr(self, needed):
                 setattr(self, needed, True)
-                warn(f"ImageDataGenerator: {needing} needs {needed}=True, which is set now.")
+                warn(f"ImageDataGenerator: {needing} needs {needed}=True, so it is set.")
         if self.zca_whitening and self.featurewise_std_normalization:
             self.featurewise_std_normalization = False
             warn("ImageDataGenerator: zca_whitening replaces featurewise_std_normalization.")
@@ -578,7 +579,7 @@ class ImageDataGenerator:
     ) -> NumpyArrayIterator:
         """Return batches of the images in an array; see `NumpyArrayIterator`."""
         make_folder_for_pictures(save_to_dir)
-        return NumpyArrayIterator(**by_name(locals()), **self._of_iterators)
+        return NumpyArrayIterator(**by_name(locals()), **self._iterator_arguments)
 
     def flow_from_directory(
         self,
@@ -597,29 +598,29 @@ class ImageDataGenerator:
         subset: str | None = None,
         interpolation: str = "nearest",
     ) -> DirectoryIterator:
-        """Return batches of the images in a folder, which has a folder for each class.
+        """Return batches of the images in a folder that contains a folder for each class.
 
         Parameters
         ----------
         directory : path
         target_size : (int, int)
-            Height and width that all images are brought to.
+            Height and width to which all images are resized.
         color_mode : {"rgb", "rgba", "grayscale"}
         classes : list of str, optional
-            The folders, in the order of their numbers. Default: all, sorted.
+            The folders, in the order of the class numbers. Default: all, sorted.
         class_mode : {"categorical", "binary", "sparse", "input", None}
-            Targets: one-hot rows, 0.0 and 1.0, numbers, the images themselves, or none.
+            The targets: one-hot rows, 0.0 and 1.0, class numbers, the images themselves, or none.
         batch_size, shuffle, seed, subset
             See `NumpyArrayIterator`.
         save_to_dir, save_prefix, save_format
             Write each image that was made to a file in this folder.
         follow_links : bool
-            Follow links to folders.
+            Whether to follow symbolic links to folders.
         interpolation : str
             See `load_img`.
         """
         make_folder_for_pictures(save_to_dir)
-        return DirectoryIterator(**by_name(locals()), **self._of_iterators)
+        return DirectoryIterator(**by_name(locals()), **self._iterator_arguments)
 
     def flow_from_dataframe(
         self,
@@ -647,25 +648,25 @@ class ImageDataGenerator:
         ----------
         dataframe : DataFrame, or dict of str to list
         directory : path
-            The folder in which the files are; rows whose file is not there are left out.
+            The folder with the files. Rows without a file are skipped.
         x_col : str
             Column with the names of the files.
         y_col : str or list of str
             Column with the targets; several only for `class_mode="other"`.
         has_ext : bool
-            Whether the names have their endings.
+            Whether the names contain the file extension.
         class_mode : {"categorical", "binary", "sparse", "input", "other", None}
-            As for `flow_from_directory`; "other" takes the columns' numbers as they are.
+            As for `flow_from_directory`; "other" uses the numbers in the columns.
         target_size, color_mode, classes, batch_size, shuffle, seed, subset, interpolation
             As for `flow_from_directory`.
         save_to_dir, save_prefix, save_format
             Write each image that was made to a file in this folder.
         """
         make_folder_for_pictures(save_to_dir)
-        return DataFrameIterator(**by_name(locals()), **self._of_iterators)
+        return DataFrameIterator(**by_name(locals()), **self._iterator_arguments)
 
     @property
-    def _of_iterators(self) -> dict[str, Any]:
+    def _iterator_arguments(self) -> dict[str, Any]:
         return {"image_data_generator": self, "data_format": self.data_format, "dtype": self.dtype}
 
     # --- random changes ---------------------------------------------------------------------------
@@ -673,19 +674,19 @@ class ImageDataGenerator:
     def get_random_transform(
         self, img_shape: tuple[int, ...], seed: int | None = None
     ) -> dict[str, Any]:
-        """Draw the changes for one image.
+        """Return random parameters for the changes of one image.
 
         Parameters
         ----------
         img_shape : tuple of int
         seed : int, optional
-            Makes them repeatable; by default they come from NumPy's global generator.
+            Makes them repeatable. By default they are drawn from NumPy's global generator.
 
         Returns
         -------
         dict
             "theta", "tx", "ty", "shear", "zx", "zy", "flip_horizontal", "flip_vertical",
-            "channel_shift_intensity", "brightness": what `apply_transform` takes.
+            "channel_shift_intensity", "brightness", for `apply_transform`.
         """
         rng: Any = np.random if seed is None else np.random.RandomState(seed)
         theta = rng.uniform(-self.rotation_range, self.rotation_range) if self.rotation_range else 0
@@ -713,9 +714,9 @@ class ImageDataGenerator:
         }
 
     def apply_transform(self, x: np.ndarray, transform_parameters: dict[str, Any]) -> np.ndarray:
-        """Return an image, 3 axes, with the changes that `get_random_transform` drew.
+        """Return an image (3 axes) changed by the parameters that `get_random_transform` returned.
 
-        Missing ones change nothing, so `apply_transform(x, {"theta": 40})` only turns.
+        Missing parameters change nothing, so `apply_transform(x, {"theta": 40})` only rotates.
         """
         given = transform_parameters.get
         rows, columns, channels = self.row_axis - 1, self.col_axis - 1, self.channel_axis - 1
@@ -735,9 +736,9 @@ class ImageDataGenerator:
         return image
 
     def random_transform(self, x: np.ndarray, seed: int | None = None) -> np.ndarray:
-        """Return an image, 3 axes, changed at random."""
+        """Return an image (3 axes) changed at random."""
         if np.ndim(x) != 3:
-            raise DataError(f"random_transform: x has shape {np.shape(x)}; expected 3 axes.")
+            raise DataError(f"random_transform: expected 3 axes, got shape {np.shape(x)}.")
         return self.apply_transform(x, self.get_random_transform(x.shape, seed))
 
     # --- measuring and standardizing --------------------------------------------------------------
@@ -760,32 +761,32 @@ class ImageDataGenerator:
     def fit(
         self, x: ArrayLike, augment: bool = False, rounds: int = 1, seed: int | None = None
     ) -> None:
-        """Measure images: mean, deviation, and what ZCA needs, as far as they are asked for.
+        """Compute the statistics that standardizing needs: mean, deviation, whitening matrix.
 
         Parameters
         ----------
         x : array_like, 4 axes
             The images.
         augment : bool
-            Measure images that were changed at random.
+            Whether to use images that are changed at random.
         rounds : int
-            With `augment`, how often each image is taken.
+            With `augment`, how often each image is used.
         seed : int, optional
             Makes the changes repeatable.
 
         Raises
         ------
         DataError
-            `x` has not 4 axes, or holds no image.
+            `x` does not have 4 axes, or is empty.
         """
         images = np.array(x, dtype=self.dtype)
         if images.ndim != 4:
             raise DataError(
-                f"ImageDataGenerator: fit: x has shape {images.shape}; expected 4 axes: samples, "
-                "rows, columns and channels."
+                "ImageDataGenerator: fit: expected 4 axes (samples, rows, columns, channels), "
+                f"got shape {images.shape}."
             )
         if not len(images):
-            raise DataError("ImageDataGenerator: fit: x is empty; expected at least one image.")
+            raise DataError("ImageDataGenerator: fit: expected at least one image, got none.")
         warn_of_channels(images.shape, self.data_format, "ImageDataGenerator: fit")
         if augment:
             images = self._changed(images, rounds, seed)
@@ -811,15 +812,15 @@ class ImageDataGenerator:
         )
 
     def standardize(self, x: Any) -> np.ndarray:
-        """Return an image, or a batch, with the changes of value that were asked for.
+        """Return an image or a batch with standardized values, by the settings of this object.
 
-        In this order: the preprocessing function, `rescale`, the image's own mean and deviation,
-        those of all images, ZCA. `x` stays as it is.
+        The steps are: the preprocessing function, `rescale`, mean and deviation of the image, mean
+        and deviation of all images, ZCA. `x` is not changed.
 
         Warns
         -----
         KerascopeWarning
-            `fit` did not measure yet what is needed; that step is left out.
+            A step needs statistics, but `fit` was not called; the step is skipped.
         """
         image = x if self.preprocessing_function is None else self.preprocessing_function(x)
         if self.rescale:
@@ -843,7 +844,7 @@ class ImageDataGenerator:
         if getattr(self, attribute) is not None:
             return True
         warn(
-            f"ImageDataGenerator: {wish} is asked for, but nothing was measured; it is left out. "
+            f"ImageDataGenerator: {wish} is skipped, because it needs statistics of the images. "
             "Call fit(images) first."
         )
         return False
@@ -856,12 +857,12 @@ def _zoom_factors(zoom_range: Any) -> tuple[float, float]:
 
 
 def _shift(rng: Any, reach: Range, size: int) -> float:
-    """Draw a shift in pixels."""
+    """Return a random shift in pixels."""
     if not np.any(reach):
         return 0
     if isinstance(reach, (float, np.floating)):
         shift = rng.uniform(-reach, reach)
-    else:  # a number of pixels stands for all below it, a list for itself
+    else:  # an integer means all numbers of pixels below it, a list its own elements
         shift = rng.choice(reach) * rng.choice([-1, 1])
     return float(shift * size if np.max(np.abs(reach)) < 1 else shift)
 
@@ -869,7 +870,7 @@ def _shift(rng: Any, reach: Range, size: int) -> float:
 def _whitening(images: np.ndarray, epsilon: float) -> np.ndarray:
     r"""Return the symmetric matrix that makes the pixels of images uncorrelated.
 
-    With the covariance :math:`\Sigma = U S U^T` it is
+    For the covariance :math:`\Sigma = U S U^T`, the matrix is
     :math:`U (S + \epsilon)^{-1/2} U^T`.
     """
     flat = images.reshape(len(images), -1)

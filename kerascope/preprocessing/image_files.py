@@ -1,6 +1,6 @@
-"""Images as arrays, as PIL images and as files.
+"""Convert images between arrays, PIL images and files.
 
-Only these functions need PIL (the package "pillow"): `pip install kerascope[image]`.
+Only these functions need PIL (the package "pillow"): `pip install 'kerascope[image]'`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def pil_image(where: str) -> ModuleType:
     except ImportError as error:
         raise MissingToolError(
             f"{where}: image files need PIL. Install it: pip install 'kerascope[image]'. "
-            "Arrays of pixels need nothing."
+            "Arrays of pixels do not need it."
         ) from error
     return Image
 
@@ -49,15 +49,15 @@ def checked_data_format(data_format: str | None, where: str) -> str:
     Raises
     ------
     ArgumentError
-        There is no such layout.
+        The layout is unknown.
     """
     layouts = {"tf": "channels_last", "th": "channels_first"}
     chosen = config.image_data_format if data_format is None else data_format
     chosen = layouts.get(chosen, chosen)
     if chosen not in layouts.values():
         raise ArgumentError(
-            f"{where}: data_format is {data_format!r}; expected 'channels_last' or "
-            f"'channels_first'. {did_you_mean(str(chosen), layouts.values())}"
+            f"{where}: expected data_format 'channels_last' or 'channels_first', got "
+            f"{data_format!r}. {did_you_mean(str(chosen), layouts.values())}".rstrip()
         )
     return chosen
 
@@ -73,14 +73,14 @@ def array_to_img(
         1, 3 or 4 channels.
     data_format : {"channels_last", "channels_first"}, optional
     scale : bool
-        Stretch the values to the range from 0 to 255.
+        Whether to scale the values to the range from 0 to 255.
     dtype : dtype, optional
-        Type to compute in.
+        Dtype of the computation.
 
     Raises
     ------
     ArgumentError
-        It has not 3 axes, or another number of channels.
+        The array does not have 3 axes, or not 1, 3 or 4 channels.
     MissingToolError
         PIL is not installed.
     """
@@ -88,7 +88,7 @@ def array_to_img(
     pixels = np.asarray(x, dtype=config.floatx if dtype is None else dtype)
     layout = checked_data_format(data_format, "array_to_img")
     if pixels.ndim != 3:
-        raise ArgumentError(f"array_to_img: x has shape {pixels.shape}; expected 3 axes.")
+        raise ArgumentError(f"array_to_img: expected 3 axes, got shape {pixels.shape}.")
     if layout == "channels_first":
         pixels = pixels.transpose(1, 2, 0)
     if scale:
@@ -98,7 +98,7 @@ def array_to_img(
     channels = pixels.shape[2]
     if channels not in (1, 3, 4):
         raise ArgumentError(
-            f"array_to_img: x has {channels} channels ({layout}); expected 1, 3 or 4. "
+            f"array_to_img: expected 1, 3 or 4 channels, got {channels} ({layout}). "
             "Is it the other data_format?"
         )
     small = pixels.astype("uint8")
@@ -121,7 +121,7 @@ def img_to_array(
     Raises
     ------
     ArgumentError
-        It has neither 2 nor 3 axes.
+        The image has neither 2 nor 3 axes.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def img_to_array(
     layout = checked_data_format(data_format, "img_to_array")
     pixels = np.array(img, dtype=config.floatx if dtype is None else dtype)
     if pixels.ndim not in (2, 3):
-        raise ArgumentError(f"img_to_array: shape {pixels.shape}; expected 2 or 3 axes.")
+        raise ArgumentError(f"img_to_array: expected 2 or 3 axes, got shape {pixels.shape}.")
     if pixels.ndim == 2:
         pixels = pixels[:, :, np.newaxis]
     return pixels.transpose(2, 0, 1) if layout == "channels_first" else pixels
@@ -144,39 +144,40 @@ def load_img(
     target_size: tuple[int, int] | None = None,
     interpolation: str = "nearest",
 ) -> Any:
-    """Return an image file as a PIL image.
+    """Read an image file; return a PIL image.
 
     Parameters
     ----------
     path : path
     grayscale : bool
-        The older word for `color_mode="grayscale"`.
+        The older spelling of `color_mode="grayscale"`.
     color_mode : {"rgb", "rgba", "grayscale"}
-        What the image is turned into.
+        The mode to which the image is converted.
     target_size : (int, int), optional
-        Height and width to bring it to.
+        Height and width to which it is resized.
     interpolation : {"nearest", "bilinear", "bicubic", "hamming", "box", "lanczos"}
-        How, if `target_size` is another one.
+        How to resize.
 
     Raises
     ------
     ArgumentError
-        There is no such mode or interpolation.
+        The mode or the interpolation is unknown.
     UnavailableError
-        The file is not there, or it is no image.
+        The file cannot be read, or is not an image.
     MissingToolError
         PIL is not installed.
     """
     image = pil_image("load_img")
     if grayscale:
-        message = "load_img: grayscale is an old word; today it is color_mode='grayscale'."
+        message = "load_img: grayscale is an old spelling. Use color_mode='grayscale'."
         warnings.warn(message, SpellingWarning, stacklevel=2)
         color_mode = "grayscale"
     mode, _ = checked_color_mode(color_mode, "load_img")
     if interpolation not in INTERPOLATIONS:
         raise ArgumentError(
-            f"load_img: interpolation is {interpolation!r}; expected one of "
-            f"{', '.join(INTERPOLATIONS)}. {did_you_mean(str(interpolation), INTERPOLATIONS)}"
+            f"load_img: unknown interpolation {interpolation!r}. "
+            f"{did_you_mean(str(interpolation), INTERPOLATIONS)}"
+            f"Use one of: {', '.join(INTERPOLATIONS)}."
         )
     if target_size is not None:
         where = "load_img: target_size (height, width)"
@@ -193,16 +194,16 @@ def load_img(
 
 
 def checked_color_mode(color_mode: str, where: str) -> tuple[str, int]:
-    """Return PIL's word for a colour mode, and its number of channels.
+    """Return PIL's name of a color mode, and its number of channels.
 
     Raises
     ------
     ArgumentError
-        There is no such mode.
+        The mode is unknown.
     """
     if color_mode not in COLOR_MODES:
         raise ArgumentError(
-            f"{where}: color_mode is {color_mode!r}; expected 'rgb', 'rgba' or 'grayscale'."
+            f"{where}: expected color_mode 'rgb', 'rgba' or 'grayscale', got {color_mode!r}."
         )
     return COLOR_MODES[color_mode]
 
@@ -224,14 +225,14 @@ def save_img(
     data_format, scale
         See `array_to_img`.
     file_format : str, optional
-        Default: what the end of the name says.
+        Default: the extension of the name.
     **kwargs
-        Go to PIL's `save`.
+        Further arguments of PIL's `save`.
     """
     img = array_to_img(x, data_format=data_format, scale=scale)
     ending = (file_format or Path(path).suffix.lstrip(".")).lower()
     if img.mode == "RGBA" and ending in ("jpg", "jpeg"):
-        warnings.warn("save_img: JPEG has no transparency; it is left out.", stacklevel=2)
+        warnings.warn("save_img: JPEG has no transparency, so it is lost.", stacklevel=2)
         img = img.convert("RGB")
     try:
         img.save(path, format="jpeg" if file_format == "jpg" else file_format, **kwargs)
@@ -242,13 +243,13 @@ def save_img(
 def list_pictures(
     directory: str | os.PathLike[str], ext: str | tuple[str, ...] = "jpg|jpeg|bmp|png|ppm|tif|tiff"
 ) -> list[str]:
-    """Return the paths of the image files in a folder and in those below it, sorted.
+    """Return the sorted paths of the image files in a folder and all its subfolders.
 
     Parameters
     ----------
     directory : path
     ext : str or tuple of str
-        Ends of their names; in a text separated by "|".
+        Extensions of the files; in a string separated by "|".
     """
     endings = ext.split("|") if isinstance(ext, str) else ext
     pattern = re.compile(rf".*\.({'|'.join(re.escape(end.lstrip('.')) for end in endings)})", re.I)

@@ -1,6 +1,6 @@
-"""Batches of images that lie in an array, in folders, or in files that a table lists.
+"""Make batches of images from an array, from folders, or from files listed in a table.
 
-`ImageIterator` is the base of all; an `ImageDataGenerator` (`image.py`) makes the iterators, and
+`ImageIterator` is the base class. An `ImageDataGenerator` (`image.py`) creates the iterators, and
 changes each image at random.
 """
 
@@ -38,33 +38,33 @@ SUBSETS = ("training", "validation", None)
 
 
 class ImageChanges(Protocol):
-    """What an iterator asks of an `ImageDataGenerator`."""
+    """The methods of `ImageDataGenerator` that an iterator uses."""
 
     validation_split: float
 
     def get_random_transform(
         self, img_shape: tuple[int, ...], seed: int | None = None
     ) -> dict[str, Any]:
-        """Draw the changes for one image."""
+        """Return random parameters for the changes of one image."""
 
     def apply_transform(self, x: np.ndarray, transform_parameters: dict[str, Any]) -> np.ndarray:
-        """Return an image with these changes."""
+        """Return an image with these changes applied."""
 
     def standardize(self, x: Any) -> np.ndarray:
-        """Return an image with the changes of value that were asked for."""
+        """Return an image with standardized values."""
 
 
 class Iterator(Sequence):
-    """Batches of n samples, in order or shuffled; a subclass makes them.
+    """Base class of iterators over batches of n samples, in order or shuffled.
 
     Parameters
     ----------
     n : int
         Number of samples.
     batch_size : int
-        The last batch may have fewer.
+        Number of samples in a batch; the last batch may have fewer.
     shuffle : bool
-        Take the samples in another order in each pass.
+        Whether to use a new random order in each pass.
     seed : int, optional
         Makes everything random repeatable. By default drawn from NumPy's global generator, which
         `np.random.seed` sets.
@@ -72,14 +72,14 @@ class Iterator(Sequence):
     Attributes
     ----------
     pass_number : int
-        How many passes over the samples are over.
+        Number of completed passes over the samples.
     """
 
     def __init__(self, n: int, batch_size: int, shuffle: bool, seed: int | None) -> None:
         if not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
-            raise ArgumentError(f"batch_size is {batch_size!r}; expected a whole number >= 1.")
+            raise ArgumentError(f"Iterator: expected batch_size >= 1 (int), got {batch_size!r}.")
         if seed is not None and not is_whole(seed, 0):
-            raise ArgumentError(f"seed is {seed!r}; expected a whole number >= 0, or None.")
+            raise ArgumentError(f"Iterator: expected seed >= 0 (int) or None, got {seed!r}.")
         self.n = n
         self.batch_size = int(batch_size)
         self.shuffle = shuffle
@@ -92,7 +92,7 @@ class Iterator(Sequence):
         self.lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the lock out, so that an iterator can go to another process."""
+        """Return the state without the lock, so that an iterator can be sent to another process."""
         return {name: value for name, value in vars(self).items() if name != "lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -100,12 +100,12 @@ class Iterator(Sequence):
         self.lock = threading.Lock()
 
     def get_state(self) -> dict[str, int]:
-        """Return the place in the passes, for a run that goes on from a backup."""
+        """Return the position in the passes, to resume a run from a backup."""
         counts = {"batch_index": self.batch_index, "total_batches_seen": self.total_batches_seen}
         return {"seed": self._seed, "pass_number": self.pass_number, **counts}
 
     def set_state(self, state: dict[str, int]) -> None:
-        """Go to a place that `get_state` returned."""
+        """Continue at a position that `get_state` returned."""
         self._seed, self.pass_number = state["seed"], state["pass_number"]
         self.batch_index = state["batch_index"]
         self.total_batches_seen = state["total_batches_seen"]
@@ -116,19 +116,19 @@ class Iterator(Sequence):
         return -(-self.n // self.batch_size)
 
     def __getitem__(self, index: int) -> Any:
-        """Return batch number `index` of this pass."""
+        """Return batch number `index` of the current pass."""
         if not -len(self) <= index < len(self):
-            raise IndexError(f"batch {index} of {len(self)}")
+            raise IndexError(f"Iterator: expected a batch < {len(self)}, got {index}.")
         start = index % len(self) * self.batch_size
         places = self._order()[start : start + self.batch_size]
         return self._get_batches_of_transformed_samples(places)
 
     def on_epoch_end(self) -> None:
-        """Begin another pass."""
+        """Start the next pass."""
         self.pass_number += 1
 
     def _order(self) -> np.ndarray:
-        """Return the samples in the order of this pass."""
+        """Return the indices of the samples in the order of the current pass."""
         if self._known_order is None or self._known_order[0] != self.pass_number:
             order = np.arange(self.n)
             if self.shuffle:
@@ -137,13 +137,13 @@ class Iterator(Sequence):
         return self._known_order[1]
 
     def sample_seed(self, place: int) -> int:
-        """Return the seed for what is random about one sample in this pass."""
+        """Return the seed for the random changes of one sample in the current pass."""
         sequence = np.random.SeedSequence([self._seed, self.pass_number, int(place)])
         return int(sequence.generate_state(1)[0])
 
     def _get_batches_of_transformed_samples(self, index_array: np.ndarray) -> Any:
-        """Return the batch of these samples: the one method that a subclass must have."""
-        raise NotImplementedError(f"{type(self).__name__} does not define its batches")
+        """Return the batch of these samples. A subclass must define this method."""
+        raise NotImplementedError(f"{type(self).__name__} must define how to make batches.")
 
     # --- as an endless iterator -------------------------------------------------------------------
 
@@ -151,7 +151,7 @@ class Iterator(Sequence):
         return self
 
     def __next__(self) -> Any:
-        with self.lock:  # several threads may ask
+        with self.lock:  # several threads may call it
             if self.n == 0:
                 raise StopIteration
             if self.batch_index >= len(self):
@@ -166,14 +166,14 @@ class Iterator(Sequence):
     next = __next__
 
     def reset(self) -> None:
-        """Go back to the first batch of the pass."""
+        """Restart the current pass at its first batch."""
         self.batch_index = 0
 
 
 class ImageIterator(Iterator):
-    """What iterators over images share: settings, random changes, saving what they made.
+    """Base class of iterators over images: settings, random changes, saving of images.
 
-    A subclass has `_load(place)`, which returns one image as an array.
+    A subclass defines `_load(place)`, which returns one image as an array.
     """
 
     def __init__(
@@ -202,7 +202,7 @@ class ImageIterator(Iterator):
         super().__init__(n, batch_size, shuffle, seed)
 
     def _load(self, place: int) -> np.ndarray:
-        raise NotImplementedError(f"{type(self).__name__} does not define how to load an image")
+        raise NotImplementedError(f"{type(self).__name__} must define _load(place).")
 
     def _images(self, index_array: np.ndarray) -> np.ndarray:
         """Return the changed and standardized images of a batch in one array."""
@@ -227,25 +227,25 @@ class ImageIterator(Iterator):
 
 
 def check_subset(subset: str | None) -> None:
-    """Raise ArgumentError if there is no such part of the data."""
+    """Raise ArgumentError if the name of a subset is unknown."""
     if subset not in SUBSETS:
-        raise ArgumentError(f"subset is {subset!r}; expected 'training', 'validation' or None.")
+        raise ArgumentError(f"subset: expected 'training', 'validation' or None, got {subset!r}.")
 
 
 # --- images in an array ---------------------------------------------------------------------------
 
 
 class NumpyArrayIterator(ImageIterator):
-    """Batches of images that lie in one array; `ImageDataGenerator.flow` makes it.
+    """Batches of the images in one array. `ImageDataGenerator.flow` returns it.
 
     Parameters
     ----------
     x : array_like, 4 axes, or tuple (images, list of arrays)
-        Images; the other arrays go along unchanged.
+        The images. The other arrays are batched unchanged.
     y : array_like or None
         Targets.
     image_data_generator : ImageDataGenerator
-        Changes the images.
+        The object that changes the images.
     batch_size, shuffle, seed
         See `Iterator`.
     sample_weight : array_like, optional
@@ -254,13 +254,13 @@ class NumpyArrayIterator(ImageIterator):
     save_to_dir, save_prefix, save_format
         Write each image that was made to a file in this folder.
     subset : {"training", "validation"}, optional
-        Which part, if the generator has a `validation_split`.
+        The part of the data, if the generator has a `validation_split`.
     dtype : dtype, optional
 
     Raises
     ------
     DataError
-        The arrays have different lengths, or images have not 3 axes.
+        The arrays have different lengths, or the images do not have 3 axes.
     """
 
     def __init__(
@@ -317,8 +317,8 @@ def _images_and_others(x: Any) -> tuple[np.ndarray, list[Any]]:
     images = np.asarray(x)
     if images.ndim != 4:
         raise DataError(
-            f"NumpyArrayIterator: x has shape {images.shape}; expected 4 axes: samples, rows, "
-            "columns and channels. For grey images add the last one: x[..., np.newaxis]."
+            "NumpyArrayIterator: expected 4 axes (samples, rows, columns, channels), got shape "
+            f"{images.shape}. For gray images add the last one: x[..., np.newaxis]."
         )
     return images, others
 
@@ -326,14 +326,12 @@ def _images_and_others(x: Any) -> tuple[np.ndarray, list[Any]]:
 def _of_length(array: ArrayLike, name: str, length: int) -> np.ndarray:
     values = np.asarray(array)
     if len(values) != length:
-        raise DataError(
-            f"NumpyArrayIterator: {name} has {len(values)} rows; expected {length}, as the images."
-        )
+        raise DataError(f"NumpyArrayIterator: expected {length} rows in {name}, got {len(values)}.")
     return values
 
 
 def _part(length: int, subset: str | None, generator: ImageChanges) -> slice:
-    """Return which of the samples belong to a subset: validation has the first ones."""
+    """Return the slice of the samples in a subset. Validation data comes first."""
     if subset is None:
         return slice(None)
     split = int(length * generator.validation_split)
@@ -341,17 +339,17 @@ def _part(length: int, subset: str | None, generator: ImageChanges) -> slice:
 
 
 def warn_of_channels(shape: tuple[int, ...], data_format: str, where: str) -> None:
-    """Warn if images have a strange number of channels: it may be the other layout."""
+    """Warn if images do not have 1, 3 or 4 channels: the layout may be wrong."""
     channels = shape[1 if data_format == "channels_first" else 3]
     if channels not in (1, 3, 4):
         warn(
-            f"{where}: images of shape {shape[1:]} have {channels} channels ({data_format}); "
-            "expected 1, 3 or 4. Is it the other data_format?"
+            f"{where}: expected images with 1, 3 or 4 channels, got {channels} in shape "
+            f"{shape[1:]} ({data_format}). Is it the other data_format?"
         )
 
 
 def make_folder_for_pictures(folder: str | os.PathLike[str] | None) -> None:
-    """Make the folder for saved images, if one is asked for."""
+    """Create the folder for saved images, if its path is given."""
     if folder:
         Path(folder).mkdir(parents=True, exist_ok=True)
 
@@ -364,14 +362,14 @@ _OF_FILES = ("target_size", "color_mode", "classes", "class_mode", "interpolatio
 
 
 class FileIterator(ImageIterator):
-    """What iterators over image files share.
+    """Base class of iterators over image files.
 
     Attributes
     ----------
     filenames : list of str
-        Below `directory`.
+        Paths relative to `directory`.
     classes : ndarray
-        Number of each file's class.
+        Class number of each file.
     class_indices : dict of str to int
     num_classes, samples : int
     image_shape : tuple of int
@@ -388,14 +386,14 @@ class FileIterator(ImageIterator):
         class_mode: str | None,
         interpolation: str,
     ) -> None:
-        """Set what tells how a file becomes an array."""
+        """Check and store the settings for reading a file."""
         _, channels = checked_color_mode(color_mode, type(self).__name__)
         known = (*CLASS_MODES, "other") if isinstance(self, DataFrameIterator) else CLASS_MODES
         if class_mode not in known:
             words = [str(mode) for mode in known]
             raise ArgumentError(
-                f"{type(self).__name__}: class_mode is {class_mode!r}; expected one of "
-                f"{', '.join(words)}. {did_you_mean(str(class_mode), words)}"
+                f"{type(self).__name__}: unknown class_mode {class_mode!r}. "
+                f"{did_you_mean(str(class_mode), words)}Use one of: {', '.join(words)}."
             )
         if not os.path.isdir(directory):
             raise UnavailableError(f"{type(self).__name__}: no folder {os.fspath(directory)!r}.")
@@ -452,21 +450,21 @@ class FileIterator(ImageIterator):
 
     class_indices: dict[str, int]
 
-    def _tell(self) -> None:
+    def _show_counts(self) -> None:
         show("message", f"Found {self.samples} images belonging to {self.num_classes} classes.")
 
 
 class DirectoryIterator(FileIterator):
-    """Batches of images from a folder that has a folder for each class.
+    """Batches of images from a folder that contains a folder for each class.
 
-    `ImageDataGenerator.flow_from_directory` makes it, and says what the arguments are.
+    `ImageDataGenerator.flow_from_directory` returns it and documents the arguments.
 
     Raises
     ------
     UnavailableError
-        There is no such folder.
+        The folder does not exist.
     ArgumentError
-        There is no such mode or subset.
+        The mode or the subset is unknown.
 
     Warns
     -----
@@ -508,7 +506,7 @@ class DirectoryIterator(FileIterator):
             self.filenames += part
             numbers += [number] * len(part)
         self.classes = np.array(numbers, dtype="int32")
-        self._tell()
+        self._show_counts()
         super().__init__(self.samples, **shared)
 
 
@@ -518,7 +516,7 @@ def _warn_of_missing(
     missing = [name for name in classes if name not in names]
     if missing:
         warn(
-            f"DirectoryIterator: no folder {missing[0]!r} in {os.fspath(directory)!r}, so that "
+            f"DirectoryIterator: no folder {missing[0]!r} in {os.fspath(directory)!r}, so the "
             f"class has no images. {did_you_mean(str(missing[0]), names)}".rstrip()
         )
 
@@ -534,9 +532,9 @@ def _files_below(directory: Path, class_name: str, follow_links: bool) -> list[s
 
 
 class DataFrameIterator(FileIterator):
-    """Batches of images whose names and targets stand in a table.
+    """Batches of images from files listed in a table, with targets from its columns.
 
-    `ImageDataGenerator.flow_from_dataframe` makes it, and says what the arguments are. The table
+    `ImageDataGenerator.flow_from_dataframe` returns it and documents the arguments. The table
     may be a pandas DataFrame, or a dict of lists.
 
     Raises
@@ -581,11 +579,11 @@ class DataFrameIterator(FileIterator):
         rows = rows[_part(len(rows), subset, image_data_generator)]
         self.filenames = [name for _, name in rows]
         self._number_classes(rows, targets)
-        self._tell()
+        self._show_counts()
         super().__init__(self.samples, **shared)
 
     def _columns(self, dataframe: Any, y_col: str | list[str]) -> Any:
-        """Return the targets: numbers as an array, or the name of each row's class."""
+        """Return the targets: numbers as an array, or the class name of each row."""
         if self.class_mode == "other" and isinstance(y_col, (list, tuple)):
             return np.stack([np.asarray(_column(dataframe, name)) for name in y_col], axis=-1)
         targets = np.asarray(_column(dataframe, y_col))
@@ -594,7 +592,7 @@ class DataFrameIterator(FileIterator):
     def _rows_of_classes(
         self, rows: list[tuple[int, str]], targets: Any, classes: list[Any] | None
     ) -> list[tuple[int, str]]:
-        """Return the rows that have one of the classes; number the classes."""
+        """Assign class numbers; return the rows whose target is one of the classes."""
         if self.class_mode == "other":
             self.class_indices = {}
             return rows
@@ -619,15 +617,15 @@ def _column(dataframe: Any, name: Any) -> list[Any]:
     except KeyError:
         known = [str(column) for column in dataframe]
         raise DataError(
-            f"flow_from_dataframe: the table has no column {name!r}; expected one of "
-            f"{', '.join(known)}. {did_you_mean(str(name), known)}"
+            f"flow_from_dataframe: the table has no column {name!r}. "
+            f"{did_you_mean(str(name), known)}Use one of: {', '.join(known)}."
         ) from None
 
 
 def _rows_with_files(
     names: list[Any], directory: Path, has_ext: bool, save_format: str
 ) -> list[tuple[int, str]]:
-    """Return (row, file name) for each row whose file is in the folder."""
+    """Return (row, file name) for each row whose file exists in the folder."""
     endings = [""] if has_ext else [f".{ending}" for ending in (save_format, *EXTENSIONS)]
     rows = []
     for row, name in enumerate(names):
@@ -637,7 +635,7 @@ def _rows_with_files(
             rows.append((row, found))
     if not rows:
         raise DataError(
-            f"flow_from_dataframe: no file of the table is in {str(directory)!r}; expected names "
-            f"like {names[0] if names else 'cat.png'!r}. Look at directory, x_col and has_ext."
+            f"flow_from_dataframe: no file of the table is in {str(directory)!r}, such as "
+            f"{names[0] if names else 'cat.png'!r}. Check directory, x_col and has_ext."
         )
     return rows

@@ -1,4 +1,4 @@
-"""Lists of different lengths made into arrays; word pairs; windows of a time series as batches."""
+"""Pad lists to arrays, make word pairs, and make batches of windows of a time series."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 
-# --- lists of different lengths -------------------------------------------------------------------
+# --- padding --------------------------------------------------------------------------------------
 
 
 def pad_sequences(
@@ -34,22 +34,22 @@ def pad_sequences(
     truncating: str = "pre",
     value: Any = 0.0,
 ) -> np.ndarray:
-    """Bring lists to one length and put them into one array.
+    """Pad or truncate lists to one length; return them in one array.
 
     Parameters
     ----------
     sequences : list of list
-        Each with its own length; an element is a number, or an array of a shape that all share.
+        Lists of any lengths. The elements are numbers, or arrays of the same shape.
     maxlen : int, optional
         The length. Default: that of the longest list.
     dtype : dtype
-        Type of the result.
+        Dtype of the result.
     padding : {"pre", "post"}
-        Where a short list is filled up: before it or after it.
+        Whether to pad a short list at the start or at the end.
     truncating : {"pre", "post"}
-        Which end of a long list is cut off.
+        Whether to cut a long list at the start or at the end.
     value : float or str
-        What is filled in.
+        The padding value.
 
     Returns
     -------
@@ -58,11 +58,10 @@ def pad_sequences(
     Raises
     ------
     DataError
-        `sequences` is no list of lists, their elements have different shapes, or they cannot be
-        written in `dtype`.
+        `sequences` is not a list of lists, the elements have different shapes, or they cannot be
+        converted to `dtype`.
     ArgumentError
-        There is no such `padding` or `truncating`, `maxlen` is no length, or `value` is text and
-        `dtype` is not.
+        `padding`, `truncating` or `maxlen` is invalid, or `value` is text and `dtype` is not.
 
     Examples
     --------
@@ -77,12 +76,12 @@ def pad_sequences(
     lists = _checked_lists(sequences)
     if isinstance(value, str) and np.dtype(dtype).kind not in "OSU":
         raise ArgumentError(
-            f"pad_sequences: value {value!r} is text; expected dtype=object (or a dtype of text), "
-            f"got {np.dtype(dtype)}. Give dtype=object."
+            f"pad_sequences: expected a dtype of text for value {value!r}, got {np.dtype(dtype)}. "
+            f"Give dtype=object."
         )
     length = max(map(len, lists), default=0) if maxlen is None else maxlen
     if not is_whole(length, 0):
-        raise ArgumentError(f"pad_sequences: maxlen is {maxlen!r}; expected a whole number >= 0.")
+        raise ArgumentError(f"pad_sequences: expected maxlen >= 0 (int), got {maxlen!r}.")
     length = int(length)
     arrays = [
         _as_array(_shortened(items, length, truncating), dtype, index)
@@ -103,20 +102,18 @@ def pad_sequences(
 def _check_ends(padding: str, truncating: str) -> None:
     for name, end in (("truncating", truncating), ("padding", padding)):
         if end not in ("pre", "post"):
-            raise ArgumentError(f"pad_sequences: {name} is {end!r}; expected 'pre' or 'post'.")
+            raise ArgumentError(f"pad_sequences: expected {name} 'pre' or 'post', got {end!r}.")
 
 
 def _checked_lists(sequences: Any) -> list[Any]:
     if not hasattr(sequences, "__len__") or isinstance(sequences, str):
-        raise DataError(
-            f"pad_sequences: sequences is a {type(sequences).__name__}; expected a list of lists."
-        )
+        raise DataError(f"pad_sequences: expected a list of lists, got {type(sequences).__name__}.")
     lists = list(sequences)
     for index, items in enumerate(lists):
         if not hasattr(items, "__len__") or isinstance(items, str):
             raise DataError(
-                f"pad_sequences: sequences[{index}] is {items!r}; expected a list of numbers. "
-                "For one sequence give a list that holds it: [sequence]."
+                f"pad_sequences: sequences[{index}]: expected a list of numbers, got {items!r}. "
+                "Put a single sequence into a list: [sequence]."
             )
     return lists
 
@@ -133,8 +130,8 @@ def _as_array(items: Any, dtype: DTypeLike, index: int) -> np.ndarray:
     except (ValueError, TypeError, OverflowError) as error:
         raise DataError(
             f"pad_sequences: sequences[{index}] cannot be an array of {np.dtype(dtype)}: {error}. "
-            "Words need numbers first (see Tokenizer), or dtype=object; great numbers another "
-            "dtype."
+            "Convert words to numbers (see Tokenizer) or give dtype=object. For large numbers give "
+            "another dtype."
         ) from error
 
 
@@ -143,8 +140,8 @@ def _common_shape(arrays: list[np.ndarray]) -> tuple[int, ...]:
     for array in arrays:
         if array.shape[1:] != shape:
             raise DataError(
-                f"pad_sequences: elements of different shapes; expected {shape} as in the first "
-                f"list, got {array.shape[1:]}."
+                f"pad_sequences: expected elements of shape {shape}, as in the first list, "
+                f"got {array.shape[1:]}."
             )
     return shape
 
@@ -161,22 +158,22 @@ _EULER_GAMMA = 0.577
 
 
 def make_sampling_table(size: int, sampling_factor: float = 1e-5) -> np.ndarray:
-    r"""Return for each rank of a word the probability to keep it when pairs are drawn.
+    r"""Return the probability to keep a word in `skipgrams`, for each frequency rank.
 
-    Frequent words are kept rarely. The frequencies are not counted but supposed to follow Zipf's
-    law.
+    Frequent words have small probabilities. The frequencies are not counted, but assumed to follow
+    Zipf's law.
 
     Parameters
     ----------
     size : int
         Number of words.
     sampling_factor : float
-        As in word2vec.
+        The factor of word2vec; larger keeps more words.
 
     Returns
     -------
     ndarray, shape (size,), float64
-        Element i belongs to the i-th most frequent word.
+        Element i is the probability of the i-th most frequent word.
 
     Notes
     -----
@@ -206,22 +203,22 @@ def skipgrams(
     sampling_table: Any = None,
     seed: int | None = None,
 ) -> tuple[list[list[int]], list[Any]]:
-    """Return pairs of words, some that stand near each other and some drawn at random.
+    """Return pairs of neighboring words, and pairs of random words as negative samples.
 
     Parameters
     ----------
     sequence : list of int
-        A text as word numbers; 0 is no word and is left out.
+        A text as word numbers; 0 is skipped.
     vocabulary_size : int
-        One more than the greatest word number.
+        One more than the largest word number.
     window_size : int
-        How many words to each side count as near.
+        Number of neighbors on each side of a word.
     negative_samples : float
-        Random pairs for each pair of neighbours; 0 makes none.
+        Number of random pairs for each pair of neighbors; 0 for none.
     shuffle : bool
-        Mix the pairs.
+        Whether to shuffle the pairs.
     categorical : bool
-        Labels are [0, 1] and [1, 0] instead of 1 and 0.
+        Whether labels are [0, 1] and [1, 0] instead of 1 and 0.
     sampling_table : array_like, shape (vocabulary_size,), optional
         Probability to use a word; see `make_sampling_table`.
     seed : int, optional
@@ -231,7 +228,7 @@ def skipgrams(
     -------
     couples : list of [word, other]
     labels : list
-        1 if `other` is near the word, 0 if it was drawn.
+        1 if `other` is a neighbor of the word, 0 if it is random.
 
     Examples
     --------
@@ -269,35 +266,35 @@ def skipgrams(
 
 
 class TimeseriesGenerator(Sequence):
-    """Batches of windows of a time series, each with the target that comes after it.
+    """Batches of windows of a time series, each with the target at the next time step.
 
     Parameters
     ----------
     data : array_like, shape (time, ...)
         The series.
     targets : array_like, shape (time, ...)
-        `targets[t]` belongs to the window that ends just before `t`.
+        `targets[t]` is the target of the window that ends at step `t - 1`.
     length : int
-        Time steps of a window.
+        Number of time steps in a window.
     sampling_rate : int
-        Every how many-th step of a window is taken.
+        Use only every `sampling_rate`-th step of a window.
     stride : int
-        Steps between two windows.
+        Number of steps between two windows.
     start_index, end_index : int, optional
-        Use the series only from here to here, the end included.
+        The part of the series to use, including the end.
     shuffle : bool
-        Draw the windows at random, by NumPy's global generator, instead of in order.
+        Whether to choose windows at random, by NumPy's global generator, instead of in order.
     reverse : bool
-        Turn the time in each window round.
+        Whether to reverse the time in each window.
     batch_size : int
-        Windows of a batch; the last one may have fewer.
+        Number of windows in a batch; the last batch may have fewer.
 
     Raises
     ------
     DataError
         `data` and `targets` have different lengths.
     ArgumentError
-        No window fits, or an index lies outside of the series.
+        No window fits, or an index is outside of the series.
 
     Examples
     --------
@@ -326,8 +323,8 @@ class TimeseriesGenerator(Sequence):
     ) -> None:
         if len(data) != len(targets):
             raise DataError(
-                f"TimeseriesGenerator: data has {len(data)} steps; expected as many as targets, "
-                f"which have {len(targets)}."
+                f"TimeseriesGenerator: expected {len(targets)} steps of data, as many as targets, "
+                f"got {len(data)}."
             )
         self.data = data
         self.targets = targets
@@ -346,17 +343,17 @@ class TimeseriesGenerator(Sequence):
             value = getattr(self, name)
             if not isinstance(value, (int, np.integer)) or value < 1:
                 raise ArgumentError(
-                    f"TimeseriesGenerator: {name} is {value!r}; expected a whole number >= 1."
+                    f"TimeseriesGenerator: expected {name} >= 1 (int), got {value!r}."
                 )
         first = self.start_index - self.length
         if first < 0 or self.end_index >= len(self.data):
             raise ArgumentError(
-                f"TimeseriesGenerator: start_index is {first}, end_index {self.end_index}; "
-                f"expected steps of the series, 0 to {len(self.data) - 1}."
+                f"TimeseriesGenerator: expected steps from 0 to {len(self.data) - 1}, "
+                f"got start_index {first} and end_index {self.end_index}."
             )
         if self.start_index > self.end_index:
             raise ArgumentError(
-                f"TimeseriesGenerator: no window fits; expected start_index + length <= end_index, "
+                f"TimeseriesGenerator: expected start_index + length <= end_index, "
                 f"got {self.start_index} > {self.end_index}. Give a smaller length."
             )
 
@@ -365,35 +362,35 @@ class TimeseriesGenerator(Sequence):
         return -(-windows // (self.batch_size * self.stride))
 
     def __getitem__(self, index: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return batch number `index`: windows (batch, length / sampling_rate, ...) and targets."""
+        """Return a batch: windows (batch, length / sampling_rate, ...) and their targets."""
         if not -len(self) <= index < len(self):
-            raise IndexError(f"batch {index} of {len(self)}")
+            raise IndexError(f"Timeseries: expected a batch < {len(self)}, got {index}.")
         ends = self._window_ends(index % len(self))
         windows = np.array([self._window(end) for end in ends])
         targets = np.array([self.targets[end] for end in ends])
         return (windows[:, ::-1] if self.reverse else windows), targets
 
     def _window_ends(self, index: int) -> list[int]:
-        """Return for each window of a batch the step just after it."""
+        """Return the step after each window of a batch."""
         if self.shuffle:
-            drawn = np.random.randint(  # noqa: NPY002 (what scripts seed)
+            drawn = np.random.randint(  # noqa: NPY002 (the generator that scripts seed)
                 self.start_index, self.end_index + 1, size=self.batch_size
             )
             return [int(end) for end in drawn]
         first = self.start_index + self.batch_size * self.stride * index
-        behind = min(first + self.batch_size * self.stride, self.end_index + 1)
-        return list(range(first, behind, self.stride))
+        stop = min(first + self.batch_size * self.stride, self.end_index + 1)
+        return list(range(first, stop, self.stride))
 
     def _window(self, end: int) -> Any:
         return self.data[end - self.length : end : self.sampling_rate]
 
     def get_config(self) -> dict[str, Any]:
-        """Return the arguments, as what JSON can hold; the series as JSON text.
+        """Return the arguments as a dict for JSON, with the series as JSON text.
 
         Raises
         ------
         ConfigError
-            The series holds what JSON cannot.
+            The series contains values that JSON cannot store.
         """
         return {
             "data": _as_json("data", self.data),
@@ -424,12 +421,12 @@ def _as_json(name: str, values: Any) -> str:
 
 
 def timeseries_generator_from_json(json_string: str) -> TimeseriesGenerator:
-    """Return the generator that `TimeseriesGenerator.to_json` described.
+    """Return the generator from the JSON that `TimeseriesGenerator.to_json` returned.
 
     Raises
     ------
     ConfigError
-        The text is no such description.
+        The JSON does not describe a generator.
 
     Examples
     --------
@@ -443,7 +440,7 @@ def timeseries_generator_from_json(json_string: str) -> TimeseriesGenerator:
         targets = np.array(json.loads(config.pop("targets")))
     except (ValueError, KeyError, TypeError) as error:
         raise ConfigError(
-            f"timeseries_generator_from_json: no description of a TimeseriesGenerator; expected "
-            f"what to_json returned. ({type(error).__name__}: {error})"
+            f"timeseries_generator_from_json: expected the JSON of TimeseriesGenerator.to_json, "
+            f"got other text ({type(error).__name__}: {error})."
         ) from error
     return TimeseriesGenerator(data, targets, **config)

@@ -1,4 +1,4 @@
-"""Text made into numbers: words, hashes of words, and `Tokenizer`, which numbers them."""
+"""Convert text to numbers: split it into words, hash words, or number them by `Tokenizer`."""
 
 from __future__ import annotations
 
@@ -30,12 +30,11 @@ def text_to_word_sequence(
     ----------
     text : str
     filters : str
-        Characters that separate words, as `split` does; by default punctuation, but not the
-        apostrophe.
+        Characters that separate words like `split`; by default punctuation without the apostrophe.
     lower : bool
-        Make all letters small.
+        Whether to convert the text to lower case.
     split : str
-        What stands between words.
+        The separator of words.
 
     Examples
     --------
@@ -48,34 +47,34 @@ def text_to_word_sequence(
     return [word for word in separated.split(split) if word]
 
 
-Text = str | list[str]  # a list holds words that are separated already
+Text = str | list[str]  # a list contains separate words
 
 
 def _check_texts(texts: Any, method: str) -> None:
-    """Raise ArgumentError for one text, whose characters would be taken for texts."""
+    """Raise ArgumentError for a single string, whose characters would be used as texts."""
     if isinstance(texts, str):
         raise ArgumentError(
-            f"Tokenizer: {method} got one text; expected a list of texts. Write [text]."
+            f"Tokenizer: {method}: expected a list of texts, got one text. Write [text]."
         )
 
 
 class Tokenizer:
-    """Numbers the words of texts: 1 for the most frequent one, and so on; 0 is no word.
+    """Numbers the words of texts by frequency. The most frequent word is 1; 0 is not used.
 
     Parameters
     ----------
     num_words : int, optional
-        Use only words with numbers less than this one; all are counted nevertheless.
+        Use only words with numbers less than this. All words are counted.
     filters : str
-        Characters that are left out of texts.
+        Characters to remove from texts.
     lower : bool
-        Make all letters small.
+        Whether to convert texts to lower case.
     split : str
-        What stands between words.
+        The separator of words.
     char_level : bool
-        Every character is a word.
+        Whether every character is a word.
     oov_token : str, optional
-        Stands for words that are not known or not used; it gets the number 1.
+        The word used for unknown and unused words; it gets the number 1.
     document_count : int
         Number of texts seen so far.
     **kwargs
@@ -84,9 +83,9 @@ class Tokenizer:
     Attributes
     ----------
     word_counts : Counter of str
-        How often each word came, in the order of first appearance.
+        The number of occurrences of each word, in the order of first appearance.
     word_docs : Counter of str
-        In how many texts it came.
+        The number of texts with each word.
     word_index : dict of str to int
     index_word : dict of int to str
     index_docs : dict of int to int
@@ -95,8 +94,8 @@ class Tokenizer:
 
     Notes
     -----
-    Of words that are equally frequent the one that came first gets the smaller number, so the same
-    texts always give the same numbers.
+    Of equally frequent words, the first to appear gets the smaller number, so the same texts always
+    give the same numbers.
 
     Examples
     --------
@@ -142,17 +141,17 @@ class Tokenizer:
     # --- counting ---------------------------------------------------------------------------------
 
     def _words(self, text: Any) -> Any:
-        """Return the words of a text; a list of words is one already.
+        """Return the words of a text. A list is used as a list of words.
 
         Raises
         ------
         DataError
-            It is neither, but a number or nothing, as tables have it where a text is missing.
+            The text is neither, such as None or NaN for a missing text in a table.
         """
         if not isinstance(text, (str, list)):
             raise DataError(
-                f"Tokenizer: one of the texts is {text!r}, a {type(text).__name__}; expected text, "
-                "or a list of words. Write str(...), or leave it out."
+                f"Tokenizer: expected texts or lists of words, got {text!r}, a "
+                f"{type(text).__name__}. Use str(...), or remove it."
             )
         if self.char_level or isinstance(text, list):
             if not self.lower:
@@ -161,19 +160,19 @@ class Tokenizer:
         return text_to_word_sequence(text, self.filters, self.lower, self.split)
 
     def fit_on_texts(self, texts: Iterable[Text]) -> None:
-        """Count the words of texts, and number them anew.
+        """Count the words of texts, and number all words again.
 
         Parameters
         ----------
         texts : iterable of str, or of list of str
-            A list holds words that are separated already.
+            A list contains separate words.
 
         Raises
         ------
         ArgumentError
-            It is one text, not a list of them.
+            `texts` is one text, not a list.
         DataError
-            One of them is no text. Nothing was counted.
+            An element is not a text. Nothing is counted then.
         """
         _check_texts(texts, "fit_on_texts")
         counts: Counter[str] = Counter()
@@ -198,26 +197,26 @@ class Tokenizer:
         self.index_docs = {self.word_index[word]: count for word, count in self.word_docs.items()}
 
     def fit_on_sequences(self, sequences: Iterable[Iterable[int]]) -> None:
-        """Count in how many lists of word numbers each number comes; for `sequences_to_matrix`."""
+        """Count the sequences that contain each word number; for `sequences_to_matrix`."""
         for sequence in sequences:
             self.document_count += 1
             for number in dict.fromkeys(sequence):
                 self.index_docs[number] = self.index_docs.get(number, 0) + 1
 
-    # --- translating ------------------------------------------------------------------------------
+    # --- converting -------------------------------------------------------------------------------
 
     def texts_to_sequences(self, texts: Iterable[Text]) -> list[list[int]]:
-        """Return each text as a list of word numbers; words that are not used are left out.
+        """Return each text as a list of word numbers. Unknown and unused words are skipped.
 
         Raises
         ------
         ArgumentError
-            It is one text, not a list of them.
+            `texts` is one text, not a list.
         """
         return list(self.texts_to_sequences_generator(texts))
 
     def texts_to_sequences_generator(self, texts: Iterable[Text]) -> Iterator[list[int]]:
-        """Yield what `texts_to_sequences` returns, text by text."""
+        """Yield the word numbers of each text, as `texts_to_sequences` returns them."""
         _check_texts(texts, "texts_to_sequences")
         used = self.word_index
         if self.num_words is not None:
@@ -228,11 +227,11 @@ class Tokenizer:
             yield [number for number in numbers if number is not None]
 
     def sequences_to_texts(self, sequences: Iterable[Iterable[int]]) -> list[str]:
-        """Return for each list of word numbers its words, with spaces between them."""
+        """Return the text for each list of word numbers, with spaces between words."""
         return list(self.sequences_to_texts_generator(sequences))
 
     def sequences_to_texts_generator(self, sequences: Iterable[Iterable[int]]) -> Iterator[str]:
-        """Yield what `sequences_to_texts` returns, text by text."""
+        """Yield the text for each list of word numbers, as `sequences_to_texts` returns it."""
         used = self.index_word
         if self.num_words is not None:
             used = {number: word for number, word in used.items() if number < self.num_words}
@@ -243,21 +242,21 @@ class Tokenizer:
     # --- matrices ---------------------------------------------------------------------------------
 
     def texts_to_matrix(self, texts: Iterable[Text], mode: str = "binary") -> np.ndarray:
-        """Return a row for each text and a column for each word number.
+        """Return a matrix with a row for each text and a column for each word number.
 
         See `sequences_to_matrix`.
         """
         return self.sequences_to_matrix(self.texts_to_sequences(texts), mode=mode)
 
     def sequences_to_matrix(self, sequences: Any, mode: str = "binary") -> np.ndarray:
-        r"""Return a row for each list of word numbers and a column for each word number.
+        r"""Return a matrix with a row for each list of word numbers and a column for each number.
 
         Parameters
         ----------
         sequences : list of list of int
         mode : {"binary", "count", "freq", "tfidf"}
-            Whether a word is there, how often (:math:`c`), :math:`c` divided by the length of the
-            list, or how telling it is.
+            The values: 1 if the word occurs, its number of occurrences :math:`c`, :math:`c` divided
+            by the length of the list, or its weight (see Notes).
 
         Returns
         -------
@@ -266,30 +265,30 @@ class Tokenizer:
         Raises
         ------
         ArgumentError
-            There is no such mode.
+            The mode is unknown.
         NotBuiltError
-            Nobody knows how many words there are, or in how many texts each comes.
+            No texts were counted, so the number of words or of texts with a word is unknown.
 
         Notes
         -----
-        "tfidf" of word w, which is in :math:`n_w` of the N texts seen by `fit_on_texts`:
+        "tfidf" of a word in :math:`n_w` of the N texts given to `fit_on_texts`:
         :math:`(1 + \ln c) \ln(1 + N / (1 + n_w))`.
         """
         if mode not in MODES:
             raise ArgumentError(
-                f"Tokenizer: unknown mode {mode!r}; expected one of {', '.join(MODES)}. "
-                f"{did_you_mean(str(mode), MODES)}"
+                f"Tokenizer: unknown mode {mode!r}. {did_you_mean(str(mode), MODES)}"
+                f"Use one of: {', '.join(MODES)}."
             )
         columns = self._count_columns()
         if mode == "tfidf" and not self.document_count:
             raise NotBuiltError(
-                "Tokenizer: fit_on_texts (or fit_on_sequences) before mode 'tfidf'."
+                "Tokenizer: mode 'tfidf' needs fit_on_texts (or fit_on_sequences) first."
             )
         lists = [np.asarray(sequence, dtype=np.int64) for sequence in sequences]
         matrix = np.zeros((len(lists), columns))
         if not lists:
             return matrix
-        # Most words are in few texts, so only the places with a word are computed.
+        # Most words occur in few texts, so only the non-zero elements are computed.
         rows = np.repeat(np.arange(len(lists)), [len(numbers) for numbers in lists])
         numbers = np.concatenate(lists)
         used = (numbers >= 0) & (numbers < columns)
@@ -300,7 +299,7 @@ class Tokenizer:
     def _values(
         self, mode: str, counts: np.ndarray, rows: np.ndarray, words: np.ndarray, lists: Any
     ) -> np.ndarray:
-        """Return what stands where word `words[i]` comes `counts[i]` times in text `rows[i]`."""
+        """Return the elements for words that occur `counts[i]` times in text `rows[i]`."""
         if mode == "binary":
             return np.ones(len(counts))
         if mode == "count":
@@ -317,14 +316,14 @@ class Tokenizer:
         if self.word_index:
             return len(self.word_index) + 1
         raise NotBuiltError(
-            "Tokenizer: the number of words is not known; expected num_words=..., or texts first: "
-            "fit_on_texts."
+            "Tokenizer: the number of words is not known. Give num_words=..., or call "
+            "fit_on_texts first."
         )
 
     # --- configuration ----------------------------------------------------------------------------
 
     def get_config(self) -> dict[str, Any]:
-        """Return arguments and counts, as what JSON can hold; the counts as JSON text."""
+        """Return the arguments as a dict for JSON, with the counts as JSON text."""
         return {
             "num_words": self.num_words,
             "filters": self.filters,
@@ -350,12 +349,12 @@ _COUNTED = ("word_counts", "word_docs", "index_docs", "index_word", "word_index"
 
 
 def tokenizer_from_json(json_string: str) -> Tokenizer:
-    """Return the tokenizer that `Tokenizer.to_json` described.
+    """Return the tokenizer from the JSON that `Tokenizer.to_json` returned.
 
     Raises
     ------
     ConfigError
-        The text is no such description.
+        The JSON does not describe a tokenizer.
 
     Examples
     --------
@@ -369,14 +368,14 @@ def tokenizer_from_json(json_string: str) -> Tokenizer:
         counted = {name: json.loads(config.pop(name)) for name in _COUNTED}
     except (ValueError, KeyError, TypeError) as error:
         raise ConfigError(
-            f"tokenizer_from_json: no description of a Tokenizer; expected what to_json returned. "
-            f"({type(error).__name__}: {error})"
+            f"tokenizer_from_json: expected the JSON of Tokenizer.to_json, got other text "
+            f"({type(error).__name__}: {error})."
         ) from error
     tokenizer = Tokenizer(**config)
     vars(tokenizer).update(counted)
     for name in ("word_counts", "word_docs"):
         setattr(tokenizer, name, Counter(counted[name]))
-    for name in ("index_docs", "index_word"):  # JSON knows only text as keys
+    for name in ("index_docs", "index_word"):  # in JSON, keys are text
         by_number = {int(index): value for index, value in counted[name].items()}
         setattr(tokenizer, name, by_number)
     return tokenizer
@@ -390,20 +389,20 @@ def one_hot(
 ) -> list[int]:
     """Return a number from 1 to n - 1 for each word of a text, by Python's `hash`.
 
-    Two words may have the same number.
+    Different words may get the same number.
 
     Parameters
     ----------
     text : str
     n : int
-        One more than the greatest number.
+        One more than the largest number.
     filters, lower, split
         See `text_to_word_sequence`.
 
     Notes
     -----
-    Python's `hash` of text is another one in each process (unless the environment variable
-    PYTHONHASHSEED is set). Numbers that shall mean the same tomorrow come from
+    Python's `hash` of a string differs in each process, unless the environment variable
+    PYTHONHASHSEED is set. For repeatable numbers use
     `hashing_trick(text, n, hash_function="md5")`.
 
     Examples
@@ -429,17 +428,17 @@ def hashing_trick(
     ----------
     text : str
     n : int
-        One more than the greatest number; 0 stands for no word.
+        One more than the largest number; 0 is not used.
     hash_function : {"md5"} or callable, optional
-        "md5" gives the same numbers on every machine and every day. Default: Python's `hash`, which
-        is another one in each process.
+        "md5" gives the same numbers on every machine. Default: Python's `hash`, which differs in
+        each process.
     filters, lower, split
         See `text_to_word_sequence`.
 
     Raises
     ------
     ArgumentError
-        `n` is less than 2, or there is no such hash function.
+        `n` is less than 2, or the hash function is unknown.
 
     Examples
     --------
@@ -448,7 +447,7 @@ def hashing_trick(
     """
     if n < 2:
         raise ArgumentError(
-            f"hashing_trick: n is {n}; expected 2 or more, since the numbers are 1 to n - 1."
+            f"hashing_trick: expected n >= 2, because the numbers are 1 to n - 1, got {n}."
         )
     function = _hash_function(hash_function)
     words = text_to_word_sequence(text, filters=filters, lower=lower, split=split)
@@ -463,7 +462,7 @@ def _hash_function(chosen: str | Callable[[str], int] | None) -> Callable[[str],
     if callable(chosen):
         return chosen
     raise ArgumentError(
-        f"hashing_trick: hash_function is {chosen!r}; expected 'md5', a function or None."
+        f"hashing_trick: expected hash_function 'md5', a function or None, got {chosen!r}."
     )
 
 

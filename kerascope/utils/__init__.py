@@ -75,7 +75,7 @@ __all__ = [
     "vis_utils",
 ]
 
-# Keras 3 has these here; where they are at home, they load when they are first used.
+# Names that Keras 3 has here. They are imported from their own modules at the first use.
 _ELSEWHERE = {
     "array_to_img": "kerascope.preprocessing.image",
     "clear_session": "kerascope.backend",

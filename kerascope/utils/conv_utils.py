@@ -44,7 +44,7 @@ def normalize_tuple(value: Any, n: int, name: str) -> tuple[int, ...]:
     Raises
     ------
     ArgumentError
-        There are too many or too few, or one is not an integer.
+        The number of values is wrong, or one is not an integer.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def normalize_padding(value: Any) -> str:
     Raises
     ------
     ArgumentError
-        It is neither "valid", "same" nor "causal".
+        The padding is not "valid", "same" or "causal".
 
     Examples
     --------
@@ -88,7 +88,7 @@ def convert_kernel(kernel: ArrayLike) -> np.ndarray:
     Raises
     ------
     ShapeError
-        It has fewer than 3 axes or more than 5.
+        The kernel has fewer than 3 axes or more than 5.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def convert_kernel(kernel: ArrayLike) -> np.ndarray:
     array = np.asarray(kernel)
     if not 3 <= array.ndim <= 5:
         raise ShapeError(
-            f"convert_kernel: kernel has shape {array.shape}; expected 3 to 5 axes: one to three "
-            f"sizes, channels, filters."
+            f"convert_kernel: expected a kernel with 3 to 5 axes (one to three sizes, channels, "
+            f"filters), got shape {array.shape}."
         )
     return np.array(np.flip(array, tuple(range(array.ndim - 2))))

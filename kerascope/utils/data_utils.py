@@ -1,6 +1,7 @@
-"""Where data comes from: files that are fetched once and checked, and sequences of batches.
+"""Sources of data: files that are downloaded once and checked, and sequences of batches.
 
-The loaders of `kerascope.datasets` call `get_file`; `fit_generator` and its kin take a `Sequence`.
+The loaders of `kerascope.datasets` call `get_file`. `fit_generator` and similar methods accept a
+`Sequence`.
 Keras calls this file `keras.utils.data_utils`.
 """
 
@@ -47,7 +48,7 @@ __all__ = [
 ]
 
 
-# --- files that are fetched once and checked ------------------------------------------------------
+# --- files: download once and check ---------------------------------------------------------------
 
 TIMEOUT_SECONDS = 30
 CHUNK_SIZE = 65535
@@ -66,16 +67,16 @@ def get_file(
     archive_format: str | Iterable[str] = "auto",
     cache_dir: str | Path | None = None,
 ) -> str:
-    """Return the path of a file in the cache; fetch it if it is not there.
+    """Return the path of a file in the cache. Download it if it is missing.
 
     Parameters
     ----------
     fname : str
-        Name of the file in the cache. With `untar`, of the folder or file that the archive makes.
+        Name of the file in the cache. With `untar`, name of the unpacked folder or file.
     origin : str
         URL of the file.
     untar : bool
-        The file is `fname` + ".tar.gz"; unpack it and return the path of `fname`.
+        Whether the file is `fname` + ".tar.gz". It is unpacked, and the path of `fname` returned.
     md5_hash : str, optional
         Older spelling of `file_hash`, for MD5.
     file_hash : str, optional
@@ -83,28 +84,28 @@ def get_file(
     cache_subdir, cache_dir : str, path
         See `cache_folder`.
     hash_algorithm : {"auto", "md5", "sha256"}
-        "auto" tells by the length of `file_hash`.
+        "auto" selects by the length of `file_hash`.
     extract : bool
-        Unpack the file beside itself, if it is an archive; each time, as Keras does.
+        Whether to unpack an archive in its folder, at each call, as Keras does.
     archive_format : {"auto", "tar", "zip"} or a list of them
         See `kerascope.utils.data_utils.extract_archive`.
 
     Returns
     -------
     str
-        Path of the file, or with `untar` of what was unpacked.
+        Path of the file, or with `untar` of the unpacked folder or file.
 
     Raises
     ------
     UnavailableError
-        If the file is not in the cache and cannot be fetched, or what came has another checksum.
+        The file is not in the cache and cannot be downloaded, or its checksum differs.
     DataError
-        If the archive is broken or, with `untar`, does not make `fname`.
+        The archive is broken or, with `untar`, does not contain `fname`.
 
     Notes
     -----
-    A download goes to a temporary file and gets its name only when it is whole and its checksum
-    is right. A file in the cache with a wrong checksum is fetched again; till then it stays.
+    A download is written to a temporary file, which is renamed when it is complete and its checksum
+    is right. A cached file with a wrong checksum is replaced after a new download.
     """
     folder = cache_folder(cache_subdir, cache_dir)
     target = folder / fname
@@ -123,19 +124,19 @@ def get_file(
 
 
 def cache_folder(cache_subdir: str = "datasets", cache_dir: str | Path | None = None) -> Path:
-    """Return the folder where fetched files are kept.
+    """Return the folder for downloaded files.
 
     Parameters
     ----------
     cache_subdir : str
-        Folder inside the cache; an absolute path stands for itself.
+        Folder inside the cache. An absolute path is used as it is.
     cache_dir : path, optional
         The cache. Default: the environment variable KERAS_HOME, or `~/.keras`.
 
     Returns
     -------
     Path
-        The folder, which need not exist.
+        The folder. It may not exist yet.
     """
     home = cache_dir or os.environ.get("KERAS_HOME") or Path.home() / ".keras"
     return Path(home).expanduser() / cache_subdir
@@ -144,7 +145,7 @@ def cache_folder(cache_subdir: str = "datasets", cache_dir: str | Path | None = 
 def validate_file(
     fpath: str | Path, file_hash: str, algorithm: str = "auto", chunk_size: int = CHUNK_SIZE
 ) -> bool:
-    """Tell whether a file has a checksum.
+    """Return whether a file has the given checksum.
 
     Parameters
     ----------
@@ -153,14 +154,14 @@ def validate_file(
     file_hash : str
         The checksum in hexadecimal.
     algorithm : {"auto", "md5", "sha256"}
-        "auto" tells by the length of `file_hash`.
+        "auto" selects by the length of `file_hash`.
     chunk_size : int
-        How many bytes are read at a time.
+        Number of bytes to read at a time.
 
     Returns
     -------
     bool
-        True if the checksum is that one.
+        True if the checksums are equal.
     """
     name = _algorithm(file_hash, algorithm)
     return _digest(Path(fpath), name, chunk_size) == file_hash.lower()
@@ -172,7 +173,7 @@ def _algorithm(file_hash: str, algorithm: str) -> str:
     if algorithm in _HEX_LENGTHS:
         return algorithm
     raise ArgumentError(
-        f"validate_file: unknown algorithm; expected 'auto', 'md5' or 'sha256', got {algorithm!r}."
+        f"validate_file: expected algorithm 'auto', 'md5' or 'sha256', got {algorithm!r}."
     )
 
 
@@ -191,8 +192,8 @@ def _is_right(path: Path, checksum: str | None, algorithm: str) -> bool:
 def _require_what_it_makes(target: Path, path: Path) -> None:
     if not target.exists():
         raise DataError(
-            f"get_file: {path} does not make the folder or file {target.name}; expected a tar "
-            "archive that holds it, got another file. Delete it and fetch it again."
+            f"get_file: the archive {path} does not contain {target.name}. "
+            "Delete it and download it again."
         )
 
 
@@ -206,7 +207,7 @@ def _fetch(origin: str, path: Path, checksum: str | None, algorithm: str) -> Non
         with _new_file(unfinished, origin, path) as file:
             _download(origin, path, file)
         if not _is_right(unfinished, checksum, algorithm):
-            problem = f"what came has another checksum; expected {checksum}"
+            problem = f"expected the checksum {checksum}"
             got = _digest(unfinished, _algorithm(checksum or "", algorithm))
             raise _unavailable(origin, path, f"{problem}, got {got}")
 
@@ -231,19 +232,19 @@ def _download(origin: str, path: Path, file: IO[bytes]) -> None:
     except (OSError, ValueError, HTTPException) as error:
         raise _unavailable(origin, path, str(error)) from error
     if announced is not None and file.tell() != int(announced):
-        problem = f"the download broke off; expected {announced} bytes, got {file.tell()}"
+        problem = f"the download ended early: expected {announced} bytes, got {file.tell()}"
         raise _unavailable(origin, path, problem)
 
 
 def _unavailable(origin: str, path: Path, problem: str) -> UnavailableError:
-    state = "is not the right file" if path.exists() else "is not here"
+    state = "has a wrong checksum" if path.exists() else "is missing"
     return UnavailableError(
-        f"get_file: {path} {state} and could not be fetched: {problem}. Fetch {origin} by any "
-        f"means and put it at {path}; kerascope.datasets.digits needs no network."
+        f"get_file: {path} {state} and could not be downloaded: {problem}. Download {origin} in "
+        f"another way and save it as {path}. kerascope.datasets.digits needs no network."
     )
 
 
-# --- archives, unpacked without trusting them -----------------------------------------------------
+# --- unpacking archives that may be malicious -----------------------------------------------------
 
 FORMATS = ("tar", "zip")
 _BROKEN = (tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error, OSError)
@@ -252,30 +253,30 @@ _BROKEN = (tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error, OSError)
 def extract_archive(
     file_path: str | Path, folder: str | Path = ".", archive_format: str | Iterable[str] = "auto"
 ) -> bool:
-    """Unpack an archive into a folder; all of it, or nothing.
+    """Unpack an archive into a folder. If it is broken, nothing is written.
 
     Parameters
     ----------
     file_path : path
-        The archive; tar files may be packed with gzip, bzip2 or xz.
+        The archive; tar files may be compressed with gzip, bzip2 or xz.
     folder : path
-        Where its files go. Files and folders of the same names are replaced.
+        The target folder. Files and folders of the same names are replaced.
     archive_format : {"auto", "tar", "zip"} or a list of them
-        What to try; "auto" tries both.
+        The formats to try; "auto" tries both.
 
     Returns
     -------
     bool
-        False if the file is no archive of such a format; then nothing was done.
+        False if the file is not an archive of these formats; nothing is written then.
 
     Raises
     ------
     DataError
-        If the archive is broken, or holds a path that leads out of the folder.
+        The archive is broken, or contains a path outside of the folder.
 
     Notes
     -----
-    Links and device files are left out: data sets need none, and they could point anywhere.
+    Links and device files are skipped: data sets do not need them, and a link can point anywhere.
     """
     file_path, folder = Path(file_path), Path(folder)
     for name in _formats(archive_format):
@@ -295,8 +296,7 @@ def _formats(archive_format: str | Iterable[str]) -> list[str]:
     unknown = [name for name in names if name not in FORMATS]
     if unknown:
         raise ArgumentError(
-            f"extract_archive: unknown archive_format; expected 'auto', 'tar' or 'zip', "
-            f"got {unknown[0]!r}."
+            f"extract_archive: expected archive_format 'auto', 'tar' or 'zip', got {unknown[0]!r}."
         )
     return names
 
@@ -308,8 +308,8 @@ def _unpack(file_path: Path, folder: Path, copy: Callable[[Path, Path], None]) -
             copy(file_path, Path(scratch))
         except _BROKEN as error:
             raise DataError(
-                f"extract_archive: {file_path} cannot be unpacked; expected a whole archive, "
-                f"got: {error}. Delete it and fetch it again."
+                f"extract_archive: {file_path} cannot be unpacked ({error}). "
+                f"Delete it and download it again."
             ) from error
         for entry in sorted(Path(scratch).iterdir()):
             _replace(entry, folder / entry.name)
@@ -341,8 +341,8 @@ def _inside(scratch: Path, name: str, file_path: Path) -> Path:
     path = PurePosixPath(name.replace("\\", "/"))
     if path.is_absolute() or ".." in path.parts or ":" in name:
         raise DataError(
-            f"extract_archive: {file_path} holds a path that leads out of its folder; expected a "
-            f"relative path, got {name!r}. Do not use this archive."
+            f"extract_archive: {file_path} contains a path outside of its folder, {name!r}. "
+            f"Do not use this archive."
         )
     return scratch / path
 
@@ -357,22 +357,22 @@ def _write(content: IO[bytes], path: Path) -> None:
 
 
 class Sequence(ABC):
-    """A list of batches that are made when they are asked for.
+    """A sequence of batches, each made on demand.
 
-    A subclass defines `__getitem__` (batch number -> batch) and `__len__` (how many batches); it
-    may define `on_epoch_end`, to shuffle for example. `fit_generator` asks for each batch once an
+    A subclass defines `__getitem__` (batch number -> batch) and `__len__` (number of batches). It
+    may define `on_epoch_end`, for example to shuffle. `fit_generator` reads each batch once in an
     epoch. Keras 3 calls the class `PyDataset`.
 
     Parameters
     ----------
     workers : int
-        Keras 3's way to ask for workers: more than 1 of them make batches ahead, unless `fit` is
-        told otherwise. A subclass need not call this constructor.
+        Number of workers, as in Keras 3. More than 1 make batches in advance, unless arguments of
+        `fit` override it. A subclass need not call this constructor.
     use_multiprocessing : bool
-        They are processes, not threads; one, if `workers` is 1. What that asks of a script:
-        `Model.fit_generator`.
+        Whether the workers are processes instead of threads, also if there is only 1. For the
+        requirements on a script see `Model.fit_generator`.
     max_queue_size : int
-        How many batches they make ahead.
+        Number of batches to make in advance.
 
     Examples
     --------
@@ -399,7 +399,7 @@ class Sequence(ABC):
 
     @abstractmethod
     def __getitem__(self, index: int) -> Any:
-        """Return batch number `index`: inputs, or (inputs, targets), or with sample weights."""
+        """Return a batch: inputs, (inputs, targets), or (inputs, targets, sample weights)."""
 
     @abstractmethod
     def __len__(self) -> int:
@@ -407,14 +407,14 @@ class Sequence(ABC):
 
     @property
     def num_batches(self) -> int:
-        """The number of batches: Keras 3's word for the length."""
+        """The number of batches, as Keras 3 names the length."""
         return len(self)
 
-    def on_epoch_begin(self) -> None:  # noqa: B027 - a hook that a subclass may leave out
-        """Hear that the first batch of a pass is asked for next. The base class does nothing."""
+    def on_epoch_begin(self) -> None:  # noqa: B027 - an optional hook
+        """Prepare an epoch; called before its first batch is read. The base class does nothing."""
 
-    def on_epoch_end(self) -> None:  # noqa: B027 - a hook that a subclass may leave out
-        """Hear that an epoch is over. The base class has nothing to do."""
+    def on_epoch_end(self) -> None:  # noqa: B027 - an optional hook
+        """Finish an epoch; called after its last batch. The base class does nothing."""
 
     def __iter__(self) -> Iterator[Any]:
         """Yield each batch once, in order."""

@@ -1,7 +1,7 @@
-"""Helpers that Keras keeps in `keras.utils.generic_utils`: custom objects, byte code, small tools.
+"""Helpers of `keras.utils.generic_utils`: custom objects, byte code, small functions.
 
-Scripts use the progress bar and the custom objects; the rest is what Keras builds itself from, and
-some extensions of Keras too.
+Scripts use the progress bar and the custom objects. Keras itself and some of its extensions use the
+other functions.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = [
     "unpack_singleton",
 ]
 
-CustomObjectScope = custom_object_scope  # Keras makes a class of it; `with` is all it is for
+CustomObjectScope = custom_object_scope  # a class in Keras, used only in `with`
 
 
 # --- custom objects -------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ def register_keras_serializable(
 
 
 def get_registered_name(obj: Any) -> str:
-    """Return the name `package>name` under which an object was registered, else its own name."""
+    """Return the registered name `package>name` of an object, or its own name if it has none."""
     names = [name for name, item in get_custom_objects().items() if item is obj and ">" in name]
     return names[0] if names else str(obj.__name__)
 
@@ -91,7 +91,7 @@ def get_registered_object(
     custom_objects: dict[str, Any] | None = None,
     module_objects: dict[str, Any] | None = None,
 ) -> Any:
-    """Return the object that is registered under a name, or None."""
+    """Return the object registered under a name, or None."""
     for known in (get_custom_objects(), custom_objects or {}, module_objects or {}):
         if name in known:
             return known[name]
@@ -99,7 +99,7 @@ def get_registered_object(
 
 
 def serialize_keras_object(instance: Any) -> Any:
-    """Return the name of a function, or `{"class_name", "config"}` of an object.
+    """Return the name of a function, or a dict with "class_name" and "config" for an object.
 
     Examples
     --------
@@ -116,21 +116,21 @@ def deserialize_keras_object(
     custom_objects: dict[str, Any] | None = None,
     printable_module_name: str = "object",
 ) -> Any:
-    """Return the object of a configuration, or the function (or class) that has a name.
+    """Create an object from its configuration, or return a function or class by name.
 
     Parameters
     ----------
     identifier : dict or str
         What `serialize_keras_object` returned.
     module_objects, custom_objects : dict, optional
-        Classes and functions by name; `custom_objects` come first.
+        Classes and functions by name; `custom_objects` has priority.
     printable_module_name : str
-        What error messages call such an object.
+        The kind of object in error messages.
 
     Raises
     ------
     UnknownNameError
-        There is no such class or function.
+        The class or function is unknown.
     """
     registry = Registry(printable_module_name)
     known = {**(module_objects or {}), **get_custom_objects(), **(custom_objects or {})}
@@ -148,7 +148,7 @@ def func_dump(func: Any) -> tuple[str, Any, Any]:
     Raises
     ------
     ConfigError
-        The function cannot be written so; see `engine.pickling.byte_code_of`.
+        The function cannot be stored as byte code; see `engine.pickling.byte_code_of`.
     """
     return tuple(byte_code_of(func, "func_dump: the function"))  # type: ignore[return-value]
 
@@ -160,7 +160,7 @@ def func_load(
     globs: dict[str, Any] | None = None,
     safe_mode: bool = True,
 ) -> Any:
-    """Return the function whose byte code `func_dump` wrote; refused unless `safe_mode=False`.
+    """Return the function from byte code of `func_dump`. Requires `safe_mode=False`.
 
     A function made from byte code can do anything when it is called. Byte code that is damaged, or
     from another Python, can crash the process. Read only byte code that you wrote yourself.
@@ -172,7 +172,7 @@ def func_load(
     globs : dict, optional
         The function's global names. Default: those of this module.
     safe_mode : bool
-        True refuses.
+        Whether to refuse all byte code.
 
     Raises
     ------
@@ -197,7 +197,7 @@ def func_load(
     return function_of(ByteCode(code, defaults, closure), names, "func_load")
 
 
-# --- small tools ----------------------------------------------------------------------------------
+# --- small functions ------------------------------------------------------------------------------
 
 
 def has_arg(fn: Callable[..., Any], name: str, accept_all: bool = False) -> bool:
@@ -224,7 +224,7 @@ def has_arg(fn: Callable[..., Any], name: str, accept_all: bool = False) -> bool
 
 
 def to_list(x: Any, allow_tuple: bool = False) -> list[Any]:
-    """Return a list unchanged, and any other value in a list; with `allow_tuple`, list a tuple.
+    """Return a value in a list. A list is returned unchanged, with `allow_tuple` a tuple as a list.
 
     Examples
     --------
@@ -237,7 +237,7 @@ def to_list(x: Any, allow_tuple: bool = False) -> list[Any]:
 
 
 def unpack_singleton(x: Any) -> Any:
-    """Return the only element of a list or tuple of one, else the list.
+    """Return the element of a list or tuple of length one; return a longer one unchanged.
 
     Examples
     --------
@@ -248,7 +248,7 @@ def unpack_singleton(x: Any) -> Any:
 
 
 def object_list_uid(object_list: Any) -> str:
-    """Return a text that identifies a list of objects as long as they exist."""
+    """Return a string of ids that identifies a list of objects while they exist."""
     return ", ".join(str(abs(id(item))) for item in to_list(object_list))
 
 
@@ -270,13 +270,13 @@ def slice_arrays(arrays: Any, start: Any = None, stop: int | None = None) -> Any
     ----------
     arrays : array, None, or list of them
     start : int or list of int
-        The first row, or the indices of all rows; with indices there is no `stop`.
+        The first row, or the indices of all rows. `stop` is not allowed with indices.
     stop : int, optional
 
     Raises
     ------
     ArgumentError
-        `start` is a list and there is a `stop`.
+        `start` is a list and `stop` is given.
 
     Examples
     --------
@@ -296,7 +296,7 @@ def _rows(array: Any, start: Any, stop: int | None) -> Any:
     if not isinstance(start, Iterable):
         return array[start:stop]
     if stop is not None:
-        raise ArgumentError(f"slice_arrays: a list of rows has no stop; got stop={stop!r}.")
+        raise ArgumentError(f"slice_arrays: a list of rows cannot have stop={stop!r}.")
     return array[np.asarray(start).tolist()]  # h5py takes lists
 
 
@@ -313,7 +313,7 @@ def transpose_shape(shape: Any, target_format: str, spatial_axes: Iterable[int])
     Raises
     ------
     ArgumentError
-        There is no such format.
+        The format is unknown.
 
     Examples
     --------
@@ -324,7 +324,7 @@ def transpose_shape(shape: Any, target_format: str, spatial_axes: Iterable[int])
         return shape
     if target_format != "channels_first":
         raise ArgumentError(
-            f"transpose_shape: no such format; expected 'channels_first' or 'channels_last', got "
+            f"transpose_shape: expected the format 'channels_first' or 'channels_last', got "
             f"{target_format!r}."
         )
     axes = tuple(spatial_axes)

@@ -1,6 +1,6 @@
-"""Reading and writing HDF5 files piece by piece: Keras's `keras.utils.io_utils`.
+"""Read and write HDF5 files in pieces: Keras's `keras.utils.io_utils`.
 
-h5py is imported when a file is opened, not before.
+h5py is imported when a file is opened.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["H5Dict", "HDF5Matrix", "ask_to_proceed_with_overwrite", "h5dict"]
 
 
 class HDF5Matrix:
-    """A data set in an HDF5 file that stands for an array: `fit` reads it batch by batch.
+    """A data set in an HDF5 file, used like an array. `fit` reads it batch by batch.
 
     Parameters
     ----------
@@ -26,20 +26,20 @@ class HDF5Matrix:
     dataset : str
         Name of the data set in the file.
     start, end : int
-        Which of its rows; by default all.
+        The first row and the row after the last; by default all rows.
     normalizer : callable, optional
-        Called on every piece that is read.
+        Applied to all rows that are read.
 
     Raises
     ------
     UnavailableError
-        There is no such file.
+        The file cannot be opened.
     DataError
-        The file has no such data set.
+        The file does not contain the data set.
 
     Notes
     -----
-    Train with `shuffle="batch"`: HDF5 reads rows in rising order only.
+    Train with `shuffle="batch"`, because HDF5 reads rows only in increasing order.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class HDF5Matrix:
         if dataset not in file:
             known = ", ".join(map(repr, file)) or "none"
             raise DataError(
-                f"HDF5Matrix: '{fspath(datapath)}' has no data set {dataset!r}; it has {known}."
+                f"HDF5Matrix: '{fspath(datapath)}' has no data set {dataset!r}. It has: {known}."
             )
         self.data = file[dataset]
         self.start = start
@@ -65,12 +65,12 @@ class HDF5Matrix:
         return self.end - self.start
 
     def __getitem__(self, key: Any) -> Any:
-        """Return rows: by a number, a slice, or a list of numbers.
+        """Return the rows for an integer, a slice, or a list of integers.
 
         Raises
         ------
         IndexError
-            A row is outside of `start` and `end`.
+            A row is not between `start` and `end`.
         """
         rows = self.data[self._rows(key)]
         return rows if self.normalizer is None else self.normalizer(rows)
@@ -92,7 +92,7 @@ class HDF5Matrix:
 
     def _check(self, first: int, last: int) -> None:
         if first < 0 or last >= len(self):
-            raise IndexError(f"HDF5Matrix: rows {first} to {last}; expected 0 to {len(self) - 1}.")
+            raise IndexError(f"HDF5Matrix: expected rows < {len(self)}, got {first} to {last}.")
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -101,7 +101,7 @@ class HDF5Matrix:
 
     @property
     def dtype(self) -> Any:
-        """Type of the numbers."""
+        """Dtype of the array."""
         return self.data.dtype
 
     @property
@@ -111,28 +111,28 @@ class HDF5Matrix:
 
     @property
     def size(self) -> int:
-        """How many numbers there are."""
+        """Number of elements."""
         return int(np.prod(self.shape))
 
 
 def ask_to_proceed_with_overwrite(filepath: str | PathLike[str]) -> bool:
-    """Ask in the terminal whether a file may be written over, and return the answer."""
+    """Ask in the terminal whether a file may be overwritten; return whether the answer is yes."""
     answer = ""
     while answer not in ("y", "n"):
-        question = f"'{fspath(filepath)}' is there already. Write over it? [y/n] "
+        question = f"'{fspath(filepath)}' exists already. Overwrite it? [y/n] "
         answer = input(question).strip().lower()
     return answer == "y"
 
 
 class H5Dict:
-    """An HDF5 file, or a group in one, as a dict of arrays, texts and further dicts.
+    """An HDF5 file or group, used like a dict of arrays, strings and nested dicts.
 
     Parameters
     ----------
     path : path, h5py.Group or dict
-        Where to; a dict keeps everything in memory.
+        The file or group. With a dict, everything is stored in memory.
     mode : {"a", "r", "r+", "w", "w-"}
-        As for `h5py.File`.
+        The mode of `h5py.File`.
 
     Raises
     ------
@@ -141,8 +141,8 @@ class H5Dict:
 
     Notes
     -----
-    Arrays become data sets; numbers, texts and lists of texts become attributes. Asking for a name
-    that is not there makes a group of that name, unless the file is only read.
+    Arrays are stored as data sets; numbers, strings and lists of strings as attributes. Reading a
+    missing name creates a group of that name, unless the file is read-only.
 
     Examples
     --------
@@ -163,7 +163,7 @@ class H5Dict:
 
     def __setitem__(self, name: str, value: Any) -> None:
         if self.read_only:
-            raise ArgumentError(f"H5Dict: cannot set {name!r}; the file is opened to be read.")
+            raise ArgumentError(f"H5Dict: cannot set {name!r} with mode 'r'. Open with 'a'.")
         if isinstance(value, Mapping):
             self[name].update(value)
         elif isinstance(self.data, dict):
@@ -208,18 +208,18 @@ class H5Dict:
         return iter(self.data)
 
     def close(self) -> None:
-        """Close the file; a group or a dict is left as it is."""
+        """Close the file. A group or a dict is not changed."""
         if self._is_file:
             self.data.close()
 
     def update(self, *args: Any) -> None:
-        """Set all names of dicts."""
+        """Set all names in one or more dicts."""
         for names in args:
             for name in names:
                 self[name] = names[name]
 
     def get(self, key: str, default: Any = None) -> Any:
-        """Return what has a name, or `default`; makes no group."""
+        """Return the value of a name, or `default` if it is missing. No group is created."""
         if key not in self:
             return default
         return self[key]
@@ -231,7 +231,7 @@ class H5Dict:
         self.close()
 
 
-h5dict = H5Dict  # Keras 2.2's first spelling of it
+h5dict = H5Dict  # its first name in Keras 2.2
 
 
 def _as_attribute(value: Any) -> Any:
@@ -251,12 +251,12 @@ def _from_attribute(value: Any) -> Any:
 
 
 def _opened(path: str | PathLike[str], mode: str, where: str) -> Any:
-    """Return an open HDF5 file.
+    """Open an HDF5 file; `where` is the caller's name for messages.
 
     Raises
     ------
     UnavailableError
-        It cannot be opened.
+        The file cannot be opened.
     """
     import h5py  # takes long to import
 
@@ -267,14 +267,14 @@ def _opened(path: str | PathLike[str], mode: str, where: str) -> Any:
 
 
 def enable_interactive_logging() -> None:
-    """Do nothing: how progress is shown depends on the terminal and on `verbose`."""
+    """Do nothing. The display of progress depends on the terminal and on `verbose`."""
 
 
 disable_interactive_logging = enable_interactive_logging
 
 
 def is_interactive_logging_enabled() -> bool:
-    """Return True: progress is shown, never logged; `verbose=0` shows none."""
+    """Return True: progress is always shown, never logged. `verbose=0` disables it."""
     return True
 
 

@@ -32,7 +32,7 @@ _FLIPPED = {
 
 
 def count_params(weights: Iterable[Any]) -> int:
-    """Return the number of parameters in weights; a weight that is listed twice counts once.
+    """Return the total number of parameters in weights; each distinct weight counts once.
 
     Examples
     --------
@@ -48,19 +48,19 @@ def count_params(weights: Iterable[Any]) -> int:
 def get_source_inputs(
     tensor: Tensor, layer: Layer | None = None, node_index: int | None = None
 ) -> list[Tensor]:
-    """Return the tensors of Inputs that a tensor is computed from.
+    """Return the Input tensors that a tensor depends on.
 
     Parameters
     ----------
     tensor : Tensor
-        Result of a layer.
+        The output of a layer.
     layer, node_index : optional
-        The call to begin with. Default: the one that made the tensor.
+        The call to start with. Default: the call that made the tensor.
 
     Raises
     ------
     GraphError
-        No layer made the tensor.
+        The tensor is not the output of a layer.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def get_source_inputs(
     """
     history = getattr(tensor, "_keras_history", None)
     if history is None:
-        raise GraphError(f"get_source_inputs: {tensor!r} is no result of a layer.")
+        raise GraphError(f"get_source_inputs: {tensor!r} is not a layer's output.")
     is_given = layer is not None and node_index is not None
     first = layer.inbound_nodes[node_index] if is_given else history.node  # type: ignore[union-attr,index]
     found: dict[Tensor, None] = {}
@@ -89,13 +89,12 @@ def get_source_inputs(
 
 
 def convert_all_kernels_in_model(model: Network) -> None:
-    """Flip the kernels of all convolutions in place, from Theano's order to today's, or back.
+    """Flip the kernels of all convolutions in place, for weights from Theano, or back.
 
     Notes
     -----
-    A true convolution reads its kernel backwards, as Theano did; the convolution of today's
-    libraries reads it forwards. Both compute the same with the kernel flipped along every axis of
-    space.
+    A mathematical convolution, as in Theano, flips its kernel; the convolution of TensorFlow and
+    newer libraries does not. So weights for one are flipped along all spatial axes for the other.
     """
     for layer in model.layers:
         for word in _FLIPPED.get(type(layer).__name__, ()):
@@ -109,7 +108,7 @@ def convert_dense_weights_data_format(
     previous_feature_map_shape: Sequence[int],
     target_data_format: str = "channels_first",
 ) -> None:
-    """Put the rows of a Dense kernel after a Flatten into the order of another data format.
+    """Reorder the rows of a Dense kernel after a Flatten for another data format.
 
     Parameters
     ----------
@@ -123,9 +122,9 @@ def convert_dense_weights_data_format(
     Raises
     ------
     ArgumentError
-        There is no such format.
+        The format is unknown.
     ShapeError
-        The kernel does not have as many rows.
+        The number of rows of the kernel does not match the shape.
     """
     if target_data_format == "channels_first":
         channels, height, width = previous_feature_map_shape
@@ -135,14 +134,14 @@ def convert_dense_weights_data_format(
         original, axes = (channels, height, width), (1, 2, 0, 3)
     else:
         raise ArgumentError(
-            f"convert_dense_weights_data_format: no such format; expected 'channels_first' or "
-            f"'channels_last', got {target_data_format!r}."
+            f"convert_dense_weights_data_format: expected 'channels_first' or 'channels_last', "
+            f"got {target_data_format!r}."
         )
     kernel = np.asarray(state.get_value(dense.kernel))
     if len(kernel) != height * width * channels:
         raise ShapeError(
-            f"{dense.label}: the kernel has {len(kernel)} rows; expected "
-            f"{height * width * channels} for maps of {tuple(previous_feature_map_shape)}."
+            f"{dense.label}: expected a kernel with {height * width * channels} rows for maps of "
+            f"{tuple(previous_feature_map_shape)}, got {len(kernel)}."
         )
     maps = kernel.reshape(*original, kernel.shape[1]).transpose(axes)
     state.set_value(dense.kernel, maps.reshape(kernel.shape))

@@ -1,4 +1,4 @@
-"""What scripts call before training: one-hot labels, unit vectors, a seed for random numbers."""
+"""Functions to prepare training: one-hot labels, unit vectors, a seed for random numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kerascope.missing_names import PRIVATE_NAMES, answer_missing_names
 def to_categorical(
     y: ArrayLike, num_classes: int | None = None, dtype: DTypeLike = "float32"
 ) -> np.ndarray:
-    """Turn class numbers into rows with a single one.
+    """Return one-hot rows for class numbers.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def to_categorical(
     Returns
     -------
     ndarray, shape (..., num_classes)
-        One at the place of the class, zero elsewhere.
+        1 at the index of the class, 0 elsewhere.
 
     Raises
     ------
@@ -49,8 +49,8 @@ def to_categorical(
     outside = classes[(classes < 0) | (classes >= num_classes)]
     if outside.size:
         raise ArgumentError(
-            f"to_categorical: a class does not fit; expected 0 to {num_classes - 1}, "
-            f"got {int(outside.flat[0])}. Give a larger num_classes, or count the classes from 0."
+            f"to_categorical: expected classes from 0 to {num_classes - 1}, got "
+            f"{int(outside.flat[0])}. Give a larger num_classes, or count the classes from 0."
         )
     if classes.ndim > 1 and classes.shape[-1] == 1:
         classes = classes[..., 0]
@@ -63,8 +63,8 @@ def _whole_numbers(y: ArrayLike) -> np.ndarray:
     values = np.asarray(y)
     if values.dtype.kind in "OSUV" or not np.all(np.equal(np.mod(values, 1), 0)):
         raise ArgumentError(
-            f"to_categorical: classes are no whole numbers; expected 0, 1, 2, ..., "
-            f"got dtype {values.dtype}. Number the classes first."
+            f"to_categorical: expected classes 0, 1, 2, ..., got dtype {values.dtype}. "
+            f"Convert the classes to integers first."
         )
     return values.astype(np.int64)
 
@@ -73,8 +73,8 @@ def _count_classes(classes: np.ndarray) -> int:
     if classes.size:
         return int(classes.max()) + 1
     raise ArgumentError(
-        "to_categorical: y is empty and num_classes is not given; expected at least one label, "
-        "got none. Give num_classes."
+        "to_categorical: expected at least one label without num_classes, got none. "
+        "Give num_classes."
     )
 
 
@@ -86,9 +86,9 @@ def normalize(x: ArrayLike, axis: int = -1, order: Any = 2) -> np.ndarray:
     x : array_like, float
         The vectors.
     axis : int
-        The axis along which a vector lies.
+        The axis of each vector.
     order : {1, 2, inf, ...}
-        Which norm, as `numpy.linalg.norm` counts them; 2 is the Euclidean length.
+        The norm, as in `numpy.linalg.norm`; 2 is the Euclidean length.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def normalize(x: ArrayLike, axis: int = -1, order: Any = 2) -> np.ndarray:
 
 
 def set_random_seed(seed: int) -> None:
-    """Seed Python's and NumPy's random numbers, and with them all of kerascope.
+    """Seed the random numbers of Python and NumPy, which kerascope uses too.
 
     Parameters
     ----------
@@ -128,13 +128,14 @@ def set_random_seed(seed: int) -> None:
     True
     """
     random.seed(seed)
-    np.random.seed(seed)  # noqa: NPY002 (what scripts seed, and what the backend draws from)
+    np.random.seed(seed)  # noqa: NPY002 (the generator that scripts and the backend use)
 
 
 def pack_x_y_sample_weight(x: Any, y: Any = None, sample_weight: Any = None) -> Any:
-    """Return samples, targets and weights in the form that a generator of batches yields.
+    """Return samples, targets and weights as one tuple, as a generator of batches yields them.
 
-    Weights without targets are kept; Keras drops them.
+    A single value that is not a list or tuple is returned unchanged. Unlike Keras, weights without
+    targets are kept.
 
     Examples
     --------
@@ -145,16 +146,16 @@ def pack_x_y_sample_weight(x: Any, y: Any = None, sample_weight: Any = None) -> 
         return x, y, sample_weight
     if y is not None:
         return x, y
-    return (x,) if isinstance(x, (list, tuple)) else x  # a bare one would be read as a pair
+    return (x,) if isinstance(x, (list, tuple)) else x  # a bare list would be read as a pair
 
 
 def unpack_x_y_sample_weight(data: Any) -> tuple[Any, Any, Any]:
-    """Return the samples, targets and weights that a generator yields; None for a missing one.
+    """Return samples, targets and weights from the value of a generator; None if missing.
 
     Raises
     ------
     ArgumentError
-        `data` is a tuple or list of no items, or of more than three.
+        `data` is a tuple or list without items, or with more than three.
 
     Examples
     --------
@@ -165,8 +166,8 @@ def unpack_x_y_sample_weight(data: Any) -> tuple[Any, Any, Any]:
         return data, None, None
     if not 1 <= len(data) <= 3:
         raise ArgumentError(
-            f"unpack_x_y_sample_weight: got {len(data)} things; expected x, (x,), (x, y) or "
-            "(x, y, sample_weight)."
+            "unpack_x_y_sample_weight: expected x, (x,), (x, y) or (x, y, sample_weight), "
+            f"got {len(data)} items."
         )
     x, y, sample_weight = [*data, None, None][:3]
     return x, y, sample_weight

@@ -1,4 +1,4 @@
-"""Helpers for tests of one's own layers: Keras's `keras.utils.test_utils`."""
+"""Helpers to test your own layers: Keras's `keras.utils.test_utils`."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ def get_test_data(
     classification: bool = True,
     num_classes: int = 2,
 ) -> tuple[Arrays, Arrays]:
-    """Return random data that can be learnt: `(x_train, y_train), (x_test, y_test)`.
+    """Return random data that a model can learn: `(x_train, y_train), (x_test, y_test)`.
 
     Parameters
     ----------
     num_train, num_test : int
         Numbers of samples.
     input_shape, output_shape : tuple of int
-        Shapes of one sample and, without classes, of one target.
+        Shape of one sample; shape of one target if `classification` is False.
     classification : bool
-        Whether the targets are numbers of classes, else arrays.
+        Whether the targets are class numbers. Otherwise they are arrays.
     num_classes : int
 
     Notes
     -----
-    The numbers of a sample lie around the number of its class, or around a number between 0 and 1
-    around which those of its target lie too; standard deviation 0.7. `np.random.seed` makes them
-    repeatable.
+    The values of a sample are normally distributed around its class number. Without classes, the
+    values of a sample and its target are distributed around the same number between 0 and 1. The
+    standard deviation is 0.7. `np.random.seed` makes them repeatable.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def get_test_data(
     ((6, 3), (6,))
     """
     samples = num_train + num_test
-    centres = np.random.random_sample(samples)  # noqa: NPY002 (what `np.random.seed` seeds)
+    centres = np.random.random_sample(samples)  # noqa: NPY002 (`np.random.seed` seeds it)
     if classification:
         centres = (num_classes * centres).astype(int)
     x = _around(centres, input_shape)
@@ -75,10 +75,11 @@ def layer_test(
     expected_output_dtype: str | None = None,
     fixed_batch_size: bool = False,
 ) -> np.ndarray:
-    """Check a layer of your own in all that a layer must do, and return its output.
+    """Check that a layer class works as a layer must, and return the output of an example.
 
-    Its weights are set again, it is made again from its configuration, alone and in a model; its
-    output has the shape that `compute_output_shape` says; a model with it trains on a batch.
+    The layer must accept its own weights, and be created again from its configuration, alone and in
+    a model. Its output must have the shape that `compute_output_shape` returns, and a model with it
+    must train on a batch.
 
     Parameters
     ----------
@@ -86,23 +87,24 @@ def layer_test(
     kwargs : dict
         Arguments of its constructor.
     input_shape : tuple, optional
-        With the batch; None stands for a size between 1 and 3. Default: that of `input_data`.
+        Shape with the batch axis. None means a random size from 1 to 3. Default: that of
+        `input_data`.
     input_dtype : str, optional
-        Default: that of `input_data`, else float32.
+        Default: the dtype of `input_data`, or float32 without it.
     input_data : array, optional
         Default: random numbers.
     expected_output : array, optional
     expected_output_dtype : str, optional
-        Default: the input's.
+        Default: the dtype of the input.
     fixed_batch_size : bool
-        Make the Input with the size of the batch.
+        Whether the Input has a fixed batch size.
 
     Raises
     ------
     DataError
-        There is neither `input_shape` nor `input_data`.
+        Neither `input_shape` nor `input_data` is given.
     AssertionError
-        The layer does something that a layer must not.
+        One of the checks fails.
     """
     kwargs = kwargs or {}
     data = _input_data(input_shape, input_dtype, input_data)
@@ -114,8 +116,8 @@ def layer_test(
     inputs = Input(dtype=dtype, **batch)
     outputs = layer(inputs)
     assert str(outputs.dtype) == (expected_output_dtype or dtype), (
-        f"{layer.label}: the output's type is {outputs.dtype}; expected "
-        f"{expected_output_dtype or dtype}."
+        f"{layer.label}: expected the output dtype {expected_output_dtype or dtype}, "
+        f"got {outputs.dtype}."
     )
     layer.set_weights(layer.get_weights())
     model = Model(inputs, outputs)
@@ -148,18 +150,18 @@ def _input_data(shape: Any, dtype: str | None, data: Any) -> np.ndarray:
 
 
 def _check_shape(layer: Any, said: Any, came: tuple[int, ...]) -> None:
-    """Compare a shape that may have None in it with that of an array.
+    """Raise if the shape of an array does not match a shape that may contain None.
 
     Raises
     ------
     ShapeError
-        They differ.
+        The shapes differ.
     """
     fits = len(said) == len(came) and all(
         size is None or size == seen for size, seen in zip(said, came, strict=True)
     )
     if not fits:
-        raise ShapeError(f"{layer.label}: the output's shape is {came}; expected {tuple(said)}.")
+        raise ShapeError(f"{layer.label}: expected the output shape {tuple(said)}, got {came}.")
 
 
 def _check_same(remade: Any, model: Any, data: np.ndarray, actual: np.ndarray) -> None:

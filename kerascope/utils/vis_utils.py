@@ -1,7 +1,7 @@
-"""`plot_model` and `model_to_dot`: Keras's doors to our pictures.
+"""`plot_model` and `model_to_dot`: Keras's functions to draw a model.
 
-The pictures themselves are made two rows higher, by `kerascope.draw`, which is asked through the
-edge when it is needed. Keras 1 calls this module `visualize_util` and the function `plot`.
+The pictures are made by `kerascope.draw`, which belongs to a higher layer of the package and is
+looked up when it is needed. Keras 1 calls this module `visualize_util` and the function `plot`.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ def plot_model(
     ----------
     model : Model
     to_file : path
-        Ends in .png, .svg, .pdf, .dot or another suffix that `Drawing.save` knows.
+        A name that ends in .png, .svg, .pdf, .dot or another suffix that `Drawing.save` accepts.
     show_shapes, show_layer_names, show_layer_activations, show_trainable, show_dtype : bool
-        What stands in the boxes.
+        What to show in the boxes.
     rankdir : {"TB", "LR"}
-        From top to bottom, or from left to right.
+        Top to bottom, or left to right.
     expand_nested : bool
-        Draw what is inside nested models.
+        Whether to draw the layers inside nested models.
     dpi : int
         Pixels per inch of a PNG.
     **others
@@ -50,12 +50,12 @@ def plot_model(
     Returns
     -------
     Drawing
-        Which shows itself in a notebook; `kerascope.draw` makes it.
+        The picture, as `kerascope.draw` returns it. A notebook displays it.
 
     Raises
     ------
     ArgumentError
-        The suffix of the file is not known, there is no such folder, or an argument is misspelt.
+        The suffix is unknown, the folder does not exist, or an argument is misspelt.
     MissingToolError
         Graphviz is not installed in any form.
     """
@@ -77,7 +77,7 @@ def model_to_dot(
     show_dtype: bool = False,
     **others: Any,
 ) -> DotPicture:
-    """Return the picture of a model in the form that Keras scripts expect; see `plot_model`.
+    """Return the picture of a model as an object like `pydot.Dot`; see `plot_model`.
 
     Examples
     --------
@@ -92,12 +92,12 @@ def model_to_dot(
 
 
 class DotPicture:
-    """A picture with the methods of a `pydot.Dot` that scripts call.
+    """A picture with those methods of `pydot.Dot` that scripts call.
 
     Parameters
     ----------
     drawing : Drawing
-        The same picture, with all that it can do.
+        The picture as a kerascope `Drawing`.
     """
 
     def __init__(self, drawing: Any) -> None:
@@ -109,7 +109,7 @@ class DotPicture:
         return picture
 
     def to_string(self) -> str:
-        """Return the DOT text."""
+        """Return the picture as DOT text."""
         return str(self.drawing.source)
 
     def write(
@@ -123,15 +123,15 @@ class DotPicture:
         return True
 
     def write_png(self, path: str | PathLike[str], prog: str | None = None) -> bool:
-        """Write a PNG."""
+        """Write the picture to a PNG file."""
         return self.write(path, prog, "png")
 
     def write_svg(self, path: str | PathLike[str], prog: str | None = None) -> bool:
-        """Write an SVG."""
+        """Write the picture to an SVG file."""
         return self.write(path, prog, "svg")
 
     def write_pdf(self, path: str | PathLike[str], prog: str | None = None) -> bool:
-        """Write a PDF."""
+        """Write the picture to a PDF file."""
         return self.write(path, prog, "pdf")
 
     def _repr_svg_(self) -> str:
@@ -143,4 +143,4 @@ def _draw(model: Any, **options: Any) -> Any:
 
 
 def _no_drawing(model: Any, **options: Any) -> Any:
-    raise NotImplementedError("kerascope.draw is not registered; import kerascope first.")
+    raise NotImplementedError("plot_model: kerascope.draw is not loaded. Import kerascope first.")

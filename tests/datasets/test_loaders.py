@@ -52,7 +52,7 @@ LOADERS = {
 
 @pytest.mark.parametrize("name", LOADERS)
 def test_offline_the_error_says_where_to_get_the_file_and_where_to_put_it(name, cache):
-    with pytest.raises(OSError, match="could not be fetched") as caught:
+    with pytest.raises(OSError, match="could not be downloaded") as caught:
         LOADERS[name]()
     assert isinstance(caught.value, UnavailableError)
     message = str(caught.value)
@@ -67,7 +67,7 @@ def test_a_wrong_file_in_the_cache_is_never_loaded_nor_deleted(name, cache):
     folder = cache / "fashion-mnist" if "idx" in name else cache
     folder.mkdir(exist_ok=True)
     (folder / name).write_bytes(b"half a download")
-    with pytest.raises(UnavailableError, match="is not the right file and could not be fetched"):
+    with pytest.raises(UnavailableError, match="has a wrong checksum and could not be downloaded"):
         LOADERS[name]()
     assert [path.name for path in folder.iterdir()] == [name]
 

@@ -61,10 +61,10 @@ def test_scaling_stretches_to_the_whole_range():
     ("call", "words"),
     [
         (lambda: image.array_to_img(np.zeros((2, 2))), "expected 3 axes"),
-        (lambda: image.array_to_img(np.zeros((2, 2, 5))), "5 channels .* expected 1, 3 or 4"),
+        (lambda: image.array_to_img(np.zeros((2, 2, 5))), "expected 1, 3 or 4 channels, got 5"),
         (lambda: image.img_to_array(np.zeros(3)), "expected 2 or 3 axes"),
-        (lambda: image.img_to_array(PIXELS, "last"), "data_format is 'last'"),
-        (lambda: image.load_img("x.png", color_mode="bgr"), "color_mode is 'bgr'"),
+        (lambda: image.img_to_array(PIXELS, "last"), "got 'last'"),
+        (lambda: image.load_img("x.png", color_mode="bgr"), "got 'bgr'"),
         (lambda: image.load_img("x.png", interpolation="bilinar"), "Did you mean 'bilinear'"),
     ],
 )
@@ -79,7 +79,7 @@ def test_a_file_is_written_and_read(tmp_path):
     np.testing.assert_array_equal(image.img_to_array(image.load_img(path)), PIXELS)
     assert image.load_img(path, color_mode="rgba").mode == "RGBA"
     assert image.load_img(str(path), color_mode="grayscale").mode == "L"
-    with pytest.warns(SpellingWarning, match="today it is color_mode='grayscale'"):
+    with pytest.warns(SpellingWarning, match="Use color_mode='grayscale'"):
         assert image.load_img(path, grayscale=True).mode == "L"
     small = image.load_img(path, target_size=(2, 3), interpolation="lanczos")
     assert small.size == (3, 2)
@@ -202,7 +202,7 @@ def test_a_real_keras_reads_the_same_batches(keras, folder):
 def test_mistakes_about_folders_are_named(folder):
     with pytest.raises(UnavailableError, match="no folder '.*nowhere'"):
         flow(folder / "nowhere")
-    with pytest.raises(ArgumentError, match=r"class_mode is 'catagorical'; .* Did you mean"):
+    with pytest.raises(ArgumentError, match=r"unknown class_mode 'catagorical'\. Did you mean"):
         flow(folder, class_mode="catagorical")
 
 
@@ -251,7 +251,7 @@ def test_names_may_lack_their_endings_and_classes_be_chosen(folder):
 
 
 def test_mistakes_about_tables_are_named(folder):
-    with pytest.raises(DataError, match="no column 'clas'; .* Did you mean 'class'"):
+    with pytest.raises(DataError, match="no column 'clas'. Did you mean 'class'"):
         from_table(folder, y_col="clas")
     with pytest.raises(DataError, match="no file of the table is in"):
         from_table(folder / "dogs")

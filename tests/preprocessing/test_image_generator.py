@@ -159,7 +159,7 @@ def test_standardizing_leaves_the_image_alone():
 
 def test_what_was_not_measured_is_left_out_with_a_warning():
     images = ImageDataGenerator(featurewise_center=True)
-    with pytest.warns(KerascopeWarning, match=r"nothing was measured; .* Call fit\(images\)"):
+    with pytest.warns(KerascopeWarning, match=r"needs statistics .* Call fit\(images\)"):
         np.testing.assert_array_equal(images.standardize(IMAGES[0]), IMAGES[0])
 
 
@@ -180,11 +180,11 @@ def test_what_is_needed_is_switched_on(arguments, needed):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"fill_mode": "black"}, "fill_mode is 'black'"),
+        ({"fill_mode": "black"}, "unknown fill_mode 'black'"),
         ({"data_format": "channel_last"}, "Did you mean 'channels_last'"),
-        ({"validation_split": 1.5}, "validation_split is 1.5"),
-        ({"brightness_range": 0.3}, "brightness_range is 0.3; expected two numbers"),
-        ({"zoom_range": (1, 2, 3)}, "zoom_range is"),
+        ({"validation_split": 1.5}, "validation_split between 0 and 1, got 1.5"),
+        ({"brightness_range": 0.3}, "brightness_range: expected two numbers.*got 0.3"),
+        ({"zoom_range": (1, 2, 3)}, "zoom_range: expected two numbers"),
     ],
 )
 def test_mistakes_are_named(arguments, words):
@@ -198,9 +198,9 @@ def test_an_image_is_no_batch_and_a_batch_is_no_image():
         images.fit(IMAGES[0])
     with pytest.raises(DataError, match="expected 3 axes"):
         images.random_transform(IMAGES)
-    with pytest.raises(DataError, match=r"expected 4 axes: .* x\[..., np.newaxis\]"):
+    with pytest.raises(DataError, match=r"expected 4 axes .* x\[..., np.newaxis\]"):
         images.flow(IMAGES[..., 0])
-    with pytest.warns(KerascopeWarning, match="have 8 channels .* Is it the other data_format"):
+    with pytest.warns(KerascopeWarning, match="got 8 .* Is it the other data_format"):
         images.fit(np.transpose(IMAGES, (0, 3, 1, 2)))
 
 
@@ -253,7 +253,7 @@ def test_a_validation_split_parts_the_data():
     }
     np.testing.assert_array_equal(parts["validation"], [0, 1, 2])
     np.testing.assert_array_equal(parts["training"], [3, 4, 5, 6, 7, 8, 9])
-    with pytest.raises(ArgumentError, match="subset is 'test'"):
+    with pytest.raises(ArgumentError, match="got 'test'"):
         images.flow(IMAGES, subset="test")
 
 
@@ -262,11 +262,11 @@ def list_of(batches):
 
 
 def test_lengths_must_agree():
-    with pytest.raises(DataError, match="y has 9 rows; expected 10"):
+    with pytest.raises(DataError, match="expected 10 rows in y, got 9"):
         ImageDataGenerator().flow(IMAGES, LABELS[1:])
-    with pytest.raises(DataError, match="sample_weight has 3 rows"):
+    with pytest.raises(DataError, match="rows in sample_weight, got 3"):
         ImageDataGenerator().flow(IMAGES, LABELS, sample_weight=[1, 2, 3])
-    with pytest.raises(ArgumentError, match="batch_size is 0"):
+    with pytest.raises(ArgumentError, match="batch_size >= 1 .*got 0"):
         ImageDataGenerator().flow(IMAGES, batch_size=0)
 
 
@@ -351,7 +351,7 @@ def test_shifts_to_the_left_are_pixels_too():
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "1"])
 def test_a_seed_that_is_none_is_refused_before_the_first_batch(seed):
-    with pytest.raises(ArgumentError, match="seed is .*; expected a whole number >= 0, or None"):
+    with pytest.raises(ArgumentError, match="expected seed >= 0 .*or None"):
         ImageDataGenerator().flow(IMAGES, seed=seed)
 
 
@@ -365,6 +365,6 @@ def test_no_images_and_a_number_of_steps_do_not_wait_for_ever():
 
 def test_nothing_cannot_be_measured():
     images = ImageDataGenerator(featurewise_center=True)
-    with pytest.raises(DataError, match="x is empty; expected at least one image"):
+    with pytest.raises(DataError, match="expected at least one image, got none"):
         images.fit(IMAGES[:0])
     assert images.mean is None

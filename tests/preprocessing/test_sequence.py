@@ -76,11 +76,15 @@ def test_nothing_to_pad_is_an_empty_array():
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
-        ({"sequences": [1, 2]}, DataError, r"sequences\[0\] is 1; .* a list that holds it"),
-        ({"sequences": 5}, DataError, "sequences is a int; expected a list of lists"),
-        ({"sequences": [[1]], "padding": "left"}, ArgumentError, "padding is 'left'"),
-        ({"sequences": [[1]], "truncating": "end"}, ArgumentError, "truncating is 'end'"),
-        ({"sequences": [[[1, 2]], [[1]]]}, DataError, r"expected \(2,\) .* got \(1,\)"),
+        ({"sequences": [1, 2]}, DataError, r"sequences\[0\]: expected a list of numbers, got 1"),
+        ({"sequences": 5}, DataError, "expected a list of lists, got int"),
+        ({"sequences": [[1]], "padding": "left"}, ArgumentError, "expected padding .*got 'left'"),
+        (
+            {"sequences": [[1]], "truncating": "end"},
+            ArgumentError,
+            "truncating .*got 'end'",
+        ),
+        ({"sequences": [[[1, 2]], [[1]]]}, DataError, r"of shape \(2,\), .* got \(1,\)"),
     ],
 )
 def test_what_cannot_be_padded_is_refused(arguments, error, words):
@@ -190,10 +194,10 @@ def test_a_series_may_be_a_list_and_goes_to_json_and_to_another_process():
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
-        ({"targets": SERIES[1:]}, DataError, "data has 30 steps; .* have 29"),
-        ({"length": 30}, ArgumentError, "no window fits; .* 30 > 29"),
-        ({"stride": 0}, ArgumentError, "stride is 0"),
-        ({"batch_size": 2.5}, ArgumentError, "batch_size is 2.5"),
+        ({"targets": SERIES[1:]}, DataError, "expected 29 steps .* got 30"),
+        ({"length": 30}, ArgumentError, "end_index, got 30 > 29"),
+        ({"stride": 0}, ArgumentError, "expected stride .*got 0"),
+        ({"batch_size": 2.5}, ArgumentError, "expected batch_size .*got 2.5"),
     ],
 )
 def test_what_gives_no_windows_is_refused(arguments, error, words):
@@ -219,8 +223,8 @@ def test_a_batch_that_is_not_there_is_an_index_error():
         ([[1, None]], {}, DataError, r"sequences\[0\] cannot"),
         ([[[1, 2], [3]]], {}, DataError, r"sequences\[0\] cannot.*inhomogeneous"),
         ([[2**40]], {}, DataError, "out of bounds for int32.*another dtype"),
-        ([[1]], {"maxlen": -2}, ArgumentError, "maxlen is -2; expected a whole number >= 0"),
-        ([[1]], {"maxlen": 1.5}, ArgumentError, "maxlen is 1.5"),
+        ([[1]], {"maxlen": -2}, ArgumentError, "expected maxlen >= 0 .*got -2"),
+        ([[1]], {"maxlen": 1.5}, ArgumentError, "expected maxlen .*got 1.5"),
     ],
 )
 def test_numbers_that_do_not_fit_are_answered(sequences, arguments, error, words):
@@ -231,11 +235,11 @@ def test_numbers_that_do_not_fit_are_answered(sequences, arguments, error, words
 
 @pytest.mark.parametrize("indexes", [{"end_index": 6}, {"start_index": -1}])
 def test_indexes_outside_of_the_series_are_refused_at_once(indexes):
-    with pytest.raises(ArgumentError, match="expected steps of the series, 0 to 5"):
+    with pytest.raises(ArgumentError, match="expected steps from 0 to 5"):
         TimeseriesGenerator(np.arange(6), np.arange(6), 3, **indexes)
 
 
 @pytest.mark.parametrize("text", ["{}", "no json", '{"config": {"data": "[1]"}}'])
 def test_what_describes_no_series_is_refused(text):
-    with pytest.raises(ConfigError, match="no description of a TimeseriesGenerator"):
+    with pytest.raises(ConfigError, match="expected the JSON of TimeseriesGenerator.to_json"):
         timeseries_generator_from_json(text)

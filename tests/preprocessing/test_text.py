@@ -125,22 +125,22 @@ def test_a_tokenizer_comes_back_from_json(real):
 
 @pytest.mark.parametrize("text", ["no json", "{}", "[]", json.dumps({"config": {}})])
 def test_what_is_no_description_of_a_tokenizer_is_refused(text):
-    with pytest.raises(ConfigError, match="expected what to_json returned"):
+    with pytest.raises(ConfigError, match="expected the JSON of Tokenizer.to_json"):
         tokenizer_from_json(text)
 
 
 def test_mistakes_are_named():
-    with pytest.raises(ArgumentError, match=r"got one text; .* Write \[text\]"):
+    with pytest.raises(ArgumentError, match=r"got one text\. Write \[text\]"):
         Tokenizer().fit_on_texts("the cat")
-    with pytest.raises(ArgumentError, match="texts_to_sequences got one text"):
+    with pytest.raises(ArgumentError, match="texts_to_sequences: expected a list of texts"):
         Tokenizer().texts_to_sequences("the cat")
     with pytest.raises(ArgumentError, match="no argument 'num_word'. Did you mean 'num_words'"):
         Tokenizer(num_word=3)
-    with pytest.raises(ArgumentError, match="unknown mode 'tfdif'; .* Did you mean 'tfidf'"):
+    with pytest.raises(ArgumentError, match="unknown mode 'tfdif'. Did you mean 'tfidf'"):
         Tokenizer(num_words=3).sequences_to_matrix([[1]], "tfdif")
     with pytest.raises(NotBuiltError, match="the number of words is not known"):
         Tokenizer().sequences_to_matrix([[1]])
-    with pytest.raises(NotBuiltError, match="before mode 'tfidf'"):
+    with pytest.raises(NotBuiltError, match="mode 'tfidf' needs fit_on_texts"):
         Tokenizer(num_words=3).sequences_to_matrix([[1]], "tfidf")
 
 
@@ -170,19 +170,19 @@ def test_md5_numbers_are_those_of_keras_and_of_every_process(real):
 def test_a_hash_function_may_be_ones_own():
     assert hashing_trick("aa b cccc", 4, hash_function=len) == [3, 2, 2]
     assert all(1 <= number < 10 for number in one_hot(" ".join(TEXTS), 10))
-    with pytest.raises(ArgumentError, match="hash_function is 'sha1'"):
+    with pytest.raises(ArgumentError, match="got 'sha1'"):
         hashing_trick("a", 5, hash_function="sha1")
-    with pytest.raises(ArgumentError, match="n is 1; expected 2 or more"):
+    with pytest.raises(ArgumentError, match="expected n >= 2.*got 1"):
         one_hot("a", 1)
 
 
 @pytest.mark.parametrize("odd", [float("nan"), None, 7, ("a", "b")])
 def test_what_is_no_text_is_named_and_nothing_is_counted(odd):
     tokenizer = Tokenizer()
-    with pytest.raises(DataError, match="one of the texts is .* expected text, or a list of words"):
+    with pytest.raises(DataError, match="expected texts or lists of words, got"):
         tokenizer.fit_on_texts(["a cat", odd])
     assert (tokenizer.document_count, tokenizer.word_counts) == (0, {})
-    with pytest.raises(DataError, match="one of the texts is"):
+    with pytest.raises(DataError, match="expected texts or lists of words"):
         tokenizer.texts_to_sequences([odd])
 
 

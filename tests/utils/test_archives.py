@@ -68,7 +68,7 @@ def test_an_unknown_format_is_refused(tmp_path):
 @pytest.mark.parametrize("name", ["../evil.txt", "/tmp/evil.txt", "set/../../evil.txt"])
 def test_a_path_that_leads_out_is_refused_and_nothing_is_unpacked(tmp_path, make, name):
     archive = make(tmp_path / "a", {"good.txt": b"1", name: b"2"})
-    with pytest.raises(DataError, match="leads out of its folder"):
+    with pytest.raises(DataError, match="contains a path outside of its folder"):
         extract_archive(archive, tmp_path / "out")
     assert files_below(tmp_path / "out") == {}
     assert not (tmp_path / "evil.txt").exists()
@@ -90,6 +90,6 @@ def test_a_truncated_archive_is_refused_and_leaves_the_old_folder(tmp_path):
     noise = bytes((n * n * 7 + n // 3) % 251 for n in range(40_000))
     whole = make_tar(tmp_path / "b", {"set/c.bin": noise}).read_bytes()
     (tmp_path / "b").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(DataError, match=r"cannot be unpacked; expected a whole archive"):
+    with pytest.raises(DataError, match=r"cannot be unpacked \("):
         extract_archive(tmp_path / "b", tmp_path / "out")
     assert files_below(tmp_path / "out") == FILES

@@ -128,7 +128,7 @@ def test_kernel_is_turned_along_its_places_only():
     np.testing.assert_array_equal(turned, kernel[::-1, ::-1])
     turned[:] = 0
     assert kernel[0, 0, 0, 1] == 1  # it is a copy
-    with pytest.raises(ValueError, match="expected 3 to 5 axes"):
+    with pytest.raises(ValueError, match="expected a kernel with 3 to 5 axes"):
         convert_kernel(np.ones((2, 2)))
 
 

@@ -154,7 +154,7 @@ def test_rows_of_arrays_are_cut_out(start, stop, expected):
 
 
 def test_a_list_of_rows_has_no_stop():
-    with pytest.raises(ArgumentError, match="a list of rows has no stop; got stop=3"):
+    with pytest.raises(ArgumentError, match="a list of rows cannot have stop=3"):
         gu.slice_arrays(np.arange(5), np.array([0, 1]), 3)
 
 

@@ -45,7 +45,7 @@ def test_a_part_of_the_rows_counts_from_its_start(key, path):
 
 @pytest.mark.parametrize("key", [4, -5, slice(-9, 2), [0, 4]])
 def test_rows_outside_of_the_part_are_refused(key, path):
-    with pytest.raises(IndexError, match=r"expected 0 to 3\."):
+    with pytest.raises(IndexError, match=r"expected rows < 4, got"):
         HDF5Matrix(path, "x", start=3, end=7)[key]
 
 
@@ -67,7 +67,7 @@ def test_a_model_trains_on_it(path):
 def test_missing_files_and_data_sets_are_named(path, tmp_path):
     with pytest.raises(UnavailableError, match=r"HDF5Matrix: cannot open '.*none\.h5'"):
         HDF5Matrix(tmp_path / "none.h5", "x")
-    with pytest.raises(DataError, match=r"has no data set 'z'; it has 'x', 'y'\."):
+    with pytest.raises(DataError, match=r"has no data set 'z'. It has: 'x', 'y'\."):
         HDF5Matrix(path, "z")
 
 
@@ -126,7 +126,7 @@ def test_what_is_only_read_is_not_changed(tmp_path):
     with H5Dict(tmp_path / "d.h5", "w") as target:
         fill(target)
     with H5Dict(tmp_path / "d.h5", "r") as target:
-        with pytest.raises(ArgumentError, match="cannot set 'x'; the file is opened to be read"):
+        with pytest.raises(ArgumentError, match="cannot set 'x' with mode 'r'"):
             target["x"] = np.ones(2)
         with pytest.raises(ArgumentError, match="cannot set 'x'"):
             target["inner"]["x"] = np.ones(2)

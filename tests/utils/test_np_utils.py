@@ -39,12 +39,12 @@ def test_no_labels_of_known_classes_give_no_rows():
 @pytest.mark.parametrize(
     ("y", "num_classes", "words"),
     [
-        ([0, 3], 3, "expected 0 to 2, got 3"),
+        ([0, 3], 3, "expected classes from 0 to 2, got 3"),
         ([0, -1], None, "got -1"),
-        ([0.5], None, "no whole numbers"),
-        ([np.nan], None, "no whole numbers"),
-        (["cat"], None, "no whole numbers"),
-        ([], None, "y is empty"),
+        ([0.5], None, "got dtype"),
+        ([np.nan], None, "got dtype"),
+        (["cat"], None, "got dtype"),
+        ([], None, "expected at least one label"),
     ],
 )
 def test_what_is_no_class_is_refused(y, num_classes, words):

@@ -53,7 +53,7 @@ def test_given_data_give_the_expected_output():
 
 
 def test_types_are_compared():
-    with pytest.raises(AssertionError, match="the output's type is float32; expected int32"):
+    with pytest.raises(AssertionError, match="expected the output dtype int32, got float32"):
         layer_test(
             layers.Embedding,
             {"input_dim": 5, "output_dim": 2},
