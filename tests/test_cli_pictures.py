@@ -143,7 +143,7 @@ def test_a_script_that_fails_otherwise_leaves_none(capsys):
         (["--values", "script.py"], "script.py: expected a .npy or .npz file"),
         (["--dpi", "0"], "above 0"),
         (["--most", "few"], "argument --most"),
-        (["-o", "m.bmp"], "ends in one of"),
+        (["-o", "m.bmp"], "cannot tell the format of 'm.bmp'"),
         (["--diff", "none.py"], "there is no file 'none.py'"),
         (["--level", "ops"], "invalid choice"),
         (["--show-shape"], None),
