@@ -102,16 +102,16 @@ PAGE_WORDS: dict[str, str] = {
     "Light or dark": "浅色或深色",
     "Help": "帮助",
     "Click": "点击",
-    "choose a box; a box with + opens, the title of a frame closes it":
+    "select a box; a box with + opens, the title of a frame closes it":
         "选中一个框；带 + 的框会打开，点外框的标题则收起",
-    "into the picture": "进入图中",
+    "move into the picture": "进入图中",
     "against and along the arrows": "逆着或顺着箭头走",
-    "choose, open, close": "选中、打开、收起",
-    "close the frame around": "收起外面的框",
-    "search; Enter: next, Shift+Enter: the one before":
+    "select, open, close": "选中、打开、收起",
+    "close the frame around it": "收起外面的框",
+    "search; Enter: next, Shift+Enter: previous":
         "搜索；Enter 下一个，Shift+Enter 上一个",
     "clear": "清除",
-    "larger, smaller, whole; Ctrl and the wheel too": "放大、缩小、全图；也可用 Ctrl 加滚轮",
+    "zoom in, zoom out, show all; also Ctrl and the wheel": "放大、缩小、全图；也可用 Ctrl 加滚轮",
     "Close": "关闭",
     "Details": "详情",
     "box": "个框",

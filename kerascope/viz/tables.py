@@ -64,7 +64,7 @@ class SummaryTable:
             yield from wrapped(Cell([line]), width)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield what rich prints."""
+        """Yield the lines of the table as rich segments."""
         width = min(self.width or options.max_width, options.max_width)
         yield from segments(self.lines(width), console, options)
 
@@ -293,7 +293,7 @@ class ExplanationTable:
         yield from table_lines(self._columns(), width)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield what rich prints."""
+        """Yield the lines of the table as rich segments."""
         yield from segments(self.lines(options.max_width), console, options)
 
     def _columns(self) -> list[Column]:

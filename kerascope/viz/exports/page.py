@@ -29,9 +29,9 @@ SCRIPTS = (
 # Only for pages with a ladder.
 LADDER_SCRIPTS = ("rails", "ladder", "ladder_lines", "ladder_places", "ladder_picture")
 WALKING = (
-    ("↑ ↓", "against and along the arrows (← → where the picture goes left to right)"),
+    ("↑ ↓", "against and along the arrows (← → if the picture runs from left to right)"),
     ("← →", "along the row"),
-    ("Home, End", "the first, the last box"),
+    ("Home, End", "to the first, to the last box"),
 )
 
 
