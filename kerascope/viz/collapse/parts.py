@@ -224,7 +224,10 @@ def _cut(children: list[str], wiring: Wiring) -> list[ChainPiece]:
 
 
 def _end_of_beginning(children: list[str], position: dict[str, int], wiring: Wiring) -> int:
-    """Return the last user of the first child's source, which may begin a residual block."""
+    """Return the last position at which the source of the first child is used.
+
+    The source may be the beginning of a residual block.
+    """
     end = 0
     for link in wiring.arriving[children[0]]:
         if link.source not in wiring.sources:

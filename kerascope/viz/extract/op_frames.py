@@ -242,7 +242,7 @@ def _heads(nodes: Sequence[Node], outer: dict[Node, Node]) -> dict[Node, tuple[F
 def _owners(
     applies: Sequence[Apply], nodes: Sequence[Node]
 ) -> tuple[dict[Apply, Node], dict[Node, Node]]:
-    """Return the call of each op, for ops between its inputs and outputs, and calls around calls.
+    """Return the call around each op between a call's inputs and outputs, and around inner calls.
 
     If the body of a layer calls other layers on its inputs, these calls have Nodes, too.
     """
@@ -278,7 +278,7 @@ def _is_inside(scope: str, node: Node, outer: Node) -> bool:
 def _side_owner(
     apply: Apply, nodes: dict[str, list[Node]], owners: dict[Apply, Node]
 ) -> Node | None:
-    """Return the call to which an op outside its outputs belongs, such as a penalty on them."""
+    """Return the call that made an op which its outputs do not need, such as a penalty."""
     names = _names(apply.scope.name)
     candidates = nodes.get(names[0], []) if names else []
     if len(candidates) < 2:

@@ -3,7 +3,7 @@
 An `ArrayPart` is an array with the names of its axes. Two axes become the rows and columns of a
 panel. The other axes become a series of panels: a feature map per channel, an attention map per
 head. Arrays that are too large for a picture are thinned evenly, and a note says so. NaN and
-infinite numbers are never lost: if one is left out, the nearest drawn number is replaced by it.
+infinite numbers are never lost: a drawn cell shows them in place of the finite numbers around.
 """
 
 from __future__ import annotations

@@ -354,7 +354,7 @@ def _of_name(model: Network, x: Any, name: str, call: int) -> ArraysToShow:
     if layer is None:
         known = ", ".join(layers)
         around = [one.name for one in model.layers for x in layers_within(one) if x.name == name]
-        hint = f"It is inside {around[0]!r}: show that layer. " if around else ""
+        hint = f"It is inside {around[0]!r}: show that model. " if around else ""
         raise ArgumentError(
             f"show: {model.label} has no layer and no weight {name!r}. "
             f"{hint or did_you_mean(name, [*layers, *weights])}Layers: {known}.",
