@@ -1,7 +1,7 @@
-"""The layers, under the names that Keras gives them: `from kerascope.layers import Input, Dense`.
+"""The layers, under their names in Keras: `from kerascope.layers import Input, Dense`.
 
-Read `core.py` first, and in it `Dense`: every other layer is built like it. Each module says in its
-`__all__` what it has; nothing else needs to be told of a new layer.
+Read `core.py` first, and in it `Dense`: every other layer is built like it. Each module lists its
+public names in `__all__`; a new layer needs no other registration.
 """
 
 # ruff: noqa: F401, F403 (each module's __all__ says which names it has)
@@ -38,7 +38,7 @@ __all__ = sorted(
     {*_OWN.split(), *(name for module in _MODULES.split() for name in globals()[module].__all__)}
 )
 
-# Module -> the names in it, which are loaded when one of them is asked for.
+# Module -> the names in it, which is loaded when one of them is first used.
 _LATER = {
     "keras3.augmentation": """AugMix AutoContrast RandAugment RandomColorDegeneration
         RandomColorJitter RandomCrop RandomElasticTransform RandomErasing RandomGaussianBlur

@@ -1,7 +1,7 @@
-"""Activations that have parameters or weights, and so are layers of their own.
+"""Activations with parameters or weights, which are layers of their own.
 
-Behind a layer without activation: `Dense(64)` and then `LeakyReLU(0.1)`. Those without parameters
-are named in the layer itself: `Dense(64, activation="relu")`.
+Add one after a layer without activation: `Dense(64)`, then `LeakyReLU(0.1)`. An activation without
+parameters is an argument of the layer itself: `Dense(64, activation="relu")`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["ELU", "LeakyReLU", "PReLU", "ReLU", "Softmax", "ThresholdedReLU"]
 
 
 class _Activation(Layer):
-    """What they have in common: input and output have the same shape, masks pass through."""
+    """Base: input and output have the same shape, masks pass through."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -33,7 +33,7 @@ class _Activation(Layer):
 
 
 class LeakyReLU(_Activation):
-    """The rectified linear unit that still lets a little through below 0.
+    """The rectified linear unit with a small slope below 0.
 
     Parameters
     ----------
@@ -62,17 +62,17 @@ class LeakyReLU(_Activation):
         self.alpha = number(alpha, f"{self.label}: alpha")
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return the inputs, those below 0 times `alpha`."""
+        """Return the inputs, multiplied by `alpha` below 0."""
         return K.relu(inputs, alpha=self.alpha)
 
 
 class LearntActivation(_Activation):
-    """Base of the activations whose parameters are learnt: one for each place, or shared.
+    """Base of the activations with trained parameters: one for each position, or shared.
 
     Parameters
     ----------
     shared_axes : int or list of int, optional
-        Axes along which one number counts for all places, counted from 1 (0 is the batch).
+        Axes along which a parameter is shared, counted from 1 (0 is the batch).
     **kwargs
         As for `Layer`.
     """
@@ -85,20 +85,20 @@ class LearntActivation(_Activation):
         self.shared_axes = None if axes is None else [int(axis) for axis in axes]
 
     def _shape_of_parameters(self, input_shape: Shape) -> Shape:
-        """Return a sample's shape, 1 along the shared axes; from now on inputs must have it.
+        """Return a sample's shape, 1 along the shared axes, and require this shape of inputs.
 
         Raises
         ------
         ArgumentError
-            An axis is unknown or not shared though the input's size along it is unknown.
+            A shared axis is not valid, or an axis of unknown size is not shared.
         """
         ndim, where = len(input_shape), f"{self.label}: shared_axes"
         shared = {normalize_axis(axis, ndim, where) for axis in self.shared_axes or ()}
         shape = tuple(1 if a in shared else n for a, n in enumerate(input_shape))[1:]
         if 0 in shared or None in shape:
             raise ArgumentError(
-                f"{where}: {self.shared_axes} for an input of shape {input_shape}; expected axes "
-                f"from 1 to {ndim - 1}, and among them every axis of unknown size.",
+                f"{where}: expected axes from 1 to {ndim - 1}, and among them every axis of "
+                f"unknown size, got {self.shared_axes} for an input of shape {input_shape}.",
                 subject=self,
             )
         known = {axis: n for axis, n in enumerate(input_shape) if axis > 0 and axis not in shared}
@@ -112,21 +112,21 @@ class PReLU(LearntActivation):
     Parameters
     ----------
     alpha_initializer : str, callable or object
-        First values of the slopes.
+        Initial values of the slopes.
     alpha_regularizer : str, callable or object, optional
         Penalty on the slopes.
     alpha_constraint : str, callable or object, optional
-        What the optimizer applies to each new value.
+        Applied by the optimizer to each new value.
     shared_axes : int or tuple of int, optional
-        Axes along which one slope counts for all places, counted from 1 (0 is the batch).
-        `(1, 2)` gives each channel of an image one slope. Default: each input has its own.
+        Axes along which a slope is shared, counted from 1 (0 is the batch). `(1, 2)` gives each
+        channel of an image one slope. Default: each input has its own.
     **kwargs
         As for `Layer`.
 
     Notes
     -----
-    output = x where x >= 0, alpha * x elsewhere, with `alpha` of the shape of a sample, 1 along the
-    shared axes.
+    output = x where x >= 0, alpha * x elsewhere, where `alpha` has the shape of a sample, 1 along
+    the shared axes.
 
     References
     ----------
@@ -159,13 +159,13 @@ class PReLU(LearntActivation):
         Raises
         ------
         ArgumentError
-            An axis is unknown or not shared though the input's size along it is unknown.
+            A shared axis is not valid, or an axis of unknown size is not shared.
         """
         self.alpha = make_weight(self, "alpha", self._shape_of_parameters(input_shape))
         self.built = True
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return the inputs, those below 0 times their slopes."""
+        """Return the inputs, multiplied by their slopes below 0."""
         return K.relu(inputs) - self.alpha * K.relu(-inputs)
 
 
@@ -175,7 +175,7 @@ class ELU(_Activation):
     Parameters
     ----------
     alpha : float
-        What it tends to below 0 is -alpha.
+        The output tends to -alpha for very negative inputs.
     **kwargs
         As for `Layer`.
 
@@ -199,7 +199,7 @@ class ELU(_Activation):
 
 
 class ThresholdedReLU(_Activation):
-    """The inputs above a threshold; 0 for the others.
+    """Returns inputs above a threshold unchanged, and 0 for the others.
 
     Parameters
     ----------
@@ -229,25 +229,25 @@ class ThresholdedReLU(_Activation):
         self.theta = number(theta, f"{self.label}: theta")
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return the inputs with zeros up to `theta`."""
+        """Return the inputs, with 0 for those up to `theta`."""
         return K.switch(K.greater(inputs, self.theta), inputs, K.zeros_like(inputs))
 
 
 class Softmax(_Activation):
-    """Positive numbers in the proportion of exp(x), whose sum along an axis is 1.
+    """Positive numbers proportional to exp(x) that sum to 1 along an axis.
 
     Parameters
     ----------
     axis : int, or list of int
-        Along which the sum is 1; over several axes together, if it is a list.
+        Axis along which the sum is 1; several axes together if it is a list.
     **kwargs
         As for `Layer`.
 
     Notes
     -----
-    Called with `mask`, whose axes are the last ones of the inputs or 1 long, it gives 0 where the
-    mask is False, and the sum is that of the others. A mask that the inputs carry counts in
-    dialect "3" only.
+    With a `mask`, masked outputs are 0 and the others sum to 1. The mask's axes are the last axes
+    of the inputs, each with the same size or 1. A mask that the inputs carry is used in dialect "3"
+    only.
 
     Examples
     --------
@@ -265,7 +265,7 @@ class Softmax(_Activation):
         self._receives_masks = self._ends_masks
 
     def call(self, inputs: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Return softmax(inputs) of what the mask keeps, and 0 elsewhere.
+        """Return the softmax of the unmasked inputs, and 0 for the others.
 
         Raises
         ------
@@ -286,13 +286,13 @@ class Softmax(_Activation):
         return powers / K.sum(powers, axis=self.axis, keepdims=True)
 
     def _fitted(self, mask: Tensor, inputs: Tensor) -> Tensor:
-        """Return the mask as truth values with as many axes as the inputs."""
+        """Return the mask as booleans with as many axes as the inputs."""
         sizes = list(zip(mask.shape[::-1], inputs.shape[::-1], strict=False))
         fits = mask.ndim <= inputs.ndim and all(m in (1, n) or None in (m, n) for m, n in sizes)
         if not fits:
             raise ShapeError(
-                f"{self.label}: mask of shape {mask.shape} for inputs of shape {inputs.shape}; "
-                f"expected their last axes, each of the same size or 1.",
+                f"{self.label}: expected a mask with the last axes of the inputs {inputs.shape}, "
+                f"each of the same size or 1, got shape {mask.shape}.",
                 subject=self,
             )
         for _ in range(inputs.ndim - mask.ndim):
@@ -301,7 +301,7 @@ class Softmax(_Activation):
 
 
 class ReLU(_Activation):
-    """The rectified linear unit, with all that can be set about it.
+    """The rectified linear unit with a slope, a threshold and a maximum.
 
     Parameters
     ----------
@@ -310,7 +310,7 @@ class ReLU(_Activation):
     negative_slope : float
         Slope below the threshold, at least 0.
     threshold : float
-        From here on the output is the input.
+        The smallest input that is returned unchanged.
     **kwargs
         As for `Layer`.
 

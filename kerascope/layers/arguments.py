@@ -1,7 +1,7 @@
-"""The arguments that layers are made with: their types, how they are checked, what becomes of them.
+"""Types and checks of the layers' constructor arguments, and the weights made from them.
 
-The functions that check numbers come first: each returns the number or raises. The last two bring
-the arguments to the base class, and make weights of them.
+The functions that check a number come first: each returns the number or raises an error.
+`make_weight` passes the arguments of a weight to the base class.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from kerascope.backend.shapes import Shape
 from kerascope.engine.base_layer import Layer
 from kerascope.errors import ArgumentError
 
-# An activation, initializer, regularizer or constraint: its name, its configuration, an object or a
-# function of one's own. `activations.get` and the other `get` find what is meant.
+# An activation, initializer, regularizer or constraint: its name, its configuration, an object or
+# your own function. `activations.get` and the other functions `get` convert it.
 Identifier = str | dict[str, Any] | Callable[..., Any] | None
 
-Sizes = int | Sequence[int]  # one for each axis of places, or one for all
+Sizes = int | Sequence[int]  # one for each spatial axis, or one for all
 Tensors = Tensor | list[Tensor]
 Masks = Tensor | list[Tensor | None] | None
-Training = bool | int | Tensor | None  # None: the learning phase says
+Training = bool | int | Tensor | None  # None: decided by the learning phase
 
 
 def positive_int(value: Any, where: str) -> int:
@@ -31,7 +31,7 @@ def positive_int(value: Any, where: str) -> int:
     Raises
     ------
     ArgumentError
-        It is none.
+        The value is not a whole number above 0.
 
     Examples
     --------
@@ -47,17 +47,17 @@ def positive_int(value: Any, where: str) -> int:
     return whole
 
 
-def share(value: Any, where: str) -> float:
+def fraction(value: Any, where: str) -> float:
     """Return a number in [0, 1) as a float.
 
     Raises
     ------
     ArgumentError
-        It is none.
+        The value is not a number in [0, 1).
 
     Examples
     --------
-    >>> share(0, "Dropout 'dropout_1': rate")
+    >>> fraction(0, "Dropout 'dropout_1': rate")
     0.0
     """
     if isinstance(value, (str, bytes)) or value is None or not 0 <= value < 1:
@@ -71,7 +71,7 @@ def number(value: Any, where: str, least: float | None = None) -> float:
     Raises
     ------
     ArgumentError
-        It is none.
+        The value is not a number, or is below `least`.
 
     Examples
     --------
@@ -90,17 +90,17 @@ def number(value: Any, where: str, least: float | None = None) -> float:
 
 
 def make_weight(layer: Layer, name: str, shape: Shape, of: str | None = None) -> Variable:
-    """Make a weight of a layer from the arguments that the layer has for it.
+    """Add a weight to a layer, with the layer's initializer, regularizer and constraint for it.
 
     Parameters
     ----------
     layer : Layer
     name : str
-        Of the weight: "kernel".
+        Name of the weight, such as "kernel".
     shape : tuple of int
     of : str, optional
-        How the arguments begin if not with the name: "depthwise" for `depthwise_initializer`,
-        `depthwise_regularizer` and `depthwise_constraint`.
+        Prefix of the layer's attributes if it is not the name: "depthwise" for
+        `depthwise_initializer`, `depthwise_regularizer` and `depthwise_constraint`.
     """
     word = of or name
     return layer.add_weight(

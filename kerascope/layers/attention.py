@@ -1,9 +1,9 @@
-"""Attention: means of values, with weights that say how well a query fits each key.
+"""Attention: weighted means of values; the weights say how well a query matches each key.
 
 `Attention` and `AdditiveAttention` differ in how they compare a query with a key: by a product or
-by a sum. Neither projects its inputs; `MultiHeadAttention`, the heart of the transformer, does:
-each place of one sequence looks at all places of another, several times. tf.keras and Keras 3 have
-them.
+by a sum. Neither projects its inputs; `MultiHeadAttention`, the core of the transformer, does: each
+position of one sequence attends to all positions of another, several times. The layers come from
+tf.keras and Keras 3.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from kerascope.backend.graph import Tensor, TensorLike
 from kerascope.backend.shapes import Shape, Shapes, as_shape, normalize_axes
 from kerascope.engine.base_layer import Layer
 from kerascope.errors import ArgumentError, RefusedError, ShapeError
-from kerascope.layers.arguments import Identifier, Masks, Tensors, Training, positive_int, share
+from kerascope.layers.arguments import Identifier, Masks, Tensors, Training, fraction, positive_int
 
 __all__ = ["AdditiveAttention", "Attention", "MultiHeadAttention"]
 
-# What stands for "no": its exponential is 0 beside that of any score. float16 ends at 65504.
+# The score of a masked position: its exponential is 0 next to any other. float16 ends at 65504.
 _NO_SCORE = {"float16": -3e4}
 
 
 def causal_mask(scores: Tensor) -> Tensor:
-    """Return True where the place of the query (last axis but one) is not before that of the value.
+    """Return a mask: True where the key's position (last axis) is not after the query's.
 
     Examples
     --------
@@ -40,9 +40,9 @@ def causal_mask(scores: Tensor) -> Tensor:
 
 
 def masked_softmax(scores: Tensor, masks: Sequence[Tensor], axes: Iterable[int]) -> Tensor:
-    """Return the softmax over the axes together, with 0 where a mask says so.
+    """Return the softmax over all these axes together, with 0 where a mask is False.
 
-    Where the masks leave nothing at all, every place gets the same weight.
+    If the masks exclude every position, all positions get the same weight.
     """
     axes = list(axes)
     for mask in masks:
@@ -57,17 +57,17 @@ def masked_softmax(scores: Tensor, masks: Sequence[Tensor], axes: Iterable[int])
 
 
 class _Attention(Layer):
-    """Base: a subclass says in `scores` how queries and keys are compared."""
+    """Base: a subclass computes in `scores` how well queries match keys."""
 
     def __init__(self, dropout: float = 0.0, seed: int | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.dropout = share(dropout, f"{self.label}: dropout")
+        self.dropout = fraction(dropout, f"{self.label}: dropout")
         self.seed = seed
         self.supports_masking = True
 
     def scores(self, query: Tensor, key: Tensor) -> Tensor:
-        """Return how well each query fits each key: (batch, queries, keys)."""
-        raise NotImplementedError(f"{type(self).__name__} does not define scores")
+        """Return how well each query matches each key: (batch, queries, keys)."""
+        raise NotImplementedError(f"{type(self).__name__} must define scores(query, key).")
 
     def call(
         self,
@@ -77,21 +77,21 @@ class _Attention(Layer):
         return_attention_scores: bool = False,
         use_causal_mask: bool = False,
     ) -> Any:
-        """Return what each query finds.
+        """Return the weighted mean of the values for each query.
 
         Parameters
         ----------
         inputs : list of two or three Tensors
-            Query (batch, queries, features), value (batch, keys, features), and the key, which is
-            the value if it is not given.
+            Query (batch, queries, features), value (batch, keys, features), and optionally the key,
+            which defaults to the value.
         mask : list of Tensor or None, optional
-            Which queries count, and which values: (batch, queries), (batch, keys).
+            Masks of the queries and of the values: (batch, queries), (batch, keys).
         training : optional
-            Whether weights are dropped.
+            Whether dropout acts.
         return_attention_scores : bool
             Whether the weights, (batch, queries, keys), are returned too.
         use_causal_mask : bool
-            Whether a query may look only at places up to its own.
+            Whether a query attends only to positions up to its own.
         """
         query, value, key = self._three(inputs)
         query_mask, value_mask = (*(mask or ()), None, None)[:2]
@@ -111,18 +111,18 @@ class _Attention(Layer):
         return lambda: K.dropout(weights, self.dropout, seed=self.seed)
 
     def _three(self, items: Any) -> tuple[Any, Any, Any]:
-        """Return query, value and key (or their shapes).
+        """Split inputs (or their shapes) into query, value and key.
 
         Raises
         ------
         ArgumentError
-            They are not a list of two or three.
+            `items` is not a list of two or three.
         """
         is_list = isinstance(items, (list, tuple)) and not _is_shape(items)
         if not is_list or len(items) not in (2, 3):
             came = f"a list of {len(items)}" if is_list else "a single tensor"
             raise ArgumentError(
-                f"{self.label}: expected a list [query, value] or [query, value, key]; got {came}.",
+                f"{self.label}: expected a list [query, value] or [query, value, key], got {came}.",
                 subject=self,
             )
         query, value, *key = items
@@ -133,8 +133,8 @@ class _Attention(Layer):
         for shape in shapes:
             if not isinstance(shape, (list, tuple)) or len(shape) != 3:
                 raise ShapeError(
-                    f"{self.label}: an input has shape {shape}; expected 3 axes: (batch, places, "
-                    f"features). Reshape() it first.",
+                    f"{self.label}: expected inputs with 3 axes (batch, positions, features), got "
+                    f"one of shape {shape}. Reshape() it first.",
                     subject=self,
                 )
         return shapes
@@ -155,11 +155,11 @@ class Attention(_Attention):
     Parameters
     ----------
     use_scale : bool
-        Whether the scores are multiplied by a number that is trained.
+        Whether the scores are multiplied by a trained number.
     score_mode : {"dot", "concat"}
         "dot" compares by the product, "concat" by the sum of tanh(query + key).
     dropout : float
-        Share of the weights that is dropped in training.
+        Fraction of the weights that is dropped in training.
     seed : int, optional
         Makes the dropout repeatable.
     **kwargs
@@ -168,7 +168,7 @@ class Attention(_Attention):
     Notes
     -----
     Called on a list [query, value] or [query, value, key].
-    output = softmax(scale * query key^T) value. Luong et al. [1] compare so.
+    output = softmax(scale * query key^T) value, as in Luong et al. [1].
 
     References
     ----------
@@ -194,13 +194,13 @@ class Attention(_Attention):
         super().__init__(dropout, seed, **kwargs)
         if score_mode not in ("dot", "concat"):
             raise ArgumentError(
-                f"{self.label}: score_mode {score_mode!r}; expected 'dot' or 'concat'."
+                f"{self.label}: expected score_mode 'dot' or 'concat', got {score_mode!r}."
             )
         self.use_scale = bool(use_scale)
         self.score_mode = score_mode
 
     def build(self, input_shape: Shapes) -> None:
-        """Make the numbers `scale` and `concat_score_weight`, where they are asked for."""
+        """Make the weights `scale` and `concat_score_weight`, if the arguments require them."""
         self._checked_shapes(input_shape)
         self.scale = self.concat_score_weight = None
         if self.use_scale:
@@ -228,16 +228,16 @@ class AdditiveAttention(_Attention):
     Parameters
     ----------
     use_scale : bool
-        Whether each feature has a factor that is trained.
+        Whether each feature has a trained factor.
     dropout : float
-        Share of the weights that is dropped in training.
+        Fraction of the weights that is dropped in training.
     **kwargs
         As for `Layer`.
 
     Notes
     -----
     Called on a list [query, value] or [query, value, key].
-    score(t, s) = sum_i scale_i tanh(query_ti + key_si), as Bahdanau et al. [1] compare.
+    score(t, s) = sum_i scale_i tanh(query_ti + key_si), as in Bahdanau et al. [1].
 
     References
     ----------
@@ -266,19 +266,19 @@ class AdditiveAttention(_Attention):
         self.built = True
 
     def scores(self, query: Tensor, key: Tensor) -> Tensor:
-        """Return the sums of tanh, feature by feature scaled."""
+        """Return the sums over the features of scale * tanh(query + key)."""
         bent = K.tanh(K.expand_dims(query, 2) + K.expand_dims(key, 1))
         return K.sum(bent if self.scale is None else bent * self.scale, axis=-1)
 
 
 def _is_shape(items: Any) -> bool:
-    """Tell the shape of one tensor from a list of tensors or of shapes."""
+    """Return whether `items` is the shape of one tensor, not a list of tensors or shapes."""
     return all(item is None or isinstance(item, int) for item in items)
 
 
 # --- several heads --------------------------------------------------------------------------------
-# Read `call`: four products, written as `einsum`. With batch b, places t of the query, places s of
-# the value, heads h and features d, k:
+# Read `call`: four products, written as `einsum`. With batch b, query positions t, value positions
+# s, heads h and features d, k:
 #
 #     query  (b, t, d), (d, h, k) -> (b, t, h, k)      and so for key and value
 #     scores (b, t, h, k), (b, s, h, k) -> (b, h, t, s), then a softmax over s
@@ -286,32 +286,32 @@ def _is_shape(items: Any) -> bool:
 
 
 class MultiHeadAttention(Layer):
-    """Weighted means of values, with weights from how well a query fits their keys.
+    """Attention with several heads, each with its own projections of query, key and value.
 
     Parameters
     ----------
     num_heads : int
-        How many times this is done, each with kernels of its own.
+        Number of heads; each has its own kernels.
     key_dim : int
         Features of a query and of a key in each head.
     value_dim : int, optional
         Features of a value in each head; default `key_dim`.
     dropout : float
-        Share of the weights that is dropped in training.
+        Fraction of the weights that is dropped in training.
     use_bias : bool
         Whether the four products add a bias.
     output_shape : int or tuple of int, optional
         Features of the output; default those of the query.
     attention_axes : int or tuple of int, optional
-        Axes that a query looks along; default all but the first and the last.
+        Axes along which queries attend; default all but the first and the last.
     sliding_window, flash_attention, use_gate : object
-        Keras 3's; only None and False are possible here.
+        Arguments of Keras 3; only None and False are supported.
     kernel_initializer, bias_initializer : str, callable or object
-        First values of the four kernels and biases.
+        Initial values of the four kernels and biases.
     kernel_regularizer, bias_regularizer, activity_regularizer : str, callable or object, optional
         Penalties.
     kernel_constraint, bias_constraint : str, callable or object, optional
-        What the optimizer applies to each new value.
+        Applied by the optimizer to each new value.
     seed : int, optional
         Makes the dropout repeatable.
     **kwargs
@@ -319,8 +319,8 @@ class MultiHeadAttention(Layer):
 
     Notes
     -----
-    Called as `layer(query, value)` or `layer(query, value, key)`; the key is the value if it is not
-    given. Queries have shape (batch, ..., features), values and keys may be of another length. With
+    Called as `layer(query, value)` or `layer(query, value, key)`; the key defaults to the value.
+    Queries have shape (batch, ..., features), values and keys may have another length. With
     head h, and projections q = query Q_h + a_h, k = key K_h + c_h, v = value V_h + e_h,
 
         head_h = softmax(q k^T / sqrt(key_dim)) v,    output = sum_h head_h O_h + b.
@@ -364,7 +364,7 @@ class MultiHeadAttention(Layer):
         self.num_heads = positive_int(num_heads, f"{self.label}: num_heads")
         self.key_dim = positive_int(key_dim, f"{self.label}: key_dim")
         self.value_dim = positive_int(value_dim or key_dim, f"{self.label}: value_dim")
-        self.dropout = share(dropout, f"{self.label}: dropout")
+        self.dropout = fraction(dropout, f"{self.label}: dropout")
         self.use_bias = bool(use_bias)
         self._output_shape = None if output_shape is None else as_shape(output_shape)
         axes = attention_axes
@@ -384,8 +384,7 @@ class MultiHeadAttention(Layer):
         for argument, value in arguments.items():
             if value:
                 raise RefusedError(
-                    f"{self.label}: {argument}={value!r} of Keras 3 does not exist here. "
-                    f"Leave it out."
+                    f"{self.label}: {argument}={value!r} of Keras 3 is not supported. Leave it out."
                 )
 
     def __call__(  # type: ignore[override]
@@ -395,7 +394,7 @@ class MultiHeadAttention(Layer):
         key: TensorLike | None = None,
         **kwargs: Any,
     ) -> Any:
-        """Call the layer on a query, a value and perhaps a key; one list of them means the same.
+        """Call the layer on a query, a value and optionally a key, or on one list of them.
 
         Parameters
         ----------
@@ -408,8 +407,8 @@ class MultiHeadAttention(Layer):
         given = [x for x in given if x is not None]
         if len(given) not in (2, 3):
             raise ArgumentError(
-                f"{self.label}: was called on {len(given)} tensors; expected a query and a value, "
-                f"or a query, a value and a key. Self-attention is layer(x, x).",
+                f"{self.label}: expected a query, a value and optionally a key, got {len(given)} "
+                f"tensors. For self-attention, call layer(x, x).",
                 subject=self,
             )
         names = dict(zip(("value", "key"), given[1:], strict=False))
@@ -420,7 +419,7 @@ class MultiHeadAttention(Layer):
     def build(
         self, query_shape: Shapes, value_shape: Shape | None = None, key_shape: Shape | None = None
     ) -> None:
-        """Make kernel and bias of `query`, `key`, `value` and `attention_output`."""
+        """Make the kernels and biases of `query`, `key`, `value` and `attention_output`."""
         query_shape, value_shape, key_shape = _three(query_shape, value_shape, key_shape)
         every = tuple(range(1, len(query_shape) - 1))
         axes = every if self.attention_axes is None else self.attention_axes
@@ -434,7 +433,7 @@ class MultiHeadAttention(Layer):
         self.built = True
 
     def _heads_of_keys(self) -> int:
-        """Return how many heads the keys and values have."""
+        """Return the number of heads of the keys and values."""
         return self.num_heads
 
     def _features(self, shape: Shape) -> tuple[int, ...]:
@@ -481,24 +480,24 @@ class MultiHeadAttention(Layer):
         training: Training = None,
         use_causal_mask: bool = False,
     ) -> Any:
-        """Return what each query finds.
+        """Return the weighted mean of the values for each query.
 
         Parameters
         ----------
         query : Tensor, shape (batch, ..., features)
         value, key : Tensor, shape (batch, ..., features)
-            The key is the value if it is not given.
+            The key defaults to the value.
         query_mask, value_mask, key_mask : Tensor, shape (batch, places), optional
-            Which places count; by default the masks that the tensors carry. A query that does not
-            count finds the plain mean of all values.
+            Positions that count; by default the masks of the tensors. The output for a masked query
+            is the plain mean of all values.
         attention_mask : Tensor, shape (batch, queries, values), optional
-            Which query may look at which value.
+            True where a query may attend to a value.
         return_attention_scores : bool
             Whether the weights are returned too, of shape (batch, heads, queries, values).
         training : optional
-            Whether weights are dropped.
+            Whether dropout acts.
         use_causal_mask : bool
-            Whether a query may look only at places up to its own.
+            Whether a query attends only to positions up to its own.
         """
         key = value if key is None else key
         queries = self._projected(query, *self._query) / math.sqrt(self.key_dim)
@@ -507,10 +506,10 @@ class MultiHeadAttention(Layer):
         one, other, both = self._letters(K.ndim(query))
         scores = K.einsum(f"{one},{other}->{both}", queries, keys)
         masks = [
-            *self._beside_heads(_spread(query_mask, -1), K.ndim(scores)),
-            *self._beside_heads(_spread(value_mask, 1), K.ndim(scores)),
-            *self._beside_heads(_spread(key_mask, 1), K.ndim(scores)),
-            *self._beside_heads(attention_mask, K.ndim(scores)),
+            *self._with_head_axes(_spread(query_mask, -1), K.ndim(scores)),
+            *self._with_head_axes(_spread(value_mask, 1), K.ndim(scores)),
+            *self._with_head_axes(_spread(key_mask, 1), K.ndim(scores)),
+            *self._with_head_axes(attention_mask, K.ndim(scores)),
             *([self._causal_mask(scores)] if use_causal_mask else []),
         ]
         looked_at = range(len(both) - len(self._axes), len(both))
@@ -526,9 +525,10 @@ class MultiHeadAttention(Layer):
         return product if bias is None else product + bias
 
     def _letters(self, ndim: int) -> tuple[str, str, str]:
-        """Return the letters of the axes of a projected query, of the keys, and of the scores.
+        """Return the `einsum` letters of a projected query, of the keys, and of the scores.
 
-        The scores have the axes that both share, the heads, the queries' places and the values'.
+        The axes of the scores are those that query and key share, the heads, and the positions of
+        the queries and of the values.
         """
         places = ascii_lowercase[: ndim - 1]
         apart = [places[axis] for axis in self._axes]
@@ -537,8 +537,8 @@ class MultiHeadAttention(Layer):
         looked_at = "".join(apart).upper()
         return f"{places}yz", f"{others}yz", f"{shared}y{''.join(apart)}{looked_at}"
 
-    def _beside_heads(self, mask: Tensor | None, ndim: int) -> list[Tensor]:
-        """Return a mask, if there is one, with axes of size 1 for the heads."""
+    def _with_head_axes(self, mask: Tensor | None, ndim: int) -> list[Tensor]:
+        """Return the mask, if there is one, with axes of size 1 for the heads."""
         if mask is None:
             return []
         while K.ndim(mask) < ndim:
@@ -548,8 +548,8 @@ class MultiHeadAttention(Layer):
     def _causal_mask(self, scores: Tensor) -> Tensor:
         if len(self._axes) > 1:
             raise ArgumentError(
-                f"{self.label}: use_causal_mask=True with attention along {len(self._axes)} axes; "
-                f"expected one axis, which has an order. Give an attention_mask.",
+                f"{self.label}: use_causal_mask=True expects attention along one axis, got "
+                f"{len(self._axes)}. Give an attention_mask instead.",
                 subject=self,
             )
         return causal_mask(scores)
@@ -569,7 +569,7 @@ class MultiHeadAttention(Layer):
         output = K.einsum(f"{letters},{heads}{features}->{letters[:-2]}{features}", found, kernel)
         return output if bias is None else output + bias
 
-    # --- facts ------------------------------------------------------------------------------------
+    # --- masks, shapes, configuration -------------------------------------------------------------
 
     def compute_mask(self, query: Tensor, mask: Masks = None) -> Any:
         """Return the query's mask."""
@@ -589,7 +589,7 @@ class MultiHeadAttention(Layer):
 
 
 def _three(query_shape: Any, value_shape: Any, key_shape: Any) -> tuple[Shape, Shape, Shape]:
-    """Return the shapes of query, value and key, which may come as one list."""
+    """Return the shapes of query, value and key, which may be given as one list."""
     if query_shape and isinstance(query_shape[0], (list, tuple)):
         query_shape, value_shape, *rest = query_shape
         key_shape = rest[0] if rest else None

@@ -1,10 +1,10 @@
 """Layers of convolution: a small kernel moves over a sequence, an image or a volume.
 
-At each place the kernel sees a few neighbours only, and everywhere it is the same kernel: that is
-what makes a convolution so much smaller than a `Dense`. `_Sliding` is the base of all: it knows the
-places (sizes, strides, padding, layout), adds the bias and applies the activation. Below it stand
-four kinds of kernels: ordinary ones, transposed ones, which make images larger, depthwise ones,
-which see one channel each, and separable ones, which mix the channels afterwards.
+At each position the kernel sees only a few neighbours, and the same kernel is used everywhere. That
+makes a convolution much smaller than a `Dense`. `_Sliding` is the base class: it handles sizes,
+strides, padding and layout, adds the bias and applies the activation. There are four kinds of
+kernels: ordinary; transposed, which enlarge images; depthwise, which see one channel each; and
+separable, which mix the channels afterwards.
 
 As in Keras, the layers without weights that make images larger or smaller (`spatial.py`) and the
 pooling layers can be imported from here too.
@@ -71,8 +71,8 @@ class _Sliding(Layer, metaclass=KernelType):
     """A kernel that moves along `kernel_axes` axes, then a bias and an activation.
 
     A subclass makes its kernels in `make_kernels(channels)`, uses them in `convolve(inputs)`, and
-    says how many channels come out in `output_channels(channels)`. Each class below has the
-    signature that users see, and hands all of it on by name; each base takes what it stores.
+    returns the number of output channels from `output_channels(channels)`. Each class below has the
+    signature that users see and passes all arguments on by name; each base class stores its own.
     """
 
     kernel_axes: ClassVar[int]
@@ -109,10 +109,10 @@ class _Sliding(Layer, metaclass=KernelType):
         self.bias_regularizer = regularizers.get(bias_regularizer)
         self.bias_constraint = constraints.get(bias_constraint)
 
-    # --- what a subclass says ---------------------------------------------------------------------
+    # --- defined by subclasses --------------------------------------------------------------------
 
     def make_kernels(self, channels: int) -> None:
-        """Make the weights but for the bias."""
+        """Make the weights other than the bias."""
         raise NotImplementedError
 
     def convolve(self, inputs: Tensor) -> Tensor:
@@ -120,11 +120,11 @@ class _Sliding(Layer, metaclass=KernelType):
         raise NotImplementedError
 
     def output_channels(self, channels: Size) -> Size:
-        """Return how many channels come out."""
+        """Return the number of output channels."""
         raise NotImplementedError
 
     def output_length(self, size: Size, axis: int) -> Size:
-        """Return the length of the output along an axis of the kernel, counted from 0."""
+        """Return the output length along an axis of the kernel, counted from 0."""
         return windows.conv_output_length(
             size,
             self.kernel_size[axis],
@@ -134,7 +134,7 @@ class _Sliding(Layer, metaclass=KernelType):
         )
 
     def _slide(self, *arguments: Any, **options: Any) -> Tensor:
-        """Return what K's function of the class makes of these, along the places of the layer."""
+        """Call the class's function of K with the layer's strides, padding, layout and dilation."""
         return type(self).function(
             *arguments,
             strides=self.strides,
@@ -144,15 +144,15 @@ class _Sliding(Layer, metaclass=KernelType):
             **options,
         )
 
-    # --- what a layer does ------------------------------------------------------------------------
+    # --- the layer --------------------------------------------------------------------------------
 
     @property
     def channel_axis(self) -> int:
-        """Where the channels of the input and the output lie."""
+        """The axis of the channels, in the input and in the output."""
         return 1 if self.data_format == "channels_first" else self.kernel_axes + 1
 
     def build(self, input_shape: Shape) -> None:
-        """Make the weights, after a look at the shape of the input.
+        """Check the input's shape and make the weights.
 
         Raises
         ------
@@ -163,8 +163,8 @@ class _Sliding(Layer, metaclass=KernelType):
         channels = input_shape[self.channel_axis]
         if channels is None:
             raise ShapeError(
-                f"{self.label}: input {input_shape} has an unknown number of channels; expected a "
-                f"number on axis {self.channel_axis} ({self.data_format}).",
+                f"{self.label}: expected a known number of channels on axis {self.channel_axis} "
+                f"({self.data_format}), got an input of shape {input_shape}.",
                 subject=self,
             )
         self.compute_output_shape(input_shape)
@@ -211,7 +211,7 @@ class _Sliding(Layer, metaclass=KernelType):
 
 
 class _Convolution(_Sliding):
-    """A convolution with `filters` kernels that see all channels, or all of their group."""
+    """A convolution with `filters` kernels that see all channels, or all channels of a group."""
 
     paddings: ClassVar[tuple[str, ...]] = ("valid", "same", "full")
 
@@ -233,8 +233,8 @@ class _Convolution(_Sliding):
         self.kernel_constraint = constraints.get(kernel_constraint)
         if dialect_options().is_strict and max(self.strides) > 1 and max(self.dilation_rate) > 1:
             raise ArgumentError(
-                f"{self.label}: strides {self.strides} and dilation_rate {self.dilation_rate} are "
-                "both above 1; expected one of them to be 1.",
+                f"{self.label}: expected strides or dilation_rate to be 1, got strides "
+                f"{self.strides} and dilation_rate {self.dilation_rate}.",
                 subject=self,
             )
         if self.filters % self.groups:
@@ -244,12 +244,12 @@ class _Convolution(_Sliding):
             )
 
     def kernel_shape(self, channels: int) -> tuple[int, ...]:
-        """Return the shape of the kernel for so many channels.
+        """Return the shape of the kernel for this number of channels.
 
         Raises
         ------
         ShapeError
-            They cannot be split into groups.
+            `channels` is not a multiple of `groups`.
         """
         if channels % self.groups:
             raise ShapeError(
@@ -281,11 +281,11 @@ class Conv1D(_Convolution):
     kernel_size : int
         How many neighbouring steps the kernel sees.
     strides : int
-        Its step.
+        Distance between the kernel's positions.
     padding : {"valid", "same", "causal", "full"}
-        "valid" takes only places where the kernel lies inside the input; "same" and "causal" keep
-        the length (at strides 1), "causal" with all zeros in front, so that no output sees a later
-        input; "full" takes every place where the two overlap.
+        "valid" takes only positions where the kernel is inside the input. "same" and "causal" keep
+        the length (at strides 1); "causal" puts all zeros in front, so that no output sees a later
+        input. "full" takes every position where kernel and input overlap.
     data_format : {"channels_last", "channels_first"}
         Input (batch, steps, channels) or (batch, channels, steps).
     dilation_rate : int
@@ -293,16 +293,15 @@ class Conv1D(_Convolution):
     activation, use_bias, kernel_initializer, ..., bias_constraint
         As for `Dense`.
     groups : int
-        Channels and filters are split into so many groups; each group of filters sees only its own
-        channels.
+        Number of groups of channels and filters; each group of filters sees only its own channels.
     **kwargs
         As for `Layer`.
 
     Raises
     ------
     ArgumentError
-        A number is no whole number above 0; or, in dialect "3", strides and dilation_rate are both
-        above 1.
+        A number is not a whole number above 0; or, in dialect "3", strides and dilation_rate are
+        both above 1.
     ShapeError
         At the first call: the input has no channel axis, or is smaller than the kernel.
 
@@ -345,7 +344,7 @@ class Conv1D(_Convolution):
 
 
 class Conv2D(_Convolution):
-    """A convolution of images.
+    """A convolution over images.
 
     Parameters
     ----------
@@ -354,36 +353,35 @@ class Conv2D(_Convolution):
     kernel_size : int or tuple of 2 int
         Rows and columns that the kernel covers.
     strides : int or tuple of 2 int
-        Its step along rows and columns.
+        Distance between the kernel's positions, along rows and columns.
     padding : {"valid", "same", "full"}
-        "valid" takes only places where the kernel lies inside the image; "same" keeps the size (at
-        strides 1) with zeros around the image; "full" takes every place where the two overlap.
+        "valid" takes only positions where the kernel is inside the image. "same" keeps the size (at
+        strides 1) with zeros around the image. "full" takes every position where the two overlap.
     data_format : {"channels_last", "channels_first"}, optional
         Input (batch, rows, columns, channels) or (batch, channels, rows, columns); default
         `K.image_data_format()`.
     dilation_rate : int or tuple of 2 int
-        Distance between the places that the kernel sees.
+        Distance between the pixels that the kernel sees.
     activation, use_bias, kernel_initializer, ..., bias_constraint
         As for `Dense`.
     groups : int
-        Channels and filters are split into so many groups; each group of filters sees only its own
-        channels.
+        Number of groups of channels and filters; each group of filters sees only its own channels.
     **kwargs
         As for `Layer`.
 
     Raises
     ------
     ArgumentError
-        A number is no whole number above 0; or, in dialect "3", strides and dilation_rate are both
-        above 1.
+        A number is not a whole number above 0; or, in dialect "3", strides and dilation_rate are
+        both above 1.
     ShapeError
         At the first call: the input has no channel axis, or is smaller than the kernel.
 
     Notes
     -----
     `kernel` has shape (rows, columns, channels // groups, filters) with either data format, `bias`
-    (filters,). Of n rows, n - kernel + 1 come out with "valid", n with "same", n + kernel - 1 with
-    "full"; that divided by the stride and rounded up.
+    (filters,). From n rows, "valid" makes n - kernel + 1, "same" n, and "full" n + kernel - 1,
+    divided by the stride and rounded up.
 
     Examples
     --------
@@ -422,7 +420,7 @@ class Conv2D(_Convolution):
 
 
 class Conv3D(_Convolution):
-    """A convolution of volumes, such as films; `Conv2D` with one axis more.
+    """A convolution over volumes, such as videos; `Conv2D` with one more axis.
 
     Parameters
     ----------
@@ -466,9 +464,8 @@ class Conv3D(_Convolution):
 
 
 # --- transposed convolutions ----------------------------------------------------------------------
-# What a convolution with strides makes small, they make large again: the output of a
-# `Conv2DTranspose` has the size that a `Conv2D` of the same arguments would turn into the size of
-# its input. Decoders and generators are built from them.
+# They reverse the shrinking of a convolution with strides: a `Conv2D` with the same arguments turns
+# the output's size back into the input's size. Decoders and generators are built from them.
 
 
 class _Transposed(_Convolution):
@@ -480,19 +477,19 @@ class _Transposed(_Convolution):
         super().__init__(**kwargs)
         if self.groups != 1:
             raise ArgumentError(
-                f"{self.label}: groups {self.groups}; expected 1: a transposed convolution has no "
-                f"groups.",
+                f"{self.label}: expected groups 1, got {self.groups}. A transposed convolution has "
+                f"no groups.",
                 subject=self,
             )
         self.output_padding = self._checked_output_padding(output_padding)
 
     def _checked_output_padding(self, value: Any) -> tuple[int, ...] | None:
-        """Return one number for each axis.
+        """Return the output padding of each axis, or None.
 
         Raises
         ------
         ArgumentError
-            One is not below its stride, or no convolution leads back from there.
+            A number is not below its stride, or no convolution maps the output back to the input.
         """
         if value is None:
             return None
@@ -500,7 +497,7 @@ class _Transposed(_Convolution):
         numbers = windows.sizes_along_axes(value, self.kernel_axes, where, least=0)
         if any(number >= step for number, step in zip(numbers, self.strides, strict=True)):
             raise ArgumentError(
-                f"{where} {value!r}; expected numbers below the strides {self.strides}.",
+                f"{where}: expected numbers below the strides {self.strides}, got {value!r}.",
                 subject=self,
             )
         for axis, number in enumerate(numbers):
@@ -510,8 +507,8 @@ class _Transposed(_Convolution):
             choice = f"output_padding {' or '.join(fitting)} on axis {axis}, or " if fitting else ""
             raise ArgumentError(
                 f"{self.label}: output_padding {value!r} with kernel_size {self.kernel_size}, "
-                f"strides {self.strides} and padding '{self.padding}': no convolution leads back "
-                f"from an output of that size. Use {choice}None.",
+                f"strides {self.strides} and padding '{self.padding}': no convolution maps an "
+                f"output of that size back to the input. Use {choice}None.",
                 subject=self,
             )
         return numbers
@@ -523,11 +520,11 @@ class _Transposed(_Convolution):
         return windows.conv_output_length(long, kernel, self.padding, step, apart) == size
 
     def kernel_shape(self, channels: int) -> tuple[int, ...]:
-        """Return (sizes, filters, channels): the kernel of the convolution that leads back."""
+        """Return the shape (sizes, filters, channels), which is that of the reverse convolution."""
         return (*self.kernel_size, self.filters, channels)
 
     def output_length(self, size: Any, axis: int) -> Any:
-        """Return the length of the output along an axis, for a known size, None or a tensor."""
+        """Return the output length along an axis, for a size that is known, None or a tensor."""
         return windows.deconv_length(
             size,
             self.strides[axis],
@@ -542,7 +539,7 @@ class _Transposed(_Convolution):
         return self._slide(inputs, self.kernel, self._run_time_shape(inputs))
 
     def _run_time_shape(self, inputs: Tensor) -> tuple[Any, ...]:
-        """Return the output's shape, with tensors for the sizes that only a run will tell."""
+        """Return the output's shape, with tensors for sizes that are known only at run time."""
         known: Shape = self.compute_output_shape(K.int_shape(inputs))
         first = 2 if self.data_format == "channels_first" else 1
         sizes: list[Any] = list(known)
@@ -553,7 +550,7 @@ class _Transposed(_Convolution):
 
 
 class Conv1DTranspose(_Transposed):
-    """The transposed convolution along one axis; `Conv2DTranspose` with one axis less.
+    """The transposed convolution along one axis; `Conv2DTranspose` with one axis fewer.
 
     Parameters
     ----------
@@ -600,7 +597,7 @@ class Conv1DTranspose(_Transposed):
 
 
 class Conv2DTranspose(_Transposed):
-    """The transposed convolution of images: makes them larger by the strides.
+    """The transposed convolution of images: enlarges them by the strides.
 
     Parameters
     ----------
@@ -608,21 +605,21 @@ class Conv2DTranspose(_Transposed):
         Number of output channels.
     kernel_size : int or tuple of 2 int
     strides : int or tuple of 2 int
-        By how much the image grows.
+        Factors by which the image grows.
     padding : {"valid", "same"}
         With "same", n rows become n * strides.
     output_padding : int or tuple of 2 int, optional
-        How many rows and columns more than the fewest that are possible come out; less than the
-        strides. None takes as many as suit the strides.
+        Rows and columns beyond the smallest possible output; fewer than the strides. None chooses
+        the numbers that fit the strides.
     data_format, dilation_rate, activation, ..., bias_constraint, **kwargs
         As for `Conv2D`.
 
     Notes
     -----
-    `kernel` has shape (rows, columns, filters, channels): that of the convolution whose way back
-    this is. Without `output_padding` p, n rows become n * strides with "same" and
+    `kernel` has shape (rows, columns, filters, channels): that of the reverse convolution. Without
+    `output_padding` p, n rows become n * strides with "same" and
     n * strides + max(kernel - strides, 0) with "valid"; with it
-    (n - 1) * strides + kernel - 2 * half + p, where half is kernel // 2 with "same", else 0.
+    (n - 1) * strides + kernel - 2 * half + p, where half is kernel // 2 with "same", otherwise 0.
 
     Examples
     --------
@@ -658,7 +655,7 @@ class Conv2DTranspose(_Transposed):
 
 
 class Conv3DTranspose(_Transposed):
-    """The transposed convolution of volumes; `Conv2DTranspose` with one axis more.
+    """The transposed convolution of volumes; `Conv2DTranspose` with one more axis.
 
     Parameters
     ----------
@@ -735,12 +732,12 @@ class _Depthwise(_Sliding):
         return self._slide(inputs, self.depthwise_kernel)
 
     def output_channels(self, channels: Size) -> Size:
-        """Return depth_multiplier for each channel."""
+        """Return the number of channels times `depth_multiplier`."""
         return None if channels is None else channels * self.depth_multiplier
 
 
 class DepthwiseConv1D(_Depthwise):
-    """A convolution of each channel by itself, along one axis.
+    """A separate convolution of each channel, along one axis.
 
     Parameters
     ----------
@@ -785,7 +782,7 @@ class DepthwiseConv1D(_Depthwise):
 
 
 class DepthwiseConv2D(_Depthwise):
-    """A convolution of each channel of images by itself.
+    """A separate convolution of each channel of images.
 
     Parameters
     ----------
@@ -801,7 +798,7 @@ class DepthwiseConv2D(_Depthwise):
     bias_initializer, bias_regularizer, activity_regularizer, bias_constraint
         As for `Dense`.
     dilation_rate : int or tuple of 2 int
-        As for `Conv2D`; Keras 3 has it, Keras 2 had not.
+        As for `Conv2D`. Keras 2 did not have it.
     **kwargs
         As for `Layer`.
 
@@ -843,11 +840,11 @@ class DepthwiseConv2D(_Depthwise):
 
 
 # --- each channel by itself, then a mix of the channels -------------------------------------------
-# MobileNet and Xception are built from these: they need far fewer weights than ordinary ones.
+# MobileNet and Xception are built from these: they need far fewer weights than ordinary kernels.
 
 
 class _Separable(_Depthwise):
-    """A depthwise convolution, then `filters` mixtures of the channels at each place."""
+    """A depthwise convolution, then `filters` mixtures of the channels at each position."""
 
     def __init__(
         self,
@@ -935,7 +932,7 @@ class SeparableConv1D(_Separable):
 
 
 class SeparableConv2D(_Separable):
-    """A convolution of each channel of images, then a mix of the channels at each place.
+    """A separate convolution of each channel of images, then a mix of the channels at each pixel.
 
     Parameters
     ----------
@@ -959,7 +956,7 @@ class SeparableConv2D(_Separable):
     Notes
     -----
     `depthwise_kernel` has shape (rows, columns, channels, depth_multiplier), `pointwise_kernel`
-    (1, 1, channels * depth_multiplier, filters). There is no activation between the two steps.
+    (1, 1, channels * depth_multiplier, filters). No activation is applied between the two steps.
 
     Examples
     --------
@@ -1010,7 +1007,7 @@ SeparableConvolution1D = SeparableConv1D
 
 SeparableConvolution2D = SeparableConv2D
 
-# Under these names they stand in the configurations that Keras 1 wrote.
+# Configurations written by Keras 1 contain these names.
 layer_registry.register(Conv1D, "Convolution1D", "AtrousConvolution1D")
 
 layer_registry.register(Conv2D, "Convolution2D", "AtrousConvolution2D")

@@ -1,7 +1,7 @@
 """ConvLSTM2D: an LSTM for sequences of images, whose products are convolutions.
 
 X. Shi et al.: Convolutional LSTM network: a machine learning approach for precipitation nowcasting.
-NeurIPS 2015. Read LSTM in `recurrent.py` first; the cell is an LSTMCell but for its two products.
+NeurIPS 2015. Read LSTM in `recurrent.py` first: the cell is an LSTMCell with other products.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ class ConvLSTM2DCell(LSTMCell, metaclass=KernelType):
     kernel_size : int or tuple of int
         Rows and columns of the kernels.
     strides, padding, data_format, dilation_rate : object
-        Of the convolution of the input, as for `Conv2D`; that of the state has strides 1 and
-        padding "same".
+        Of the convolution of the input, as for `Conv2D`. The convolution of the state has
+        strides 1 and padding "same".
     activation, recurrent_activation : str or callable
-        As for `LSTMCell`, as is all that follows.
+        As for `LSTMCell`, like all arguments below.
     use_bias, unit_forget_bias : bool
     kernel_initializer, recurrent_initializer, bias_initializer : str, callable or object
     kernel_regularizer, recurrent_regularizer, bias_regularizer : str, callable or object, optional
@@ -117,18 +117,18 @@ class ConvLSTM2DCell(LSTMCell, metaclass=KernelType):
         sizes = self.shape_of_state(input_shape)
         if channels is None or any(size is not None and size < 1 for size in sizes):
             raise ShapeError(
-                f"{self.label}: images have shape {input_shape[1:]}; expected a known number of "
-                f"channels ({self.data_format}) and at least {self.kernel_size} places.",
+                f"{self.label}: expected images of at least {self.kernel_size} pixels and a known "
+                f"number of channels ({self.data_format}), got shape {input_shape[1:]}.",
                 subject=self,
             )
         super().build((input_shape[0], channels))
 
     def kernel_shape(self, channels: Size) -> Shape:
-        """Return the shape of a kernel for inputs with so many channels."""
+        """Return the shape of a kernel for inputs with this number of channels."""
         return (*self.kernel_size, channels, self.gates * self.units)
 
     def shape_of_state(self, input_shape: Shape) -> Shape:
-        """Return the shape of a sample of a state, for images (batch, ...) of this shape."""
+        """Return the shape of a state, without the batch, for images (batch, ...) of this shape."""
         is_first = self.channel_axis != -1
         places = input_shape[2:] if is_first else input_shape[1:-1]
         sizes = [
@@ -146,7 +146,7 @@ class ConvLSTM2DCell(LSTMCell, metaclass=KernelType):
         if inputs.ndim == self.kernel_axes + 2:
             return self._projected(inputs, masks.inputs)
         factors = factors_for(inputs, masks.inputs)
-        if factors is not None:  # they must be as many as the images
+        if factors is not None:  # one for each image
             factors = [joined_steps(factor + K.zeros_like(inputs)) for factor in factors]
         return parted_steps(self._projected(joined_steps(inputs), factors), like=inputs)
 
@@ -172,7 +172,7 @@ class ConvLSTM2DCell(LSTMCell, metaclass=KernelType):
         factors: list[Tensor] | None,
         multiply: Callable[[Tensor, Tensor], Tensor] | None = None,
     ) -> Tensor:
-        """Return the convolution of a state, or the one that is given; see `GatedCell`."""
+        """Return the convolution of a state, or `multiply(x, kernel)`; see `GatedCell`."""
         return super().product(x, kernel, factors, multiply or self.convolved_state)
 
     def zero_state(self, inputs: Tensor) -> Tensor:
@@ -184,13 +184,13 @@ class ConvLSTM2DCell(LSTMCell, metaclass=KernelType):
 
 
 class ConvRNN2D(RNN):
-    """The loop over time around a cell whose inputs and states are images.
+    """Runs a cell whose inputs and states are images over the time steps of a sequence.
 
     Parameters
     ----------
     cell : Layer
-        As for `RNN`; besides, it has `zero_state(inputs)`, and `shape_of_state(shape)`, which says
-        what shape the sample of a state has for an image of this shape.
+        As for `RNN`, with two more methods: `zero_state(inputs)`, and `shape_of_state(shape)`,
+        which returns the shape of a state, without the batch, for images of this shape.
     return_sequences, return_state, go_backwards, stateful, unroll : bool
         As for `RNN`.
     **kwargs
@@ -211,17 +211,17 @@ class ConvRNN2D(RNN):
     axes: tuple[str, ...] = ("batch", "time", "rows", "columns", "channels")
 
     def get_initial_state(self, inputs: Tensor) -> list[Tensor]:
-        """Return zeros for each state, of the shape that the images have after the convolution."""
+        """Return zeros for each state, with the shape of the convolved images."""
         zeros = self.cell.zero_state(inputs[:, 0])
         return [zeros for _ in self.states]
 
     def shapes_of_states(self, input_shape: Shape) -> list[Shape]:
-        """Return the shape of a sample of each state."""
+        """Return the shape of each state, without the batch."""
         shape = self.cell.shape_of_state((input_shape[0], *input_shape[2:]))
         return [shape for _ in self.states]
 
     def shape_of_output(self, input_shape: Shape) -> Shape:
-        """Return the shape of a sample of one step's output."""
+        """Return the shape of one step's output, without the batch."""
         return self.shapes_of_states(input_shape)[0]
 
     def make_states(self, input_shape: Shape) -> None:
@@ -234,8 +234,8 @@ class ConvRNN2D(RNN):
         """
         if any(None in shape for shape in self.shapes_of_states(input_shape)):
             raise ShapeError(
-                f"{self.label}: is stateful and must know the size of its images; input has shape "
-                f"{input_shape}. Give batch_input_shape with all sizes but that of time.",
+                f"{self.label}: a stateful layer needs images of known size, got an input of shape "
+                f"{input_shape}. Give batch_input_shape with all sizes except that of time.",
                 subject=self,
             )
         super().make_states(input_shape)
@@ -251,10 +251,10 @@ class ConvLSTM2D(LayerOfCell, ConvRNN2D, metaclass=KernelType):
     kernel_size : int or tuple of int
         Rows and columns of the kernels.
     strides, padding, data_format, dilation_rate : object
-        Of the convolution of the input, as for `Conv2D`; that of the state has strides 1 and
-        padding "same".
+        Of the convolution of the input, as for `Conv2D`. The convolution of the state has
+        strides 1 and padding "same".
     activation, recurrent_activation : str or callable
-        As for `LSTM`, as is all that follows.
+        As for `LSTM`, like all arguments below.
     use_bias, unit_forget_bias : bool
     kernel_initializer, recurrent_initializer, bias_initializer : str, callable or object
     kernel_regularizer, recurrent_regularizer, bias_regularizer : str, callable or object, optional
@@ -268,7 +268,7 @@ class ConvLSTM2D(LayerOfCell, ConvRNN2D, metaclass=KernelType):
     Notes
     -----
     Input (batch, time, rows, columns, channels), output (batch, rows, columns, filters) or (batch,
-    time, rows, columns, filters); with "channels_first" the channels stand before the rows.
+    time, rows, columns, filters); with "channels_first" the channels come before the rows.
 
     Examples
     --------
@@ -317,16 +317,16 @@ class ConvLSTM2D(LayerOfCell, ConvRNN2D, metaclass=KernelType):
     def conv_step(
         self, x: Tensor, W: Tensor, b: Tensor | None = None, border_mode: str = "valid"
     ) -> Tensor:
-        """Return the convolution of one step's images, as Keras 1 has it, and a bias added."""
+        """Return the convolution of one step's images plus a bias; a method of Keras 1."""
         images = K.conv2d(x, W, self.strides, border_mode, self.data_format)
         return images if b is None else K.bias_add(images, b, self.data_format)
 
     def conv_step_hidden(self, x: Tensor, W: Tensor, border_mode: str = "valid") -> Tensor:
-        """Return the convolution of a state, as Keras 1 has it."""
+        """Return the convolution of a state; a method of Keras 1."""
         return K.conv2d(x, W, 1, border_mode, self.data_format)
 
     def get_config(self) -> dict[str, Any]:
-        """Return what the constructor needs to make this layer again, ready for JSON."""
+        """Return the constructor's arguments, ready for JSON."""
         config = super().get_config()
         config.update({name: True for name in ("return_state", "unroll") if getattr(self, name)})
         return config

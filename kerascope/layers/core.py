@@ -24,7 +24,7 @@ from kerascope.engine.input_spec import InputSpec
 from kerascope.engine.layer_type import serialized, shares_functions
 from kerascope.engine.pickling import byte_code_in, written_function
 from kerascope.errors import ArgumentError, ConfigError, UnknownNameError
-from kerascope.layers.arguments import Identifier, Masks, Tensors, Training, positive_int, share
+from kerascope.layers.arguments import Identifier, Masks, Tensors, Training, fraction, positive_int
 from kerascope.registry import Registry
 
 __all__ = [
@@ -56,20 +56,20 @@ class Dense(Layer):
     use_bias : bool
         Whether a bias is added.
     kernel_initializer, bias_initializer : str, callable or object
-        First values of the weights.
+        Initial values of the weights.
     kernel_regularizer, bias_regularizer : str, callable or object, optional
         Penalties on the weights.
     activity_regularizer : str, callable or object, optional
         Penalty on the output.
     kernel_constraint, bias_constraint : str, callable or object, optional
-        What the optimizer applies to each new value.
+        Applied by the optimizer to each new value.
     **kwargs
         As for `Layer`: `name`, `input_shape`, `input_dim`, `weights`, ...
 
     Raises
     ------
     ArgumentError
-        `units` is no whole number above 0.
+        `units` is not a whole number above 0.
 
     Notes
     -----
@@ -78,7 +78,7 @@ class Dense(Layer):
         output = activation(dot(inputs, kernel) + bias)
 
     with `kernel` of shape (n, units) and `bias` of shape (units,). An input of more than two axes
-    is not flattened: the same weights act at every place.
+    is not flattened: the same weights act at every position.
 
     Examples
     --------
@@ -182,19 +182,19 @@ class Activation(Layer):
 
 
 class Masking(Layer):
-    """Marks the time steps to be skipped: those whose features all equal `mask_value`.
+    """Masks the time steps whose features all equal `mask_value`, so that later layers skip them.
 
     Parameters
     ----------
     mask_value : float
-        What a skipped step is filled with.
+        The value that marks a step as padding.
     **kwargs
         As for `Layer`.
 
     Notes
     -----
     Input and output (batch, time, features); the mask (batch, time) is True where a step counts.
-    The features of a skipped step come out as 0.
+    The features of a skipped step become 0.
 
     Examples
     --------
@@ -226,15 +226,15 @@ class Masking(Layer):
 
 
 class Dropout(Layer):
-    """Sets a random share of the inputs to 0 in training, and scales up the others.
+    """Sets a random fraction of the inputs to 0 in training, and scales up the others.
 
     Parameters
     ----------
     rate : float
-        Share that is dropped, from 0 to below 1.
+        Fraction that is dropped, from 0 to below 1.
     noise_shape : tuple of int or None, optional
-        Shape of the random choices: a 1 drops along the whole axis at once, None stands for the
-        input's size. `(None, 1, None)` drops a feature in all time steps together.
+        Shape of the random choices: a 1 drops along the whole axis at once, None is the input's
+        size. `(None, 1, None)` drops a feature in all time steps together.
     seed : int, optional
         Makes the choices repeatable.
     **kwargs
@@ -243,7 +243,7 @@ class Dropout(Layer):
     Raises
     ------
     ArgumentError
-        `rate` lies outside [0, 1).
+        `rate` is outside [0, 1).
 
     Notes
     -----
@@ -268,7 +268,7 @@ class Dropout(Layer):
         self, rate: float, noise_shape: Any = None, seed: int | None = None, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
-        self.rate = share(rate, f"{self.label}: rate")
+        self.rate = fraction(rate, f"{self.label}: rate")
         self.noise_shape = None if noise_shape is None else tuple(noise_shape)
         self.seed = seed
         self.supports_masking = True
@@ -278,7 +278,7 @@ class Dropout(Layer):
         return self.noise_shape
 
     def call(self, inputs: Tensor, training: Training = None) -> Tensor:
-        """Return the inputs, in training with the dropped ones at 0."""
+        """Return the inputs; in training, with a random fraction of them set to 0."""
         if self.rate == 0:
             return inputs
 
@@ -293,7 +293,7 @@ class Dropout(Layer):
 
 
 class _ChannelDropout(Dropout):
-    """Dropout of whole channels: what SpatialDropout2D and 3D have in common."""
+    """Base of SpatialDropout2D and SpatialDropout3D: dropout of whole channels."""
 
     spatial_axes: int
 
@@ -317,7 +317,7 @@ class SpatialDropout1D(Dropout):
     Parameters
     ----------
     rate : float
-        Share of the features that is dropped, from 0 to below 1.
+        Fraction of the features that is dropped, from 0 to below 1.
     seed : int, optional
         Makes the choices repeatable.
     **kwargs
@@ -347,7 +347,7 @@ class SpatialDropout2D(_ChannelDropout):
     Parameters
     ----------
     rate : float
-        Share of the channels that is dropped, from 0 to below 1.
+        Fraction of the channels that is dropped, from 0 to below 1.
     data_format : {"channels_last", "channels_first"}, optional
         Input (batch, rows, columns, channels) or (batch, channels, rows, columns); default
         `K.image_data_format()`.
@@ -361,7 +361,7 @@ class SpatialDropout2D(_ChannelDropout):
 
 
 class SpatialDropout3D(_ChannelDropout):
-    """Dropout of whole channels of volumes; as `SpatialDropout2D`, with one axis more."""
+    """Dropout of whole channels of volumes; as `SpatialDropout2D`, with one more axis."""
 
     spatial_axes = 3
 
@@ -394,18 +394,18 @@ class ActivityRegularization(Layer):
         return input_shape
 
 
-# --- numbers rearranged ---------------------------------------------------------------------------
+# --- other shapes ---------------------------------------------------------------------------------
 
 
 class Flatten(Layer):
-    """Lays each sample out in one row.
+    """Flattens each sample into one row.
 
     Parameters
     ----------
     data_format : {"channels_last", "channels_first"}, optional
-        Where the channels of the input lie; default `K.image_data_format()`. With "channels_first"
-        the channels are moved to the end first, so that a model gives the same rows for either
-        layout.
+        Position of the channel axis of the input; default `K.image_data_format()`. With
+        "channels_first" the channels are moved to the end first, so that a model gives the same
+        rows for either layout.
     **kwargs
         As for `Layer`.
 
@@ -437,12 +437,12 @@ class Flatten(Layer):
 
 
 class Reshape(Layer):
-    """The numbers of each sample, in order, in another shape.
+    """Gives each sample another shape; its elements keep their order.
 
     Parameters
     ----------
     target_shape : tuple of int
-        Shape of a sample, without the batch. One size may be -1: what is left.
+        Shape of a sample, without the batch. One size may be -1: it is computed from the others.
     **kwargs
         As for `Layer`.
 
@@ -463,8 +463,8 @@ class Reshape(Layer):
         self.target_shape = tuple(int(size) for size in target_shape)
         if self.target_shape.count(-1) > 1 or any(n < 1 and n != -1 for n in self.target_shape):
             raise ArgumentError(
-                f"{self.label}: target_shape {self.target_shape}; expected sizes above 0 and at "
-                f"most one -1.",
+                f"{self.label}: expected a target_shape with sizes above 0 and at most one -1, got "
+                f"{self.target_shape}.",
                 subject=self,
             )
 
@@ -481,13 +481,13 @@ class Reshape(Layer):
         Raises
         ------
         ShapeError
-            The target holds another number of elements.
+            `target_shape` has another number of elements than a sample.
         """
         return (input_shape[0], *reshaped_shape(input_shape[1:], self.target_shape, self.label))
 
 
 class Permute(Layer):
-    """The axes of each sample in another order.
+    """Permutes the axes of each sample.
 
     Parameters
     ----------
@@ -500,7 +500,7 @@ class Permute(Layer):
     Raises
     ------
     ArgumentError
-        `dims` is no permutation of 1 to n.
+        `dims` is not a permutation of 1 to n.
 
     Examples
     --------
@@ -514,8 +514,8 @@ class Permute(Layer):
         self.dims = tuple(int(axis) for axis in dims)
         if sorted(self.dims) != list(range(1, len(self.dims) + 1)):
             raise ArgumentError(
-                f"{self.label}: dims {self.dims}; expected the numbers 1 to {len(self.dims)}, each "
-                f"once. The batch is axis 0 and not listed.",
+                f"{self.label}: expected dims with the numbers 1 to {len(self.dims)}, each once, "
+                f"got {self.dims}. The batch is axis 0 and is not listed.",
                 subject=self,
             )
         self.input_spec = InputSpec(ndim=len(self.dims) + 1)
@@ -530,12 +530,12 @@ class Permute(Layer):
 
 
 class RepeatVector(Layer):
-    """Each sample `n` times in a row, as `n` equal time steps.
+    """Repeats each sample `n` times, as `n` equal time steps.
 
     Parameters
     ----------
     n : int
-        How often.
+        Number of repetitions.
     **kwargs
         As for `Layer`.
 
@@ -565,11 +565,11 @@ class RepeatVector(Layer):
 
 
 # --- a function of your own as a layer ------------------------------------------------------------
-# A Lambda has no weights of its own; what has weights is better written as a class. Its
-# configuration holds the function's name: loading looks the name up in the custom objects, then
-# among `lambda_functions`. Of a lambda, which has no name, it holds the byte code, as in Keras. A
-# file with byte code is read only by a caller who trusts it, and the next Python cannot read it:
-# define with def what is to last.
+# A Lambda has no weights of its own; a layer with weights is better written as a class. Its
+# configuration contains the function's name: loading looks it up in the custom objects, then in
+# `lambda_functions`. A lambda expression has no name, so its byte code is stored, as in Keras. Byte
+# code is loaded only if the caller trusts the file, and only by the same version of Python: define
+# a function with def if the file must last.
 
 lambda_functions = Registry("function of a Lambda layer")
 
@@ -580,14 +580,14 @@ class Lambda(Layer):
     Parameters
     ----------
     function : callable or str
-        Called on the input tensor, or on the list of them. One that has a parameter `mask` receives
-        the mask. A string names a function among the custom objects or `lambda_functions`.
+        Called on the input tensor or on the list of tensors. If it has a parameter `mask`, it
+        receives the mask. A string names a function in the custom objects or `lambda_functions`.
     output_shape : tuple or callable, optional
         Shape of a sample of the output, without the batch; or a function from the input's full
-        shape to the output's. By default it is taken from what `function` returns.
+        shape to the output's. By default the shape of what `function` returns.
     mask : callable or Tensor, optional
-        Mask of the output, or a function of (inputs, mask) that returns it. By default there is
-        none.
+        Mask of the output, or a function of (inputs, mask) that returns it. By default the output
+        has no mask.
     arguments : dict, optional
         Further keyword arguments of `function`.
     **kwargs
@@ -628,11 +628,11 @@ class Lambda(Layer):
         return self.function(inputs, **arguments)
 
     def compute_mask(self, inputs: Tensors, mask: Masks = None) -> Any:
-        """Return what the `mask` argument says; the input's mask ends here otherwise."""
+        """Return the mask given by the argument `mask`; without it, the output has no mask."""
         return self.mask(inputs, mask) if callable(self.mask) else self.mask
 
     def compute_output_shape(self, input_shape: Shapes) -> Any:
-        """Return what `output_shape` says, else what `function` makes of placeholders."""
+        """Return the declared `output_shape`, or find the shape by a call on placeholders."""
         if self._output_shape is None:
             return super().compute_output_shape(input_shape)
         if callable(self._output_shape):
@@ -641,7 +641,7 @@ class Lambda(Layer):
         return (first[0], *self._output_shape)
 
     def _declared_output_shape(self, input_shape: Shapes, arguments: dict[str, Any]) -> Any:
-        """Say nothing where nothing was declared: else `function` would run twice at each call."""
+        """Return None if no shape was declared: finding it would call `function` a second time."""
         return None if self._output_shape is None else self.compute_output_shape(input_shape)
 
     def get_config(self) -> dict[str, Any]:
@@ -666,7 +666,7 @@ class Lambda(Layer):
                 config[argument] = value
             else:
                 config[argument], kind = written_function(value, where)
-                if argument != "mask":  # for which Keras 2 has no such word
+                if argument != "mask":  # Keras 2 has no `mask_type`
                     config[f"{argument}_type"] = kind
         return config
 
@@ -677,7 +677,7 @@ class Lambda(Layer):
         Raises
         ------
         ConfigError
-            A function is byte code, and no custom object stands under the layer's name.
+            A function is stored as byte code, and no custom object has the layer's name.
         UnknownNameError
             No function of this name is known.
         """
@@ -687,11 +687,11 @@ class Lambda(Layer):
         if byte_code_in(config, "function"):
             kept["function"] = _in_place_of_byte_code(name)
         if byte_code_in(config, "output_shape"):
-            kept["output_shape"] = None  # the function itself tells it
+            kept["output_shape"] = None  # found by a call of the function
         if byte_code_in(config, "mask"):
             raise ConfigError(
-                f"Lambda '{name}': its mask was written as the byte code of a lambda; expected a "
-                "function with a name. If you trust the file, load_model(..., safe_mode=False)."
+                f"Lambda '{name}': expected a mask function with a name, got the byte code of a "
+                "lambda. If you trust the file, use load_model(..., safe_mode=False)."
             )
         return cls(**kept)
 
@@ -705,26 +705,26 @@ def _function(function: Any, where: str) -> Callable[..., Any]:
 
 
 def _output_shape(output_shape: Any) -> Any:
-    """Return None, a function, or a tuple of sizes."""
+    """Convert the argument `output_shape`: None, a function, or a tuple of sizes."""
     if isinstance(output_shape, str):
         return lambda_functions.lookup(output_shape)
     return output_shape if output_shape is None or callable(output_shape) else tuple(output_shape)
 
 
 def _restored(value: Any) -> Any:
-    """Return an argument as it was: Keras 2 writes arrays as {"type": "ndarray", "value": ...}."""
+    """Return an argument with its array restored: Keras 2 stores {"type": "ndarray", ...}."""
     if isinstance(value, dict) and value.get("type") == "ndarray":
         return np.array(value["value"])
     return value
 
 
 def _in_place_of_byte_code(layer_name: str) -> Callable[..., Any]:
-    """Return the custom object that stands for a lambda which Keras 2 wrote as byte code."""
+    """Return the custom object that replaces a lambda which Keras 2 stored as byte code."""
     try:
         return lambda_functions.lookup(layer_name)
     except UnknownNameError:
         raise ConfigError(
-            f"Lambda '{layer_name}': its function was written as the byte code of a lambda; "
-            f"expected the name of a function. Pass custom_objects={{'{layer_name}': function}}; "
-            "a model that is here is copied by clone_model(model)."
+            f"Lambda '{layer_name}': expected the name of its function, got the byte code of a "
+            f"lambda. Pass custom_objects={{'{layer_name}': function}}. To copy a model in memory, "
+            "use clone_model(model)."
         ) from None

@@ -1,6 +1,6 @@
 """Embedding: a table with one row of numbers for each word; a layer looks rows up.
 
-Lesson: the chapter on text. The gradient of a row is the sum over all places where its word stands.
+Lesson: the chapter on text. The gradient of a row is the sum over all positions of its word.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ __all__ = ["Embedding"]
 
 
 class Embedding(Layer):
-    """Turns whole numbers into rows of a table that is trained.
+    """Maps whole numbers to the rows of a trainable table.
 
     Parameters
     ----------
     input_dim : int
-        Number of words: the greatest number that may come, plus 1.
+        Number of words: the greatest possible input plus 1.
     output_dim : int
         Length of a row.
     embeddings_initializer : str, callable or object
-        First values of the table.
+        Initial values of the table.
     embeddings_regularizer : str, callable or object, optional
         Penalty on the table.
     activity_regularizer : str, callable or object, optional
         Penalty on the output.
     embeddings_constraint : str, callable or object, optional
-        What the optimizer applies to each new table.
+        Applied by the optimizer to each new table.
     mask_zero : bool
-        Whether 0 means "no word": the output then carries a mask, and layers that understand it
-        skip these places.
+        Whether 0 is padding: the output then has a mask, and layers that support masks skip these
+        positions.
     input_length : int or tuple of int, optional
-        Length of a sample, where it is fixed; a Flatten and Dense behind it need it.
+        Length of a sample, if it is fixed; needed for a Flatten and Dense after the layer.
     **kwargs
-        As for `Layer`. Keras 1's `dropout` is left out with a warning, as in Keras 2.
+        As for `Layer`. Keras 1's `dropout` is ignored with a warning, as in Keras 2.
 
     Raises
     ------
@@ -78,8 +78,8 @@ class Embedding(Layer):
             kwargs.setdefault("input_shape", lengths)
         if kwargs.pop("dropout", 0):
             warn(
-                "Embedding: 'dropout' is Keras 1's word and is left out; put SpatialDropout1D "
-                "behind the layer.",
+                "Embedding: 'dropout' is Keras 1's word and is ignored. Add SpatialDropout1D "
+                "after the layer.",
                 SpellingWarning,
             )
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
@@ -98,7 +98,7 @@ class Embedding(Layer):
         self.built = True
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return the rows that the inputs name."""
+        """Return the rows of the table at the indices in `inputs`."""
         self.compute_output_shape(K.int_shape(inputs))
         if not K.dtype(inputs).startswith(("int", "uint")):
             inputs = K.cast(inputs, "int32")
@@ -109,7 +109,7 @@ class Embedding(Layer):
         return K.not_equal(inputs, 0) if self.mask_zero else None
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """Return the input's shape with `output_dim` behind it.
+        """Return the input's shape with `output_dim` as a further last axis.
 
         Raises
         ------
@@ -121,8 +121,8 @@ class Embedding(Layer):
         lengths = merge_shapes(as_shape(self.input_length), input_shape[1:])
         if lengths is None:
             raise ShapeError(
-                f"{self.label}: input has shape {input_shape}; expected samples of input_length "
-                f"{self.input_length}. Pad the samples, or leave input_length out.",
+                f"{self.label}: expected samples of input_length {self.input_length}, got an input "
+                f"of shape {input_shape}. Pad the samples, or leave input_length out.",
                 subject=self,
             )
         return (input_shape[0], *lengths, self.output_dim)

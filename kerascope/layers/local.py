@@ -1,7 +1,7 @@
-"""Locally connected layers: like a convolution, but each place has weights of its own.
+"""Locally connected layers: like a convolution, but each position has its own weights.
 
-That suits images whose places differ in kind, such as faces that all lie in the same position. The
-price is many weights: their number grows with the image.
+This suits images whose regions differ in kind, such as faces in a fixed position. The price is many
+weights: their number grows with the image.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["LocallyConnected1D", "LocallyConnected2D"]
 
 
 class _LocallyConnected(Layer, metaclass=KernelType):
-    """What the two layers have in common."""
+    """Base of the two locally connected layers."""
 
     kernel_axes: ClassVar[int]
 
@@ -63,19 +63,19 @@ class _LocallyConnected(Layer, metaclass=KernelType):
         self.bias_constraint = constraints.get(bias_constraint)
 
     def build(self, input_shape: Shape) -> None:
-        """Make a kernel and, if wanted, a bias for each window.
+        """Make a kernel and, with `use_bias`, a bias for each window.
 
         Raises
         ------
         ShapeError
-            The input has more or fewer axes, or one of unknown size: the number of weights depends
-            on it.
+            The input has another number of axes, or an unknown size, on which the number of weights
+            depends.
         """
         check_spatial_axes(self, input_shape, self.kernel_axes, self.data_format)
         if None in input_shape[1:]:
             raise ShapeError(
-                f"{self.label}: input has shape {input_shape}; expected every size but the batch "
-                f"known, since each place has its own weights. Give Input() the full shape.",
+                f"{self.label}: expected known sizes of all axes but the batch, since each "
+                f"position has its own weights, got {input_shape}. Give Input() the full shape.",
                 subject=self,
             )
         windows, channels = self._windows(input_shape), input_shape[self._channel_axis]
@@ -93,7 +93,7 @@ class _LocallyConnected(Layer, metaclass=KernelType):
         return -1 if self.data_format == "channels_last" else 1
 
     def _windows(self, input_shape: Shape) -> Shape:
-        """Return how many windows there are along each axis of places."""
+        """Return the number of windows along each spatial axis."""
         first = 1 if self.data_format == "channels_last" else 2
         pooled = pooled_shape(
             input_shape, self.kernel_size, self.strides, self.padding, first, self.label
@@ -108,7 +108,7 @@ class _LocallyConnected(Layer, metaclass=KernelType):
         return self.activation(output)
 
     def _products(self, inputs: Tensor) -> Tensor:
-        raise NotImplementedError(f"{type(self).__name__} does not define _products")
+        raise NotImplementedError(f"{type(self).__name__} must define _products(inputs).")
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
         """Return (batch, windows..., filters), or with the filters second.
@@ -125,7 +125,7 @@ class _LocallyConnected(Layer, metaclass=KernelType):
 
 
 class LocallyConnected1D(_LocallyConnected):
-    """A convolution over time steps in which each window has a kernel of its own.
+    """A convolution over time steps in which each window has its own kernel.
 
     Parameters
     ----------
@@ -134,24 +134,24 @@ class LocallyConnected1D(_LocallyConnected):
     kernel_size : int or tuple of 1 int
         Steps of a window.
     strides : int or tuple of 1 int
-        How far it is from one window to the next.
+        Distance from one window to the next.
     padding : {"valid"}
-        Windows lie inside.
+        All windows are inside the input.
     data_format : {"channels_last", "channels_first"}, optional
         Input (batch, steps, channels) or (batch, channels, steps); default
         `K.image_data_format()`.
     activation : str or callable, optional
         Applied to each output; None is `linear`.
     use_bias : bool
-        Whether a bias is added, another one for each window and filter.
+        Whether a bias is added; each window and filter has its own.
     kernel_initializer, bias_initializer : str, callable or object
-        First values of the weights.
+        Initial values of the weights.
     kernel_regularizer, bias_regularizer : str, callable or object, optional
         Penalties on the weights.
     activity_regularizer : str, callable or object, optional
         Penalty on the output.
     kernel_constraint, bias_constraint : str, callable or object, optional
-        What the optimizer applies to each new value.
+        Applied by the optimizer to each new value.
     **kwargs
         As for `Layer`.
 
@@ -179,7 +179,7 @@ class LocallyConnected1D(_LocallyConnected):
 
 
 class LocallyConnected2D(_LocallyConnected):
-    """A convolution over images in which each window has a kernel of its own.
+    """A convolution over images in which each window has its own kernel.
 
     Parameters
     ----------
@@ -188,9 +188,9 @@ class LocallyConnected2D(_LocallyConnected):
     kernel_size : int or tuple of 2 int
         Rows and columns of a window.
     strides : int or tuple of 2 int
-        How far it is from one window to the next.
+        Distance from one window to the next.
     padding : {"valid"}
-        Windows lie inside.
+        All windows are inside the input.
     data_format : {"channels_last", "channels_first"}, optional
         Input (batch, rows, columns, channels) or (batch, channels, rows, columns); default
         `K.image_data_format()`.

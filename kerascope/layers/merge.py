@@ -1,12 +1,12 @@
-"""Layers that make one tensor of several: Add, Multiply, Concatenate, Dot and their kin.
+"""Layers that combine several tensors into one: Add, Multiply, Concatenate, Dot and others.
 
-Their base `_Merge` says what all of them share: they are called on a list, the samples broadcast
-against each other, and an element of the output is masked where one of the inputs is. Each has a
-function that makes it and calls it: `add([x, y])`.
+All are derived from `_Merge`: they are called on a list, the samples are broadcast, and an element
+of the output is masked if it is masked in one of the inputs. Each has a function that makes the
+layer and calls it: `add([x, y])`.
 
 Keras 1 has one function `layers.merge([x, y], mode="sum")` and one layer `Merge`; Keras 2 has a
 layer and a function for each mode, in the *module* `layers.merge`. Both spellings work here: this
-module holds Keras 2's names and can be called itself.
+module contains Keras 2's names and is itself callable.
 
 Lesson: the chapter on graphs with branches; `add([x, f(x)])` is the residual block.
 """
@@ -67,19 +67,19 @@ __all__ = [
 class _Merge(Layer):
     """Base of the layers that are called on a list of tensors.
 
-    A subclass writes `combine`; `Concatenate` and `Dot`, which do not work element by element,
-    write `call` themselves.
+    A subclass defines `combine`. `Concatenate` and `Dot`, which do not work element by element,
+    define `call`.
     """
 
-    _takes_two = False  # and no more
+    _takes_two = False  # whether it takes exactly two inputs
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.supports_masking = True
 
     def combine(self, tensors: list[Tensor]) -> Tensor:
-        """Return one tensor of several of the same rank."""
-        raise NotImplementedError(f"{type(self).__name__} does not define combine")
+        """Return the combination of tensors of the same rank."""
+        raise NotImplementedError(f"{type(self).__name__} must define combine(tensors).")
 
     def call(self, inputs: list[Tensor]) -> Tensor:
         """Return the combined inputs."""
@@ -88,63 +88,63 @@ class _Merge(Layer):
         return self.combine([_with_axes(x, ndim) for x in inputs])
 
     def checked_list(self, items: Any) -> list[Any]:
-        """Return the inputs (or their shapes) if they are a list of at least two, or of two.
+        """Return the inputs (or their shapes) after a check of their number.
 
         Raises
         ------
         ArgumentError
-            They are not.
+            They are not a list, or their number is not what the layer takes.
         """
         if not isinstance(items, list) or len(items) < 2 or isinstance(items[0], int):
             came = f"{len(items)}" if isinstance(items, list) else "one tensor"
             raise ArgumentError(
-                f"{self.label}: a merge layer should be called on a list of at least 2 inputs; got "
+                f"{self.label}: a merge layer should be called on a list of at least 2 inputs, got "
                 f"{came}. Call it as layer([x, y]).",
                 subject=self,
             )
         if self._takes_two and len(items) != 2:
             raise ArgumentError(
                 f"{self.label}: a {type(self).__name__} layer should be called on exactly 2 "
-                f"inputs; got {len(items)}.",
+                f"inputs, got {len(items)}.",
                 subject=self,
             )
         return items
 
     def compute_output_shape(self, input_shape: list[Shape]) -> Shape:
-        """Return (batch, the samples' shapes broadcast against each other).
+        """Return the batch size and the broadcast shape of the samples.
 
         Raises
         ------
         ShapeError
-            The shapes do not fit each other.
+            The shapes cannot be broadcast.
         """
         shapes = self.checked_list(input_shape)
         batch = self.common_batch(shapes)
         return (batch, *broadcast_shapes(*(shape[1:] for shape in shapes), where=self.label))
 
     def common_batch(self, shapes: list[Shape]) -> int | None:
-        """Return the batch size of all inputs, None if it is not known.
+        """Return the batch size of all inputs, or None if it is not known.
 
         Raises
         ------
         ShapeError
-            Two inputs have different ones.
+            Two inputs have different batch sizes.
         """
         batch: Shape | None = (None,)
         for shape in shapes:
             batch = merge_shapes(batch, shape[:1]) if batch is not None else None
         if batch is None:
             raise ShapeError(
-                f"{self.label}: can not merge tensors with different batch sizes; got shapes "
+                f"{self.label}: can not merge tensors with different batch sizes, got shapes "
                 f"{shapes}. Give all of them the same number of samples.",
                 subject=self,
             )
         return batch[0]
 
     def compute_mask(self, inputs: Tensors, mask: Any = None) -> Tensor | None:
-        """Return the masks joined by "and"; None if no input has one.
+        """Return the masks joined by "and", or None if no input has one.
 
-        In dialect "3" they are joined by "or", and an input without a mask ends them.
+        In dialect "3" they are joined by "or", and the result is None if an input has no mask.
         """
         masks = [m for m in mask or [] if m is not None]
         if self._ends_masks:
@@ -153,7 +153,7 @@ class _Merge(Layer):
 
 
 def _with_axes(x: Tensor, ndim: int) -> Tensor:
-    """Return `x` with axes of size 1 behind the batch, so that it has `ndim`."""
+    """Return `x` with axes of size 1 inserted after the batch, so that it has `ndim` axes."""
     while K.ndim(x) < ndim:
         x = K.expand_dims(x, 1)
     return x
@@ -175,7 +175,7 @@ class Add(_Merge):
 
 
 class Subtract(_Merge):
-    """The first input minus the second; it takes two."""
+    """The first of two inputs minus the second."""
 
     _takes_two = True
 
@@ -192,30 +192,30 @@ class Average(_Merge):
         return reduce(operator.add, tensors) / len(tensors)
 
 
-class _HeedsMasks(_Merge):
+class _MaskAware(_Merge):
     """Base of merge layers that, in dialect "3", leave out masked entries of their inputs.
 
-    A subclass writes `_without_masked` too.
+    A subclass also defines `_combine_unmasked`.
     """
 
-    def _without_masked(self, tensors: list[Tensor], masks: list[Tensor | None]) -> Tensor:
-        """Return one tensor of several with masks of (batch, places, 1), of which one is given."""
-        raise NotImplementedError(f"{type(self).__name__} does not define _without_masked")
+    def _combine_unmasked(self, tensors: list[Tensor], masks: list[Tensor | None]) -> Tensor:
+        """Combine tensors with masks (batch, positions, 1); at least one mask is not None."""
+        raise NotImplementedError(f"{type(self).__name__} must define _combine_unmasked(...).")
 
     def call(self, inputs: list[Tensor], mask: Masks = None) -> Tensor:
-        """Return the combined inputs; an input's place that its mask leaves out has no say."""
+        """Return the combined inputs; in dialect "3", without their masked entries."""
         masks = [None if m is None else K.expand_dims(m, -1) for m in mask or []]
         if not self._ends_masks or all(m is None for m in masks):
             return super().call(inputs)
         self.compute_output_shape([K.int_shape(x) for x in self.checked_list(inputs)])
-        return self._without_masked(inputs, masks)
+        return self._combine_unmasked(inputs, masks)
 
 
-class Multiply(_HeedsMasks):
+class Multiply(_MaskAware):
     """The product of its inputs, element by element."""
 
-    def _without_masked(self, tensors: list[Tensor], masks: list[Tensor | None]) -> Tensor:
-        """Return the product with 1 for what is masked, and 0 where all inputs are."""
+    def _combine_unmasked(self, tensors: list[Tensor], masks: list[Tensor | None]) -> Tensor:
+        """Return the product of the unmasked entries, and 0 where all inputs are masked."""
         pairs = zip(tensors, masks, strict=True)
         kept = [x if m is None else K.switch(m, x, K.ones_like(x)) for x, m in pairs]
         product = self.combine(kept)
@@ -229,34 +229,34 @@ class Multiply(_HeedsMasks):
         return reduce(operator.mul, tensors)
 
 
-class Maximum(_HeedsMasks):
-    """The greatest of its inputs, element by element."""
+class Maximum(_MaskAware):
+    """The maximum of its inputs, element by element."""
 
     def combine(self, tensors: list[Tensor]) -> Tensor:
         """Return max(x, y, ...)."""
         return reduce(K.maximum, tensors)
 
-    def _without_masked(self, tensors: list[Tensor], masks: list[Tensor | None]) -> Tensor:
-        """Return the same of what the masks leave."""
+    def _combine_unmasked(self, tensors: list[Tensor], masks: list[Tensor | None]) -> Tensor:
+        """Return the maximum of the unmasked entries."""
         return _extreme(K.maximum, tensors, masks)
 
 
-class Minimum(_HeedsMasks):
-    """The smallest of its inputs, element by element."""
+class Minimum(_MaskAware):
+    """The minimum of its inputs, element by element."""
 
     def combine(self, tensors: list[Tensor]) -> Tensor:
         """Return min(x, y, ...)."""
         return reduce(K.minimum, tensors)
 
-    def _without_masked(self, tensors: list[Tensor], masks: list[Tensor | None]) -> Tensor:
-        """Return the same of what the masks leave."""
+    def _combine_unmasked(self, tensors: list[Tensor], masks: list[Tensor | None]) -> Tensor:
+        """Return the minimum of the unmasked entries."""
         return _extreme(K.minimum, tensors, masks)
 
 
 def _extreme(
     combine: Callable[[Tensor, Tensor], Tensor], tensors: list[Tensor], masks: list[Tensor | None]
 ) -> Tensor:
-    """Combine what counts; where one of two does not, it takes the value of the other."""
+    """Combine the unmasked entries: if one of two is masked, the other one's value is used."""
     found, kept = tensors[0], masks[0]
     for x, mask in zip(tensors[1:], masks[1:], strict=True):
         x = x if mask is None else K.switch(mask, x, found)
@@ -270,19 +270,19 @@ def _extreme(
 
 
 class Concatenate(_Merge):
-    """Its inputs one after the other along an axis.
+    """Joins its inputs along an axis.
 
     Parameters
     ----------
     axis : int
-        Along which they are joined; -1 is the last, the features.
+        Axis to join along; -1 is the last, the features.
     **kwargs
         As for `Layer`.
 
     Raises
     ------
     ShapeError
-        The inputs differ in another axis.
+        The inputs differ along another axis.
 
     Examples
     --------
@@ -295,8 +295,8 @@ class Concatenate(_Merge):
         super().__init__(**kwargs)
         if isinstance(axis, Tensor):
             raise DtypeError(
-                f"{self.label}: axis is a tensor; expected a number. Put the inputs into a list: "
-                "concatenate([x, y])."
+                f"{self.label}: expected a number for axis, got a tensor. Put the inputs into a "
+                "list: concatenate([x, y])."
             )
         self.axis = int(axis)
 
@@ -310,7 +310,7 @@ class Concatenate(_Merge):
         shapes = self.checked_list(input_shape)
         if len({len(shape) for shape in shapes}) > 1:
             raise ShapeError(
-                f"{self.label}: requires inputs with matching shapes except for the concat axis; "
+                f"{self.label}: requires inputs with matching shapes except for the concat axis, "
                 f"got {shapes}. Reshape() them to the same number of axes.",
                 subject=self,
             )
@@ -318,9 +318,9 @@ class Concatenate(_Merge):
         return concatenated_shape(shapes, axis, self.label)
 
     def compute_mask(self, inputs: Tensors, mask: Any = None) -> Tensor | None:
-        """Return the masks joined along `axis` or, if they do not reach so far, joined by "and".
+        """Return the masks joined along `axis`, or joined by "and" if they lack that axis.
 
-        In dialect "3", an entry counts if any of its features does.
+        In dialect "3", an entry is unmasked if any of its features is.
         """
         masks = list(mask or [])
         ranks = [K.ndim(m) for m in masks if m is not None]
@@ -340,7 +340,7 @@ class Concatenate(_Merge):
 
 
 def _like(x: Tensor, mask: Tensor | None) -> Tensor:
-    """Return a mask with an entry for each of `x`, as Keras 3 joins them."""
+    """Return a mask with the shape of `x`, as Keras 3 makes it before it joins masks."""
     if mask is None:
         return K.ones_like(x, dtype="bool")
     if K.ndim(mask) == K.ndim(x):
@@ -349,19 +349,19 @@ def _like(x: Tensor, mask: Tensor | None) -> Tensor:
 
 
 def _all_true(x: Tensor, features: Iterable[int]) -> Tensor:
-    """Return a mask that masks nothing of `x`: True for everything but the axes of the features."""
+    """Return a mask of True for all positions of `x`, without the axes of the features."""
     return K.all(K.ones_like(x, dtype="bool"), axis=list(features))
 
 
 class Dot(_Merge):
-    """For each sample the sum of the products of two inputs along one axis of each.
+    """The dot product of two inputs for each sample, along one axis of each.
 
     Parameters
     ----------
     axes : int or pair of int
         Axis of the first and of the second input, not the batch.
     normalize : bool
-        Whether the inputs are first divided by their length along these axes: the output is then
+        Whether the inputs are first divided by their length along these axes; the output is then
         their cosine.
     **kwargs
         As for `Layer`.
@@ -375,8 +375,8 @@ class Dot(_Merge):
 
     Notes
     -----
-    Inputs (batch, a, n) and (batch, b, n), axes=2: output (batch, a, b). Of two inputs (batch, n)
-    comes (batch, 1).
+    Inputs (batch, a, n) and (batch, b, n), axes=2: output (batch, a, b). Two inputs (batch, n) give
+    (batch, 1).
 
     Examples
     --------
@@ -392,7 +392,7 @@ class Dot(_Merge):
         pair = axes if isinstance(axes, (list, tuple)) else (axes, axes)
         if len(pair) != 2 or not all(isinstance(axis, int) for axis in pair):
             raise ArgumentError(
-                f"{self.label}: axes {axes!r}; expected an int or a pair of ints.", subject=self
+                f"{self.label}: expected axes of one or two ints, got {axes!r}.", subject=self
             )
         self.axes = tuple(pair) if isinstance(axes, (list, tuple)) else axes
         self.normalize = bool(normalize)
@@ -404,7 +404,7 @@ class Dot(_Merge):
         axes = self._axes_for(shapes)
         if self.normalize:
             inputs = [K.l2_normalize(x, axis=axis) for x, axis in zip(inputs, axes, strict=True)]
-        with override_dialect(batch_dot_is_outer=True):  # what its output shape has always said
+        with override_dialect(batch_dot_is_outer=True):  # as in `compute_output_shape`
             return K.batch_dot(inputs[0], inputs[1], axes=axes)
 
     def _axes_for(self, shapes: list[Shape]) -> tuple[int, int]:
@@ -416,28 +416,28 @@ class Dot(_Merge):
         )
         if 0 in (x_axis, y_axis):
             raise ArgumentError(
-                f"{self.label}: axes {self.axes}; expected axes other than 0, which counts the "
-                f"samples.",
+                f"{self.label}: expected axes other than 0, which counts the samples, got "
+                f"{self.axes}.",
                 subject=self,
             )
         return x_axis, y_axis
 
     def compute_output_shape(self, input_shape: list[Shape]) -> Shape:
-        """Return (batch, rest of the first, rest of the second); (batch, 1) where none is left."""
+        """Return (batch, rest of the first, rest of the second); (batch, 1) if no axis is left."""
         x, y = shapes = self.checked_list(input_shape)
         x_axis, y_axis = self._axes_for(shapes)
         batch = self.common_batch(shapes)
         if None not in (x[x_axis], y[y_axis]) and x[x_axis] != y[y_axis]:
             raise ShapeError(
-                f"{self.label}: dimension incompatibility {x[x_axis]} != {y[y_axis]}: shapes {x} "
-                f"and {y} along axes {(x_axis, y_axis)}; expected equal sizes. Choose other axes.",
+                f"{self.label}: dimension incompatibility {x[x_axis]} != {y[y_axis]}: expected "
+                f"equal sizes along axes {(x_axis, y_axis)}, got {x} and {y}. Choose others.",
                 subject=self,
             )
         rest = (*x[1:x_axis], *x[x_axis + 1 :], *y[1:y_axis], *y[y_axis + 1 :])
         return (batch, *(rest or (1,)))
 
     def compute_mask(self, inputs: Tensors, mask: Masks = None) -> None:
-        """Return None: the masked axis may be the one that was summed over."""
+        """Return None: the masked axis may have been summed over."""
         return
 
 
@@ -472,12 +472,12 @@ def average(inputs: Sequence[TensorLike], **kwargs: Any) -> Any:
 
 
 def maximum(inputs: Sequence[TensorLike], **kwargs: Any) -> Any:
-    """Return the greatest of tensors, element by element."""
+    """Return the maximum of tensors, element by element."""
     return Maximum(**kwargs)(inputs)
 
 
 def minimum(inputs: Sequence[TensorLike], **kwargs: Any) -> Any:
-    """Return the smallest of tensors, element by element."""
+    """Return the minimum of tensors, element by element."""
     return Minimum(**kwargs)(inputs)
 
 
@@ -487,7 +487,7 @@ def concatenate(inputs: Sequence[TensorLike], axis: int = -1, **kwargs: Any) -> 
 
 
 def dot(inputs: Sequence[TensorLike], axes: Any, normalize: bool = False, **kwargs: Any) -> Any:
-    """Return for each sample the products of two tensors, summed along one axis of each."""
+    """Return the dot product of two tensors for each sample, along one axis of each."""
     return Dot(axes=axes, normalize=normalize, **kwargs)(inputs)
 
 
@@ -504,12 +504,12 @@ _ELEMENTWISE: dict[str, type[_Merge]] = {
 def _layer_of_mode(
     mode: Any, concat_axis: int, dot_axes: Any, name: str | None, **for_function: Any
 ) -> Layer:
-    """Return today's layer for one of Keras 1's modes; a function as mode becomes a Lambda.
+    """Return today's layer for a mode of Keras 1; a function as the mode becomes a Lambda.
 
     Raises
     ------
     ArgumentError
-        There is no such mode.
+        The mode is unknown.
     """
     if callable(mode):
         return Lambda(mode, name=name, **for_function)
@@ -527,7 +527,7 @@ def _layer_of_mode(
 
 
 class _MergeType(LayerType):
-    """Metaclass of `Merge`: calling that class gives today's layer; a derived class is its own."""
+    """Metaclass of `Merge`: a call of that class gives today's layer, unlike derived classes."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         made = super().__call__(*args, **kwargs)
@@ -542,7 +542,7 @@ class Merge(_Merge, metaclass=_MergeType):
     layers : list of Layer, optional
         Layers or models to be merged at once: the new layer is called on their outputs.
     mode : {"sum", "mul", "ave", "max", "concat", "dot", "cos"} or callable
-        What to make of them: Add, Multiply, Average, Maximum, Concatenate, Dot,
+        How to combine them: as Add, Multiply, Average, Maximum, Concatenate, Dot,
         Dot(normalize=True), Lambda.
     concat_axis : int
         For "concat".
@@ -557,11 +557,11 @@ class Merge(_Merge, metaclass=_MergeType):
     Warns
     -----
     SpellingWarning
-        Names today's layer.
+        Always; it names today's layer.
 
     Notes
     -----
-    A class derived from it may say itself what `call` computes.
+    A derived class may define `call` itself.
     """
 
     _is_part = True

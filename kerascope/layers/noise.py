@@ -1,6 +1,6 @@
-"""Layers that add noise in training, so that a model does not learn single examples by heart.
+"""Layers that add noise in training, so that a model does not memorise single examples.
 
-In test they return their inputs. `Dropout` is their best known relative: see `core.py`.
+In test they return their inputs. The best-known layer of this kind is `Dropout` in `core.py`.
 """
 
 from __future__ import annotations
@@ -12,26 +12,26 @@ from kerascope.activations import SELU_ALPHA, SELU_SCALE
 from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import Shape
 from kerascope.engine.base_layer import Layer
-from kerascope.layers.arguments import Training, number, share
+from kerascope.layers.arguments import Training, fraction, number
 
 __all__ = ["AlphaDropout", "GaussianDropout", "GaussianNoise"]
 
 
 class _Noise(Layer):
-    """What the layers of noise have in common: they act in training only."""
+    """Base of the noise layers, which act in training only."""
 
     def __init__(self, seed: int | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.seed = seed
         self.supports_masking = True
 
-    def _disturbed(self, inputs: Tensor) -> Tensor:
+    def _add_noise(self, inputs: Tensor) -> Tensor:
         """Return the inputs with noise."""
-        raise NotImplementedError(f"{type(self).__name__} does not define _disturbed")
+        raise NotImplementedError(f"{type(self).__name__} must define _add_noise(inputs).")
 
     def call(self, inputs: Tensor, training: Training = None) -> Tensor:
-        """Return the inputs, in training with noise."""
-        return K.in_train_phase(lambda: self._disturbed(inputs), inputs, training=training)
+        """Return the inputs; in training, with noise."""
+        return K.in_train_phase(lambda: self._add_noise(inputs), inputs, training=training)
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
         """Return the input's shape."""
@@ -39,12 +39,12 @@ class _Noise(Layer):
 
 
 class GaussianNoise(_Noise):
-    """Adds normally distributed numbers in training.
+    """Adds normally distributed noise in training.
 
     Parameters
     ----------
     stddev : float
-        Their standard deviation; their mean is 0.
+        Standard deviation of the noise; its mean is 0.
     seed : int, optional
         Makes the noise repeatable.
     **kwargs
@@ -69,7 +69,7 @@ class GaussianNoise(_Noise):
         super().__init__(seed, **kwargs)
         self.stddev = number(stddev, f"{self.label}: stddev", least=0)
 
-    def _disturbed(self, inputs: Tensor) -> Tensor:
+    def _add_noise(self, inputs: Tensor) -> Tensor:
         noise = K.random_normal(
             K.shape(inputs), 0.0, self.stddev, dtype=K.dtype(inputs), seed=self.seed
         )
@@ -82,8 +82,8 @@ class GaussianDropout(_Noise):
     Parameters
     ----------
     rate : float
-        As for `Dropout`, from 0 to below 1: the factors vary as much as those of a Dropout of this
-        rate.
+        As for `Dropout`, from 0 to below 1: the factors have the same variance as those of a
+        Dropout with this rate.
     seed : int, optional
         Makes the factors repeatable.
     **kwargs
@@ -92,7 +92,7 @@ class GaussianDropout(_Noise):
     Raises
     ------
     ArgumentError
-        `rate` lies outside [0, 1).
+        `rate` is outside [0, 1).
 
     Notes
     -----
@@ -105,9 +105,9 @@ class GaussianDropout(_Noise):
 
     def __init__(self, rate: float, seed: int | None = None, **kwargs: Any) -> None:
         super().__init__(seed, **kwargs)
-        self.rate = share(rate, f"{self.label}: rate")
+        self.rate = fraction(rate, f"{self.label}: rate")
 
-    def _disturbed(self, inputs: Tensor) -> Tensor:
+    def _add_noise(self, inputs: Tensor) -> Tensor:
         stddev = (self.rate / (1 - self.rate)) ** 0.5
         factors = K.random_normal(
             K.shape(inputs), 1.0, stddev, dtype=K.dtype(inputs), seed=self.seed
@@ -116,14 +116,14 @@ class GaussianDropout(_Noise):
 
 
 class AlphaDropout(_Noise):
-    """Dropout for networks of `selu` units: mean and variance of the inputs stay.
+    """Dropout for networks of `selu` units, which keeps the mean and variance of the inputs.
 
     Parameters
     ----------
     rate : float
-        Share that is dropped, from 0 to below 1.
+        Fraction that is dropped, from 0 to below 1.
     noise_shape : tuple of int or None, optional
-        Shape of the random choices: a 1 drops along the whole axis at once, None stands for the
+        Shape of the random choices: a 1 drops along the whole axis at once, None is the
         input's size.
     seed : int, optional
         Makes the choices repeatable.
@@ -133,7 +133,7 @@ class AlphaDropout(_Noise):
     Raises
     ------
     ArgumentError
-        `rate` lies outside [0, 1).
+        `rate` is outside [0, 1).
 
     Notes
     -----
@@ -162,10 +162,10 @@ class AlphaDropout(_Noise):
         self, rate: float, noise_shape: Any = None, seed: int | None = None, **kwargs: Any
     ) -> None:
         super().__init__(seed, **kwargs)
-        self.rate = share(rate, f"{self.label}: rate")
+        self.rate = fraction(rate, f"{self.label}: rate")
         self.noise_shape = None if noise_shape is None else tuple(noise_shape)
 
-    def _disturbed(self, inputs: Tensor) -> Tensor:
+    def _add_noise(self, inputs: Tensor) -> Tensor:
         kept = 1 - self.rate
         lowest = -SELU_SCALE * SELU_ALPHA
         a = (kept + lowest**2 * kept * self.rate) ** -0.5

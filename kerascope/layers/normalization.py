@@ -1,9 +1,9 @@
-"""Layers that normalise: BatchNormalization, those of each sample by itself, Rescaling.
+"""Normalization layers: BatchNormalization, normalisation of each sample, Rescaling.
 
-BatchNormalization gives its inputs mean 0 and variance 1, feature by feature. It is the one layer
-with all that a layer can have: weights that training changes and weights that it does not, a
-different formula in training and in test, and updates that belong to a call. The layers below it
-know no batch and no moving averages; the last ones shift and scale by fixed numbers.
+BatchNormalization gives its inputs mean 0 and variance 1, feature by feature. It has everything
+that a layer can have: trained weights and others, different formulas in training and in test, and
+updates that belong to a call. The layers after it use neither the batch nor moving averages; the
+last ones shift and scale by fixed numbers.
 """
 
 from __future__ import annotations
@@ -46,21 +46,21 @@ class BatchNormalization(Layer):
     Parameters
     ----------
     axis : int
-        Where the features lie: -1, or 1 for images with "channels_first".
+        Axis of the features: -1, or 1 for images with "channels_first".
     momentum : float
-        How much of a moving average stays at each step.
+        Factor of the old moving average at each step.
     epsilon : float
         Added to the variance, to keep the division finite.
     center, scale : bool
-        Whether `beta` is added, and whether it is multiplied by `gamma`.
+        Whether `beta` is added, and whether `gamma` is a factor.
     beta_initializer, gamma_initializer : str, callable or object
-        First offset and scale.
+        Initial offset and scale.
     moving_mean_initializer, moving_variance_initializer : str, callable or object
-        First moving averages.
+        Initial moving averages.
     beta_regularizer, gamma_regularizer : str, callable or object, optional
-        Penalties.
+        Penalties on `beta` and `gamma`.
     beta_constraint, gamma_constraint : str, callable or object, optional
-        What the optimizer applies to each new value.
+        Applied by the optimizer to each new value.
     **kwargs
         As for `Layer`.
 
@@ -71,21 +71,21 @@ class BatchNormalization(Layer):
         moving_mean     = momentum * moving_mean     + (1 - momentum) * mean
         moving_variance = momentum * moving_variance + (1 - momentum) * variance
 
-    `mean` and `variance` are those of the n values that the batch has for the feature; variance is
-    their mean squared distance, divided by n. In dialect "2.2" the moving variance follows, as in
-    Keras 2.2.4, variance * n / (n - 1 - epsilon) instead (Bessel's correction for a mean that is
-    estimated too): it is 14 % more with 8 values, and as good as the same with many. Of one value
-    the variance is 0, and so is what the moving variance follows; NaN if epsilon is 0 as well.
-    The averages count from their first values on, as with Theano under Keras; TensorFlow under
-    Keras 2.2.4 takes the share of the first values out again (`zero_debias`).
+    `mean` and `variance` are taken over the n values of the feature in the batch; the variance is
+    the mean squared distance, divided by n. In dialect "2.2" the moving variance follows
+    variance * n / (n - 1 - epsilon) instead, as in Keras 2.2.4 (Bessel's correction, because the
+    mean is estimated too): 14 % more with 8 values, and nearly the same with many. For one value
+    the variance is 0, and so is the corrected one, or NaN if epsilon is 0 as well. The averages
+    start from their initial values, as in Keras on Theano; Keras 2.2.4 on TensorFlow removes the
+    influence of the initial values (`zero_debias`).
 
-    The two updates are entered under the inputs of the call: a model that does not contain that
-    call does not run them. If a model contains several calls, each starts from the averages of the
-    call before it.
+    The two updates depend on the inputs of the call: a model that does not contain that call does
+    not run them. If a model contains several calls, each starts from the averages of the call
+    before it.
 
-    When the layer is frozen (`trainable = False`), training leaves the moving averages alone, but
-    normalises by the batch all the same; in dialect "3" by the moving averages, as in test. What
-    `trainable` is when the train function is made counts: after a change call `compile` again.
+    If the layer is frozen (`trainable = False`), training does not change the moving averages, but
+    still normalises by the batch; in dialect "3" by the moving averages, as in test. The value of
+    `trainable` when the train function is made counts: after a change call `compile` again.
 
     References
     ----------
@@ -144,8 +144,8 @@ class BatchNormalization(Layer):
         size = input_shape[axis]
         if size is None:
             raise ShapeError(
-                f"{self.label}: the size of axis {self.axis} of {input_shape} is not known; "
-                f"expected a number, since it has weights for each feature. Give the Input that "
+                f"{self.label}: expected a known size of axis {self.axis}, since each feature has "
+                f"its own weights, got an input of shape {input_shape}. Give the Input that "
                 f"size.",
                 subject=self,
             )
@@ -162,9 +162,9 @@ class BatchNormalization(Layer):
         return self.add_weight(name=word, shape=(size,), initializer=initializer, trainable=False)
 
     def call(self, inputs: Tensor, training: Training = None, mask: Tensor | None = None) -> Tensor:
-        """Return the normalised inputs, and enter the updates of the moving averages.
+        """Return the normalised inputs, and add the updates of the moving averages.
 
-        In dialect "3", masked entries do not count for mean and variance.
+        In dialect "3", mean and variance ignore masked entries.
         """
         if self._mode != 0:
             return self._normalized_by_mode(inputs)
@@ -192,14 +192,14 @@ class BatchNormalization(Layer):
             inputs,
         )
         if self._tests_when_frozen and not is_eager():
-            # A choice of its own, and no product: so both are known when a program is made.
+            # A separate choice, not a product, so that both are known when a program is compiled.
             normalized = K.in_train_phase(
-                normalized, lambda: self._normalized_for_test(inputs), Thawed(self)
+                normalized, lambda: self._normalized_for_test(inputs), _TrainableFlag(self)
             )
         return K.in_train_phase(normalized, lambda: self._normalized_for_test(inputs), training)
 
     def _normalized_by_masked(self, inputs: Tensor, mask: Tensor, axes: list[int]) -> list[Tensor]:
-        """Return the normalised inputs; mean, variance and count of what the mask keeps."""
+        """Return the normalised inputs, and mean, variance and count of the unmasked entries."""
         kept = K.cast(K.expand_dims(mask, -1), inputs.dtype) * K.ones_like(inputs)
         count = K.sum(kept, axes, keepdims=True) + K.epsilon()
         mean = K.sum(inputs * kept, axes, keepdims=True) / count
@@ -211,15 +211,15 @@ class BatchNormalization(Layer):
         return [normalized, mean, variance, count]
 
     def _corrected(self, variance: Tensor, count: Tensor) -> Tensor:
-        """Return the variance as Keras 2.2.4's moving variance takes it.
+        """Return the variance with the correction of Keras 2.2.4's moving variance.
 
-        The factor is a number that a program knows from the shapes, so it costs one product.
+        The factor follows from the shapes when a program is compiled, so it costs one product.
         """
         count = K.cast(count, _wide(variance))
         return variance * K.cast(count / (count - (1.0 + self.epsilon)), variance.dtype)
 
     def _normalized_by_mode(self, inputs: Tensor) -> Tensor:
-        """Return the inputs normalised alike in training and test, without the moving averages.
+        """Return the inputs normalised in the same way in training and test, without averages.
 
         Mode 1 of Keras 1: each sample by its own mean and deviation; mode 2: by the batch.
         """
@@ -236,7 +236,7 @@ class BatchNormalization(Layer):
         )[0]
 
     def get_config(self) -> dict[str, Any]:
-        """Return the constructor's arguments, and Keras 1's `mode` where it is not 0."""
+        """Return the constructor's arguments, and Keras 1's `mode` if it is not 0."""
         config = super().get_config()
         return {**config, "mode": self._mode} if self._mode else config
 
@@ -257,12 +257,12 @@ class BatchNormalization(Layer):
 
 
 def _wide(x: Tensor) -> str:
-    """Return the type to count in: in float16, 2049 would be 2048, and 70000 infinite."""
+    """Return the dtype to count in: in float16, 2049 would be 2048, and 70000 infinite."""
     return "float32" if x.dtype == "float16" else x.dtype
 
 
-class Thawed(Placeholder):
-    """1, or 0 for a function that is made while a layer is frozen."""
+class _TrainableFlag(Placeholder):
+    """A placeholder for 1, or for 0 in a function that is made while the layer is frozen."""
 
     __slots__ = ("layer",)
 
@@ -272,33 +272,33 @@ class Thawed(Placeholder):
 
     @property
     def default(self) -> float:  # type: ignore[override]
-        """The number, for the function that is being made now."""
+        """The value for the function that is being made."""
         return float(self.layer.trainable)
 
     @default.setter
     def default(self, value: None) -> None:
-        """Leave it: the layer decides."""
+        """Ignore the value: it follows from the layer's `trainable`."""
 
 
 def _mode_of_keras_1(kwargs: dict[str, Any]) -> int:
-    """Take out Keras 1's argument `mode`: 0 by feature, 1 by sample, 2 by feature of the batch.
+    """Remove Keras 1's argument `mode` and return it: 0 feature, 1 sample, 2 feature by batch.
 
     Raises
     ------
     ArgumentError
-        It asks for another mode.
+        The mode is none of these.
     """
     if "mode" not in kwargs:
         return 0
     mode = kwargs.pop("mode")
     if mode not in (0, 1, 2):
         raise ArgumentError(
-            f"BatchNormalization: mode {mode!r}; expected 0 (each feature, as without mode), 1 "
-            "(each sample) or 2 (each feature, by the batch in test too)."
+            "BatchNormalization: expected mode 0 (each feature, as without mode), 1 (each sample) "
+            f"or 2 (each feature, by the batch in test too), got {mode!r}."
         )
     warn(
         "BatchNormalization: 'mode' is Keras 1's word; today there is only mode 0"
-        + (". Leave it out." if mode == 0 else "; LayerNormalization normalises each sample."),
+        + (". Leave it out." if mode == 0 else ". LayerNormalization normalises each sample."),
         SpellingWarning,
     )
     return int(mode)
@@ -310,7 +310,7 @@ def _mode_of_keras_1(kwargs: dict[str, Any]) -> int:
 
 
 class _Normalizing(Layer):
-    """Base: axes that are checked, and weights that have the sizes of these axes."""
+    """Base: checks the axes and makes weights that have the sizes of these axes."""
 
     axis: Any
 
@@ -328,15 +328,15 @@ class _Normalizing(Layer):
         Raises
         ------
         ShapeError
-            One is not known.
+            A size is not known.
         """
         sizes: list[int] = []
         for axis in self._axes(len(input_shape)):
             size = input_shape[axis]
             if size is None:
                 raise ShapeError(
-                    f"{self.label}: the size of axis {axis} of {input_shape} is not known; "
-                    f"expected a number, since it has weights of that size. Give the Input that "
+                    f"{self.label}: expected a known size of axis {axis}, since a weight has that "
+                    f"size, got an input of shape {input_shape}. Give the Input that "
                     f"size.",
                     subject=self,
                 )
@@ -357,7 +357,7 @@ class _Normalizing(Layer):
 
 
 class _ScaledAndShifted(_Normalizing):
-    """Base of the two that multiply by `gamma` and add `beta` afterwards."""
+    """Base of the two layers that multiply by `gamma` and add `beta` afterwards."""
 
     def __init__(
         self,
@@ -405,17 +405,17 @@ class LayerNormalization(_ScaledAndShifted):
     Parameters
     ----------
     axis : int or list of int
-        Over which axes mean and variance are taken; -1 takes the features of each time step.
+        Axes over which mean and variance are taken; -1 means the features of each time step.
     epsilon : float
         Added to the variance, to keep the division finite.
     center, scale : bool
-        Whether `beta` is added, and whether it is multiplied by `gamma`.
+        Whether `beta` is added, and whether `gamma` is a factor.
     beta_initializer, gamma_initializer : str, callable or object
-        First offset and scale.
+        Initial offset and scale.
     beta_regularizer, gamma_regularizer : str, callable or object, optional
-        Penalties.
+        Penalties on `beta` and `gamma`.
     beta_constraint, gamma_constraint : str, callable or object, optional
-        What the optimizer applies to each new value.
+        Applied by the optimizer to each new value.
     **kwargs
         As for `Layer`.
 
@@ -465,9 +465,9 @@ class GroupNormalization(_ScaledAndShifted):
     Parameters
     ----------
     groups : int
-        Into how many groups the channels are divided; -1 makes each channel its own group.
+        Number of groups of channels; -1 makes each channel its own group.
     axis : int
-        Where the channels lie.
+        Axis of the channels.
     epsilon, center, scale, beta_initializer, gamma_initializer
         As for `LayerNormalization`.
     beta_regularizer, gamma_regularizer, beta_constraint, gamma_constraint
@@ -478,7 +478,7 @@ class GroupNormalization(_ScaledAndShifted):
     Raises
     ------
     ShapeError
-        The number of channels is no multiple of `groups`.
+        The number of channels is not a multiple of `groups`.
 
     Notes
     -----
@@ -523,11 +523,11 @@ class GroupNormalization(_ScaledAndShifted):
         if self.groups == -1:
             self.groups = channels
         if normalize_axis(self.axis, len(input_shape)) == 0:
-            raise ArgumentError(f"{self.label}: axis {self.axis} counts the samples.", subject=self)
+            raise ArgumentError(f"{self.label}: axis {self.axis} is the batch axis.", subject=self)
         if channels % self.groups:
             raise ShapeError(
                 f"{self.label}: {channels} channels on axis {self.axis} of {input_shape} cannot be "
-                f"divided into {self.groups} groups; expected a multiple. Set groups to a divisor "
+                f"divided into {self.groups} groups. Set groups to a divisor "
                 f"of {channels}.",
                 subject=self,
             )
@@ -552,7 +552,7 @@ class RMSNormalization(_Normalizing):
     Parameters
     ----------
     axis : int or list of int
-        Over which axes the mean is taken.
+        Axes over which the mean is taken.
     epsilon : float
         Added to the mean square, to keep the division finite.
     **kwargs
@@ -578,7 +578,7 @@ class RMSNormalization(_Normalizing):
 
     def __init__(self, axis: Axis = -1, epsilon: float = 1e-6, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.supports_masking = not self._ends_masks  # a mask ends here in Keras 3
+        self.supports_masking = not self._ends_masks  # in Keras 3 the output has no mask
         self.axis = axis if isinstance(axis, int) else list(axis)
         self.epsilon = epsilon
 
@@ -596,12 +596,12 @@ class RMSNormalization(_Normalizing):
 
 
 class UnitNormalization(_Normalizing):
-    """Gives each sample the length 1 along an axis.
+    """Scales each sample to length 1 along an axis.
 
     Parameters
     ----------
     axis : int or list of int
-        Over which axes the length is taken.
+        Axes over which the length is taken.
     **kwargs
         As for `Layer`.
 
@@ -633,7 +633,7 @@ def _normalized(x: Tensor, axes: Sequence[int], epsilon: float) -> Tensor:
 
 
 # --- fixed numbers, without training --------------------------------------------------------------
-# `Rescaling` is told the numbers, such as 1/255 for images; `Normalization` takes them from data.
+# `Rescaling` gets the numbers, such as 1/255 for images; `Normalization` computes them from data.
 
 
 class Rescaling(Layer):
@@ -671,21 +671,21 @@ class Rescaling(Layer):
         return K.cast(inputs, self.dtype) * scale + offset
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """Return the input's shape, or what a list of factors stretches it to."""
+        """Return the input's shape, broadcast with a list of factors."""
         return broadcast_shapes(input_shape, np.shape(self.scale), np.shape(self.offset))
 
 
 class Normalization(Layer):
-    """Gives each feature mean 0 and variance 1, by numbers that `adapt` takes from data.
+    """Gives each feature mean 0 and variance 1, with numbers that `adapt` computes from data.
 
     Parameters
     ----------
     axis : int, list of int or None
-        Axes that keep numbers of their own; None has one mean and one variance for everything.
+        Axes whose entries have their own mean and variance; None uses one of each for all inputs.
     mean, variance : float or array_like, optional
-        Given instead of adapting; both or neither. An array has the sizes of `axis`.
+        Used instead of `adapt`; give both or neither. An array has the sizes of `axis`.
     invert : bool
-        Whether it undoes the normalisation.
+        Whether to undo the normalisation instead.
     **kwargs
         As for `Layer`.
 
@@ -694,7 +694,7 @@ class Normalization(Layer):
     ArgumentError
         Only one of mean and variance is given.
     ShapeError
-        They do not have the sizes of `axis`.
+        `mean` or `variance` does not have the sizes of `axis`.
 
     Notes
     -----
@@ -727,12 +727,12 @@ class Normalization(Layer):
 
     @property
     def mean(self) -> Any:
-        """What is subtracted, with axes of size 1 where it has none; None before it is known."""
+        """The mean that is subtracted, broadcastable to the inputs; None before it is known."""
         return self._shown("mean")
 
     @property
     def variance(self) -> Any:
-        """The square of what is divided by, as `mean`."""
+        """The variance, with the shape of `mean`; None before it is known."""
         return self._shown("variance")
 
     def _shown(self, word: str) -> Any:
@@ -742,13 +742,13 @@ class Normalization(Layer):
         return value.reshape([n if a in self._kept else 1 for a, n in enumerate(self._sizes)])
 
     def build(self, input_shape: Shape) -> None:
-        """Make the weights `mean`, `variance` and `count`, if they are to come from data."""
+        """Make the weights `mean`, `variance` and `count`, if they come from `adapt`."""
         axes = () if self.axis is None else self.axis
         self._kept = () if axes == () else normalize_axes(axes, len(input_shape), self.label)
         if None in [input_shape[a] for a in self._kept]:
             raise ShapeError(
-                f"{self.label}: the sizes of axes {self._kept} of {input_shape} are not known; "
-                f"expected numbers. Give the Input these sizes.",
+                f"{self.label}: expected known sizes of axes {self._kept}, got an input of shape "
+                f"{input_shape}. Give the Input these sizes.",
                 subject=self,
             )
         self._sizes = input_shape
@@ -766,12 +766,12 @@ class Normalization(Layer):
         self.built = True
 
     def _check_given(self, sizes: Shape) -> None:
-        """Refuse a mean or variance that has other sizes than the axes that it is for.
+        """Raise an error if a given mean or variance does not have the sizes of `axis`.
 
         Raises
         ------
         ShapeError
-            It has, or it has more axes than there are.
+            One of them has other sizes or more axes.
         """
         for word, value in self._given.items():
             shape = np.shape(value)
@@ -780,15 +780,15 @@ class Normalization(Layer):
                 n not in (1, size) for n, size in zip(padded, sizes, strict=True)
             ):
                 raise ShapeError(
-                    f"{self.label}: {word} has shape {shape}; expected {sizes}, a number for each "
-                    f"entry of axis {self.axis}.",
+                    f"{self.label}: expected {word} with shape {sizes}, one number for each entry "
+                    f"of axis {self.axis}, got {shape}.",
                     subject=self,
                 )
 
     def adapt(self, data: Any) -> None:
-        """Take mean and variance from an array of samples."""
+        """Compute mean and variance from an array of samples."""
         if self._is_given:
-            raise ArgumentError(f"{self.label}: adapt, but mean and variance were given.")
+            raise ArgumentError(f"{self.label}: cannot adapt, since mean and variance were given.")
         data = np.asarray(data)
         if not self.built:
             self(data[:1])
@@ -804,11 +804,11 @@ class Normalization(Layer):
         return inputs * spread + mean if self.invert else (inputs - mean) / spread
 
     def _numbers(self, ndim: int) -> tuple[Tensor, Tensor]:
-        """Return mean and variance with an axis of size 1 where they have none."""
+        """Return mean and variance with axes of size 1 inserted, so that they have `ndim` axes."""
         mean: Any
         variance: Any
         if self._is_given:
-            axes = np.ones((1,) * len(self._kept))  # a single number has none yet
+            axes = np.ones((1,) * len(self._kept))  # a single number has no axes yet
             mean, variance = (K.constant(x * axes, self.dtype) for x in self._given.values())
         else:
             mean, variance = self.adapted_mean, self.adapted_variance
@@ -818,7 +818,7 @@ class Normalization(Layer):
         return mean, variance
 
     def get_config(self) -> dict[str, Any]:
-        """Return the constructor's arguments; what was adapted stands in the weights."""
+        """Return the constructor's arguments; adapted numbers are weights."""
         return {**super().get_config(), **{k: plain(v) for k, v in self._given.items()}}
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:

@@ -1,11 +1,13 @@
-"""Opaque layers: what stands in a model's file for a layer that cannot be run here.
+"""Opaque layers: placeholders for layers in a model's file that cannot be run here.
 
-An opaque layer has the name, the class name, the configuration and the weights that the file says,
-and gives tensors of the shapes that the file says, or of the shape `?`. So its model can be drawn,
-summed up, compared and saved again; whoever wants numbers is told which layer stands in the way.
+An opaque layer has the name, the class name, the configuration and the weights that the file
+contains. Its outputs are tensors of the shapes that the file states, or of the shape `?`. So its
+model can be drawn, summarised, compared and saved again. Computing numbers raises an error that
+names the layer.
 
-It is a layer of its own, or one of ours that was made but cannot be called as the file says: that
-one keeps its class, with another `call`, and so the layers inside a wrapper stay where they are.
+It is an `Opaque` layer, or one of our layers that could be made but cannot be called as the file
+requires. The latter keeps its class and gets another `call`, so layers inside a wrapper stay where
+they are.
 """
 
 from __future__ import annotations
@@ -30,29 +32,29 @@ from kerascope.errors import ArgumentError, NotYetError
 from kerascope.printable import printable
 from kerascope.registry import did_you_mean
 
-__all__: list[str] = []  # only files make them
+__all__: list[str] = []  # instances come from files only
 
 LONGEST_CLASS_NAME = 100
 _USUAL_DTYPE = "float32"
 
 
 @dataclass(frozen=True)
-class KnownCall:
-    """What a file says of one call of a layer.
+class RecordedCall:
+    """One call of a layer, as a file states it.
 
     Attributes
     ----------
     inputs : list of Shape, or None
-        The shapes of all its inputs; None if the file does not say.
+        The shapes of all inputs; None if the file does not state them.
     outputs : list of (Shape, str or None)
-        The shape and the type of each output; `UNKNOWN` and None where the file does not say.
+        The shape and the dtype of each output; `UNKNOWN` and None if the file does not state them.
     """
 
     inputs: list[Shape] | None
     outputs: list[tuple[Shape, str | None]]
 
     def fits(self, shapes: Sequence[Shape]) -> bool:
-        """Tell whether inputs of these shapes may be those of the call."""
+        """Return whether inputs of these shapes may be those of the call."""
         if self.inputs is None:
             return True
         return len(shapes) == len(self.inputs) and all(
@@ -61,40 +63,40 @@ class KnownCall:
         )
 
 
-ANY_CALL = KnownCall(None, [(UNKNOWN, None)])
+ANY_CALL = RecordedCall(None, [(UNKNOWN, None)])
 
 
 @dataclass(frozen=True)
 class FileEntry:
-    """What stands in a file in the place of an opaque layer.
+    """The part of a file that describes an opaque layer.
 
     Attributes
     ----------
     entry : dict
-        The layer's own part of the configuration, as it stands there.
+        The layer's entry in the configuration, unchanged.
     why : str
-        Why the layer cannot be run: a sentence without a full stop.
-    calls : list of KnownCall
+        The reason why the layer cannot be run: a sentence without a full stop.
+    calls : list of RecordedCall
     is_operation : bool
-        Whether it is an operation of Keras 3, which has no weights and is no layer there.
+        Whether it is an operation of Keras 3, which has no weights and is not a layer there.
     held : dict of str to (Layer, or list of Layer)
-        The layers in its configuration, by their argument.
+        The layers in its configuration, by the name of the argument.
     """
 
     entry: dict[str, Any]
     why: str
-    calls: list[KnownCall] = field(default_factory=list)
+    calls: list[RecordedCall] = field(default_factory=list)
     is_operation: bool = False
     held: dict[str, Any] = field(default_factory=dict)
 
 
 class FileConfig(dict[str, Any]):
-    """The configuration of an opaque layer, that knows the whole entry which it is a part of."""
+    """The configuration of an opaque layer, with the whole entry that contains it."""
 
     entry: dict[str, Any]
 
 
-# --- the shapes that the user gives ---------------------------------------------------------------
+# --- shapes given by the user ---------------------------------------------------------------------
 
 
 _given: ContextVar[Mapping[str, tuple[int | None, ...]]] = ContextVar(
@@ -105,7 +107,7 @@ _given: ContextVar[Mapping[str, tuple[int | None, ...]]] = ContextVar(
 
 @contextmanager
 def shapes_given(shapes: Mapping[str, tuple[int | None, ...]]) -> Iterator[None]:
-    """Let the opaque layers of a file have these output shapes of a sample, by their names."""
+    """Set output shapes (of a sample) for opaque layers of a file, by the layers' names."""
     token = _given.set(shapes)
     try:
         yield
@@ -114,7 +116,7 @@ def shapes_given(shapes: Mapping[str, tuple[int | None, ...]]) -> Iterator[None]
 
 
 def shape_given(layer: Layer) -> Shape | None:
-    """Return the output shape that the user gave for a layer, if any."""
+    """Return the output shape that the user gave for a layer, or None."""
     sample = _given.get().get(layer.name)
     return None if sample is None else (None, *sample)
 
@@ -125,25 +127,25 @@ def check_given(model: Any, where: str) -> None:
     for name in _given.get():
         if name not in names:
             raise ArgumentError(
-                f"{where}: a shape is given for {name!r}; expected the name of an opaque layer. "
+                f"{where}: expected a shape for an opaque layer, got one for {name!r}. "
                 f"{did_you_mean(name, names) or 'They are: ' + (', '.join(names) or 'none') + '.'}"
             )
 
 
-# --- the tensors that it gives --------------------------------------------------------------------
+# --- output tensors -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class Unknown(Op):
-    """Stands for what an opaque layer computes: shapes and types, but no numbers.
+    """The op of an opaque layer: its outputs have shapes and dtypes, but no numbers.
 
     Parameters
     ----------
     layer : str
-        What errors call the layer.
+        The layer's label in errors.
     outputs : tuple of (Shape, str)
     words : str
-        Why there are no numbers, and what to do.
+        The error message: why the op cannot compute, and what to do.
     """
 
     may_refuse = True
@@ -154,33 +156,33 @@ class Unknown(Op):
 
     @property
     def n_outputs(self) -> int:  # type: ignore[override]
-        """How many tensors come out."""
+        """The number of outputs."""
         return len(self.outputs)
 
     def infer_shape(self, *inputs: Any) -> Any:
-        """Return what the file says."""
+        """Return the shapes from the file."""
         return unpack_singleton([shape for shape, _ in self.outputs])
 
     def infer_dtype(self, *inputs: Any) -> Any:
-        """Return what the file says."""
+        """Return the dtypes from the file."""
         return unpack_singleton([dtype for _, dtype in self.outputs])
 
     def perform(self, *arrays: Any) -> NoReturn:
-        """Refuse."""
+        """Raise an error: the outputs cannot be computed."""
         raise NotYetError(self.words)
 
     def grad(self, inputs: Any, outputs: Any, output_grads: Any) -> NoReturn:
-        """Refuse."""
+        """Raise an error: the op has no gradient."""
         raise NotYetError(self.words)
 
 
 def refused(layer: Layer, like: Tensor, words: str) -> Tensor:
-    """Return a tensor of the shape and type of another one, that refuses to be computed.
+    """Return a tensor that cannot be computed, with the shape and dtype of another one.
 
     Raises
     ------
     NotYetError
-        At once, where layers are called on arrays.
+        If layers are called on arrays.
     """
     if is_eager():
         raise NotYetError(words, subject=layer)
@@ -206,7 +208,7 @@ class Opaque(Layer):
     _places: list[str]
     _held_layers: list[Any]
     in_bfloat16: frozenset[str] = frozenset()
-    folder_name: str | None = None  # of its weights, where that is not after `class_name`
+    folder_name: str | None = None  # of its weights, if not named after `class_name`
 
     def __init__(self, file: FileEntry, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -221,33 +223,33 @@ class Opaque(Layer):
 
     @property
     def held(self) -> dict[str, Any]:
-        """The layers in its configuration, or lists of them, by their argument."""
+        """The layers in its configuration, or lists of them, by the name of the argument."""
         return self._file.held
 
     @property
     def layers_inside(self) -> list[Any]:
-        """The same layers in one list."""
+        """The layers in its configuration, in one list."""
         return list(self._held_layers)
 
     @property
     def input_shapes_in_file(self) -> list[Shape]:
-        """The shapes of the inputs of its first call, as far as the file says them."""
+        """The input shapes of its first call; unknown if the file does not state them."""
         first = next(iter(self._file.calls), ANY_CALL)
         return [UNKNOWN] if first.inputs is None else list(first.inputs)
 
     @property
     def is_operation(self) -> bool:
-        """Whether it is an operation between layers, and no layer in Keras 3."""
+        """Whether it is an operation between layers, which is not a layer in Keras 3."""
         return self._file.is_operation
 
     @property
     def class_name(self) -> str:
-        """The name of its class, as the configuration in the file says it."""
+        """The name of its class in the file's configuration."""
         return str(self._file.entry.get("class_name", type(self).__name__))
 
     @property
     def _why_it_cannot_run(self) -> str:  # type: ignore[override]
-        """Say that the layer cannot be run, why, and what to do."""
+        """The error message: the layer cannot be run, why, and what to do."""
         name = type(self).__name__
         return (
             f"{self.label}: cannot be run: {self._file.why}. It can be drawn, summed up, compared "
@@ -255,19 +257,19 @@ class Opaque(Layer):
             f"{name}}} to load_model, or --custom MODULE:{name} on the command line."
         )
 
-    # --- what it gives ----------------------------------------------------------------------------
+    # --- outputs ----------------------------------------------------------------------------------
 
     def build(self, input_shape: Any = None) -> None:
-        """Make nothing: its weights are those of the file."""
+        """Make nothing: the weights come from the file."""
         self.built = True
 
     def call(self, inputs: Any) -> Any:
-        """Return tensors of the shapes that the file says.
+        """Return tensors of the shapes that the file states.
 
         Raises
         ------
         NotYetError
-            Numbers are wanted.
+            If layers are called on arrays.
         """
         if is_eager():
             raise NotYetError(self._why_it_cannot_run, subject=self)
@@ -281,43 +283,43 @@ class Opaque(Layer):
         known = next((call for call in self._file.calls if call.fits(shapes)), None)
         if known is None:
             number = max((len(call.outputs) for call in self._file.calls), default=1)
-            known = KnownCall(None, [(UNKNOWN, None)] * number)
+            known = RecordedCall(None, [(UNKNOWN, None)] * number)
         for shape, dtype in known.outputs:
             yield shape, dtype or _USUAL_DTYPE
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return what the file says of inputs of this shape; `?` where it says nothing."""
+        """Return the output shape that the file states for these inputs, or `?`."""
         shapes = [UNKNOWN] if input_shape is UNKNOWN else listed_shapes(input_shape)
         return unpack_singleton([shape for shape, _ in self._outputs_for(shapes)])
 
     def _declared_output_shape(self, input_shape: Any, arguments: dict[str, Any]) -> Any:
-        return None  # `call` has said it already
+        return None  # `call` has set it already
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> None:
-        """Return None: what becomes of a mask is not known; a file of Keras 3 says it itself."""
+        """Return None: the effect on a mask is unknown; files of Keras 3 state it separately."""
         return
 
-    def hold_more(self, layers: dict[str, Layer]) -> None:
-        """Hold layers of which only the weights stand in the file, by their places there."""
+    def add_inner_layers(self, layers: dict[str, Layer]) -> None:
+        """Add layers for which the file contains only weights, by their paths in the file."""
         self._file.held.update(layers)
         self._held_layers.extend(layers.values())
 
-    # --- what the file holds ----------------------------------------------------------------------
+    # --- weights and configuration ----------------------------------------------------------------
 
     def take_weights(
         self, arrays: dict[str, np.ndarray], in_bfloat16: Collection[str] = ()
     ) -> None:
-        """Hold arrays as the layer's own weights.
+        """Store arrays as the layer's own weights.
 
-        Whether one is trained, a file does not say: numbers with a point count as trained, as far
-        as the layer is trainable, and whole numbers and booleans do not.
+        A file does not state whether a weight is trained. Floats count as trained if the layer is
+        trainable; whole numbers and booleans do not.
 
         Parameters
         ----------
         arrays : dict of str to np.ndarray
-            By their places in the file, below the layer's own.
+            Arrays by their paths in the file, relative to the layer's path.
         in_bfloat16 : collection of str
-            The places of those that the file has in bfloat16, which NumPy has not.
+            The paths of the arrays that the file stores in bfloat16, which NumPy does not have.
         """
         self.in_bfloat16 = frozenset(in_bfloat16).intersection(arrays)
         with graph_mode():
@@ -332,9 +334,9 @@ class Opaque(Layer):
 
     @property
     def is_unsure(self) -> bool:
-        """Whether it has weights of which the file does not say if they are trained.
+        """Whether it has weights about which the file does not state if they are trained.
 
-        Those of a standard layer that only cannot be called are trained, except statistics.
+        The weights of a standard layer that only cannot be called are trained, except statistics.
         """
         is_standard = any(
             cls.__module__.startswith("kerascope.layers.") and not issubclass(cls, Opaque)
@@ -344,18 +346,18 @@ class Opaque(Layer):
         return bool(self._places) and (has_statistics or not is_standard)
 
     def placed_weights(self) -> dict[str, Variable]:
-        """Return the layer's own weights by their places in the file."""
+        """Return the layer's own weights by their paths in the file."""
         return dict(zip(self._places, self._held, strict=True)) if self._places else {}
 
     def get_config(self) -> dict[str, Any]:
-        """Return the configuration as it stands in the file."""
+        """Return the configuration that the file contains."""
         config = FileConfig(self._file.entry.get("config") or {})
         config.entry = self._file.entry
         return config
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Layer:
-        """Refuse: only a file says what an opaque layer is.
+        """Raise an error: an opaque layer can only be made from a file.
 
         Raises
         ------
@@ -372,7 +374,7 @@ class Opaque(Layer):
 
 @lru_cache(maxsize=512)
 def opaque_class(class_name: str, base: Any = Layer) -> Any:
-    """Return the class of opaque layers that are called so, which are a `base` besides."""
+    """Return a class of opaque layers with this name, derived from `base`."""
     named = class_name if class_name.isidentifier() and class_name.isascii() else "Opaque"
     bases = (Opaque,) if base is Layer else (Opaque, base)
     facts = {"_is_part": True, "__module__": __name__, "__doc__": Opaque.__doc__}
@@ -381,7 +383,7 @@ def opaque_class(class_name: str, base: Any = Layer) -> Any:
 
 
 def opaque_layer(file: FileEntry, base: Any = Layer) -> Any:
-    """Return a new opaque layer, or a model of a class that is not known."""
+    """Return a new opaque layer, or a model of an unknown class."""
     config = file.entry.get("config") or {}
     name = config.get("name", file.entry.get("name"))
     trainable = config.get("trainable", True)
@@ -394,7 +396,7 @@ def opaque_layer(file: FileEntry, base: Any = Layer) -> Any:
 
 
 def turn_opaque(layer: Any, file: FileEntry) -> Any:
-    """Let a layer that was made, but never called, be an opaque one of the same class."""
+    """Make a layer that was never called opaque; it becomes an instance of a derived class."""
     base: Any = type(layer)
     layer.__class__ = opaque_class(base.__name__, base)
     layer._hold(file)
@@ -403,5 +405,5 @@ def turn_opaque(layer: Any, file: FileEntry) -> Any:
 
 
 def opaque_layers(layer: Any) -> list[Opaque]:
-    """Return the opaque layers of a model, those inside others too, or the layer itself."""
+    """Return the opaque layers in a model, including nested ones, or the layer itself."""
     return [one for one in layers_within(layer) if isinstance(one, Opaque)]

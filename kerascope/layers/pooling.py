@@ -1,8 +1,8 @@
 """Pooling layers: each window of neighbours becomes its maximum or its mean.
 
-Behind a convolution they make the image smaller and forgive small shifts. The global ones, which
-pool over all places at once, end the convolutions of a network: whatever the size of the image,
-(batch, channels) comes out.
+After a convolution they shrink the image and tolerate small shifts. The global ones pool over all
+positions at once, after the last convolution of a network: the output is (batch, channels),
+whatever the size of the image.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _POOL = {1: K.pool1d, 2: K.pool2d, 3: K.pool3d}
 
 
 class _Pooling(_Spatial):
-    """What the pooling layers have in common."""
+    """Base of the pooling layers with windows."""
 
     mode: ClassVar[str]
 
@@ -79,12 +79,12 @@ class _Pooling(_Spatial):
         return pool(inputs, self.pool_size, self.strides, self.padding, self.data_format, self.mode)
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """Return the input's shape with the windows counted instead of the places.
+        """Return the input's shape with the number of windows along each spatial axis.
 
         Raises
         ------
         ShapeError
-            A window is larger than the input and the padding "valid".
+            With padding "valid", a window is larger than the input.
         """
         sizes = sizes_along_axes(self.pool_size, self.spatial_axes, "pool_size")
         steps = sizes_along_axes(self.strides, self.spatial_axes, "strides")
@@ -134,17 +134,17 @@ class _Pooling3D(_Pooling):
 
 
 class MaxPooling1D(_Pooling1D):
-    """The greatest number of each window of time steps.
+    """The maximum of each window of time steps.
 
     Parameters
     ----------
     pool_size : int
         Steps of a window.
     strides : int, optional
-        How far it is from one window to the next; None is `pool_size`.
+        Distance from one window to the next; None is `pool_size`.
     padding : {"valid", "same"}
-        "valid": windows lie inside. "same": one for each `strides`-th step; they may reach over
-        the ends.
+        "valid": windows stay inside the input. "same": one window for every `strides` steps;
+        windows may extend beyond the ends.
     data_format : {"channels_last", "channels_first"}
         Input (batch, steps, features) or (batch, features, steps).
     **kwargs
@@ -163,24 +163,24 @@ class MaxPooling1D(_Pooling1D):
 class AveragePooling1D(_Pooling1D):
     """The mean of each window of time steps; arguments as for `MaxPooling1D`.
 
-    Where a window reaches over an end, the mean is that of the steps inside.
+    If a window extends beyond an end, the mean is taken over the steps inside.
     """
 
     mode = "avg"
 
 
 class MaxPooling2D(_Pooling2D):
-    """The greatest number of each window of an image, channel by channel.
+    """The maximum of each window of an image, channel by channel.
 
     Parameters
     ----------
     pool_size : int or tuple of 2 int
         Rows and columns of a window.
     strides : int or tuple of 2 int, optional
-        How far it is from one window to the next; None is `pool_size`.
+        Distance from one window to the next; None is `pool_size`.
     padding : {"valid", "same"}
-        "valid": windows lie inside; what is left at the lower and right edge is not looked at.
-        "same": one window for each `strides`-th place; they may reach over the edges.
+        "valid": windows stay inside the image; a remainder at the lower and right edges is ignored.
+        "same": one window for every `strides` pixels; windows may extend beyond the edges.
     data_format : {"channels_last", "channels_first"}, optional
         Input (batch, rows, columns, channels) or (batch, channels, rows, columns); default
         `K.image_data_format()`.
@@ -190,13 +190,12 @@ class MaxPooling2D(_Pooling2D):
     Raises
     ------
     ShapeError
-        At the first call: a window is larger than the image and the padding "valid".
+        At the first call: a window is larger than the image, with padding "valid".
 
     Notes
     -----
-    Of n rows (n - pool_size) // strides + 1 are left with "valid", n / strides, rounded up, with
-    "same". In training the gradient goes to the place where the maximum was found, the first one
-    if there are several.
+    From n rows, "valid" makes (n - pool_size) // strides + 1 and "same" makes n / strides, rounded
+    up. The gradient flows to the position of the maximum, the first one if there are several.
 
     Examples
     --------
@@ -212,7 +211,7 @@ class MaxPooling2D(_Pooling2D):
 class AveragePooling2D(_Pooling2D):
     """The mean of each window of an image, channel by channel; arguments as for `MaxPooling2D`.
 
-    Where a window reaches over an edge, the mean is that of the places inside.
+    If a window extends beyond an edge, the mean is taken over the pixels inside.
 
     Examples
     --------
@@ -226,22 +225,22 @@ class AveragePooling2D(_Pooling2D):
 
 
 class MaxPooling3D(_Pooling3D):
-    """The greatest number of each window of a volume; `MaxPooling2D` with one axis more."""
+    """The maximum of each window of a volume; `MaxPooling2D` with one more axis."""
 
     mode = "max"
 
 
 class AveragePooling3D(_Pooling3D):
-    """The mean of each window of a volume; `AveragePooling2D` with one axis more."""
+    """The mean of each window of a volume; `AveragePooling2D` with one more axis."""
 
     mode = "avg"
 
 
-# --- all places at once ---------------------------------------------------------------------------
+# --- all positions at once ------------------------------------------------------------------------
 
 
 class _GlobalPooling(_Spatial):
-    """Pooling over all places; `_reduce` is `K.max` or `K.mean`."""
+    """Pooling over all positions; `_reduce` is `K.max` or `K.mean`."""
 
     def __init__(
         self, data_format: str | None = None, keepdims: bool = False, **kwargs: Any
@@ -251,18 +250,18 @@ class _GlobalPooling(_Spatial):
 
     @property
     def _axes(self) -> tuple[int, ...]:
-        """The axes of places."""
+        """The spatial axes."""
         return tuple(range(self.first_axis, self.first_axis + self.spatial_axes))
 
     def _reduce(self, inputs: Tensor) -> Tensor:
-        raise NotImplementedError(f"{type(self).__name__} does not define _reduce")
+        raise NotImplementedError(f"{type(self).__name__} must define _reduce(inputs).")
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return the inputs without their axes of places."""
+        """Return the maximum or the mean over the spatial axes."""
         return self._reduce(inputs)
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """Return (batch, channels); with `keepdims` the axes of places have size 1."""
+        """Return (batch, channels); with `keepdims` the spatial axes have size 1."""
         return reduced_shape(input_shape, self._axes, keepdims=self.keepdims)
 
 
@@ -277,14 +276,14 @@ class _GlobalAveragePooling(_GlobalPooling):
 
 
 class GlobalMaxPooling1D(_GlobalMaxPooling):
-    """The greatest number of each feature over all time steps.
+    """The maximum of each feature over all time steps.
 
     Parameters
     ----------
     data_format : {"channels_last", "channels_first"}
         Input (batch, steps, features) or (batch, features, steps).
     keepdims : bool
-        Whether the axis of steps stays, with size 1.
+        Whether the axis of steps is kept, with size 1.
     **kwargs
         As for `Layer`.
 
@@ -304,21 +303,21 @@ class GlobalMaxPooling1D(_GlobalMaxPooling):
 
 
 class GlobalAveragePooling1D(_GlobalAveragePooling):
-    """The mean of each feature over all time steps, or over those that a mask lets count.
+    """The mean of each feature over all time steps, or over the unmasked ones.
 
     Parameters
     ----------
     data_format : {"channels_last", "channels_first"}
         Input (batch, steps, features) or (batch, features, steps).
     keepdims : bool
-        Whether the axis of steps stays, with size 1.
+        Whether the axis of steps is kept, with size 1.
     **kwargs
         As for `Layer`.
 
     Notes
     -----
-    Without a mask output = sum_t x_t / steps, with a mask sum_t m_t x_t / sum_t m_t. A sample of
-    which no step counts has no mean: it comes out as nan.
+    Without a mask output = sum_t x_t / steps, with a mask sum_t m_t x_t / sum_t m_t. If all
+    steps of a sample are masked, its output is nan.
 
     Examples
     --------
@@ -336,7 +335,7 @@ class GlobalAveragePooling1D(_GlobalAveragePooling):
         self.supports_masking = True
 
     def call(self, inputs: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Return the mean over the steps that count."""
+        """Return the mean over the unmasked steps."""
         if mask is None:
             return self._reduce(inputs)
         steps, features = self.first_axis, 3 - self.first_axis
@@ -345,12 +344,12 @@ class GlobalAveragePooling1D(_GlobalAveragePooling):
         return total / K.sum(counts, steps, keepdims=self.keepdims)
 
     def compute_mask(self, inputs: Tensor, mask: Tensor | None = None) -> None:
-        """Return None: there are no steps any more that a mask could speak of."""
+        """Return None: the output has no time steps that could be masked."""
         return None
 
 
 class GlobalMaxPooling2D(_GlobalMaxPooling):
-    """The greatest number of each channel of an image.
+    """The maximum of each channel of an image.
 
     Parameters
     ----------
@@ -358,7 +357,7 @@ class GlobalMaxPooling2D(_GlobalMaxPooling):
         Input (batch, rows, columns, channels) or (batch, channels, rows, columns); default
         `K.image_data_format()`.
     keepdims : bool
-        Whether the axes of rows and columns stay, with size 1.
+        Whether the axes of rows and columns are kept, with size 1.
     **kwargs
         As for `Layer`.
     """
@@ -375,7 +374,7 @@ class GlobalAveragePooling2D(_GlobalAveragePooling):
         Input (batch, rows, columns, channels) or (batch, channels, rows, columns); default
         `K.image_data_format()`.
     keepdims : bool
-        Whether the axes of rows and columns stay, with size 1.
+        Whether the axes of rows and columns are kept, with size 1.
     **kwargs
         As for `Layer`.
 
@@ -394,13 +393,13 @@ class GlobalAveragePooling2D(_GlobalAveragePooling):
 
 
 class GlobalMaxPooling3D(_GlobalMaxPooling):
-    """The greatest number of each channel of a volume; `GlobalMaxPooling2D` with an axis more."""
+    """The maximum of each channel of a volume; `GlobalMaxPooling2D` with one more axis."""
 
     spatial_axes = 3
 
 
 class GlobalAveragePooling3D(_GlobalAveragePooling):
-    """The mean of each channel of a volume; `GlobalAveragePooling2D` with one axis more."""
+    """The mean of each channel of a volume; `GlobalAveragePooling2D` with one more axis."""
 
     spatial_axes = 3
 

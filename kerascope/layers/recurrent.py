@@ -1,8 +1,8 @@
 """The recurrent layers: RNN, the loop over time around a cell, and SimpleRNN, LSTM and GRU.
 
-A cell says what happens in one time step: `call(inputs, states)` returns an output and the new
-states (`recurrent_cells.py`). RNN feeds it the steps of a sequence one after another; `K.rnn` is
-the loop itself. SimpleRNN, LSTM and GRU are RNNs that make their own cell.
+A cell computes one time step: `call(inputs, states)` returns an output and the new states
+(`recurrent_cells.py`). RNN feeds it the steps of a sequence one after another; `K.rnn` is the loop
+itself. SimpleRNN, LSTM and GRU are RNNs that make their own cell.
 
 Lesson: the chapter on text.
 """
@@ -55,28 +55,28 @@ __all__ = [
 
 
 class RNN(Layer):
-    """A cell, applied to the time steps of a sequence one after another.
+    """Applies a cell to the time steps of a sequence, one after another.
 
     Parameters
     ----------
     cell : Layer or object, or list of them
-        What has `call(inputs, states)`, which returns `(output, new_states)`, and `state_size`, an
-        int or a list of ints. Several cells in a list are stacked.
+        An object with `call(inputs, states)`, which returns `(output, new_states)`, and
+        `state_size`, an int or a list of ints. A list of cells is stacked.
     return_sequences : bool
-        Whether the output holds all time steps or only the last.
+        Whether the output contains all time steps or only the last.
     return_state : bool
-        Whether the last states come out too, behind the output.
+        Whether the last states are returned too, after the output.
     go_backwards : bool
-        Whether the steps are taken from the last to the first; the output is in that order too.
+        Whether the steps are processed from the last to the first; the output has that order too.
     stateful : bool
-        Whether the states at the end of a batch are the first ones of the next. The batch size must
-        be known.
+        Whether the states at the end of a batch are the first states of the next. The batch size
+        must be known.
     unroll : bool
-        Whether the graph has the ops of every step, instead of one op with the loop inside. Faster
-        for short sequences, whose length must be known.
+        Whether the graph contains the ops of every step, instead of one op with the loop inside.
+        This is faster for short sequences; their length must be known.
     **kwargs
-        As for `Layer`. `input_dim=n` stands for `input_shape=(None, n)`. `zero_output_for_mask`,
-        an argument of Keras 3, makes the outputs of skipped steps zeros.
+        As for `Layer`. `input_dim=n` means `input_shape=(None, n)`. `zero_output_for_mask`, an
+        argument of Keras 3, sets the outputs of skipped steps to 0.
 
     Raises
     ------
@@ -88,11 +88,11 @@ class RNN(Layer):
     Notes
     -----
     Input (batch, time, features), output (batch, units) or, with `return_sequences`, (batch, time,
-    units). Steps that a mask (batch, time) skips leave output and states as they are.
+    units). Steps that a mask (batch, time) skips leave output and states unchanged.
 
     The first states are zeros unless they are given in the call: `rnn(x, initial_state=[h])`, or
-    `rnn([x, h])`. `constants` are tensors that every step needs: the cell's `call` gets them as a
-    list if it has such an argument.
+    `rnn([x, h])`. `constants` are tensors that every step needs: the cell's `call` receives them as
+    a list if it has such an argument.
 
     Examples
     --------
@@ -127,8 +127,8 @@ class RNN(Layer):
         for needed in ("call", "state_size"):
             if not hasattr(self.cell, needed):
                 raise ArgumentError(
-                    f"{self.label}: cell {cell!r} has no attribute {needed!r}; expected an object "
-                    f"with call(inputs, states) and state_size, such as LSTMCell(32).",
+                    f"{self.label}: expected a cell with call(inputs, states) and state_size, such "
+                    f"as LSTMCell(32), got {cell!r}, which has no {needed!r}.",
                     subject=self,
                 )
         self.return_sequences = bool(return_sequences)
@@ -195,7 +195,7 @@ class RNN(Layer):
             input_length=sequence.shape[1],
         )
         self._check_entries(inputs)
-        # In a list of inputs the constants stand at the end: so it counts how many there are.
+        # In a list of inputs the constants are at the end, so their number is stored.
         self._num_constants = len(constants) or self._num_constants
         if self.stateful:
             self._keep(last_states, inputs)
@@ -204,24 +204,24 @@ class RNN(Layer):
         output = outputs if self.return_sequences else last_output
         if not self.return_state:
             return output
-        # An output that is a state too comes out as two tensors, each with a place of its own.
+        # An output that is also a state is returned as two tensors.
         return [output, *[K.identity(y) if y is output else y for y in last_states]]
 
     def _keep(self, last_states: list[Tensor], inputs: Tensors) -> None:
-        """Let the states go on from here; in dialect "3" already in the next call of the batch."""
+        """Store the states for the next batch; in dialect "3", for the next call in a batch too."""
         pairs = list(zip(self.states, last_states, strict=True))
         if not dialect_options().trains_as_keras_3:
             self.add_update(pairs, inputs)
             return
         for state, new_value in pairs:
-            assert state is not None  # `first_states` has made them
+            assert state is not None  # made by `first_states`
             state.assign(new_value)
 
     def _check_constants(self, constants: list[Tensor]) -> None:
-        """Refuse constants for which the cell has no use."""
+        """Raise an error if the cell does not accept the constants."""
         if constants and not accepts(self.cell.call, "constants"):
             raise ArgumentError(
-                f"{self.label}: RNN cell does not support constants; {len(constants)} came. "
+                f"{self.label}: RNN cell does not support constants, got {len(constants)}. "
                 f"Write a cell with call(inputs, states, constants).",
                 subject=self,
             )
@@ -235,19 +235,19 @@ class RNN(Layer):
             )
 
     def _check_entries(self, inputs: Tensors) -> None:
-        """Refuse penalties and updates of single steps, which stay inside the op of the loop."""
+        """Raise an error if steps add penalties or updates, which stay inside the loop's op."""
         call = self._whole_call(inputs)
         kept = [*self._of_inner_layers("get_losses_for", call)]
         kept += self._of_inner_layers("get_updates_for", call)
         if kept and not self.unroll:
             raise ArgumentError(
                 f"{self.label}: a layer inside the cell has a penalty on its output, or an update, "
-                f"in every time step, and the loop gives out neither. Make it with unroll=True.",
+                f"in every time step, which the loop cannot return. Make it with unroll=True.",
                 subject=self,
             )
 
     def _without_masked_steps(self, outputs: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the last output and all outputs with zeros where the mask skips a step."""
+        """Return the last output and all outputs, with zeros in the steps that the mask skips."""
         counts = K.reverse(mask, 1) if self.go_backwards else mask
         for _ in range(outputs.ndim - mask.ndim):
             counts = K.expand_dims(counts, -1)
@@ -255,10 +255,10 @@ class RNN(Layer):
         return outputs[:, -1], outputs
 
     def _prepared(self, sequence: Tensor, number_of_constants: int, training: Training) -> Any:
-        """Return the sequence and the function of a time step as `K.rnn` wants them.
+        """Return the sequence and the function of a time step for `K.rnn`.
 
-        What does not depend on the state stands outside of the loop: dropout masks and, for the
-        cells of this package, the products of the inputs with the kernel.
+        Everything that does not depend on the state is computed outside the loop: dropout masks
+        and, for the cells of this package, the products of the inputs with the kernel.
         """
         cell, keywords = self.cell, {}
         has_masks = hasattr(cell, "dropout_masks")
@@ -282,8 +282,8 @@ class RNN(Layer):
     def _projected(self, sequence: Tensor, masks: Any) -> Tensor:
         """Return the products of all inputs with the cell's kernel.
 
-        They are made with time as first axis, if nothing speaks against it: so the inputs of a step
-        lie together when the loop comes to them.
+        If possible, time is the first axis in the product, so that the inputs of each step are
+        contiguous in memory when the loop reads them.
         """
         if sequence.ndim != 3 or masks.inputs is not None:
             return self.cell.project_inputs(sequence, masks)
@@ -292,18 +292,18 @@ class RNN(Layer):
 
     # --- states from batch to batch ---------------------------------------------------------------
     #
-    # A stateful layer takes each batch as the continuation of the one before: sample i of a batch
-    # goes on where sample i of the last batch ended. Its states are variables; every run of the
-    # model updates them, and `reset_states` sets them back.
+    # A stateful layer treats each batch as the continuation of the one before: sample i of a batch
+    # continues sample i of the last batch. Its states are variables; every run of the model updates
+    # them, and `reset_states` resets them.
 
     def shapes_of_states(self, input_shape: Shape) -> list[Shape]:
-        """Return the shape of a sample of each state, for a sequence of this shape."""
+        """Return the shape of each state, without the batch, for a sequence of this shape."""
         return sizes_of_states(self.cell)
 
     def get_initial_state(self, inputs: Tensor) -> list[Tensor]:
         """Return zeros for each state, one row for each sample of `inputs`."""
         own = getattr(self.cell, "get_initial_state", None)
-        if own is not None:  # whose arguments differ from one Keras to the next
+        if own is not None:  # its arguments differ between versions of Keras
             known = {"inputs": inputs, "batch_size": K.shape(inputs)[0], "dtype": K.dtype(inputs)}
             return to_list(own(**{name: v for name, v in known.items() if accepts(own, name)}))
         first_numbers = K.zeros_like(inputs[:, :1, :1])
@@ -312,18 +312,18 @@ class RNN(Layer):
 
     @staticmethod
     def _repeated(zeros: Tensor, size: Shape) -> Tensor:
-        """Return a vector, (batch,), as (batch, *size)."""
+        """Repeat a vector (batch,) to the shape (batch, *size)."""
         for _ in size:
             zeros = K.expand_dims(zeros, -1)
         return K.tile(zeros, (1, *size))
 
     def first_states(self, sequence: Tensor) -> list[Any]:
-        """Return the states that a batch begins with, if the call gives none.
+        """Return the first states of a batch if the call gives none.
 
         Raises
         ------
         ShapeError
-            The layer is stateful and the batch is not as large as those before.
+            The layer is stateful and the batch has another size than before.
         """
         if not self.stateful:
             return self.get_initial_state(sequence)
@@ -332,14 +332,14 @@ class RNN(Layer):
             self.make_states(sequence.shape)
         elif sequence.shape[0] not in (None, state.shape[0]):
             raise ShapeError(
-                f"{self.label}: is stateful for batches of {state.shape[0]} samples; "
-                f"{sequence.shape[0]} came. Pass a number of samples that its batch size divides.",
+                f"{self.label}: expected batches of {state.shape[0]} samples (the layer is "
+                f"stateful), got {sequence.shape[0]}. Pass a multiple of the batch size.",
                 subject=self,
             )
         return list(self.states)
 
     def make_states(self, input_shape: Shape) -> None:
-        """Make the variables of the states, all 0.
+        """Make the variables of the states, with value 0.
 
         Raises
         ------
@@ -367,7 +367,7 @@ class RNN(Layer):
         return np.zeros([size or 0 for size in shape])
 
     def reset_states(self, states: Any = None) -> None:
-        """Set the states of a stateful layer to 0, or to the arrays that are given.
+        """Set the states of a stateful layer to 0, or to the given arrays.
 
         Parameters
         ----------
@@ -377,18 +377,18 @@ class RNN(Layer):
         Raises
         ------
         ArgumentError
-            The layer is not stateful, has not been called, or has another number of states.
+            The layer is not stateful or has not been called, or the number of arrays is wrong.
         ShapeError
             An array has another shape than its state.
         """
         K.batch_set_value(self._resets(states))
 
     def reset_state(self) -> None:
-        """Set the states to 0: Keras 3's name of `reset_states`."""
+        """Set the states to 0; Keras 3's name for `reset_states`."""
         self.reset_states()
 
     def _resets(self, states: Any = None) -> list[tuple[Variable, Any]]:
-        """Return what each state becomes."""
+        """Return each state's variable and its new value."""
         if not self.stateful:
             raise ArgumentError(
                 f"{self.label}: Layer must be stateful to reset its states. Make it with "
@@ -398,9 +398,9 @@ class RNN(Layer):
         variables = [state for state in self.states if state is not None]
         if len(variables) != len(self.states):
             if states is None:
-                return []  # nothing was kept yet
+                return []  # no states are stored yet
             raise ArgumentError(
-                f"{self.label}: has no states yet; expected to be called before states are set.",
+                f"{self.label}: has no states yet. Call the layer before you set its states.",
                 subject=self,
             )
         arrays = (
@@ -410,8 +410,8 @@ class RNN(Layer):
         )
         if len(arrays) != len(variables):
             raise ArgumentError(
-                f"{self.label}: reset_states got {len(arrays)} arrays; expected {len(variables)}, "
-                f"one for each state.",
+                f"{self.label}: reset_states expected {len(variables)} arrays, one for each state, "
+                f"got {len(arrays)}.",
                 subject=self,
             )
         return list(zip(variables, arrays, strict=True))
@@ -419,7 +419,7 @@ class RNN(Layer):
     # --- shapes, masks, configuration -------------------------------------------------------------
 
     def compute_output_shape(self, input_shape: Shapes) -> Any:
-        """Return the shape of the output; with `return_state` a list with those of the states."""
+        """Return the output's shape; with `return_state`, a list with the states' shapes too."""
         shape = first_shape(input_shape)
         leading = shape[:2] if self.return_sequences else shape[:1]
         shapes = [(*leading, *self.shape_of_output(shape))]
@@ -428,18 +428,18 @@ class RNN(Layer):
         return unpack_singleton(shapes)
 
     def shape_of_output(self, input_shape: Shape) -> Shape:
-        """Return the shape of a sample of one step's output."""
+        """Return the shape of one step's output, without the batch."""
         return size_of_output(self.cell)
 
     def compute_mask(self, inputs: Tensors, mask: Masks = None) -> Any:
-        """Return the mask of the sequence if a sequence comes out; states have none."""
+        """Return the sequence's mask if the output is a sequence; states have no mask."""
         output_mask = first_mask(mask) if self.return_sequences else None
         if not self.return_state:
             return output_mask
         return [output_mask, *[None for _ in sizes_of_states(self.cell)]]
 
     def get_config(self) -> dict[str, Any]:
-        """Return what the constructor needs to make this layer again, ready for JSON."""
+        """Return the constructor's arguments, ready for JSON."""
         config = super().get_config()
         if "cell" in configured_names(type(self)):
             config["cell"] = layer_registry.serialize(self.cell)
@@ -453,7 +453,7 @@ class RNN(Layer):
     def from_config(
         cls, config: dict[str, Any], custom_objects: dict[str, Any] | None = None
     ) -> RNN:
-        """Make a layer from what `get_config` returned; cells of your own by `custom_objects`."""
+        """Make a layer from its configuration; your own cells need `custom_objects`."""
         config = dict(config)
         if isinstance(config.get("cell"), dict):
             with custom_object_scope(custom_objects or {}):
@@ -466,30 +466,30 @@ class RNN(Layer):
 # --- layers that make their own cell --------------------------------------------------------------
 
 
-# Keras 1's words for the weights of a recurrent layer, in methods that a subclass writes anew.
+# Keras 1's names of the weights of a recurrent layer, for methods that a subclass overrides.
 WEIGHTS_OF_KERAS_1 = {"W": "kernel", "U": "recurrent_kernel", "b": "bias"}
 
 
 class LayerOfCell(RNN):
-    """Base of SimpleRNN, GRU and LSTM: an RNN that makes its own cell and speaks for it.
+    """Base of SimpleRNN, GRU and LSTM: an RNN that makes its own cell.
 
     A subclass has the arguments of its `_cell_class` and those of `RNN`. The arguments and weights
-    of the cell are attributes of the layer too: `lstm.units`.
+    of the cell are also attributes of the layer: `lstm.units`.
     """
 
     _is_part = True
     _cell_class: ClassVar[type[GatedCell]]
-    _projects_first = True  # whether Keras 1's `step` may get products of inputs and kernel
+    _projects_first = True  # whether Keras 1's `step` may receive products of inputs and kernel
 
     def __init__(self, **arguments: Any) -> None:
         names = constructor_parameters(self._cell_class)
         of_cell = {name: arguments.pop(name) for name in names if name in arguments}
         cell = self._cell_class(**of_cell, **self.cell_keywords(arguments))
         super().__init__(cell, **arguments)
-        cell.name = self.name  # so its weights are called lstm_1/kernel
+        cell.name = self.name  # its weights are then called lstm_1/kernel
 
     def __getattr__(self, name: str) -> Any:
-        if hasattr(type(self), name):  # a property, such as `output`, that raised: it says why
+        if hasattr(type(self), name):  # a property that raised, such as `output`: show its error
             return super().__getattribute__(name)
         cell = vars(self).get("cell")
         if cell is not None and not name.startswith("__"):
@@ -499,10 +499,10 @@ class LayerOfCell(RNN):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def set_weights(self, weights: list[Any]) -> None:
-        """Replace the numbers of all weights, or raise and replace none.
+        """Replace the values of all weights; after an error, none is replaced.
 
-        The arrays are those of `get_weights`, or, as Keras 1 counts them, for each gate its kernel,
-        recurrent kernel and bias: the 12 of an LSTM in the order i, c, f, o, the 9 of a GRU in the
+        The arrays are those of `get_weights`, or those of Keras 1: the kernel, the recurrent kernel
+        and the bias of each gate. An LSTM has 12 of them in the order i, c, f, o, a GRU 9 in the
         order z, r, h.
 
         Raises
@@ -510,7 +510,7 @@ class LayerOfCell(RNN):
         ArgumentError
             There are too many arrays or too few.
         ShapeError
-            One has another shape than its weight, or than that part of it.
+            An array has another shape than its weight, or than that part of it.
         """
         order = self._cell_class.gates_in_keras_1
         if order and len(weights) == 3 * len(order):
@@ -522,17 +522,17 @@ class LayerOfCell(RNN):
                 ]
             except ValueError as error:
                 raise ShapeError(
-                    f"{self.label}: set_weights got {len(weights)} arrays, 3 for each gate, whose "
-                    f"shapes do not fit each other: {[np.shape(x) for x in weights]}; expected "
-                    "kernel, recurrent kernel and bias of each gate.",
+                    f"{self.label}: set_weights expected kernel, recurrent kernel and bias of each "
+                    f"gate, got {len(weights)} arrays, whose shapes do not fit each other: "
+                    f"{[np.shape(x) for x in weights]}.",
                     subject=self,
                 ) from error
         super().set_weights(weights)
 
-    # --- as Keras 1 has it ------------------------------------------------------------------------
+    # --- methods of Keras 1 -----------------------------------------------------------------------
     #
-    # There the layer itself has the step, and a subclass may write one of these methods anew. Where
-    # none is, the cell goes its own way, in which nothing is passed round.
+    # In Keras 1 the layer itself has the step, and a subclass may override one of these methods. If
+    # none is overridden, the cell computes the step as usual, without these constants.
 
     def preprocess_input(self, x: Tensor) -> Tensor:
         """Return the sequence whose time steps `step` gets.
@@ -547,9 +547,10 @@ class LayerOfCell(RNN):
         return self.cell.project_inputs(x, self.cell.dropout_masks(x[:, 0])._replace(states=None))
 
     def get_constants(self, x: Tensor) -> list[Any]:
-        """Return what each step gets behind the states: factors for the state and for the input.
+        """Return the constants passed to each step after the states: dropout factors.
 
-        Each is one factor, or for several gates a list; 1 where nothing is dropped.
+        There is one for the state and one for the input, each a number, a tensor or a list with one
+        for each gate; 1 where nothing is dropped.
         """
         gates = self._cell_class.gates
         masks = self.cell.dropout_masks(x[:, 0])
@@ -560,7 +561,7 @@ class LayerOfCell(RNN):
         return [factors[0] for factors in drawn] if gates == 1 else drawn
 
     def get_initial_states(self, x: Tensor) -> list[Tensor]:
-        """Return the states that a sequence begins with: zeros."""
+        """Return the first states of a sequence: zeros."""
         return super().get_initial_state(x)
 
     def step(self, x: Tensor, states: list[Any]) -> tuple[Tensor, list[Tensor]]:
@@ -569,9 +570,9 @@ class LayerOfCell(RNN):
         Parameters
         ----------
         x : Tensor
-            A step of what `preprocess_input` returned.
+            One time step of the sequence from `preprocess_input`.
         states : list
-            The states, then what `get_constants` returned.
+            The states, then the constants from `get_constants`.
 
         Returns
         -------
@@ -598,7 +599,7 @@ class LayerOfCell(RNN):
         return self.get_initial_states(inputs)
 
     def _prepared(self, sequence: Tensor, number_of_constants: int, training: Training) -> Any:
-        """Return the sequence and the function of a time step, as a subclass has them."""
+        """Return the sequence and the step function, with the methods that a subclass overrides."""
         names = ("preprocess_input", "get_constants", "step")
         if all(getattr(type(self), name) is getattr(LayerOfCell, name) for name in names):
             return super()._prepared(sequence, number_of_constants, training)
@@ -608,12 +609,12 @@ class LayerOfCell(RNN):
 
     @staticmethod
     def cell_keywords(kwargs: dict[str, Any]) -> dict[str, Any]:
-        """Return the keywords of `Layer` that the cell gets too."""
+        """Return the keywords of `Layer` that are passed to the cell too."""
         return {"name": "cell", "dtype": kwargs.get("dtype")}
 
 
 class SimpleRNN(LayerOfCell):
-    """The recurrent layer whose output goes back into it in the next time step.
+    """The simple recurrent layer, whose output is an input of the next time step.
 
     Parameters
     ----------
@@ -624,15 +625,15 @@ class SimpleRNN(LayerOfCell):
     use_bias : bool
         Whether a bias is added.
     kernel_initializer, recurrent_initializer, bias_initializer : str, callable or object
-        First values of the weights.
+        Initial values of the weights.
     kernel_regularizer, recurrent_regularizer, bias_regularizer : str, callable or object, optional
         Penalties on the weights.
     activity_regularizer : str, callable or object, optional
         Penalty on the output.
     kernel_constraint, recurrent_constraint, bias_constraint : str, callable or object, optional
-        What the optimizer applies to each new value.
+        Applied by the optimizer to each new value.
     dropout, recurrent_dropout : float
-        Shares of the features, and of the state, that are dropped in training, the same ones in
+        Fractions of the features and of the state that are dropped in training, the same in
         all time steps of a call.
     return_sequences, return_state, go_backwards, stateful, unroll : bool
         As for `RNN`.
@@ -680,40 +681,40 @@ class SimpleRNN(LayerOfCell):
         unroll: bool = False,
         **kwargs: Any,
     ) -> None:
-        implementation = kwargs.pop("implementation", None)  # Keras 1 has it for all of them
+        implementation = kwargs.pop("implementation", None)  # all layers of Keras 1 accept it
         super().__init__(**by_name(locals(), "implementation"))
         self.cell.implementation = implementation or 1
 
 
 class LSTM(LayerOfCell):
-    """Long short-term memory: what is kept, forgotten and shown is decided by gates.
+    """Long short-term memory: gates decide what is kept, forgotten and output.
 
     Parameters
     ----------
     units : int
         Size of the output and of the memory.
     activation : str or callable
-        Of the candidates for the memory, and of the memory when it is shown.
+        Activation of the candidates for the memory, and of the memory in the output.
     recurrent_activation : str or callable
-        Of the gates; in dialect "3" the default is "sigmoid".
+        Activation of the gates; in dialect "3" the default is "sigmoid".
     use_bias : bool
         Whether a bias is added.
     kernel_initializer, recurrent_initializer, bias_initializer : str, callable or object
-        First values of the weights.
+        Initial values of the weights.
     unit_forget_bias : bool
-        Whether the bias of the forget gate begins at 1, so that at first little is forgotten.
+        Whether the bias of the forget gate starts at 1, so that little is forgotten at first.
     kernel_regularizer, recurrent_regularizer, bias_regularizer : str, callable or object, optional
         Penalties on the weights.
     activity_regularizer : str, callable or object, optional
         Penalty on the output.
     kernel_constraint, recurrent_constraint, bias_constraint : str, callable or object, optional
-        What the optimizer applies to each new value.
+        Applied by the optimizer to each new value.
     dropout, recurrent_dropout : float
-        Shares of the features, and of the state, that are dropped in training, the same ones in
+        Fractions of the features and of the state that are dropped in training, the same in
         all time steps of a call.
     implementation : {1, 2}
-        With 1 each gate has dropout masks of its own, with 2 all gates share them. Without dropout
-        there is no difference. (0, an old value, is taken as 1.)
+        With 1 each gate has its own dropout masks, with 2 all gates share them. Without dropout
+        both are the same. (0, an old value, means 1.)
     return_sequences, return_state, go_backwards, stateful, unroll : bool
         As for `RNN`.
     **kwargs
@@ -775,29 +776,29 @@ class GRU(LayerOfCell):
     units : int
         Size of the output and of the state.
     activation : str or callable
-        Of the candidates for the state.
+        Activation of the candidates for the state.
     recurrent_activation : str or callable
-        Of the gates; in dialect "3" the default is "sigmoid".
+        Activation of the gates; in dialect "3" the default is "sigmoid".
     use_bias : bool
         Whether a bias is added.
     kernel_initializer, recurrent_initializer, bias_initializer : str, callable or object
-        First values of the weights.
+        Initial values of the weights.
     kernel_regularizer, recurrent_regularizer, bias_regularizer : str, callable or object, optional
         Penalties on the weights.
     activity_regularizer : str, callable or object, optional
         Penalty on the output.
     kernel_constraint, recurrent_constraint, bias_constraint : str, callable or object, optional
-        What the optimizer applies to each new value.
+        Applied by the optimizer to each new value.
     dropout, recurrent_dropout : float
-        Shares of the features, and of the state, that are dropped in training, the same ones in
+        Fractions of the features and of the state that are dropped in training, the same in
         all time steps of a call.
     implementation : {1, 2}
-        With 1 each gate has dropout masks of its own, with 2 all gates share them. Without dropout
-        there is no difference. (0, an old value, is taken as 1.)
+        With 1 each gate has its own dropout masks, with 2 all gates share them. Without dropout
+        both are the same. (0, an old value, means 1.)
     return_sequences, return_state, go_backwards, stateful, unroll : bool
         As for `RNN`.
     reset_after : bool
-        Where the reset gate acts: see the notes. In dialect "3" the default is True.
+        Whether the reset gate acts after the product: see `GRUCell`. Default True in dialect "3".
     **kwargs
         As for `Layer`.
 
@@ -849,13 +850,13 @@ class GRU(LayerOfCell):
         super().__init__(**by_name(locals()))
 
 
-# --- what recurrent layers and their wrappers are called on ---------------------------------------
-# Keras accepts the states in two ways, which mean the same: `lstm(x, initial_state=[h, c])`, and as
-# further inputs in one list, `lstm([x, h, c])`.
+# --- inputs of recurrent layers and of their wrappers ---------------------------------------------
+# Keras accepts the states in two equivalent ways: `lstm(x, initial_state=[h, c])`, and as further
+# inputs in one list, `lstm([x, h, c])`.
 
 
 class RecurrentInputs(NamedTuple):
-    """The parts of what a recurrent layer is called on; the lists may be empty."""
+    """The inputs of a recurrent layer by kind; the lists may be empty."""
 
     sequence: Tensor
     states: list[Tensor]
@@ -868,16 +869,16 @@ def recurrent_inputs(
     constants: Tensors | None = None,
     number_of_constants: int = 0,
 ) -> RecurrentInputs:
-    """Take apart what a recurrent layer is called on.
+    """Split the inputs of a recurrent layer into sequence, states and constants.
 
     Parameters
     ----------
     inputs : Tensor or list of Tensor
-        The sequence, or a list of it, the states and the constants.
+        The sequence, or a list of the sequence, the states and the constants.
     initial_state, constants : Tensor or list of Tensor, optional
-        Given by name.
+        States and constants that are passed by keyword.
     number_of_constants : int
-        How many at the end of the list are constants.
+        Number of constants at the end of the list.
     """
     if not isinstance(inputs, (list, tuple)):
         return RecurrentInputs(inputs, to_list(initial_state), to_list(constants))
@@ -891,12 +892,12 @@ def recurrent_inputs(
 
 
 def first_mask(mask: Masks) -> Tensor | None:
-    """Return the mask of the sequence, which comes first if there are several."""
+    """Return the sequence's mask, which is the first if there are several."""
     return mask[0] if isinstance(mask, (list, tuple)) else mask
 
 
 def keywords_with_input_shape(kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return a layer's keywords with `input_shape` for `input_dim` and `input_length`.
+    """Return a layer's keywords with `input_shape` instead of `input_dim` and `input_length`.
 
     A sample has two axes even if its length is not fixed.
 
@@ -922,37 +923,38 @@ def check_sequence(
     ----------
     layer : Layer
     shape : tuple of int or None
-        Of the sequence.
+        Shape of the sequence.
     axes : sequence of str
-        What the axes are called.
+        Names of the axes.
     features : int, optional
-        The size of the last axis for which the layer was built.
+        Size of the last axis for which the layer was built.
 
     Raises
     ------
     ShapeError
-        There are more axes than expected, or less, no time step, or another number of features.
+        The sequence has another number of axes, no time step, or another number of features.
     """
-    where = f"{layer.label}: input has"
+    where = layer.label
     if len(shape) != len(axes):
-        remedy = "Flatten what stands behind the time axis, or wrap the layer in TimeDistributed."
+        remedy = "Flatten the axes after the time axis, or wrap the layer in TimeDistributed."
         if len(shape) < len(axes):
             remedy = (
                 "Reshape() the input to give it a time axis; if it comes from another recurrent "
                 "layer, give that one return_sequences=True."
             )
         raise ShapeError(
-            f"{where} {len(shape)} axes {shape}; expected {len(axes)}: ({', '.join(axes)}). "
-            f"{remedy}",
+            f"{where}: expected an input with {len(axes)} axes ({', '.join(axes)}), got "
+            f"{len(shape)} {shape}. {remedy}",
             subject=layer,
         )
     if shape[1] == 0:
         raise ShapeError(
-            f"{where} shape {shape}, which holds no time step; expected at least 1.", subject=layer
+            f"{where}: expected at least 1 time step, got an input of shape {shape}.",
+            subject=layer,
         )
     if None not in (features, shape[-1]) and shape[-1] != features:
         raise ShapeError(
-            f"{where} {shape[-1]} features in each time step {shape}; expected {features}, as when "
-            f"the layer was built. Use another layer for another size.",
+            f"{where}: expected {features} features in each time step, as at the first call, got "
+            f"{shape[-1]} {shape}. Use another layer for another size.",
             subject=layer,
         )

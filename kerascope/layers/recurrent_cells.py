@@ -1,13 +1,13 @@
-"""Cells: what happens in one time step of a recurrent layer.
+"""Cells: the computation of one time step of a recurrent layer.
 
 A cell has `call(inputs, states)`, which returns an output and the new states; `recurrent.py` has
 the loop over time around it. The work of SimpleRNNCell, GRUCell and LSTMCell has two parts: the
 product of the input with `kernel`, which does not depend on the state, and the rest, which does. A
-recurrent layer does the first part for all time steps at once, in one great product, and only the
-rest step by step. A cell with several gates keeps their kernels side by side in one matrix.
+recurrent layer computes the first part for all time steps at once, in one large product, and only
+the rest step by step. A cell with several gates keeps their kernels side by side in one matrix.
 
-`GatedCell` holds what the three have in common: weights, dropout, the two kinds of products. Read
-`step` of each: it is the formula.
+`GatedCell` contains what the three have in common: weights, dropout, the two kinds of products.
+Read `step` of each: it is the formula.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from kerascope.layers.arguments import (
     Identifier,
     Tensors,
     Training,
+    fraction,
     make_weight,
     positive_int,
-    share,
 )
 from kerascope.layers.inner_layers import build_inside
 from kerascope.registry import custom_object_scope
@@ -54,7 +54,7 @@ class OneStep(Layer):
         ----------
         inputs : Tensor or array_like, shape (batch, features)
         *args, **kwargs
-            The states, a list of tensors or arrays, then what `call` takes: `training`.
+            The states, a list of tensors or arrays, then the other arguments of `call`: `training`.
 
         Returns
         -------
@@ -64,7 +64,7 @@ class OneStep(Layer):
         states = args[0] if args else kwargs.pop("states", None)
         if states is None:
             return super().__call__(inputs, **kwargs)
-        # In one list, so that a Node knows the states as inputs too.
+        # In one list, so that a Node has the states as inputs too.
         output, *new_states = super().__call__([inputs, *to_list(states)], **kwargs)
         return output, new_states
 
@@ -74,13 +74,13 @@ class OneStep(Layer):
         Raises
         ------
         ArgumentError
-            There are no states, or not as many as the cell has.
+            The number of states is 0, or not that of the cell.
         """
         inputs, *states = to_list(inputs)
         if not states:
             raise ArgumentError(
-                f"{self.label}: is a cell, which computes one time step from an input and states; "
-                f"got no states. Call cell(x, [h, ...]); for a sequence make a layer of it, "
+                f"{self.label}: expected an input and states, since a cell computes one time step, "
+                f"got no states. Call cell(x, [h, ...]). For a sequence, make a layer of it with "
                 "RNN(cell).",
                 subject=self,
             )
@@ -91,7 +91,7 @@ class OneStep(Layer):
 
 # --- cells with gates -----------------------------------------------------------------------------
 
-# Activations that act on each number by itself.
+# Elementwise activations.
 ELEMENTWISE = (
     activations.sigmoid,
     activations.hard_sigmoid,
@@ -103,7 +103,7 @@ ELEMENTWISE = (
 
 
 class DropoutMasks(NamedTuple):
-    """Factors for the inputs and for the state of a cell: for each gate, one for all, or None."""
+    """Dropout factors for the inputs and the state of a cell: a list for the gates, or None."""
 
     inputs: list[Tensor] | None
     states: list[Tensor] | None
@@ -113,19 +113,19 @@ NO_MASKS = DropoutMasks(None, None)
 
 
 class GatedCell(OneStep):
-    """Base of the cells of this package; a subclass says in `step` what happens in a time step.
+    """Base of the cells of this package; a subclass computes a time step in `step`.
 
-    The arguments are those of the subclasses. `gates` is the number of matrices that stand side by
-    side in `kernel` and in `recurrent_kernel`.
+    The arguments are those of the subclasses. `gates` is the number of matrices side by side in
+    `kernel` and in `recurrent_kernel`.
     """
 
     _is_part = True
     gates = 1
-    gates_in_keras_1: tuple[int, ...] = ()  # which of the gates each of Keras 1's triples is
+    gates_in_keras_1: tuple[int, ...] = ()  # the gate of each triple of weights in Keras 1
     implementation: int
     recurrent_activation: activations.Activation  # of the gates, if there are several
     bias: Any = None
-    channel_axis = -1  # where the numbers of the units lie in inputs and states
+    channel_axis = -1  # the axis of the units in inputs and states
 
     def __init__(
         self,
@@ -162,8 +162,8 @@ class GatedCell(OneStep):
         self.kernel_constraint = constraints.get(kernel_constraint)
         self.recurrent_constraint = constraints.get(recurrent_constraint)
         self.bias_constraint = constraints.get(bias_constraint)
-        self.dropout = share(dropout, f"{self.label}: dropout")
-        self.recurrent_dropout = share(recurrent_dropout, f"{self.label}: recurrent_dropout")
+        self.dropout = fraction(dropout, f"{self.label}: dropout")
+        self.recurrent_dropout = fraction(recurrent_dropout, f"{self.label}: recurrent_dropout")
         self.implementation = implementation or 1
         self.state_size: Any = self.units
 
@@ -185,7 +185,7 @@ class GatedCell(OneStep):
         self.built = True
 
     def add_weight(self, *args: Any, regularizer: Any = None, **kwargs: Any) -> Variable:
-        """Make a weight; in dialect "1.2" the part of each gate has a penalty of its own."""
+        """Make a weight; in dialect "1.2" each gate's part of it has its own penalty."""
         penalty: Any = regularizers.get(regularizer)
         is_packed = self.gates == 1 or self.implementation == 2 or not dialect_options().gates_apart
 
@@ -196,7 +196,7 @@ class GatedCell(OneStep):
         return super().add_weight(*args, regularizer=whole_or_parts, **kwargs)
 
     def kernel_shape(self, features: Size) -> Shape:
-        """Return the shape of a kernel for inputs, or states, of so many features."""
+        """Return the shape of a kernel for inputs, or states, with this number of features."""
         return (features, self.gates * self.units)
 
     @property
@@ -223,11 +223,11 @@ class GatedCell(OneStep):
         ----------
         inputs : Tensor, shape (batch, features)
         states : list of Tensor, each of shape (batch, units)
-            What the step before has left.
+            The states after the previous step.
         training : bool or Tensor, optional
-            Whether dropout acts; by default the learning phase says.
+            Whether dropout acts; by default the learning phase decides.
         masks : DropoutMasks, optional
-            What `dropout_masks` returned; by default it is asked now.
+            The result of `dropout_masks`; by default it is called now.
 
         Returns
         -------
@@ -240,7 +240,7 @@ class GatedCell(OneStep):
         return self.step(self.project_inputs(inputs, masks), states, masks)
 
     def project_inputs(self, inputs: Tensor, masks: DropoutMasks = NO_MASKS) -> Tensor:
-        """Return inputs · kernel + bias, of one time step or of all of them: (batch, ..., units).
+        """Return inputs · kernel + bias, for one time step or for all: (batch, ..., units).
 
         The shape of the inputs is (batch, features) or (batch, time, features).
         """
@@ -267,7 +267,7 @@ class GatedCell(OneStep):
         factors: list[Tensor] | None,
         multiply: Callable[[Tensor, Tensor], Tensor] = K.dot,
     ) -> Tensor:
-        """Return x · kernel; where each gate has dropout factors of its own, gate by gate."""
+        """Return x · kernel, gate by gate if each gate has its own dropout factors."""
         if factors is None:
             return multiply(x, kernel)
         if len(factors) == 1:
@@ -278,10 +278,9 @@ class GatedCell(OneStep):
         )
 
     def stacked_gates(self, x: Tensor, number: int) -> Any:
-        """Return the parts of `x` that belong to so many gates: a list, or a tensor of all.
+        """Split `x` into the parts of this number of gates: a list, or one tensor.
 
-        In a tensor the gates are the first axis, so each lies in one piece when something is
-        computed of it.
+        In a tensor the gates are the first axis, so that each is contiguous in memory.
         """
         if x.ndim != 2:
             return split(x, number, self.units, self.channel_axis)
@@ -291,7 +290,7 @@ class GatedCell(OneStep):
     def opened(self, stacked: Any, number: int) -> list[Tensor]:
         """Return the recurrent activation of stacked gates.
 
-        One that acts on each number by itself takes all gates in one go.
+        An elementwise activation is applied to all gates at once.
         """
         activation = self.recurrent_activation
         if isinstance(stacked, Tensor) and activation in ELEMENTWISE:
@@ -301,12 +300,12 @@ class GatedCell(OneStep):
     # --- dropout ----------------------------------------------------------------------------------
 
     def dropout_masks(self, inputs: Tensor, training: Training = None) -> DropoutMasks:
-        """Draw which features and which states are dropped in all time steps of a call.
+        """Draw the masks of the features and states to drop in all time steps of a call.
 
         Parameters
         ----------
         inputs : Tensor, shape (batch, features)
-            Of any time step; only its shape counts.
+            Inputs of any time step; only their shape is used.
         training : bool or Tensor, optional
         """
         return DropoutMasks(
@@ -319,7 +318,7 @@ class GatedCell(OneStep):
         return K.tile(K.zeros_like(inputs[:, :1]), (1, self.units))
 
     def _drawn(self, ones: Tensor, rate: float, training: Training) -> list[Tensor] | None:
-        """Return factors: in training 0 for what is dropped, 1 / (1 - rate) else; in test 1."""
+        """Return dropout factors: in training 0 or 1 / (1 - rate), in test 1."""
         if rate == 0:
             return None
         number = self.gates if self.implementation == 1 else 1
@@ -340,13 +339,13 @@ class SimpleRNNCell(GatedCell):
     use_bias : bool
         Whether a bias is added.
     kernel_initializer, recurrent_initializer, bias_initializer : str, callable or object
-        First values of the weights.
+        Initial values of the weights.
     kernel_regularizer, recurrent_regularizer, bias_regularizer : str, callable or object, optional
         Penalties on the weights.
     kernel_constraint, recurrent_constraint, bias_constraint : str, callable or object, optional
-        What the optimizer applies to each new value.
+        Applied by the optimizer to each new value.
     dropout, recurrent_dropout : float
-        Shares of the features, and of the state, that are dropped in training.
+        Fractions of the features and of the state that are dropped in training.
     **kwargs
         As for `Layer`.
 
@@ -380,7 +379,7 @@ class SimpleRNNCell(GatedCell):
     def step(
         self, projected: Tensor, states: list[Tensor], masks: DropoutMasks = NO_MASKS
     ) -> StepResult:
-        """Return the output, which is the new state too."""
+        """Return the output, which is also the new state."""
         recurrent = self.product(states[0], self.recurrent_kernel, masks.states)
         output = self.activation(projected + recurrent)
         return output, [output]
@@ -394,24 +393,24 @@ class LSTMCell(GatedCell):
     units : int
         Size of the output and of the memory.
     activation : str or callable
-        Of the candidates for the memory, and of the memory when it is shown.
+        Activation of the candidates for the memory, and of the memory in the output.
     recurrent_activation : str or callable
-        Of the gates; in dialect "3" the default is "sigmoid".
+        Activation of the gates; in dialect "3" the default is "sigmoid".
     use_bias : bool
         Whether a bias is added.
     kernel_initializer, recurrent_initializer, bias_initializer : str, callable or object
-        First values of the weights.
-    unit_forget_bias : bool
+        Initial values of the weights.
+    Whether the bias of the forget gate starts at 1, so that little is forgotten at first.
         Whether the bias of the forget gate begins at 1, so that at first little is forgotten.
     kernel_regularizer, recurrent_regularizer, bias_regularizer : str, callable or object, optional
         Penalties on the weights.
     kernel_constraint, recurrent_constraint, bias_constraint : str, callable or object, optional
-        What the optimizer applies to each new value.
+        Applied by the optimizer to each new value.
     dropout, recurrent_dropout : float
-        Shares of the features, and of the state, that are dropped in training.
+        Fractions of the features and of the state that are dropped in training.
     implementation : {1, 2}
-        With 1 each gate has dropout masks of its own, with 2 all gates share them. Without dropout
-        there is no difference. (0, an old value, is taken as 1.)
+        With 1 each gate has its own dropout masks, with 2 all gates share them. Without dropout
+        both are the same. (0, an old value, means 1.)
     **kwargs
         As for `Layer`.
 
@@ -423,7 +422,7 @@ class LSTMCell(GatedCell):
         i = recurrent_activation(a_i)       input gate: how much of the candidate is written
         f = recurrent_activation(a_f)       forget gate: how much of the memory is kept
         c = f * c + i * activation(a_c)     the new memory
-        o = recurrent_activation(a_o)       output gate: how much of the memory is shown
+        o = recurrent_activation(a_o)       output gate: how much of the memory is output
         h = o * activation(c)               the output; the states are [h, c]
     """
 
@@ -484,24 +483,24 @@ class GRUCell(GatedCell):
     units : int
         Size of the output and of the state.
     activation : str or callable
-        Of the candidates for the state.
+        Activation of the candidates for the state.
     recurrent_activation : str or callable
-        Of the gates; in dialect "3" the default is "sigmoid".
+        Activation of the gates; in dialect "3" the default is "sigmoid".
     use_bias : bool
         Whether a bias is added.
     kernel_initializer, recurrent_initializer, bias_initializer : str, callable or object
-        First values of the weights.
+        Initial values of the weights.
     kernel_regularizer, recurrent_regularizer, bias_regularizer : str, callable or object, optional
         Penalties on the weights.
     kernel_constraint, recurrent_constraint, bias_constraint : str, callable or object, optional
-        What the optimizer applies to each new value.
+        Applied by the optimizer to each new value.
     dropout, recurrent_dropout : float
-        Shares of the features, and of the state, that are dropped in training.
+        Fractions of the features and of the state that are dropped in training.
     implementation : {1, 2}
-        With 1 each gate has dropout masks of its own, with 2 all gates share them. Without dropout
-        there is no difference. (0, an old value, is taken as 1.)
+        With 1 each gate has its own dropout masks, with 2 all gates share them. Without dropout
+        both are the same. (0, an old value, means 1.)
     reset_after : bool
-        Where the reset gate acts: see the notes. In dialect "3" the default is True.
+        Whether the reset gate acts after the product: see the notes. Default True in dialect "3".
     **kwargs
         As for `Layer`.
 
@@ -597,7 +596,7 @@ class GRUCell(GatedCell):
 
 
 def split(x: Tensor, number: int, size: int, axis: int = -1) -> list[Tensor]:
-    """Return parts of `x` along an axis, counted from behind, each of this size.
+    """Split `x` along an axis, counted from the end, into parts of this size.
 
     Examples
     --------
@@ -609,7 +608,7 @@ def split(x: Tensor, number: int, size: int, axis: int = -1) -> list[Tensor]:
 
 
 def factors_for(inputs: Tensor, factors: list[Tensor] | None) -> list[Tensor] | None:
-    """Return dropout factors of a time step so that they fit one time step or all of them."""
+    """Return one time step's dropout factors, broadcastable to one time step or to all."""
     if factors is None or inputs.ndim == factors[0].ndim:
         return factors
     return [K.expand_dims(factor, 1) for factor in factors]
@@ -624,7 +623,7 @@ class StackedRNNCells(OneStep):
     Parameters
     ----------
     cells : list of Layer or object
-        The first one gets the input. Each has `call(inputs, states)` and `state_size`.
+        The first one receives the input. Each has `call(inputs, states)` and `state_size`.
     **kwargs
         As for `Layer`.
 
@@ -652,8 +651,8 @@ class StackedRNNCells(OneStep):
             for needed in ("call", "state_size"):
                 if not hasattr(cell, needed):
                     raise ArgumentError(
-                        f"{self.label}: cell {cell!r} has no attribute {needed!r}; expected "
-                        f"objects with call(inputs, states) and state_size.",
+                        f"{self.label}: expected cells with call(inputs, states) and state_size, "
+                        f"got {cell!r}, which has no {needed!r}.",
                         subject=self,
                     )
 
@@ -673,7 +672,7 @@ class StackedRNNCells(OneStep):
         return size[0] if len(size) == 1 else size
 
     def build(self, input_shape: Any) -> None:
-        """Make the weights of each cell, for what the cell before it gives."""
+        """Make the weights of each cell, for the output of the cell before it."""
         several = isinstance(input_shape, list)
         shape, constants = (input_shape[0], input_shape[1:]) if several else (input_shape, [])
         for cell in self.cells:
@@ -741,20 +740,20 @@ class StackedRNNCells(OneStep):
 
 
 def first_shape(input_shape: Any) -> Shape:
-    """Return the shape of the sequence, which comes first if there are several."""
+    """Return the shape of the sequence, which is the first if there are several."""
     several = bool(input_shape) and isinstance(input_shape[0], (list, tuple))
     return tuple(input_shape[0] if several else input_shape)
 
 
 def sizes_of_states(cell: Any) -> list[Shape]:
-    """Return the shape of a sample of each state of a cell: `[(32,), (32,)]` for an LSTM(32)."""
+    """Return the shape of each state, without the batch: `[(32,), (32,)]` for an LSTM(32)."""
     sizes = cell.state_size
     sizes = list(sizes) if isinstance(sizes, (list, tuple)) else [sizes]
     return [tuple(size) if isinstance(size, (list, tuple)) else (int(size),) for size in sizes]
 
 
 def size_of_output(cell: Any) -> Shape:
-    """Return the shape of a sample of the output of a cell: its `output_size`, or a state's."""
+    """Return the shape of a cell's output, without the batch: its `output_size`, or a state's."""
     size = getattr(cell, "output_size", None)
     if size is None:
         return sizes_of_states(cell)[0]
@@ -762,19 +761,19 @@ def size_of_output(cell: Any) -> Shape:
 
 
 def check_states(layer: Layer, states: Sequence[Tensor], sizes: Sequence[Shape]) -> None:
-    """Hold the states that a layer is called with against those of its cell.
+    """Check the number and the shapes of the states that a layer is called with.
 
     Raises
     ------
     ArgumentError
-        There are more than the cell has, or less.
+        The number of states is wrong.
     ShapeError
-        One has another shape.
+        A state has another shape than in the cell.
     """
     if len(states) != len(sizes):
         raise ArgumentError(
-            f"{layer.label}: {len(states)} states came; expected {len(sizes)}, of shapes "
-            f"{', '.join(str((None, *size)) for size in sizes)}. Give all of them in one list.",
+            f"{layer.label}: expected {len(sizes)} states in one list, got {len(states)}. Use "
+            f"states of shapes {', '.join(str((None, *size)) for size in sizes)}.",
             subject=layer,
         )
     for index, (state, size) in enumerate(zip(states, sizes, strict=True)):
@@ -784,13 +783,13 @@ def check_states(layer: Layer, states: Sequence[Tensor], sizes: Sequence[Shape])
         )
         if not fits:
             raise ShapeError(
-                f"{layer.label}: state {index} has shape {state.shape}; expected "
-                f"{(None, *size)}, as the cell's state_size says.",
+                f"{layer.label}: expected state {index} to have the shape {(None, *size)} of the "
+                f"cell's state_size, got {state.shape}.",
                 subject=layer,
             )
 
 
-# --- all time steps of a batch as one greater batch, and back -------------------------------------
+# --- time steps as samples of a larger batch, and back --------------------------------------------
 
 
 def joined_steps(x: Tensor) -> Tensor:
@@ -818,6 +817,6 @@ def parted_steps(x: Tensor, like: Tensor) -> Tensor:
     batch, time = like.shape[:2]
     if time is not None:
         return K.reshape(x, (-1 if batch is None else batch, time, *sizes))
-    # There may be no step at all: then division does not tell how many samples there are.
+    # With no time step, the number of samples cannot be found by division.
     batch = K.shape(like)[0] if batch is None else batch
     return K.reshape(x, (batch, K.shape(like)[1], *sizes))

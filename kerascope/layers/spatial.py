@@ -1,14 +1,14 @@
-"""What layers on sequences, images and volumes have in common, and those of them without weights.
+"""Layers without weights on sequences, images and volumes, and what all spatial layers share.
 
-Convolution, pooling, padding, cropping and upsampling all work on the axes of places: one for the
-steps of a sequence, two for the rows and columns of an image, three for a volume. Where they lie is
-told by `data_format`. All of them check their input's axes here. `_Spatial` is the base of those
-without weights; `convolutional.py` has the others, `pooling.py` what pools.
+Convolution, pooling, padding, cropping and upsampling work on the spatial axes: one for the steps
+of a sequence, two for the rows and columns of an image, three for a volume. `data_format` says
+where these axes are. All of these layers check their input's axes here. `_Spatial` is the base of
+those without weights; `convolutional.py` contains the others, `pooling.py` the pooling layers.
 
-Read `_Spatial` first, then ZeroPadding, which adds zeros around images, Cropping, which takes their
-edges away, and UpSampling, which repeats what is in them. In Keras they stand in
-`layers.convolutional`, from where they can be imported here too. The last part understands Keras
-1's way to write a convolution.
+Read `_Spatial` first, then ZeroPadding, which adds zeros around images, Cropping, which removes
+their edges, and UpSampling, which repeats their pixels. In Keras they are in
+`layers.convolutional`, from where they can be imported here too. The last part accepts Keras 1's
+way to write a convolution.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Pairs = tuple[tuple[int, int], ...]
 
 
 class _Spatial(Layer):
-    """A layer on `spatial_axes` axes of places, which stand before or behind the channels."""
+    """A layer on `spatial_axes` spatial axes, which come before or after the channels."""
 
     spatial_axes: ClassVar[int]
 
@@ -57,7 +57,7 @@ class _Spatial(Layer):
 
     @property
     def first_axis(self) -> int:
-        """The first axis of places."""
+        """The first spatial axis."""
         return 1 if self.data_format == "channels_last" else 2
 
     def build(self, input_shape: Shape) -> None:
@@ -66,7 +66,7 @@ class _Spatial(Layer):
         Raises
         ------
         ShapeError
-            It has more or fewer axes, or one is too short.
+            The input has more or fewer axes, or one is too short.
         """
         check_spatial_axes(self, input_shape, self.spatial_axes, self.data_format)
         self.compute_output_shape(input_shape)
@@ -78,21 +78,21 @@ class _Spatial(Layer):
 
 
 def pairs_along_axes(value: Any, count: int, where: str) -> Pairs:
-    """Return for each of `count` axes how much is meant before and after.
+    """Return (before, after) for each of `count` axes.
 
     Parameters
     ----------
     value : int, or tuple of int, or tuple of tuples of 2 int
         One number for all edges; one for both edges of each axis; or (before, after) for each axis,
-        which Keras 1 also wrote without the inner brackets.
+        which Keras 1 also accepted without the inner brackets.
     count : int
     where : str
-        For the message.
+        Place for the error message.
 
     Raises
     ------
     ArgumentError
-        It is nothing of that, or a number is not whole or below 0.
+        The value has none of these forms, or a number is not a whole number or is below 0.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def pairs_along_axes(value: Any, count: int, where: str) -> Pairs:
 
 
 def _listed(value: Any, count: int) -> list[Any]:
-    """Return the pairs that are meant, unchecked."""
+    """Convert the value to a list of pairs, without a check."""
     if isinstance(value, Integral):
         return [(value, value)] * count
     if isinstance(value, dict):
@@ -125,7 +125,7 @@ def _listed(value: Any, count: int) -> list[Any]:
     return [(item, item) if isinstance(item, Integral) else item for item in items]
 
 
-# Words of Keras 1 for the edges of each number of axes.
+# Keras 1's names of the edges, by the number of axes.
 _EDGES = {
     1: (("left_pad", "right_pad"),),
     2: (("top_pad", "bottom_pad"), ("left_pad", "right_pad")),
@@ -133,20 +133,20 @@ _EDGES = {
 
 
 def _from_edges(value: dict[str, Any], count: int) -> list[Any]:
-    """Return the pairs of Keras 1's {"left_pad": 1, "right_pad": 2}; an edge left out is 0."""
+    """Return the pairs of Keras 1's {"left_pad": 1, "right_pad": 2}; a missing edge is 0."""
     edges = _EDGES.get(count, ())
     if set(value) - {edge for pair in edges for edge in pair}:
-        raise ValueError("an edge that is none")
+        raise ValueError("The keys must be names of edges.")
     return [(value.get(before, 0), value.get(after, 0)) for before, after in edges]
 
 
 def check_spatial_axes(layer: Layer, input_shape: Shape, count: int, data_format: str) -> None:
-    """Check that an input has a batch, channels and `count` axes of places.
+    """Check that an input has a batch, channels and `count` spatial axes.
 
     Raises
     ------
     ShapeError
-        It has more or fewer axes; the text tells how to give it those that it lacks.
+        It has more or fewer axes; the message says how to add missing axes.
     """
     if len(input_shape) == count + 2:
         return
@@ -154,14 +154,14 @@ def check_spatial_axes(layer: Layer, input_shape: Shape, count: int, data_format
     layout = f"channels, {_PLACES[count]}" if channels_first else f"{_PLACES[count]}, channels"
     missing = count + 2 - len(input_shape)
     raise ShapeError(
-        f"{layer.label}: input has {len(input_shape)} axes {input_shape}; expected {count + 2}: "
-        f"(batch, {layout}). {_remedy(missing, count, channels_first)}",
+        f"{layer.label}: expected an input with {count + 2} axes (batch, {layout}), got "
+        f"{len(input_shape)} {input_shape}. {_remedy(missing, count, channels_first)}",
         subject=layer,
     )
 
 
 def _remedy(missing: int, count: int, channels_first: bool) -> str:
-    """Return what to do about an input that lacks so many axes."""
+    """Return the advice for an input that lacks this number of axes."""
     if missing == 2:
         both = "x[None, None]" if channels_first else "x[None, ..., None]"
         return f"A single sample needs axes for batch and channels: {both}."
@@ -175,7 +175,7 @@ def _remedy(missing: int, count: int, channels_first: bool) -> str:
     )
 
 
-# --- zeros around ---------------------------------------------------------------------------------
+# --- padding --------------------------------------------------------------------------------------
 
 
 class _ZeroPadding(_Spatial):
@@ -193,7 +193,7 @@ class _ZeroPadding(_Spatial):
         return pad(inputs, self._pairs, self.data_format)
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """Return the input's shape with the zeros counted."""
+        """Return the input's shape, including the zeros."""
         sizes = list(input_shape)
         for axis, pair in enumerate(self._pairs, start=self.first_axis):
             size = sizes[axis]
@@ -207,7 +207,7 @@ class ZeroPadding1D(_ZeroPadding):
     Parameters
     ----------
     padding : int or tuple of 2 int
-        How many steps: on both sides, or (before, after).
+        Number of steps: on both sides, or (before, after).
     data_format : {"channels_last", "channels_first"}
         Input (batch, steps, features) or (batch, features, steps).
     **kwargs
@@ -215,7 +215,7 @@ class ZeroPadding1D(_ZeroPadding):
 
     Notes
     -----
-    Of n steps before + n + after come out.
+    n steps become before + n + after.
 
     Examples
     --------
@@ -291,7 +291,7 @@ class ZeroPadding3D(_ZeroPadding):
         self.padding = pairs_along_axes(padding, 3, f"{self.label}: padding")
 
 
-# --- without the edges ----------------------------------------------------------------------------
+# --- cropping -------------------------------------------------------------------------------------
 
 
 class _Cropping(_Spatial):
@@ -319,8 +319,8 @@ class _Cropping(_Spatial):
             size = sizes[axis]
             if size is not None and size <= before + after:
                 raise ShapeError(
-                    f"{self.label}: cropping {before} + {after} from axis {axis} of {input_shape}; "
-                    f"expected to take away less than {size}.",
+                    f"{self.label}: expected to crop less than the size {size} of axis {axis} of "
+                    f"{input_shape}, got {before} + {after}.",
                     subject=self,
                 )
             sizes[axis] = None if size is None else size - before - after
@@ -328,12 +328,12 @@ class _Cropping(_Spatial):
 
 
 class Cropping1D(_Cropping):
-    """Takes time steps away at the beginning and at the end.
+    """Removes time steps at the beginning and at the end.
 
     Parameters
     ----------
     cropping : int or tuple of 2 int
-        How many steps: at both ends, or (first, last).
+        Number of steps: at both ends, or (first, last).
     **kwargs
         As for `Layer`.
 
@@ -361,7 +361,7 @@ class Cropping1D(_Cropping):
 
 
 class Cropping2D(_Cropping):
-    """Takes the edges of images away.
+    """Removes the edges of images.
 
     Parameters
     ----------
@@ -399,7 +399,7 @@ class Cropping2D(_Cropping):
 
 
 class Cropping3D(_Cropping):
-    """Takes the edges of volumes away; `Cropping2D` with one axis more.
+    """Removes the edges of volumes; `Cropping2D` with one more axis.
 
     Parameters
     ----------
@@ -424,16 +424,16 @@ class Cropping3D(_Cropping):
         self.cropping = pairs_along_axes(cropping, 3, f"{self.label}: cropping")
 
 
-# --- larger by whole factors ----------------------------------------------------------------------
+# --- upsampling -----------------------------------------------------------------------------------
 
 
 class _UpSampling(_Spatial):
-    """A factor for each axis of places."""
+    """Base: a factor for each spatial axis."""
 
     size: Any
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """Return the input's shape with its axes of places multiplied by `size`."""
+        """Return the input's shape with its spatial axes multiplied by `size`."""
         sizes = list(input_shape)
         factors = sizes_along_axes(self.size, self.spatial_axes, f"{self.label}: size")
         for axis, factor in enumerate(factors, start=self.first_axis):
@@ -443,12 +443,12 @@ class _UpSampling(_Spatial):
 
 
 class UpSampling1D(_UpSampling):
-    """Each time step several times in a row.
+    """Repeats each time step.
 
     Parameters
     ----------
     size : int
-        How often.
+        Number of repetitions.
     **kwargs
         As for `Layer`.
 
@@ -475,7 +475,7 @@ class UpSampling1D(_UpSampling):
 
 
 class UpSampling2D(_UpSampling):
-    """Images with more rows and columns, by whole factors.
+    """Enlarges images by whole factors.
 
     Parameters
     ----------
@@ -485,15 +485,15 @@ class UpSampling2D(_UpSampling):
         Input (batch, rows, columns, channels) or (batch, channels, rows, columns); default
         `K.image_data_format()`.
     interpolation : {"nearest", "bilinear"}
-        "nearest" repeats each place; "bilinear" draws straight lines between the centres of
-        places, as Keras 3 does.
+        "nearest" repeats each pixel; "bilinear" interpolates linearly between the centres of
+        pixels, as Keras 3 does.
     **kwargs
         As for `Layer`.
 
     Raises
     ------
     ArgumentError
-        The interpolation is another one.
+        The interpolation is unknown.
 
     Examples
     --------
@@ -515,7 +515,7 @@ class UpSampling2D(_UpSampling):
         self.size = sizes_along_axes(size, 2, f"{self.label}: size")
         if interpolation not in INTERPOLATIONS:
             raise ArgumentError(
-                f"{self.label}: interpolation {interpolation!r}; expected 'nearest' or 'bilinear'.",
+                f"{self.label}: expected 'nearest' or 'bilinear', got {interpolation!r}.",
                 subject=self,
             )
         self.interpolation = interpolation
@@ -527,12 +527,12 @@ class UpSampling2D(_UpSampling):
 
 
 class UpSampling3D(_UpSampling):
-    """Each place of volumes repeated along three axes.
+    """Repeats the values of volumes along three axes.
 
     Parameters
     ----------
     size : int or tuple of 3 int
-        How often along each axis.
+        Number of repetitions along each axis.
     data_format : {"channels_last", "channels_first"}, optional
         Input (batch, depth, rows, columns, channels) or with the channels second; default
         `K.image_data_format()`.
@@ -556,8 +556,8 @@ class UpSampling3D(_UpSampling):
 
 # --- Keras 1: the sizes of a kernel one by one ----------------------------------------------------
 # `Convolution2D(32, 3, 3)` and `Convolution2D(32, nb_row=3, nb_col=3)` are today's
-# `Conv2D(32, kernel_size=(3, 3))`. Old keywords that only changed their name stand in
-# `kerascope.spellings`; this part does what no renaming can do.
+# `Conv2D(32, kernel_size=(3, 3))`. Old keywords that only changed their name are in
+# `kerascope.spellings`; this part handles what is more than a renaming.
 
 PARTS: dict[int, tuple[str, ...]] = {
     1: (),
@@ -565,7 +565,7 @@ PARTS: dict[int, tuple[str, ...]] = {
     3: ("kernel_dim1", "kernel_dim2", "kernel_dim3"),
 }
 
-# Words of Keras 2 and 3: beside one of them, the number after the kernel's size is the strides.
+# Keywords of Keras 2 and 3: with one of them, the number after the kernel's size is the strides.
 _NEW_WORDS = {
     "bias_initializer",
     "bias_regularizer",
@@ -582,15 +582,15 @@ _NEW_WORDS = {
 
 
 class KernelType(LayerType):
-    """Metaclass of the layers with a kernel and filters: they understand the sizes one by one.
+    """Metaclass of the layers with a kernel, which also accept the kernel's sizes one by one.
 
-    A class says in `kernel_axes` how many axes its kernel has.
+    A class attribute `kernel_axes` is the number of axes of the kernel.
     """
 
     kernel_axes: int
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        """Make a layer, from the arguments of any Keras; see `LayerType`."""
+        """Make a layer from the arguments of any version of Keras; see `LayerType`."""
         args, kwargs = _without_output_shape(cls, args, kwargs)
         parts = PARTS[cls.kernel_axes]
         if any(part in kwargs for part in parts):
@@ -603,14 +603,14 @@ class KernelType(LayerType):
 def _from_keywords(
     cls: KernelType, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Gather nb_row and nb_col, of which the first may have come by place."""
+    """Combine nb_row and nb_col into a kernel size; the first may be a positional argument."""
     parts = PARTS[cls.kernel_axes]
     by_place = dict(zip(parts, args[1:], strict=False))
     given = {**by_place, **{part: kwargs[part] for part in parts if part in kwargs}}
     if set(given) != set(parts) or len(args) > len(parts) or "kernel_size" in kwargs:
         got = [*given, *(["kernel_size"] if "kernel_size" in kwargs else [])]
         raise ArgumentError(
-            f"{cls.__name__}: expected {' and '.join(parts)}, or kernel_size alone; got "
+            f"{cls.__name__}: expected {' and '.join(parts)}, or kernel_size alone, got "
             f"{' and '.join(got)}."
         )
     kernel_size = tuple(given[part] for part in parts)
@@ -622,14 +622,14 @@ def _from_keywords(
 def _from_numbers(
     cls: KernelType, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, ...]:
-    """Gather the sizes of a kernel that came by place: (32, 3, 3) becomes (32, (3, 3)).
+    """Combine positional sizes of a kernel: (32, 3, 3) becomes (32, (3, 3)).
 
-    `Conv2D(32, 3, 2, padding="same")` stays as it is, since Keras 1 had no word `padding`.
+    `Conv2D(32, 3, 2, padding="same")` is unchanged, since Keras 1 had no keyword `padding`.
 
     Raises
     ------
     ArgumentError
-        The sizes are equal, which looks like Keras 1, and a word of Keras 2 stands beside them.
+        The sizes are equal, as often in Keras 1, and there is a keyword of Keras 2.
     """
     sizes = args[1 : 1 + cls.kernel_axes]
     if not all(isinstance(size, Integral) for size in sizes):
@@ -639,9 +639,9 @@ def _from_numbers(
         return args
     if new:
         raise ArgumentError(
-            f"{cls.__name__}: {', '.join(map(str, args[: 1 + cls.kernel_axes]))} beside "
+            f"{cls.__name__}: {', '.join(map(str, args[: 1 + cls.kernel_axes]))} together with "
             f"{new[0]}=... may mean a kernel of sizes {sizes}, as in Keras 1, or strides of "
-            f"{sizes[1]}. Say kernel_size={sizes}, or strides={sizes[1]}, by name."
+            f"{sizes[1]}. Give kernel_size={sizes}, or strides={sizes[1]}, by name."
         )
     _warn(cls, "one number for each axis is", sizes)
     return (args[0], sizes, *args[1 + cls.kernel_axes :])
@@ -650,7 +650,7 @@ def _from_numbers(
 def _without_output_shape(
     cls: KernelType, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Drop what Keras 1 had to be told of a transposed convolution: its output's shape."""
+    """Remove an argument of Keras 1's transposed convolutions: the output's shape."""
     if not cls.__name__.endswith("Transpose"):
         return args, kwargs
     place = 1 + cls.kernel_axes

@@ -1,8 +1,7 @@
-"""Layers around a layer, as Keras's `layers.wrappers` has them.
+"""Wrappers: layers around another layer, as in Keras's `layers.wrappers`.
 
 `Wrapper` is the base, `TimeDistributed` applies a layer to every time step alike, `Bidirectional`
-runs a recurrent layer over a sequence from both ends. In a model a wrapper is one layer; what it
-holds is its own affair.
+runs a recurrent layer over a sequence in both directions. In a model, a wrapper is one layer.
 """
 
 from __future__ import annotations
@@ -30,24 +29,24 @@ __all__ = ["Bidirectional", "TimeDistributed", "Wrapper"]
 
 
 class Wrapper(Layer):
-    """A layer around another one, whose weights, penalties and updates are its own.
+    """A layer around another layer, with that layer's weights, penalties and updates.
 
     Parameters
     ----------
     layer : Layer
-        What is wrapped; a model is a layer too.
+        The wrapped layer; a model is a layer too.
     **kwargs
         As for `Layer`.
 
     Raises
     ------
     ArgumentError
-        `layer` is no layer.
+        `layer` is not a layer.
 
     Notes
     -----
-    The base class passes its input to the layer. A wrapper of your own writes a `call` that does
-    more. Freezing the wrapper freezes the layer: `trainable` is that of the layer.
+    The base class passes its input to the layer. Your own wrapper defines a `call` that does more.
+    Freezing the wrapper freezes the layer: `trainable` is that of the layer.
 
     Examples
     --------
@@ -62,7 +61,7 @@ class Wrapper(Layer):
     [[6.0]]
     """
 
-    activity_regularizer = None  # a penalty on what the wrapper puts out
+    activity_regularizer = None  # a penalty on the output of the wrapper
 
     def __init__(self, layer: Any, **kwargs: Any) -> None:
         trainable = kwargs.pop("trainable", None)
@@ -81,7 +80,7 @@ class Wrapper(Layer):
     @property
     def wrapped(self) -> list[Layer]:
         """The layers inside."""
-        layer = vars(self).get("layer")  # not there while the base class is being made
+        layer = vars(self).get("layer")  # missing while the base class is initialised
         return [] if layer is None else [layer]
 
     @property
@@ -100,22 +99,22 @@ class Wrapper(Layer):
         self.built = True
 
     def call(self, inputs: Any) -> Any:
-        """Return what the layer inside makes of the inputs."""
+        """Return the output of the layer inside."""
         return self.layer(without_history(inputs))
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return the shape that the layer inside says."""
+        """Return the output shape of the layer inside."""
         return self.layer.compute_output_shape(input_shape)
 
     def get_config(self) -> dict[str, Any]:
-        """Return what the constructor needs, with the configuration of the layer inside."""
+        """Return the constructor's arguments, with the configuration of the layer inside."""
         return {**super().get_config(), "layer": layer_registry.serialize(self.layer)}
 
     @classmethod
     def from_config(
         cls, config: dict[str, Any], custom_objects: dict[str, Any] | None = None
     ) -> Wrapper:
-        """Make a wrapper from what `get_config` returned."""
+        """Make a wrapper from its configuration."""
         with custom_object_scope(custom_objects or {}):
             layers = {
                 name: make_layer(config[name])
@@ -134,22 +133,22 @@ class TimeDistributed(Wrapper):
     Parameters
     ----------
     layer : Layer
-        What each step goes through.
+        Applied to each time step.
     **kwargs
         As for `Layer`.
 
     Raises
     ------
     ShapeError
-        The input has no axis behind the time axis.
+        The input has no axis after the time axis.
 
     Notes
     -----
     Input (batch, time, ...), output (batch, time, ...). All steps of all samples go through the
     layer at once, as one batch of batch * time samples.
 
-    A mask (batch, time) says which steps count; it comes out again. A mask with more axes is cut
-    along the time axis, like the input, for the layer inside.
+    A mask (batch, time) marks the steps that count, and is the mask of the output too. A mask with
+    more axes is split along the time axis, like the input, and passed to the layer inside.
 
     Examples
     --------
@@ -172,19 +171,19 @@ class TimeDistributed(Wrapper):
     def _check(self, input_shape: Shape) -> None:
         if any(isinstance(size, (list, tuple)) for size in input_shape):
             raise ArgumentError(
-                f"{self.label}: {len(input_shape)} inputs came; expected one. Concatenate them, "
+                f"{self.label}: expected one input, got {len(input_shape)}. Concatenate them, "
                 f"or wrap each by itself.",
                 subject=self,
             )
         if len(input_shape) < 3:
             raise ShapeError(
-                f"{self.label}: input has {len(input_shape)} axes {input_shape}; expected at least "
-                f"3: (batch, time, ...). Without a time axis the layer needs no TimeDistributed.",
+                f"{self.label}: expected an input with at least 3 axes (batch, time, ...), got "
+                f"{len(input_shape)} {input_shape}. Without a time axis, use the layer alone.",
                 subject=self,
             )
 
     def call(self, inputs: Tensor, training: Training = None, mask: Tensor | None = None) -> Any:
-        """Return what the layer makes of each time step."""
+        """Return the layer's output for each time step."""
         self._check(inputs.shape)
         keywords = {"training": training} if accepts(self.layer.call, "training") else {}
         outputs = to_list(self.layer(self._steps(inputs, mask), **keywords))
@@ -192,7 +191,7 @@ class TimeDistributed(Wrapper):
         return unpack_singleton([parted_steps(y, inputs) for y in outputs])
 
     def _steps(self, inputs: Tensor, mask: Tensor | None) -> Tensor:
-        """Return all time steps as one batch, with the mask that the layer inside shall see."""
+        """Return all time steps as one batch, with the mask for the layer inside."""
         steps = joined_steps(inputs)
         understands = (
             self.layer.supports_masking or type(self.layer).compute_mask is not Layer.compute_mask
@@ -202,7 +201,7 @@ class TimeDistributed(Wrapper):
         return steps
 
     def compute_output_shape(self, input_shape: Shape) -> Any:
-        """Return the layer's output shape for a time step, with the time axis put in."""
+        """Return the layer's output shape for a time step, with the time axis inserted."""
         with graph_mode():  # a model finds its shapes by running on placeholders
             shapes = self.layer.compute_output_shape(_step_shape(input_shape))
         several = bool(shapes) and isinstance(shapes[0], (list, tuple))
@@ -210,10 +209,10 @@ class TimeDistributed(Wrapper):
         return unpack_singleton([(*input_shape[:2], *step[1:]) for step in steps])
 
     def _declared_output_shape(self, input_shape: Shapes, arguments: dict[str, Any]) -> Any:
-        return None  # the call of the layer inside has found the shapes already
+        return None  # the call of the layer inside has computed the shapes already
 
     def compute_mask(self, inputs: Tensor, mask: Tensor | None = None) -> Any:
-        """Return the mask that the layer makes of its steps; if it makes none, the steps' own."""
+        """Return the mask that the layer gives its steps, or the steps' own if it gives none."""
         known_inputs, known_mask, found = self._masks
         if inputs is not known_inputs or mask is not known_mask:
             steps = self._steps(inputs, mask)
@@ -230,7 +229,7 @@ def _step_shape(shape: Shape) -> Shape:
 
 
 def _of_steps(mask: Tensor | None) -> Tensor | None:
-    """Return a mask (batch, time): a step counts if anything in it does."""
+    """Return a mask (batch, time): a step counts if any entry in it does."""
     if mask is None or mask.ndim == 2:
         return mask
     return K.any(mask, axis=list(range(2, mask.ndim)))
@@ -242,34 +241,34 @@ _MERGE_MODES = ("sum", "mul", "ave", "concat", None)
 
 
 class Bidirectional(Wrapper):
-    """Runs a recurrent layer over a sequence forwards, and a second one like it backwards.
+    """Runs a recurrent layer over a sequence forwards, and a copy of it backwards.
 
     Parameters
     ----------
     layer : Layer
-        A recurrent layer: the pattern of both. It gets no weights itself.
+        The recurrent layer that is copied for each direction. It gets no weights itself.
     merge_mode : {"sum", "mul", "concat", "ave", None}
-        How the two outputs become one; None leaves them two.
+        How the two outputs are merged; None returns both.
     weights : list of np.ndarray, optional
         Values for the weights: those of the forward layer, then those of the backward layer.
     **kwargs
-        As for `Layer`. `backward_layer`, a layer of the other direction, replaces the twin that is
-        made of `layer`.
+        As for `Layer`. `backward_layer`, a layer of the other direction, replaces the copy of
+        `layer`.
 
     Attributes
     ----------
     forward_layer, backward_layer : Layer
-        The two that are run.
+        The two layers that are run.
 
     Raises
     ------
     ArgumentError
-        `layer` is not recurrent, or there is no such merge mode.
+        `layer` is not recurrent, or the merge mode is unknown.
 
     Notes
     -----
     With `return_sequences` the backward layer's outputs are put in the order of time before they
-    are merged. With `return_state` the states of the forward layer come behind the output, then
+    are merged. With `return_state` the output is followed by the states of the forward layer, then
     those of the backward layer; `initial_state` takes them in the same order. In dialect "3" the
     outputs of masked steps are 0.
 
@@ -291,7 +290,7 @@ class Bidirectional(Wrapper):
         super().__init__(layer, weights=weights, **kwargs)
         if merge_mode not in _MERGE_MODES:
             raise ArgumentError(
-                f"{self.label}: Invalid merge mode {merge_mode!r}; expected one of "
+                f"{self.label}: Invalid merge mode {merge_mode!r}. Use one of: "
                 f"{', '.join(map(repr, _MERGE_MODES))}.",
                 subject=self,
             )
@@ -327,8 +326,8 @@ class Bidirectional(Wrapper):
         differing = [n for n in alike if getattr(forward, n) != getattr(backward, n, None)]
         if differing or forward.go_backwards == backward.go_backwards:
             raise ArgumentError(
-                f"{self.label}: {backward.label} cannot be the backward layer; expected the "
-                f"opposite go_backwards and the same {', '.join(alike)} as {forward.label}.",
+                f"{self.label}: expected a backward layer with the opposite go_backwards and the "
+                f"same {', '.join(alike)} as {forward.label}, got {backward.label}.",
                 subject=self,
             )
 
@@ -340,7 +339,7 @@ class Bidirectional(Wrapper):
 
     @property
     def weights(self) -> list[Variable]:
-        """All weights: the forward layer's, then the backward layer's, also if one is frozen."""
+        """All weights: the forward layer's, then the backward layer's, even when frozen."""
         return [w for layer in self.wrapped for w in layer.weights]
 
     @property
@@ -367,13 +366,13 @@ class Bidirectional(Wrapper):
         initial_state: Tensors | None = None,
         constants: Tensors | None = None,
     ) -> Any:
-        """Run both layers and merge what they give.
+        """Run both layers and merge their outputs.
 
         Returns
         -------
         Tensor or list of Tensor
-            The merged output, or two with `merge_mode=None`; with `return_state` a list of these
-            and the states.
+            The merged output, or both outputs with `merge_mode=None`; with `return_state` a list of
+            these and the states.
         """
         parts = recurrent_inputs(inputs, initial_state, constants, self._num_constants)
         halves = self._halves(parts.states)
@@ -385,13 +384,13 @@ class Bidirectional(Wrapper):
         return unpack_singleton([*outputs, *forward[1:], *backward[1:]])
 
     def _halves(self, states: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
-        """Return the first states of the forward layer and those of the backward layer."""
+        """Split the initial states into those of the forward and those of the backward layer."""
         number = len(self.forward_layer.states)
         expected = number + len(self.backward_layer.states)
         if states and len(states) != expected:
             raise ArgumentError(
-                f"{self.label}: {len(states)} initial states came; expected {expected}: those of "
-                f"the forward layer, then those of the backward layer.",
+                f"{self.label}: expected {expected} initial states, first those of the forward "
+                f"layer, got {len(states)}.",
                 subject=self,
             )
         return states[:number], states[number:]
@@ -400,7 +399,7 @@ class Bidirectional(Wrapper):
     def _run(
         layer: Any, parts: RecurrentInputs, states: list[Tensor], mask: Masks, training: Training
     ) -> list[Tensor]:
-        """Return what one of the layers gives, as a list."""
+        """Return the outputs of one of the layers, as a list."""
         keywords = {
             "mask": first_mask(mask),
             "training": training,
@@ -433,7 +432,7 @@ class Bidirectional(Wrapper):
         return unpack_singleton([*outputs, *forward[1:], *backward[1:]])
 
     def compute_mask(self, inputs: Tensors, mask: Masks = None) -> Any:
-        """Return the mask of the sequence for each sequence that comes out."""
+        """Return the sequence's mask for each output that is a sequence."""
         output_mask = first_mask(mask) if self.return_sequences else None
         masks = [output_mask] * (2 if self.merge_mode is None else 1)
         states = [*self.forward_layer.states, *self.backward_layer.states]
@@ -447,7 +446,7 @@ class Bidirectional(Wrapper):
         return list(self.wrapped)
 
     def get_config(self) -> dict[str, Any]:
-        """Return what the constructor needs; values for the first weights are left out."""
+        """Return the constructor's arguments, without initial weights."""
         config = super().get_config()
         config.pop("weights", None)
         if self._has_own_backward_layer:
@@ -458,9 +457,9 @@ class Bidirectional(Wrapper):
 
 
 def _twin(layer: Any, direction: str, go_backwards: bool) -> Any:
-    """Return a new layer like this one, for one of the directions."""
+    """Return a new layer with the configuration of `layer`, for one of the directions."""
     with sharing_functions():
         config = layer.get_config()
-    name = layer.name.removeprefix("forward_")  # which the layer of a configuration may have
+    name = layer.name.removeprefix("forward_")  # a layer from a configuration may have it
     config.update(name=f"{direction}_{name}", go_backwards=go_backwards)
     return type(layer).from_config(config)

@@ -578,7 +578,7 @@ def _filled(
     known = _groups_of_layers(group, where)
     writer = _writer_of(group)
     if isinstance(model, Opaque) and not model.held:
-        model.hold_more(
+        model.add_inner_layers(
             {
                 name: opaque_files.part_of(model, name)
                 for name, inside in known.items()

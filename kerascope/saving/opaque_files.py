@@ -181,7 +181,7 @@ def hold_layers_of(file: Any, model: Layer) -> None:
         name = item.attrs.get("name", folder)
         if not any(folder.startswith(f"{outer}/") for outer in names):
             names[folder] = name.decode() if isinstance(name, bytes) else str(name)
-    model.hold_more({folder: part_of(model, name) for folder, name in names.items()})
+    model.add_inner_layers({folder: part_of(model, name) for folder, name in names.items()})
 
 
 def part_of(model: Layer, name: str) -> Any:

@@ -26,8 +26,8 @@ from kerascope.engine.network import Network
 from kerascope.errors import ConfigError, KerascopeError
 from kerascope.layers.opaque import (
     FileEntry,
-    KnownCall,
     Opaque,
+    RecordedCall,
     opaque_layer,
     opaque_layers,
     shape_given,
@@ -104,7 +104,7 @@ class LenientBuilder(Builder):
             return layer_registry.deserialize(entry)
         model = self.make_layer(entry)
         if isinstance(model, Opaque) and not isinstance(model, Network):
-            call = KnownCall(shapes_built_on(model._file.entry), [NOT_SAID])
+            call = RecordedCall(shapes_built_on(model._file.entry), [NOT_SAID])
             return opaque_layer(replace(model._file, calls=[call]), Model)
         return model
 
@@ -200,7 +200,7 @@ class LenientBuilder(Builder):
 
     def _say_shapes(self, layer: Any, number: int) -> None:
         """Give tensors of unknown shapes those that the file says or that can be inferred."""
-        calls: list[KnownCall] = self._entries.get(layer, {}).get("calls", [])
+        calls: list[RecordedCall] = self._entries.get(layer, {}).get("calls", [])
         for node in layer.inbound_nodes[number:]:
             index = node.node_index - sum(one.begins for one in layer.inbound_nodes)
             known = calls[index].outputs if 0 <= index < len(calls) else []
@@ -316,12 +316,12 @@ def shapes_built_on(entry: Config) -> list[Shape] | None:
     return None if shape is UNKNOWN else [shape]
 
 
-def calls_in_line(entries: list[Any]) -> list[list[KnownCall]]:
+def calls_in_line(entries: list[Any]) -> list[list[RecordedCall]]:
     """Return what a Sequential's configuration says of the calls of its layers."""
     shapes = [shapes_built_on(one) if isinstance(one, dict) else None for one in entries]
     found = []
     for own, behind in zip(shapes, [*shapes[1:], None], strict=True):
-        found.append([KnownCall(own, [((behind or [UNKNOWN])[0], None)])])
+        found.append([RecordedCall(own, [((behind or [UNKNOWN])[0], None)])])
     return found
 
 
@@ -352,9 +352,9 @@ def calls_in_graph(config: Config) -> dict[str, Any]:
             counts[name, node] = max(place + 1, counts.get((name, node), 1))
     return {
         name: [
-            KnownCall(shapes, [said.get((name, n, i), NOT_SAID) for i in range(counts[name, n])])
+            RecordedCall(shapes, [said.get((name, n, i), NOT_SAID) for i in range(counts[name, n])])
             if (name, n) in counts
-            else KnownCall(shapes, [NOT_SAID])
+            else RecordedCall(shapes, [NOT_SAID])
             for n, shapes in enumerate(calls)
         ]
         for name, calls in inputs.items()

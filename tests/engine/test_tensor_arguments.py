@@ -124,7 +124,7 @@ def test_attention_has_edges_from_query_value_and_key():
     ("make", "arguments", "message"),
     [
         (lambda: Dense(2), 2, "expected only its inputs by position, got 2 arguments"),
-        (lambda: MultiHeadAttention(2, 3), 1, "expected a query and a value.*layer\\(x, x\\)"),
+        (lambda: MultiHeadAttention(2, 3), 1, "expected a query, a value .*layer\\(x, x\\)"),
     ],
 )
 def test_wrong_number_of_tensors_is_refused(make, arguments, message):

@@ -348,13 +348,13 @@ def test_reshape_says_that_the_numbers_do_not_fill_the_target():
 
 @pytest.mark.parametrize("target", [(-1, -1), (0, 3), (-2, 3)])
 def test_reshape_refuses_a_bad_target(target):
-    with pytest.raises(ArgumentError, match="expected sizes above 0 and at most one -1"):
+    with pytest.raises(ArgumentError, match="target_shape with sizes above 0 and at most one -1"):
         Reshape(target)
 
 
 @pytest.mark.parametrize("dims", [(0, 1), (1, 1), (2, 3)])
 def test_permute_refuses_what_is_no_permutation(dims):
-    with pytest.raises(ArgumentError, match="expected the numbers 1 to 2, each once"):
+    with pytest.raises(ArgumentError, match="with the numbers 1 to 2, each once"):
         Permute(dims)
 
 
@@ -421,7 +421,7 @@ def test_configuration_of_a_lambda_says_what_to_do():
     with pytest.raises(ConfigError, match=r"custom_objects=\{'mine': function\}.*clone_model"):
         Lambda.from_config(config)
     config = Lambda(half, mask=lambda x, mask: mask, name="mine").get_config()
-    with pytest.raises(ConfigError, match="its mask was written as the byte code"):
+    with pytest.raises(ConfigError, match="a mask function with a name, got the byte code"):
         Lambda.from_config(config)
 
 

@@ -198,9 +198,9 @@ def test_spectral_normalization_refuses_to_be_trained(inside):
     model.compile("sgd", "mse")
     y = np.zeros(model.predict(x).shape)
     before = [w.copy() for w in model.get_weights()]
-    with pytest.raises(NotYetError, match="'spectral_normalization_1': .*in prediction alone"):
+    with pytest.raises(NotYetError, match="'spectral_normalization_1': .*in prediction only"):
         model.fit(x, y, verbose=0)
-    with pytest.raises(NotYetError, match="in prediction alone"):
+    with pytest.raises(NotYetError, match="in prediction only"):
         layer(x, training=True)
     for old, new in zip(before, model.get_weights(), strict=True):
         np.testing.assert_array_equal(old, new)
@@ -211,12 +211,12 @@ def test_spectral_normalization_refuses_to_be_trained(inside):
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: layers.SpectralNormalization(layers.Flatten())(ROWS), "has no weight 'kernel'"),
+        (lambda: layers.SpectralNormalization(layers.Flatten())(ROWS), "'kernel' .*, got Flatten"),
         (lambda: layers.SpectralNormalization(layers.Dense(2), 0), "power_iterations"),
         (lambda: layers.Pipeline([]), "expected a list of layers"),
         (lambda: layers.Pipeline([abs]), "expected a list of layers"),
-        (lambda: layers.MelSpectrogram(64, 16, 65), "sequence_length 65"),
-        (lambda: layers.MelSpectrogram(min_freq=9000), "min_freq 9000"),
+        (lambda: layers.MelSpectrogram(64, 16, 65), "sequence_length of at most .*, got 65"),
+        (lambda: layers.MelSpectrogram(min_freq=9000), "min_freq below .*, got 9000"),
     ],
 )
 def test_wrong_arguments_are_named(make, words):

@@ -138,17 +138,17 @@ def test_masks_of_embeddings_meet_in_an_add():
 
 @pytest.mark.parametrize("layer", [Add(name="m"), Concatenate(name="m"), Dot(1, name="m")])
 def test_merge_layer_wants_a_list_of_two(layer):
-    words = r"'m': a merge layer should be called on a list of at least 2 inputs; got one tensor"
+    words = r"'m': a merge layer should be called on a list of at least 2 inputs, got one tensor"
     with pytest.raises(ArgumentError, match=words):
         layer(Input((3,)))
-    with pytest.raises(ArgumentError, match="at least 2 inputs; got one tensor"):
+    with pytest.raises(ArgumentError, match="at least 2 inputs, got one tensor"):
         layer([Input((3,))])
     assert layer.inbound_nodes == []
 
 
 @pytest.mark.parametrize("layer", [Subtract(name="m"), Dot(1, name="m")])
 def test_subtract_and_dot_take_exactly_two(layer):
-    with pytest.raises(ArgumentError, match="exactly 2 inputs; got 3"):
+    with pytest.raises(ArgumentError, match="exactly 2 inputs, got 3"):
         layer([Input((3,)), Input((3,)), Input((3,))])
 
 
@@ -167,7 +167,7 @@ def test_sizes_that_do_not_fit_are_named():
 
 @pytest.mark.parametrize("axes", ["a", (1,), (1, 2, 3), None, (1, "b")])
 def test_dot_refuses_axes_that_are_no_ints(axes):
-    with pytest.raises(ArgumentError, match="expected an int or a pair of ints"):
+    with pytest.raises(ArgumentError, match="expected axes of one or two ints"):
         Dot(axes)
 
 

@@ -89,7 +89,7 @@ def test_frozen_layer_has_no_updates():
 
 def test_it_needs_the_size_of_its_axis_only():
     assert BatchNormalization(axis=1)(Input((3, None, None))).shape == (None, 3, None, None)
-    with pytest.raises(ShapeError, match=r"the size of axis -1 of .* is not known"):
+    with pytest.raises(ShapeError, match=r"expected a known size of axis -1"):
         BatchNormalization()(Input((3, None)))
 
 
@@ -122,7 +122,7 @@ def test_keras_1_keywords_are_translated_and_there_are_three_modes():
         {},
         "Zeros",
     )
-    with pytest.raises(ArgumentError, match="mode 3; expected 0 .each feature"):
+    with pytest.raises(ArgumentError, match="expected mode 0 .each feature.*, got 3"):
         BatchNormalization(mode=3)
 
 

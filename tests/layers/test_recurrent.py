@@ -109,7 +109,7 @@ def test_cell_can_be_called_like_a_layer():
     assert [y.shape for y in stack(x, [h, c])[1]] == [(3, 2)] * 2
     with pytest.raises(ArgumentError, match=r"got no states.*RNN\(cell\)"):
         LSTMCell(2)(x)
-    with pytest.raises(ArgumentError, match="1 states came; expected 2"):
+    with pytest.raises(ArgumentError, match="expected 2 states in one list, got 1"):
         LSTMCell(2)(x, [h])
 
 
@@ -276,7 +276,7 @@ def test_states_can_be_set_and_are_checked():
     values = [np.full((3, 2), 1.0), np.full((3, 2), 2.0)]
     layer.reset_states(values)
     assert [K.get_value(s).mean() for s in layer.states] == [1.0, 2.0]
-    with pytest.raises(ArgumentError, match="reset_states got 1 arrays; expected 2"):
+    with pytest.raises(ArgumentError, match="reset_states expected 2 arrays.*, got 1"):
         layer.reset_states(values[:1])
     with pytest.raises(ShapeError):
         layer.reset_states([np.zeros((3, 2)), np.zeros((2, 2))])
@@ -427,7 +427,7 @@ def test_updates_of_single_steps_need_an_unrolled_loop():
 
 
 def test_constants_need_a_cell_that_takes_them():
-    with pytest.raises(ArgumentError, match="RNN cell does not support constants; 1 came"):
+    with pytest.raises(ArgumentError, match="RNN cell does not support constants, got 1"):
         LSTM(2)(Input(shape=(5, 4)), constants=[Input(shape=(2,))])
 
 
@@ -489,17 +489,17 @@ def test_words_of_keras_1_are_understood():
 def test_input_without_a_time_axis_is_explained():
     layer = LSTM(4)
     for attempt in (lambda: layer(Input(shape=(3,))), lambda: layer(LSTM(2)(Input(shape=(5, 2))))):
-        with pytest.raises(ShapeError, match=r"expected 3: \(batch, time, features\).*return_seq"):
+        with pytest.raises(ShapeError, match=r"3 axes \(batch, time, features\).*return_seq"):
             attempt()
     assert not layer.built
-    with pytest.raises(ShapeError, match=r"has 4 axes .*TimeDistributed"):
+    with pytest.raises(ShapeError, match=r"got 4 .*TimeDistributed"):
         layer(Input(shape=(2, 3, 4)))
     layer(Input(shape=(5, 4)))
-    with pytest.raises(ShapeError, match="has 2 axes"):
+    with pytest.raises(ShapeError, match="got 2 "):
         layer(Input(shape=(4,)))
-    with pytest.raises(ShapeError, match=r"has 3 features .*expected 4, as when the layer was"):
+    with pytest.raises(ShapeError, match=r"expected 4 features .*as at the first call, got 3"):
         layer(Input(shape=(5, 3)))
-    with pytest.raises(ShapeError, match="holds no time step"):
+    with pytest.raises(ShapeError, match="at least 1 time step, got"):
         layer(np.zeros((2, 0, 4)))
     assert len(layer.inbound_nodes) == 1
 
@@ -514,7 +514,7 @@ def test_stateful_without_a_batch_size_is_explained():
 def test_stateful_layer_refuses_another_batch_size():
     layer = LSTM(2, stateful=True)
     layer(Input(batch_shape=(3, 5, 4)))
-    with pytest.raises(ShapeError, match="batches of 3 samples; 2 came"):
+    with pytest.raises(ShapeError, match="batches of 3 samples .*, got 2"):
         layer(X[:2])
 
 
@@ -522,10 +522,10 @@ def test_number_and_shape_of_initial_states_are_checked():
     x, h = Input(shape=(5, 4)), Input(shape=(3,))
     for attempt in (lambda y: y(x, initial_state=h), lambda y: y([x, h])):
         layer = LSTM(3)
-        with pytest.raises(ArgumentError, match="1 states came; expected 2"):
+        with pytest.raises(ArgumentError, match="expected 2 states in one list, got 1"):
             attempt(layer)
         assert not layer.built
-    with pytest.raises(ShapeError, match=r"state 0 has shape \(None, 3\)"):
+    with pytest.raises(ShapeError, match=r"expected state 0 .*, got \(None, 3\)"):
         GRU(2)(x, initial_state=h)
 
 

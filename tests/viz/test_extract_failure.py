@@ -44,8 +44,9 @@ def test_a_wrong_number_of_axes():
     h = Dense(3, name="h")(x)
     error, graph = failure_of(LSTM(2, name="reader"), h)
     box = failed_box(graph)
-    assert box.attrs["note"] == "input has 2 axes (None, 3)"
-    assert lines_of(box) == ["expected 3: (batch, time, features)", "got (None, 3)"]
+    expected = "expected an input with 3 axes (batch, time, features)"
+    assert box.attrs["note"] == f"{expected}, got 2 (None, 3)"
+    assert lines_of(box) == [expected, "got 2 (None, 3)"]
     made_at = str(box.attrs["detail"]).split("\n")[-1]
     assert re.fullmatch(r"made at test_extract_failure\.py, line \d+", made_at)
     assert arrows_of(graph) == [("x", "h"), ("h", "reader")]

@@ -1,4 +1,4 @@
-"""The layers that only Keras 1 has: TimeDistributedDense, Highway, MaxoutDense, SReLU and so on.
+"""The layers that only Keras 1 has: TimeDistributedDense, Highway, MaxoutDense, SReLU and others.
 
 They take the arguments of Keras 1 under their old names, as in `legacy.layers` of Keras 2.
 `kerascope.layers` imports them when one is first used. Layers that were only renamed after Keras 1
@@ -49,7 +49,7 @@ class TimeDistributedDense(Dense):
 
 
 class _WithWeights(Layer):
-    """Base of the dense layers: the arguments for kernels and biases in Keras 1's words."""
+    """Base of the dense layers of Keras 1: the arguments for kernels and biases."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class _WithWeights(Layer):
             kwargs["input_dim"] = input_dim
         super().__init__(**kwargs)
         self.init = init
-        initializers.get(init)  # a slip shows here, in the line that made it
+        initializers.get(init)  # an unknown name raises here, in the line that makes the layer
         self.W_regularizer = regularizers.get(W_regularizer)
         self.b_regularizer = regularizers.get(b_regularizer)
         self.W_constraint = constraints.get(W_constraint)
@@ -82,7 +82,7 @@ class _WithWeights(Layer):
         return self.add_weight(name, shape, initializer=first, **self._rules(name, "b"))
 
     def _rules(self, name: str, word: str) -> dict[str, Any]:
-        """Return penalty and constraint; those of the carry gate of a Highway have none."""
+        """Return penalty and constraint; the carry gate of a Highway has none."""
         if name.endswith("carry"):
             return {}
         return {
@@ -95,21 +95,21 @@ class _WithWeights(Layer):
         self.built = True
 
     def get_config(self) -> dict[str, Any]:
-        """Return the constructor's arguments; initial weights are no part of it."""
+        """Return the constructor's arguments, without initial weights."""
         config = super().get_config()
         config.pop("weights", None)
         return config
 
 
 class Highway(_WithWeights):
-    """A dense layer that lets a share of its input pass, and learns which share.
+    """A dense layer that passes on a fraction of its input, and learns which fraction.
 
     Parameters
     ----------
     init : str, callable or object
-        First values of both kernels.
+        Initial values of both kernels.
     activation : str or callable, optional
-        Of the dense part; None is `linear`.
+        Activation of the dense part; None is `linear`.
     weights : list of np.ndarray, optional
         Values for the weights when they are made.
     W_regularizer, b_regularizer : str, callable or object, optional
@@ -117,7 +117,7 @@ class Highway(_WithWeights):
     activity_regularizer : str, callable or object, optional
         Penalty on the output.
     W_constraint, b_constraint : str, callable or object, optional
-        What the optimizer applies to each new value of kernel and bias of the dense part.
+        Applied by the optimizer to each new value of kernel and bias of the dense part.
     bias : bool
         Whether biases are added.
     input_dim : int, optional
@@ -131,7 +131,7 @@ class Highway(_WithWeights):
 
         output = t * activation(inputs . W + b) + (1 - t) * inputs
 
-    `b_carry` begins with -2: at first most of the input passes.
+    `b_carry` starts at -2, so that most of the input passes at first.
 
     References
     ----------
@@ -185,14 +185,14 @@ class Highway(_WithWeights):
 
 
 class MaxoutDense(_WithWeights):
-    """The greatest of several dense layers, unit by unit: a convex function that is learnt.
+    """The maximum of several dense layers, unit by unit: a convex function that is trained.
 
     Parameters
     ----------
     output_dim : int
         Number of outputs.
     nb_feature : int
-        How many dense layers.
+        Number of dense layers.
     init, weights, W_regularizer, ..., input_dim, **kwargs
         As for `Highway`.
 
@@ -239,7 +239,7 @@ class MaxoutDense(_WithWeights):
         self._remember_input(input_shape)
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return the greatest of the dense layers' outputs."""
+        """Return the maximum of the dense layers' outputs."""
         outputs = K.dot(inputs, self.W)
         return K.max(outputs + self.b if self.bias else outputs, axis=1)
 
@@ -252,16 +252,16 @@ class MaxoutDense(_WithWeights):
 
 
 class ParametricSoftplus(LearntActivation):
-    """A softplus whose height and steepness are learnt: alpha * log(1 + exp(beta * x)).
+    """A softplus with trained height and steepness: alpha * log(1 + exp(beta * x)).
 
     Parameters
     ----------
     alpha_init, beta_init : float
-        First values of the weights `alpha` and `beta`.
+        Initial values of the weights `alpha` and `beta`.
     weights : list of np.ndarray, optional
         Values for them when they are made.
     shared_axes : list of int, optional
-        Axes along which one number counts for all places, counted from 1.
+        Axes along which a parameter is shared, counted from 1.
     **kwargs
         As for `Layer`.
 
@@ -305,23 +305,23 @@ class ParametricSoftplus(LearntActivation):
         return self.alpha * K.softplus(self.beta * inputs)
 
     def get_config(self) -> dict[str, Any]:
-        """Return the constructor's arguments; initial weights are no part of it."""
+        """Return the constructor's arguments, without initial weights."""
         config = super().get_config()
         config.pop("weights", None)
         return config
 
 
 class SReLU(LearntActivation):
-    """A unit of three straight pieces whose corners and outer slopes are learnt.
+    """A function of three straight pieces whose corners and outer slopes are trained.
 
     Parameters
     ----------
     t_left_init, t_right_init : str, callable or object
-        First place of the left corner, and of the right one's distance from it.
+        Initial position of the left corner, and initial distance of the right corner from it.
     a_left_init, a_right_init : str, callable or object
-        First slopes on the left and on the right.
+        Initial slopes on the left and on the right.
     shared_axes : list of int, optional
-        Axes along which one number counts for all places, counted from 1.
+        Axes along which a parameter is shared, counted from 1.
     **kwargs
         As for `Layer`.
 
@@ -370,7 +370,7 @@ class SReLU(LearntActivation):
         self.built = True
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return the inputs along three straight pieces."""
+        """Return the piecewise linear function of the inputs."""
         width = K.abs(self.t_right)
         above = inputs - self.t_left  # the left corner
         left = K.switch(K.greater(above, 0.0), above, self.a_left * above)
@@ -378,14 +378,14 @@ class SReLU(LearntActivation):
         return self.t_left + K.minimum(left, width) + self.a_right * beyond
 
 
-# --- recurrent layers that have their time step as a method ---------------------------------------
+# --- recurrent layers with their time step as a method --------------------------------------------
 #
-# Since Keras 2.1 the step is that of a cell, and `RNN` has the loop. Scripts that are older derive
-# from `Recurrent`; LSTM, GRU and SimpleRNN have its methods too (`LayerOfCell`).
+# Since Keras 2.1 a cell computes the step, and `RNN` has the loop. Older scripts derive from
+# `Recurrent`; LSTM, GRU and SimpleRNN have its methods too (`LayerOfCell`).
 
 
-class _OwnStep:
-    """What stands in the place of the cell of a layer that has its step itself."""
+class _StepOfLayer:
+    """The cell of a layer that computes its time step itself."""
 
     implementation = 1
 
@@ -398,18 +398,18 @@ class _OwnStep:
 
     @property
     def state_size(self) -> list[Any]:
-        """Sizes of a sample of each state: Keras 1 has all states like the output."""
+        """Shapes of the states without the batch: in Keras 1 all states are like the output."""
         layer = self.layer
-        if "states" not in vars(layer):  # it is being made: one state, of whatever size
+        if "states" not in vars(layer):  # during construction: one state, of any size
             return [1]
         return [layer.size_of_states()] * len(layer.states)
 
 
 class Recurrent(LayerOfCell):
-    """Base of recurrent layers that say themselves what happens in a time step.
+    """Base of recurrent layers that compute a time step themselves.
 
-    A subclass has the attribute `output_dim`, makes its weights in `build`, where it sets `states`
-    to a list of as many None as it has states, and has `step(x, states)`. It may have
+    A subclass has the attribute `output_dim`. Its `build` makes the weights and sets `states` to a
+    list with one None for each state. It defines `step(x, states)`, and may define
     `preprocess_input(x)`, `get_constants(x)` and `get_initial_states(x)` too.
 
     Parameters
@@ -419,7 +419,7 @@ class Recurrent(LayerOfCell):
     return_sequences, go_backwards, stateful, unroll : bool
         As for `RNN`.
     consume_less : {"cpu", "mem", "gpu"}
-        For the subclass to read; nothing here depends on it.
+        Read by subclasses only; it has no effect here.
     input_dim, input_length : int, optional
         Number of features and of time steps, if it is the first layer of a Sequential.
     **kwargs
@@ -428,7 +428,7 @@ class Recurrent(LayerOfCell):
     Notes
     -----
     Input (batch, time, features), output (batch, output_dim) or, with `return_sequences`, (batch,
-    time, output_dim). `step` gets one step of what `preprocess_input` returned, and a list: the
+    time, output_dim). `step` receives one step of the result of `preprocess_input`, and a list: the
     states, then the constants. Source: `keras.layers.recurrent.Recurrent` of Keras 1.2.
 
     Examples
@@ -461,7 +461,7 @@ class Recurrent(LayerOfCell):
         kwargs.update({name: value for name, value in first.items() if value is not None})
         RNN.__init__(
             self,
-            _OwnStep(self),
+            _StepOfLayer(self),
             return_sequences=return_sequences,
             go_backwards=go_backwards,
             stateful=stateful,
@@ -476,12 +476,12 @@ class Recurrent(LayerOfCell):
         self.built = True
 
     def step(self, x: Tensor, states: list[Any]) -> tuple[Tensor, list[Tensor]]:
-        """Compute one time step: a subclass says how.
+        """Compute one time step; a subclass must define it.
 
         Raises
         ------
         NotImplementedError
-            It does not.
+            The subclass does not define it.
         """
         raise NotImplementedError(
             f"{self.label}: has no step. Write step(self, x, states), which returns the output and "
@@ -489,31 +489,31 @@ class Recurrent(LayerOfCell):
         )
 
     def preprocess_input(self, x: Tensor) -> Tensor:
-        """Return the sequence whose time steps `step` gets: the input itself."""
+        """Return the sequence that `step` receives step by step: the input itself."""
         return x
 
     def get_constants(self, x: Tensor) -> list[Any]:
-        """Return what each step gets behind the states: nothing."""
+        """Return the constants passed to each step after the states (none)."""
         return []
 
     def size_of_states(self) -> Any:
-        """Return the size of a sample of each state, and of the output.
+        """Return the size of each state, and of the output, without the batch.
 
         Raises
         ------
         NotBuiltError
-            The subclass has not said it.
+            The subclass has no `output_dim`.
         """
         if not hasattr(self, "output_dim"):
             raise NotBuiltError(
-                f"{self.label}: has no output_dim; expected the number of its outputs. Set "
+                f"{self.label}: expected an attribute output_dim, the number of outputs. Set "
                 "self.output_dim in its __init__.",
                 subject=self,
             )
         return self.output_dim
 
     def get_config(self) -> dict[str, Any]:
-        """Return the constructor's arguments; initial weights are no part of it."""
+        """Return the constructor's arguments, without initial weights."""
         config = super().get_config()
         config.pop("weights", None)
         return config
@@ -527,7 +527,7 @@ class ConvRecurrent2D(Recurrent, ConvRNN2D):
     weights : list of np.ndarray, optional
         Values for the weights when they are made.
     nb_row, nb_col : int
-        Sizes of the kernels.
+        Rows and columns of the kernels.
     nb_filter : int
         Number of channels of the output and of the states.
     return_sequences, go_backwards, stateful : bool
@@ -540,8 +540,9 @@ class ConvRecurrent2D(Recurrent, ConvRNN2D):
     Notes
     -----
     Input (batch, time, rows, columns, channels), with "th" (batch, time, channels, rows, columns).
-    A subclass says by `border_mode` ("valid" or "same") and `subsample` (a pair) how great its
-    output is. Source: `keras.layers.convolutional_recurrent.ConvRecurrent2D` of Keras 1.2.
+    The attributes `border_mode` ("valid" or "same") and `subsample` (a pair) of a subclass decide
+    the size of its output. Source: `keras.layers.convolutional_recurrent.ConvRecurrent2D` of Keras
+    1.2.
     """
 
     border_mode = "valid"
@@ -571,17 +572,17 @@ class ConvRecurrent2D(Recurrent, ConvRNN2D):
         self.data_format = K.normalize_data_format(dim_ordering)
 
     def get_initial_states(self, x: Tensor) -> list[Tensor]:
-        """Return zeros for each state, of the shape of an output."""
+        """Return zeros for each state, with the shape of an output."""
         shape = self.shape_of_output(x.shape)
         zeros = K.sum(K.zeros_like(x), axis=(1, 2, 3, 4))
         return [self._repeated(zeros, shape) for _ in self.states]
 
     def shapes_of_states(self, input_shape: Shape) -> list[Shape]:
-        """Return the shape of a sample of each state."""
+        """Return the shape of each state, without the batch."""
         if not (self.nb_row and self.nb_col and self.nb_filter):
             raise NotBuiltError(
-                f"{self.label}: the shape of its states needs nb_row, nb_col and nb_filter; got "
-                f"{self.nb_row}, {self.nb_col}, {self.nb_filter}.",
+                f"{self.label}: expected nb_row, nb_col and nb_filter for the shape of its states, "
+                f"got {self.nb_row}, {self.nb_col}, {self.nb_filter}.",
                 subject=self,
             )
         is_first = self.data_format == "channels_first"
@@ -612,9 +613,9 @@ def time_distributed_dense(
     w : Tensor, shape (features, units)
     b : Tensor, shape (units,), optional
     dropout : float, optional
-        Share of the features that are dropped in training, the same ones in all time steps.
+        Fraction of the features that is dropped in training, the same in all time steps.
     input_dim, output_dim, timesteps : int, optional
-        Sizes that the shapes say as well.
+        Sizes that the shapes contain as well.
 
     Returns
     -------

@@ -21,7 +21,7 @@ from kerascope.backend.ops.windows import sizes_along_axes
 from kerascope.engine.base_layer import Layer
 from kerascope.errors import ArgumentError, ShapeError
 from kerascope.layers.arguments import positive_int
-from kerascope.layers.keras3.images import Factor, _beside_pixels, _RandomImages
+from kerascope.layers.keras3.images import Factor, _RandomImages, _with_pixel_axes
 from kerascope.layers.opaque import refused
 from kerascope.layers.ops import keras_ops as ops
 from kerascope.layers.ops.image import (
@@ -58,15 +58,15 @@ __all__ = [
 
 
 def rescaled(images: Tensor, before: Any, after: Any) -> Tensor:
-    """Return numbers between two others than before."""
+    """Rescale numbers from the range `before` to the range `after`."""
     share = (images - float(before[0])) / float(before[1] - before[0])
     return share * float(after[1] - after[0]) + float(after[0])
 
 
 def sorted_pair(where: str, pair: Any) -> list[Any]:
-    """Return two numbers, the lesser first; raise where they are something else."""
+    """Return two numbers in ascending order, or raise an error if they are not two numbers."""
     if not isinstance(pair, (list, tuple)) or len(pair) != 2 or pair[0] == pair[1]:
-        raise ArgumentError(f"{where} {pair!r}; expected two numbers, as (0, 255).")
+        raise ArgumentError(f"{where}: expected two numbers, such as (0, 255), got {pair!r}.")
     return sorted(pair)
 
 
@@ -74,9 +74,9 @@ def sorted_pair(where: str, pair: Any) -> list[Any]:
 
 
 class _Colors(_RandomImages):
-    """Base: one factor, and between which numbers the pixels lie."""
+    """Base: a factor, and the range of the pixels."""
 
-    lowest: ClassVar[float | None] = None  # of the pair that one number stands for
+    lowest: ClassVar[float | None] = None  # the first of the pair if one number is given
 
     def __init__(
         self,
@@ -92,15 +92,15 @@ class _Colors(_RandomImages):
 
 
 class RandomHue(_Colors):
-    """Turns the hue of each image's colors in either direction, as Keras 3's layer of that name.
+    """Shifts the hue of each image's colors in either direction, as Keras 3's layer of that name.
 
     Parameters
     ----------
     factor : float or pair of float
-        From 0 to 1: for each image a number between these, or between 0 and it, is drawn; half of
-        it is the part of the circle of colors by which the image is turned.
+        From 0 to 1: for each image a number between these, or between 0 and it, is drawn. Half of
+        it is the part of the circle of colors by which the hue is shifted.
     value_range : pair of float
-        Between which numbers the pixels lie.
+        Range of the pixels.
     data_format : {"channels_last", "channels_first"}, optional
         Default `K.image_data_format()`.
     seed : int, optional
@@ -111,7 +111,7 @@ class RandomHue(_Colors):
     Raises
     ------
     ArgumentError
-        The factor lies outside of 0 to 1.
+        The factor is outside 0 to 1.
     """
 
     factor_range = (0.0, 1.0)
@@ -153,30 +153,30 @@ class RandomSaturation(_Colors):
 
 
 class RandomColorDegeneration(_Colors):
-    """Mixes each image with its gray picture, as Keras 3's layer of that name.
+    """Mixes each image with its grayscale version, as Keras 3's layer of that name.
 
     Parameters
     ----------
     factor : float or pair of float
-        The share of gray is drawn between these, or between -factor and factor.
+        The fraction of gray is drawn between these, or between -factor and factor.
     value_range, data_format, seed, **kwargs : object
         As for `RandomHue`.
     """
 
     def changed(self, images: Tensor) -> Tensor:
         """Return the images, partly gray."""
-        share = _beside_pixels(self.drawn(images, self.factor))
+        share = _with_pixel_axes(self.drawn(images, self.factor))
         gray = rgb_to_grayscale(images, "channels_last")
         return K.clip(images + share * (gray - images), *self.value_range)
 
 
 class RandomSharpness(_Colors):
-    """Makes each image less or more sharp, as Keras 3's layer of that name.
+    """Blurs or sharpens each image, as Keras 3's layer of that name.
 
     Parameters
     ----------
     factor : float or pair of float
-        From 0 to 1: 0 is smoothed, 0.5 as it is, 1 sharper.
+        From 0 to 1: 0 blurs the image, 0.5 leaves it unchanged, 1 sharpens it.
     value_range, data_format, seed, **kwargs : object
         As for `RandomHue`.
     """
@@ -185,8 +185,8 @@ class RandomSharpness(_Colors):
     lowest = 0
 
     def changed(self, images: Tensor) -> Tensor:
-        """Return the images less or more sharp."""
-        times = _beside_pixels(self.drawn(images, self.factor)) * 2.0
+        """Return the images, blurred or sharpened."""
+        times = _with_pixel_axes(self.drawn(images, self.factor)) * 2.0
         channels = images.shape[-1]
         if channels is None:
             raise ShapeError(
@@ -207,7 +207,7 @@ class RandomPosterization(_Colors):
     Parameters
     ----------
     factor : int or pair of int
-        From 1 to 8, how many bits: below the second number, unless both are equal.
+        From 1 to 8: the number of bits, below the second number unless both are equal.
     value_range, data_format, seed, **kwargs : object
         As for `RandomHue`.
     """
@@ -219,19 +219,19 @@ class RandomPosterization(_Colors):
         """Return the images with fewer colors."""
         least, most = self.factor
         bits = K.clip(ops.floor(self.drawn(images, self.factor)), least, max(least, most - 1))
-        step = _beside_pixels(K.exp(K.round(8.0 - bits) * float(np.log(2.0))))
-        step = K.round(step)  # a power of two, without the roundings of exp
+        step = _with_pixel_axes(K.exp(K.round(8.0 - bits) * float(np.log(2.0))))
+        step = K.round(step)  # a power of two, without rounding errors of exp
         pixels = ops.floor(rescaled(images, self.value_range, (0, 255)))
         return rescaled(ops.floor(pixels / step) * step, (0, 255), self.value_range)
 
 
 class RandomInvert(_RandomImages):
-    """Inverts some images: the upper end of the range less the pixel, as Keras 3's layer does.
+    """Inverts some images: a pixel becomes the upper end of the range minus the pixel.
 
     Parameters
     ----------
     factor : float or pair of float
-        From 0 to 1: the chance of an image is drawn between these, or between 0 and it.
+        From 0 to 1: the probability for an image is drawn between these, or between 0 and it.
     value_range, seed, data_format, **kwargs : object
         As for `RandomHue`.
     """
@@ -253,7 +253,7 @@ class RandomInvert(_RandomImages):
     def changed(self, images: Tensor) -> Tensor:
         """Return the images, some of them inverted."""
         chance = self.drawn(images, self.factor)
-        is_inverted = _beside_pixels(self.drawn(images, (0.0, 1.0)) < chance)
+        is_inverted = _with_pixel_axes(self.drawn(images, (0.0, 1.0)) < chance)
         return ops.where(is_inverted, float(self.value_range[1]) - images, images)
 
 
@@ -263,7 +263,7 @@ class RandomGrayscale(_RandomImages):
     Parameters
     ----------
     factor : float
-        From 0 to 1: the chance of each image.
+        From 0 to 1: the probability for each image.
     data_format, seed, **kwargs : object
         As for `RandomHue`.
     """
@@ -283,7 +283,7 @@ class RandomGrayscale(_RandomImages):
 
     def changed(self, images: Tensor) -> Tensor:
         """Return the images, some of them gray."""
-        is_gray = _beside_pixels(self.drawn(images, (0.0, 1.0)) < self.factor)
+        is_gray = _with_pixel_axes(self.drawn(images, (0.0, 1.0)) < self.factor)
         return ops.where(is_gray, rgb_to_grayscale(images, "channels_last"), images)
 
     def get_config(self) -> dict[str, Any]:
@@ -299,10 +299,9 @@ class Solarization(_RandomImages):
 
     Parameters
     ----------
-    addition_factor, threshold_factor : float or pair of float
-        From 0 to 1. A number from the first of the pair to 255 times the second one is drawn for
-        each image, on a scale from 0 to 255: the one is added before, the other is the threshold.
-        One number stands for the pair (0, number).
+    From 0 to 1. For each image an offset and a threshold are drawn, on a scale from 0 to 255:
+    between the first of the pair and 255 times the second. The offset is added before the
+    comparison. One number means the pair (0, number).
     value_range, seed, **kwargs : object
         As for `RandomHue`.
     """
@@ -323,9 +322,9 @@ class Solarization(_RandomImages):
         self.value_range = sorted_pair(f"{self.label}: value_range", value_range)
 
     def changed(self, images: Tensor) -> Tensor:
-        """Return the images, bright pixels of them inverted."""
+        """Return the images with their bright pixels inverted."""
         added, threshold = (
-            _beside_pixels(self.drawn(images, (low, high * 255.0)))
+            _with_pixel_axes(self.drawn(images, (low, high * 255.0)))
             for low, high in (self.addition_factor, self.threshold_factor)
         )
         pixels = K.clip(rescaled(images, self.value_range, (0, 255)) + added, 0.0, 255.0)
@@ -341,16 +340,16 @@ class AutoContrast(Layer):
     Parameters
     ----------
     value_range : pair of float
-        Between which numbers the pixels lie.
+        Range of the pixels.
     data_format : {"channels_last"}, optional
-        Keras 3 stretches images whose channels come first along wrong axes: they are refused.
+        Keras 3 stretches channels-first images along wrong axes, so they are refused.
     **kwargs
         As for `Layer`.
 
     Raises
     ------
     ArgumentError
-        The channels come first.
+        `data_format` is "channels_first".
     """
 
     def __init__(
@@ -361,12 +360,12 @@ class AutoContrast(Layer):
         self.data_format = K.normalize_data_format(data_format)
         if self.data_format != "channels_last":
             raise ArgumentError(
-                f"{self.label}: data_format 'channels_first'; expected 'channels_last'. "
+                f"{self.label}: expected data_format 'channels_last', got 'channels_first'. "
                 f"Permute((2, 3, 1)) the images first."
             )
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return the images with all their contrast."""
+        """Return the images with full contrast."""
         images, back = channels_last(K.cast(inputs, self.dtype), self.data_format, self.label)
         pixels = rescaled(images, self.value_range, (0, 255))
         low, high = K.min(pixels, axis=[1, 2], keepdims=True), K.max(pixels, [1, 2], keepdims=True)
@@ -381,24 +380,24 @@ class AutoContrast(Layer):
         return input_shape
 
     def get_config(self) -> dict[str, Any]:
-        """Return the constructor's arguments, and `data_format` in any case."""
+        """Return the constructor's arguments, always with `data_format`."""
         return {**super().get_config(), "data_format": self.data_format}
 
 
 class RandomShear(_RandomImages):
-    """Slants each image about its first corner, as Keras 3's layer of that name.
+    """Shears each image about its first corner, as Keras 3's layer of that name.
 
     Parameters
     ----------
     x_factor, y_factor : float or pair of float
-        From 0 to 1: how many columns a row is moved against the next one, and how many rows a
-        column, in either direction.
+        From 0 to 1: by how many columns each row is shifted against the next row, and by how many
+        rows each column against the next, in either direction.
     interpolation : {"bilinear", "nearest"}
-        How pixels between pixels are computed.
+        How values between pixels are computed.
     fill_mode : {"reflect", "constant", "wrap", "nearest", "mirror"}
-        What stands outside of the image.
+        How pixels outside the image are filled.
     fill_value : float
-        What "constant" fills with.
+        Value for "constant".
     data_format, seed, **kwargs : object
         As for `RandomHue`.
     """
@@ -426,7 +425,7 @@ class RandomShear(_RandomImages):
         self.fill_value = fill_value
 
     def changed(self, images: Tensor) -> Tensor:
-        """Return the images, slanted."""
+        """Return the sheared images."""
         is_back = self.drawn(images, (0.0, 1.0)) > 0.5
         along_y, along_x = (self.drawn(images, f) for f in (self.y_factor, self.x_factor))
         x, y = (ops.where(is_back, -factor, factor) for factor in (along_x, along_y))
@@ -437,25 +436,25 @@ class RandomShear(_RandomImages):
         )
 
 
-# --- known in prediction alone --------------------------------------------------------------------
+# --- in prediction only ---------------------------------------------------------------------------
 
 
 class _UntrainedImages(_RandomImages):
-    """Base: images pass unchanged in prediction, and there is no training."""
+    """Base: images are unchanged in prediction, and training is not supported."""
 
     kernel_size: tuple[int, ...]
 
     def changed(self, images: Tensor) -> Tensor:
-        """Refuse, at the latest when numbers are wanted.
+        """Return a tensor that cannot be computed, since training is not supported.
 
         Raises
         ------
         NotYetError
-            The layer shall act.
+            If the layer is called on arrays.
         """
         words = (
-            f"{self.label}: kerascope knows this layer in prediction alone, where images pass "
-            f"unchanged. Say training=False, or prepare the data with NumPy before fit."
+            f"{self.label}: kerascope supports this layer in prediction only, where images pass "
+            f"unchanged. Use training=False, or prepare the data with NumPy before fit."
         )
         return refused(self, images, words)
 
@@ -476,11 +475,11 @@ def _untrained(
     Parameters
     ----------
     name, does : str
-        Of the class, and the beginning of its docstring.
+        Name of the class, and the beginning of its docstring.
     signature : callable
-        Has the arguments of the constructor.
+        A function with the arguments of the constructor.
     ranges : sequence of str
-        Arguments that are one number or two: see `_RandomImages.checked`.
+        Arguments that are one number or a pair: see `_RandomImages.checked`.
     """
     own = list(inspect.signature(signature).parameters.values())
     parameters = inspect.Signature([Parameter("self", Parameter.POSITIONAL_OR_KEYWORD), *own])
@@ -506,7 +505,7 @@ def _untrained(
     return type(name, (_UntrainedImages,), members)
 
 
-_DOCUMENTED = """{does}; known in prediction alone.
+_DOCUMENTED = """{does}; supported in prediction only.
 
     Parameters
     ----------
@@ -568,7 +567,7 @@ AugMix = _untrained(
     lambda value_range=_PIXELS, num_chains=3, chain_depth=3, factor=0.3, alpha=1.0, all_ops=True,
     interpolation="bilinear", seed=None, data_format=None, **kwargs: None,
 )  # fmt: skip
-# Keras 3.15 gives whole images in prediction, although it says that they have the new size.
+# Keras 3.15 returns whole images in prediction, although it states the new size.
 RandomCrop = _untrained(
     "RandomCrop",
     "Cuts a part out of the images of a batch, nothing in prediction",

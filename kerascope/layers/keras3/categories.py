@@ -46,21 +46,21 @@ MODES = ("one_hot", "multi_hot", "count")
 def check_mode(layer: Layer, mode: Any, sparse: bool, expected: Sequence[str] = MODES) -> Any:
     """Return an `output_mode` that is one of those expected."""
     if sparse:
-        raise RefusedError(f"{layer.label}: sparse=True: no tensor is sparse here. Leave it out.")
+        raise RefusedError(f"{layer.label}: sparse=True is not supported. Leave it out.")
     if mode not in expected:
         names = ", ".join(map(repr, expected))
-        raise ArgumentError(f"{layer.label}: output_mode {mode!r}; expected one of {names}.")
+        raise ArgumentError(f"{layer.label}: unknown output_mode {mode!r}. Use one of {names}.")
     return mode
 
 
 def shape_of_encoded(shape: Shape, mode: str, depth: int, label: str) -> Shape:
-    """Return the shape of what `encoded` makes of categories of a shape."""
+    """Return the output shape of `encoded` for categories of this shape."""
     if mode == "one_hot":
         return (*(shape[:-1] if len(shape) > 1 and shape[-1] == 1 else shape or (1,)), depth)
     if len(shape) > 2 and shape[-1] == 1:
         raise ShapeError(
-            f"{label}: categories have shape {shape}; expected a last axis of more than 1, along "
-            f"which they are marked together. Squeeze it, or use output_mode='one_hot'."
+            f"{label}: expected categories with a last axis longer than 1, which are marked "
+            f"together, got shape {shape}. Squeeze it, or use output_mode='one_hot'."
         )
     return (*shape[:-1], depth)
 
@@ -68,25 +68,26 @@ def shape_of_encoded(shape: Shape, mode: str, depth: int, label: str) -> Shape:
 def encoded(
     categories: Any, mode: str, depth: int, dtype: str, label: str, weights: Any = None
 ) -> Tensor:
-    """Return a row of `depth` numbers for each category, or for those along the last axis.
+    """Return a row of `depth` numbers for each category, or for all along the last axis together.
 
     Parameters
     ----------
     categories : Tensor or np.ndarray, of whole numbers
-        One that is not in [0, depth) is marked nowhere.
+        A category outside [0, depth) is not marked.
     mode : {"one_hot", "multi_hot", "count"}
-        A 1 for each category; for those along the last axis together; how often each is there.
+        "one_hot" marks each category by a 1 in its own row, "multi_hot" those along the last axis
+        in one row, and "count" counts them there.
     depth : int
     dtype : str
     label : str
-        What the layer is called in an error.
+        The layer's label in errors.
     weights : Tensor, optional
-        What each category counts instead of 1.
+        The number that each category adds to a count, instead of 1.
 
     Raises
     ------
     ShapeError
-        Several categories are wanted together, but the last of many axes has only one.
+        Categories along the last axis belong together, but it has only one of them.
     """
     shape = shape_of_encoded(categories.shape, mode, depth, label)
     rows = OneHot(depth, dtype)(categories)
@@ -101,16 +102,16 @@ def encoded(
 
 
 class CategoryEncoding(Layer):
-    """Marks categories, given as whole numbers, in rows of zeros.
+    """Marks categories, given as whole numbers, by ones in rows of zeros.
 
     Parameters
     ----------
     num_tokens : int
         Number of categories.
     output_mode : {"multi_hot", "one_hot", "count"}
-        What is marked: see `encoded`.
+        How they are marked: see `encoded`.
     sparse : bool
-        Keras 3's; only False is possible here.
+        An argument of Keras 3; only False is supported.
     **kwargs
         As for `Layer`.
 
@@ -132,7 +133,7 @@ class CategoryEncoding(Layer):
         self.output_mode = check_mode(self, output_mode, sparse)
 
     def call(self, inputs: Tensor, count_weights: Tensor | None = None) -> Tensor:
-        """Return the marked rows; `count_weights` is what each category counts instead of 1."""
+        """Return the marked rows; `count_weights` are added to the counts instead of 1."""
         if count_weights is not None:
             if self.output_mode != "count":
                 raise ArgumentError(f"{self.label}: count_weights need output_mode='count'.")
@@ -147,29 +148,30 @@ class CategoryEncoding(Layer):
 
 
 class Discretization(Layer):
-    """Says in which of several intervals each number lies.
+    """Returns for each number the index of the interval that contains it.
 
     Parameters
     ----------
     bin_boundaries : list of float, optional
-        Where the intervals end: n borders make n + 1 of them. A border belongs to the right one.
+        Boundaries of the intervals: n boundaries make n + 1 intervals. Each belongs to the
+        interval on its right.
     num_bins : int, optional
-        Instead of borders: how many intervals `adapt` shall make, with equally many numbers in
-        each.
+        Instead of boundaries: the number of intervals that `adapt` makes, with equally many numbers
+        in each.
     epsilon : float
-        How exactly: the shares of numbers are right up to this.
+        Precision: the fractions of numbers are right up to this error.
     output_mode : {"int", "one_hot", "multi_hot", "count"}
-        Numbers of intervals, or rows in which they are marked: see `CategoryEncoding`.
+        Indices of intervals, or rows in which they are marked: see `CategoryEncoding`.
     sparse : bool
-        Keras 3's; only False is possible here.
+        An argument of Keras 3; only False is supported.
     **kwargs
         As for `Layer`.
 
     Raises
     ------
     ArgumentError
-        Both or neither of `bin_boundaries` and `num_bins` are given; or it is called without
-        borders.
+        Both or neither of `bin_boundaries` and `num_bins` are given, or the layer is called without
+        boundaries.
 
     Examples
     --------
@@ -189,19 +191,19 @@ class Discretization(Layer):
         super().__init__(**kwargs)
         given = bin_boundaries is not None
         if given == (num_bins is not None) and not given:
-            raise ArgumentError(f"{self.label}: expected bin_boundaries or num_bins.")
+            raise ArgumentError(f"{self.label}: expected either bin_boundaries or num_bins.")
         self.output_mode = check_mode(self, output_mode, sparse, ("int", *MODES))
         self.bin_boundaries = None if bin_boundaries is None else [float(x) for x in bin_boundaries]
         self.num_bins, self.epsilon = num_bins, epsilon
 
     def adapt(self, data: Any) -> None:
-        """Take borders from an array of numbers, so that equally many lie in each interval.
+        """Compute boundaries from an array, with equally many of its numbers in each interval.
 
-        Of the sorted numbers every n-th is kept, about 1 / epsilon of them; a border lies between
-        two of these as its share lies between theirs.
+        Every n-th of the sorted numbers is kept, about 1 / epsilon of them. Boundaries are
+        interpolated linearly between two of these.
         """
         if self.num_bins is None:
-            raise ArgumentError(f"{self.label}: adapt, but bin_boundaries were given.")
+            raise ArgumentError(f"{self.label}: cannot adapt, since bin_boundaries were given.")
         numbers = np.sort(np.asarray(data, "float32"), axis=None)
         step = max(int(numbers.size / (1.0 / self.epsilon)), 1)
         kept = numbers[step - 1 :: step]
@@ -213,9 +215,9 @@ class Discretization(Layer):
         self.bin_boundaries = np.interp(wanted, shares, kept).tolist()
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return the number of the interval for each number, or the marked rows."""
+        """Return the index of the interval for each number, or the marked rows."""
         if self.bin_boundaries is None:
-            raise ArgumentError(f"{self.label}: has no borders yet. Call adapt(data) first.")
+            raise ArgumentError(f"{self.label}: has no boundaries yet. Call adapt(data) first.")
         places = digitize(inputs, np.asarray(self.bin_boundaries, "float32"))
         if self.output_mode == "int":
             return places
@@ -231,33 +233,33 @@ _LOOKUP_MODES = ("int", *MODES, "tf_idf")
 
 
 class _OnArrays(Layer):
-    """Base: a layer that is called on arrays alone; `_looked_up` says what comes out."""
+    """Base of layers that are called on arrays only; `_look_up` computes the output."""
 
-    def _looked_up(self, inputs: np.ndarray) -> np.ndarray:
-        raise NotImplementedError(f"{type(self).__name__} does not define _looked_up")
+    def _look_up(self, inputs: np.ndarray) -> np.ndarray:
+        raise NotImplementedError(f"{type(self).__name__} must define _look_up(inputs).")
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-        """Return what the layer makes of a list or an array.
+        """Return the output for a list or an array.
 
         Raises
         ------
         NotYetError
-            A symbolic tensor came.
+            `inputs` is a symbolic tensor.
         """
         if isinstance(inputs, Tensor):
             raise NotYetError(
-                f"{self.label}: looks up what stands in lists and arrays; got the symbolic tensor "
+                f"{self.label}: expected a list or an array, got the symbolic tensor "
                 f"{inputs.name!r}. Call it on the data: model.fit(layer(data), ...).",
                 subject=self,
             )
-        return self._looked_up(np.asarray(inputs))
+        return self._look_up(np.asarray(inputs))
 
 
 class _Lookup(_OnArrays):
-    """Base of the two lookups; a subclass says of what type its tokens are.
+    """Base of the two lookups; a subclass defines the type of its tokens.
 
-    A vocabulary begins with the mask token, if there is one and whole numbers are to come out, and
-    the tokens that stand for all others; then come the known ones.
+    A vocabulary begins with the mask token, if there is one and the outputs are whole numbers. It
+    continues with the tokens for unknown inputs, then the known tokens.
     """
 
     def __init__(
@@ -291,14 +293,14 @@ class _Lookup(_OnArrays):
             self.set_vocabulary(vocabulary, idf_weights)
 
     def _keywords_of_keras(self, kwargs: dict[str, Any]) -> None:
-        """Take out the keywords of Keras 3 that change nothing here."""
+        """Remove the keywords of Keras 3 that change nothing here."""
         kwargs.pop("vocabulary_size", None)
         if kwargs.pop("salt", None) is not None:
-            raise RefusedError(f"{type(self).__name__}: salt: hashes with salt are not here.")
+            raise RefusedError(f"{type(self).__name__}: salt is not supported. Leave it out.")
 
     def _tokens_of(self, array: np.ndarray) -> np.ndarray:
         """Return the tokens in an array, or raise DtypeError if they are of another type."""
-        raise NotImplementedError(f"{type(self).__name__} does not define _tokens_of")
+        raise NotImplementedError(f"{type(self).__name__} must define _tokens_of(array).")
 
     def _place_of_unknown(self, token: Any) -> int:
         return 0
@@ -315,24 +317,24 @@ class _Lookup(_OnArrays):
         return [*(self._special if include_special_tokens else []), *(self.vocabulary or [])]
 
     def vocabulary_size(self) -> int:
-        """Return the number of tokens, the special ones among them."""
+        """Return the number of tokens, including the special ones."""
         return len(self.get_vocabulary())
 
     def set_vocabulary(self, vocabulary: Any, idf_weights: Any = None) -> None:
-        """Take a list of tokens, or the path of a file with one on each line.
+        """Set the vocabulary to a list of tokens, or to a file with one token on each line.
 
         Parameters
         ----------
         vocabulary : list, array, str or Path
-            With the special tokens before the others, or without them.
+            With the special tokens first, or without them.
         idf_weights : list of float, optional
-            Of each token: what "tf_idf" multiplies its count with.
+            The factor of each token's count in "tf_idf".
 
         Raises
         ------
         ArgumentError
-            A token comes twice, a special one stands among the others, there are more than
-            `max_tokens`, or weights are missing or not wanted.
+            A token occurs twice, a special token is among the others, there are more than
+            `max_tokens`, or weights are missing or not used.
         """
         if isinstance(vocabulary, (str, Path)):
             vocabulary = Path(vocabulary).read_text("utf-8").splitlines()
@@ -345,18 +347,18 @@ class _Lookup(_OnArrays):
         ):
             raise ArgumentError(
                 f"{self.label}: expected as many idf_weights as tokens with output_mode='tf_idf', "
-                f"and none else."
+                f"and otherwise none."
             )
         twice = [token for token, count in Counter([*tokens, *set(special)]).items() if count > 1]
         if twice:
             raise ArgumentError(
-                f"{self.label}: the vocabulary has {printable(str(twice[0]))!r} twice, or "
-                f"a special token {special} behind others. Leave it out."
+                f"{self.label}: the vocabulary contains {printable(str(twice[0]))!r} twice, or a "
+                f"special token {special} after others. Leave it out."
             )
         if self.max_tokens is not None and len(tokens) + len(special) > self.max_tokens:
             raise ArgumentError(
-                f"{self.label}: {len(tokens)} tokens and {len(special)} special ones; expected at "
-                f"most max_tokens={self.max_tokens}."
+                f"{self.label}: expected at most max_tokens={self.max_tokens} tokens, got "
+                f"{len(tokens)} and {len(special)} special ones."
             )
         self._hold(tokens, None if idf_weights is None else [float(x) for x in idf_weights])
         self._is_given = True
@@ -367,24 +369,24 @@ class _Lookup(_OnArrays):
         has_mask = self.mask_token is not None
         self._first_unknown = int(has_mask and self.output_mode == "int")
         if has_mask:
-            self._places[self.mask_token] = self._first_unknown - 1  # marked nowhere, or 0
+            self._places[self.mask_token] = self._first_unknown - 1  # not marked, or 0
         self._places.pop(self.oov_token, None)
 
     def adapt(self, data: Any, batch_size: int | None = None, steps: int | None = None) -> None:
-        """Make the vocabulary of the tokens in data, the most frequent ones first.
+        """Make the vocabulary from the tokens in data, the most frequent first.
 
         Parameters
         ----------
         data : list or array
             Each entry of the first axis is a document, for "tf_idf".
         batch_size, steps : int, optional
-            Keras 3's, which change nothing.
+            Arguments of Keras 3 without effect.
         """
         tokens = self._tokens_of(np.asarray(data))
         self.adapt_documents(tokens.reshape(len(tokens), -1).tolist())
 
     def adapt_documents(self, documents: Iterable[Sequence[Any]]) -> None:
-        """Make the vocabulary of lists of tokens; see `adapt`.
+        """Make the vocabulary from lists of tokens; see `adapt`.
 
         Raises
         ------
@@ -392,7 +394,7 @@ class _Lookup(_OnArrays):
             A vocabulary was given.
         """
         if self._is_given:
-            raise ArgumentError(f"{self.label}: adapt, but a vocabulary was given.")
+            raise ArgumentError(f"{self.label}: cannot adapt, since a vocabulary was given.")
         documents = list(documents)
         counts = Counter(token for document in documents for token in document)
         for token in (self.mask_token, self.oov_token):
@@ -407,7 +409,7 @@ class _Lookup(_OnArrays):
 
     # --- looking up -------------------------------------------------------------------------------
 
-    def _looked_up(self, inputs: np.ndarray) -> np.ndarray:
+    def _look_up(self, inputs: np.ndarray) -> np.ndarray:
         if self.vocabulary is None:
             raise ArgumentError(f"{self.label}: has no vocabulary yet. Call adapt(data) first.")
         if self.invert:
@@ -421,7 +423,7 @@ class _Lookup(_OnArrays):
         Raises
         ------
         ArgumentError
-            One is not in the vocabulary, and there is no number for such ones.
+            A token is not in the vocabulary, and unknown tokens have no index.
         """
         distinct, which = np.unique(tokens, return_inverse=True)
         known, found = self._places, []
@@ -436,7 +438,7 @@ class _Lookup(_OnArrays):
         return np.array(found, "int64")[which].reshape(tokens.shape)
 
     def encoded(self, places: np.ndarray) -> np.ndarray:
-        """Return numbers of tokens as `output_mode` wants them."""
+        """Return token numbers in the form of `output_mode`."""
         if self.output_mode == "int":
             return places
         has_weights = self.output_mode == "tf_idf"
@@ -455,31 +457,31 @@ class _Lookup(_OnArrays):
 
 
 class StringLookup(_Lookup):
-    """Numbers for words, by a vocabulary that is given or taken from data.
+    """Maps words to numbers, by a vocabulary that is given or made from data.
 
     Parameters
     ----------
     max_tokens : int, optional
-        Size of the vocabulary at most, with the special tokens.
+        Maximum size of the vocabulary, including the special tokens.
     num_oov_indices : {0, 1}
-        Whether there is a number for words that the vocabulary has not.
+        Whether there is a number for words that are not in the vocabulary.
     mask_token : str, optional
-        The word that stands for nothing: 0.
+        The word for padding, which becomes 0.
     oov_token : str
-        What stands for unknown words when `invert` is on.
+        The word returned for unknown words if `invert` is True.
     vocabulary : list of str or path, optional
-        Instead of `adapt`.
+        Used instead of `adapt`.
     idf_weights : list of float, optional
         See `set_vocabulary`.
     invert : bool
-        Whether words are returned for numbers.
+        Whether numbers are mapped to words.
     output_mode : {"int", "one_hot", "multi_hot", "count", "tf_idf"}
         Numbers, or rows of the size of the vocabulary: see `CategoryEncoding`; "tf_idf" is a count
         times log(1 + documents / (1 + documents with the word)).
     pad_to_max_tokens : bool
-        Whether these rows have the size `max_tokens` anyway.
+        Whether these rows always have the size `max_tokens`.
     sparse, encoding : object
-        Keras 3's; only False and "utf-8" are possible here.
+        Arguments of Keras 3; only False and "utf-8" are supported.
     **kwargs
         As for `Layer`.
 
@@ -506,8 +508,8 @@ class StringLookup(_Lookup):
     ) -> None:
         if num_oov_indices > 1 or encoding != "utf-8":
             raise RefusedError(
-                f"StringLookup: num_oov_indices={num_oov_indices}, encoding={encoding!r}; expected "
-                f"0 or 1, and 'utf-8': words are not hashed here."
+                f"StringLookup: expected num_oov_indices 0 or 1 and encoding 'utf-8', since words "
+                f"are not hashed, got {num_oov_indices} and {encoding!r}."
             )
         kwargs.pop("oov_method", None)
         super().__init__(
@@ -520,18 +522,18 @@ class StringLookup(_Lookup):
 
 
 class IntegerLookup(_Lookup):
-    """Numbers from 0 on for whole numbers of any size, as `StringLookup` has them for words.
+    """Maps whole numbers of any size to numbers from 0 on, as `StringLookup` maps words.
 
     Parameters
     ----------
     max_tokens, mask_token, vocabulary, idf_weights, invert, output_mode, pad_to_max_tokens, sparse
         As for `StringLookup`.
     num_oov_indices : int
-        How many numbers there are for unknown ones: x has the one of x modulo this.
+        How many numbers there are for unknown inputs: x becomes number x modulo this.
     oov_token : int
-        What stands for unknown ones when `invert` is on.
+        The number returned for unknown inputs if `invert` is True.
     vocabulary_dtype, oov_method : str
-        Keras 3's; only "int64" and "floormod" are possible here.
+        Arguments of Keras 3; only "int64" and "floormod" are supported.
     **kwargs
         As for `Layer`.
 
@@ -559,8 +561,8 @@ class IntegerLookup(_Lookup):
     ) -> None:
         if vocabulary_dtype != "int64" or oov_method != "floormod":
             raise RefusedError(
-                f"IntegerLookup: vocabulary_dtype={vocabulary_dtype!r}, oov_method={oov_method!r}; "
-                f"expected 'int64' and 'floormod'."
+                f"IntegerLookup: expected vocabulary_dtype 'int64' and oov_method 'floormod', "
+                f"got {vocabulary_dtype!r} and {oov_method!r}."
             )
         super().__init__(
             max_tokens, num_oov_indices, mask_token, oov_token, vocabulary, idf_weights, invert,
@@ -578,12 +580,12 @@ class IntegerLookup(_Lookup):
 
 
 def as_text(array: np.ndarray, label: str) -> np.ndarray:
-    """Return an array of texts, which may be bytes in UTF-8.
+    """Return an array of texts; bytes are decoded as UTF-8.
 
     Raises
     ------
     DtypeError
-        It holds something else.
+        The array contains something else.
     """
     if array.dtype.kind == "S":
         return np.char.decode(array, "utf-8")
@@ -616,23 +618,23 @@ class TextVectorization(_OnArrays):
     Parameters
     ----------
     max_tokens : int, optional
-        Size of the vocabulary at most, with its special tokens: "" for nothing (0, where numbers
-        come out) and "[UNK]" for unknown words.
+        Maximum size of the vocabulary, including its special tokens: "" for padding (0, only with
+        output_mode "int") and "[UNK]" for unknown words.
     standardize : str or callable, optional
         "lower_and_strip_punctuation", "lower", "strip_punctuation", None, or a function from an
         array of texts to another.
     split : {"whitespace", "character", None} or callable
         None leaves each text whole; a function returns a list of words for each text.
     ngrams : int or tuple of int, optional
-        Whether groups of neighbouring words are taken too: up to so many, or of these sizes.
+        Groups of neighbouring words to add: of up to this many words, or of these sizes.
     output_mode : {"int", "multi_hot", "count", "tf_idf"}
         As for `StringLookup`.
     output_sequence_length : int, optional
-        With "int": rows are cut, or filled up with 0, to this length; else to the longest.
+        With "int": rows are cut, or padded with 0, to this length; default: to the longest.
     pad_to_max_tokens, vocabulary, idf_weights, sparse, encoding : object
         As for `StringLookup`.
     ragged : bool
-        Keras 3's; only False is possible here.
+        An argument of Keras 3; only False is supported.
     **kwargs
         As for `Layer`.
 
@@ -673,7 +675,7 @@ class TextVectorization(_OnArrays):
         ):
             if not callable(value) and value not in [*known]:
                 raise ArgumentError(
-                    f"{self.label}: {argument} {value!r}; expected a function or one of "
+                    f"{self.label}: unknown {argument} {value!r}. Use a function or one of "
                     f"{', '.join(map(repr, known))}."
                 )
         if output_sequence_length is not None and output_mode != "int":
@@ -690,7 +692,7 @@ class TextVectorization(_OnArrays):
 
     @property
     def vocabulary(self) -> list[str] | None:
-        """The words without the special ones; None before there is a vocabulary."""
+        """The words without the special tokens; None before there is a vocabulary."""
         return self._lookup_layer.vocabulary
 
     @property
@@ -703,7 +705,7 @@ class TextVectorization(_OnArrays):
         return self._lookup_layer.get_vocabulary(include_special_tokens)
 
     def vocabulary_size(self) -> int:
-        """Return the number of words, the special ones among them."""
+        """Return the number of words, including the special tokens."""
         return self._lookup_layer.vocabulary_size()
 
     def set_vocabulary(self, vocabulary: Any, idf_weights: Any = None) -> None:
@@ -711,7 +713,7 @@ class TextVectorization(_OnArrays):
         self._lookup_layer.set_vocabulary(vocabulary, idf_weights)
 
     def adapt(self, data: Any, batch_size: int | None = None, steps: int | None = None) -> None:
-        """Make the vocabulary of the words in texts, the most frequent ones first."""
+        """Make the vocabulary from the words in texts, the most frequent first."""
         documents = self._words(np.asarray(data))
         if isinstance(documents, np.ndarray):
             self._lookup_layer.adapt(documents)
@@ -719,7 +721,7 @@ class TextVectorization(_OnArrays):
             self._lookup_layer.adapt_documents(documents)
 
     def _words(self, texts: np.ndarray) -> Any:
-        """Return the lists of words of texts, or the texts themselves if they are not split."""
+        """Return a list of words for each text, or the texts themselves if they are not split."""
         texts = as_text(texts, self.label)
         if callable(self.standardize):
             texts = as_text(np.asarray(self.standardize(texts)), self.label)
@@ -730,7 +732,7 @@ class TextVectorization(_OnArrays):
             return texts
         if texts.ndim > 2 or (texts.ndim == 2 and texts.shape[1] != 1):
             raise ArgumentError(
-                f"{self.label}: texts have shape {texts.shape}; expected (texts,) or (texts, 1).",
+                f"{self.label}: expected texts of shape (texts,) or (texts, 1), got {texts.shape}.",
                 subject=self,
             )
         texts = texts.ravel()
@@ -746,7 +748,7 @@ class TextVectorization(_OnArrays):
             for words in lists
         ]
 
-    def _looked_up(self, inputs: np.ndarray) -> np.ndarray:
+    def _look_up(self, inputs: np.ndarray) -> np.ndarray:
         words = self._words(inputs)
         lookup = self._lookup_layer
         if isinstance(words, np.ndarray):
@@ -755,7 +757,7 @@ class TextVectorization(_OnArrays):
         width = max(map(len, words), default=0)
         width = self.output_sequence_length or (width if is_int else max(width, 1))
         rows = np.full((len(words), width), 0 if is_int else -1, "int64")
-        lookup(np.array([""]))  # says so if there is no vocabulary yet
+        lookup(np.array([""]))  # raises an error before there is a vocabulary
         places = lookup.places(np.array([word for line in words for word in line], str))
         starts = np.cumsum([0, *map(len, words)])
         for row, start, end in zip(rows, starts[:-1], starts[1:], strict=True):

@@ -50,7 +50,7 @@ Factor = float | Sequence[float]
 
 
 class _OfSize(Layer):
-    """Base: images of a certain number of rows and columns come out."""
+    """Base: the output images have a given number of rows and columns."""
 
     def __init__(
         self, height: int, width: int, data_format: str | None = None, **kwargs: Any
@@ -73,16 +73,16 @@ class Resizing(_OfSize):
     Parameters
     ----------
     height, width : int
-        What comes out.
+        Size of the output.
     interpolation : {"bilinear", "nearest", "bicubic", "lanczos3", "lanczos5"}
-        How pixels between pixels are computed.
+        How values between pixels are computed.
     crop_to_aspect_ratio, pad_to_aspect_ratio : bool
-        Whether first the middle is cut out, or a border added, so that nothing is stretched.
+        Whether the middle is cut out, or a border added, so that nothing is distorted.
     fill_mode : {"constant"}
     fill_value : float
-        What the border is filled with.
+        Value of the border.
     antialias : bool
-        Whether a smaller image is made of means.
+        Whether a smaller image is computed from means of pixels.
     data_format : {"channels_last", "channels_first"}, optional
         Default `K.image_data_format()`.
     **kwargs
@@ -131,7 +131,7 @@ class CenterCrop(_OfSize):
     Parameters
     ----------
     height, width : int
-        What comes out.
+        Size of the output.
     data_format : {"channels_last", "channels_first"}, optional
         Default `K.image_data_format()`.
     **kwargs
@@ -160,7 +160,7 @@ class CenterCrop(_OfSize):
                 size = (self.height, self.width)
                 return resize(x, size, crop_to_aspect_ratio=True, data_format=self.data_format)
         else:
-            top = left = 0  # crop_images says what is missing
+            top = left = 0  # crop_images raises the error
         return crop_images(
             x, top, left, target_height=self.height, target_width=self.width,
             data_format=self.data_format,
@@ -171,7 +171,7 @@ class CenterCrop(_OfSize):
 
 
 class _RandomImages(Layer):
-    """Base: a subclass says in `changed` what becomes of a batch in training."""
+    """Base: a subclass changes a batch in `changed`, in training."""
 
     factor_range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
 
@@ -190,7 +190,7 @@ class _RandomImages(Layer):
         Raises
         ------
         ArgumentError
-            It lies outside of the layer's range.
+            A number is outside the layer's range.
         """
         if isinstance(factor, (list, tuple)):
             pair = tuple(factor)
@@ -199,15 +199,15 @@ class _RandomImages(Layer):
         least, most = self.factor_range
         if len(pair) != 2 or not least <= min(pair) <= max(pair) <= most:
             raise ArgumentError(
-                f"{self.label}: {word} {factor!r}; expected one or two numbers from {least} to "
-                f"{most}."
+                f"{self.label}: expected {word} as one or two numbers from {least} to {most}, got "
+                f"{factor!r}."
             )
         return (min(pair), max(pair))
 
     def drawn(self, images: Tensor, pair: Sequence[float]) -> Tensor:
-        """Return a number between two for each image, of shape (batch, 1).
+        """Draw a number between two others for each image, of shape (batch, 1).
 
-        With a seed, each call on arrays draws other numbers, in an order that the seed decides.
+        With a seed, each call on arrays draws other numbers, in an order that the seed determines.
         """
         self._draws += 1
         seed = None if self.seed is None else (self.seed * 1009 + self._draws) % 2**31
@@ -215,15 +215,15 @@ class _RandomImages(Layer):
         return K.random_uniform((ops.shape(images)[0], 1), low, high, images.dtype, seed)
 
     def changed(self, images: Tensor) -> Tensor:
-        """Return a batch, whose channels are the last axis, as it is in training."""
-        raise NotImplementedError(f"{type(self).__name__} does not define changed")
+        """Return a batch with channels last, changed as in training."""
+        raise NotImplementedError(f"{type(self).__name__} must define changed(images).")
 
     def call(self, inputs: Tensor, training: Training = None) -> Tensor:
-        """Return the images, in training changed at random."""
+        """Return the images; in training, changed at random."""
         if phase_is_open():
             training = True
         if not is_eager():
-            self._draws = 0  # so that a model made again draws the same
+            self._draws = 0  # so that a model made again draws the same numbers
         inputs = K.cast(inputs, self.dtype)
         images, back = channels_last(inputs, self.data_format, self.label)
         return K.in_train_phase(lambda: back(self.changed(images)), inputs, training)
@@ -233,22 +233,22 @@ class _RandomImages(Layer):
         return input_shape
 
     def get_config(self) -> dict[str, Any]:
-        """Return the constructor's arguments, and `data_format` in any case."""
+        """Return the constructor's arguments, always with `data_format`."""
         return {**super().get_config(), "data_format": self.data_format}
 
 
-def _beside_pixels(numbers: Tensor) -> Tensor:
+def _with_pixel_axes(numbers: Tensor) -> Tensor:
     """Return (batch, 1) as (batch, 1, 1, 1)."""
     return K.expand_dims(K.expand_dims(numbers, -1), -1)
 
 
 class RandomFlip(_RandomImages):
-    """Mirrors each image with a chance of one half.
+    """Flips each image with probability 1/2.
 
     Parameters
     ----------
     mode : {"horizontal_and_vertical", "horizontal", "vertical"}
-        Left and right, up and down, or each by itself.
+        Left and right, upside down, or each independently.
     seed : int, optional
         Makes the choices repeatable.
     data_format : {"channels_last", "channels_first"}, optional
@@ -269,10 +269,10 @@ class RandomFlip(_RandomImages):
         self.mode = one_of(f"{self.label}: mode", mode, modes)
 
     def changed(self, images: Tensor) -> Tensor:
-        """Return the images, some of them mirrored."""
+        """Return the images, some of them flipped."""
         for word, axis in (("horizontal", 2), ("vertical", 1)):
             if word in self.mode:
-                is_kept = _beside_pixels(self.drawn(images, (0.0, 1.0))) < 0.5
+                is_kept = _with_pixel_axes(self.drawn(images, (0.0, 1.0))) < 0.5
                 images = ops.where(is_kept, images, K.reverse(images, axis))
         return images
 
@@ -283,9 +283,9 @@ class RandomBrightness(_RandomImages):
     Parameters
     ----------
     factor : float or pair of float
-        Share of the range that is added, between these or between -factor and factor.
+        Fraction of the range to add, between these or between -factor and factor.
     value_range : pair of float
-        Between which numbers the pixels lie, and stay.
+        Range of the pixels, before and after.
     seed : int, optional
         Makes the amounts repeatable.
     **kwargs
@@ -300,9 +300,9 @@ class RandomBrightness(_RandomImages):
         self.value_range = list(value_range)
 
     def changed(self, images: Tensor) -> Tensor:
-        """Return the images with a number added to each."""
+        """Return the images with a number added to each image."""
         low, high = self.value_range
-        added = _beside_pixels(self.drawn(images, self.factor)) * float(high - low)
+        added = _with_pixel_axes(self.drawn(images, self.factor)) * float(high - low)
         return K.clip(images + added, low, high)
 
 
@@ -312,9 +312,9 @@ class RandomContrast(_RandomImages):
     Parameters
     ----------
     factor : float or pair of float
-        (a, b) stands for numbers between 1 - a and 1 + b; one number for those from 1 to 1 + b.
+        For a pair (a, b), numbers between 1 - a and 1 + b; for one number b, between 1 and 1 + b.
     value_range : pair of float
-        Between which numbers the pixels lie, and stay.
+        Range of the pixels, before and after.
     seed : int, optional
         Makes the numbers repeatable.
     **kwargs
@@ -331,15 +331,15 @@ class RandomContrast(_RandomImages):
         self.value_range = tuple(value_range)
 
     def changed(self, images: Tensor) -> Tensor:
-        """Return the images with another contrast each."""
+        """Return the images, each with another contrast."""
         less, more = self.factor
-        contrast = _beside_pixels(self.drawn(images, (1.0 - less, 1.0 + more)))
+        contrast = _with_pixel_axes(self.drawn(images, (1.0 - less, 1.0 + more)))
         mean = K.mean(images, axis=[1, 2], keepdims=True)
         return K.clip((images - mean) * contrast + mean, *self.value_range)
 
 
 class _Moved(_RandomImages):
-    """Base: each pixel is read at another place, about the middle of the image."""
+    """Base: each pixel is read at another position, relative to the middle of the image."""
 
     def __init__(
         self,
@@ -358,10 +358,10 @@ class _Moved(_RandomImages):
 
     def places(self, images: Tensor) -> list[Any]:
         """Return a, b, c, d, e, f: (x, y) is read at (a x + b y + c, d x + e y + f)."""
-        raise NotImplementedError(f"{type(self).__name__} does not define places")
+        raise NotImplementedError(f"{type(self).__name__} must define places(images).")
 
     def changed(self, images: Tensor) -> Tensor:
-        """Return the images, read at other places."""
+        """Return the images, read at other positions."""
         height, width = ops.shape(images)[1:3]
         x, y = ((K.cast(size, images.dtype) - 1.0) * 0.5 for size in (width, height))
         a, b, c, d, e, f = self.places(images)
@@ -374,20 +374,20 @@ class _Moved(_RandomImages):
 
 
 class RandomRotation(_Moved):
-    """Turns each image about its middle.
+    """Rotates each image about its middle.
 
     Parameters
     ----------
     factor : float or pair of float
-        Parts of a whole turn, between these or between -factor and factor.
+        Fractions of a full turn, between these or between -factor and factor.
     fill_mode : {"reflect", "constant", "wrap", "nearest", "mirror"}
-        What stands outside of the image; "mirror" repeats no border.
+        How pixels outside the image are filled; "mirror" does not repeat the border.
     interpolation : {"bilinear", "nearest"}
-        How pixels between pixels are computed.
+        How values between pixels are computed.
     seed : int, optional
         Makes the numbers repeatable.
     fill_value : float
-        What "constant" fills with.
+        Value for "constant".
     data_format : {"channels_last", "channels_first"}, optional
         Default `K.image_data_format()`.
     **kwargs
@@ -413,7 +413,7 @@ class RandomRotation(_Moved):
         self.factor = self.checked(factor)
 
     def places(self, images: Tensor) -> list[Any]:
-        """Return the numbers of a rotation."""
+        """Return the coefficients of a rotation."""
         angle = self.drawn(images, self.factor) * (2.0 * math.pi)
         cosine, sine = K.cos(angle), K.sin(angle)
         return [cosine, -sine, 0.0, sine, cosine, 0.0]
@@ -442,14 +442,14 @@ class _MovedByTwo(_Moved):
 
 
 class RandomZoom(_MovedByTwo):
-    """Shows more or less of each image: a factor of 0.2 shows 20 % more rows and columns.
+    """Zooms each image: a factor of 0.2 shows 20 % more rows and columns.
 
     Parameters
     ----------
     height_factor : float or pair of float
-        What is added to 1, between these or between -factor and factor.
+        Added to 1; between these or between -factor and factor.
     width_factor : float or pair of float, optional
-        Default: the same number as for the rows.
+        Default: the same numbers as for the rows.
     fill_mode, interpolation, seed, fill_value, data_format : object
         As for `RandomRotation`.
     **kwargs
@@ -457,7 +457,7 @@ class RandomZoom(_MovedByTwo):
     """
 
     def places(self, images: Tensor) -> list[Any]:
-        """Return the numbers of a zoom."""
+        """Return the coefficients of a zoom."""
         rows = 1.0 + self.drawn(images, self._rows)
         same = self.width_factor is None
         columns = rows if same else 1.0 + self.drawn(images, self._columns)
@@ -470,7 +470,7 @@ class RandomTranslation(_MovedByTwo):
     Parameters
     ----------
     height_factor, width_factor : float or pair of float
-        Shares of the size, down and to the right, between these or between -factor and factor.
+        Fractions of the size, down and to the right, between these or between -factor and factor.
     fill_mode, interpolation, seed, fill_value, data_format : object
         As for `RandomRotation`.
     **kwargs
@@ -478,14 +478,14 @@ class RandomTranslation(_MovedByTwo):
     """
 
     def places(self, images: Tensor) -> list[Any]:
-        """Return the numbers of a shift."""
+        """Return the coefficients of a shift."""
         height, width = (K.cast(size, images.dtype) for size in ops.shape(images)[1:3])
         down = self.drawn(images, self._rows) * height
         right = self.drawn(images, self._columns) * width
         return [1.0, 0.0, -right, 0.0, 1.0, -down]
 
 
-# --- a function: it stands in `preprocessing.image`, where Keras 3 has it -------------------------
+# --- a function, which is also in `preprocessing.image`, as in Keras 3 ----------------------------
 
 
 def smart_resize(
@@ -495,7 +495,7 @@ def smart_resize(
     data_format: str = "channels_last",
     **kwargs: Any,
 ) -> np.ndarray:
-    """Return pictures of another size, of which the edges are cut off rather than distorted.
+    """Return images of another size; edges are cut off, so that nothing is distorted.
 
     Parameters
     ----------
@@ -505,7 +505,7 @@ def smart_resize(
     data_format : {"channels_last", "channels_first"}
         Where the channels are.
     **kwargs
-        `backend_module` of Keras, which says nothing here.
+        `backend_module` of Keras, which has no effect here.
 
     Returns
     -------
@@ -514,9 +514,9 @@ def smart_resize(
     Raises
     ------
     ArgumentError
-        `size` is no pair, or there is something else that is not known.
+        `size` is not a pair, or an argument is unknown.
     ShapeError
-        These are no pictures.
+        `x` does not contain images.
 
     Examples
     --------
@@ -525,7 +525,7 @@ def smart_resize(
     """
     kwargs.pop("backend_module", None)
     if kwargs or len(size) != 2:
-        raise ArgumentError(f"smart_resize: got {kwargs or f'{size=}'}; expected size (h, w).")
+        raise ArgumentError(f"smart_resize: expected size=(h, w), got {kwargs or f'{size=}'}.")
     pictures = np.asarray(x, None if interpolation == "nearest" else config.floatx)
     options: Any = {"crop_to_aspect_ratio": True, "data_format": data_format}
     resized: np.ndarray = resize(pictures, tuple(size), interpolation, **options)

@@ -69,29 +69,29 @@ class EinsumDense(Layer):
     Parameters
     ----------
     equation : str
-        As for `K.einsum`: "abc,cd->abd" is Dense for inputs of three axes; "..." stands for any
-        number of further axes before all others or behind them.
+        As for `K.einsum`: "abc,cd->abd" is Dense for inputs with three axes; "..." means any number
+        of further axes before or after all others.
     output_shape : int or tuple of int or None
-        Sizes of the output without the batch, and without what "..." stands for.
+        Sizes of the output without the batch, and without the axes of "...".
     activation : str or callable, optional
         Applied to each output.
     bias_axes : str, optional
-        The axes of the output along which a bias differs: "d". Default: no bias.
+        The axes of the output along which the bias differs, such as "d". Default: no bias.
     kernel_initializer, bias_initializer : str, callable or object
-        First values of the weights.
+        Initial values of the weights.
     kernel_regularizer, bias_regularizer, activity_regularizer : str, callable or object, optional
         Penalties.
     kernel_constraint, bias_constraint : str, callable or object, optional
-        What the optimizer applies to each new value.
+        Applied by the optimizer to each new value.
     **kwargs
         As for `Layer`.
 
     Raises
     ------
     ArgumentError
-        The equation is none, or `bias_axes` names an axis that it has not.
+        The equation is not valid, or `bias_axes` names an axis that the output does not have.
     ShapeError
-        A size of the kernel is not known, or said twice and differently.
+        A size of the kernel is not known, or two sizes contradict each other.
 
     Examples
     --------
@@ -121,13 +121,13 @@ class EinsumDense(Layer):
         letters = (inputs + kernel + outputs).replace("...", "")
         if not (inputs and kernel and arrow and (letters.isalpha() and letters.isascii())):
             raise ArgumentError(
-                f"{self.label}: equation {equation!r}; expected one as 'ab,bc->ac'."
+                f"{self.label}: expected an equation such as 'ab,bc->ac', got {equation!r}."
             )
         self._parts = inputs, kernel, outputs
         self._output_shape = as_shape(output_shape)
         if set(bias_axes or "") - set(outputs):
             raise ArgumentError(
-                f"{self.label}: bias_axes {bias_axes!r}; expected axes of the output {outputs!r}."
+                f"{self.label}: expected bias_axes in the output {outputs!r}, got {bias_axes!r}."
             )
         self.bias_axes = bias_axes
         self.activation = activations.get(activation)
@@ -146,8 +146,8 @@ class EinsumDense(Layer):
         named = named if self._parts[2].startswith("...") else named[1:]
         if len(named) != len(self._output_shape):
             raise ShapeError(
-                f"{self.label}: output_shape {self._output_shape}; expected a size for each of "
-                f"{named!r}.",
+                f"{self.label}: expected output_shape with a size for each of {named!r}, got "
+                f"{self._output_shape}.",
                 subject=self,
             )
         for letter, size in zip(named, self._output_shape, strict=True):
@@ -162,8 +162,8 @@ class EinsumDense(Layer):
         along_bias = [x if x in (self.bias_axes or "") else "" for x in outputs[first:]]
         if missing := [x for x in [*kernel, *along_bias] if x and sizes.get(x) is None]:
             raise ShapeError(
-                f"{self.label}: the size of axis {missing[0]!r} of {self.equation!r} is not known; "
-                f"expected a number, since a weight has it.",
+                f"{self.label}: expected a known size of axis {missing[0]!r} of {self.equation!r}, "
+                f"since a weight has that size. Give the Input that size.",
                 subject=self,
             )
         self.kernel = make_weight(self, "kernel", tuple(sizes[x] for x in kernel))
@@ -173,11 +173,11 @@ class EinsumDense(Layer):
         self.built = True
 
     def _spelled_out(self, ndim: int) -> tuple[str, str, str]:
-        """Return the letters of the axes, for inputs of so many axes."""
+        """Return the letters of the axes, for inputs with this number of axes."""
         named = len(self._parts[0].replace("...", ""))
         if ndim < named or (ndim > named and "..." not in self._parts[0]):
             raise ShapeError(
-                f"{self.label}: input has {ndim} axes; expected those of {self._parts[0]!r}.",
+                f"{self.label}: expected an input with axes {self._parts[0]!r}, got {ndim} axes.",
                 subject=self,
             )
         free = [x for x in ascii_letters if x not in self.equation]
@@ -197,7 +197,7 @@ class EinsumDense(Layer):
 
 
 class GroupQueryAttention(MultiHeadAttention):
-    """Attention with several heads, of which groups share their keys and values.
+    """Attention with several heads, in which groups of heads share their keys and values.
 
     Parameters
     ----------
@@ -206,9 +206,9 @@ class GroupQueryAttention(MultiHeadAttention):
     num_query_heads : int
         Number of heads.
     num_key_value_heads : int
-        Number of groups: that of the heads is a multiple of it.
+        Number of groups: the number of heads is a multiple of it.
     dropout, use_bias, sliding_window, flash_attention : object
-        As for `MultiHeadAttention`, as is all that follows.
+        As for `MultiHeadAttention`, like all arguments below.
     kernel_initializer, bias_initializer : str, callable or object
     kernel_regularizer, bias_regularizer, activity_regularizer : str, callable or object, optional
     kernel_constraint, bias_constraint : str, callable or object, optional
@@ -219,7 +219,7 @@ class GroupQueryAttention(MultiHeadAttention):
     Raises
     ------
     ArgumentError
-        The number of heads is no multiple of that of the groups.
+        The number of heads is not a multiple of the number of groups.
 
     References
     ----------
@@ -262,7 +262,7 @@ class GroupQueryAttention(MultiHeadAttention):
         self.num_key_value_heads = groups
         if self.num_heads % groups:
             raise ArgumentError(
-                f"{self.label}: {self.num_heads} heads in {groups} groups; expected a multiple."
+                f"{self.label}: expected a multiple of {groups} heads, got {self.num_heads}."
             )
 
     def _heads_of_keys(self) -> int:
@@ -281,20 +281,20 @@ class GroupQueryAttention(MultiHeadAttention):
 
 
 class ReversibleEmbedding(Embedding):
-    """An Embedding that can also be called the other way: from rows to a number for each word.
+    """An Embedding that can also map rows back to a score for each word.
 
     Parameters
     ----------
     input_dim, output_dim : int
         Number of words, and length of a row.
     tie_weights : bool
-        Whether both ways use the same table; else `reverse_embeddings` is a weight of its own.
+        Whether both directions use the same table; otherwise there is a `reverse_embeddings`.
     embeddings_initializer, embeddings_regularizer, embeddings_constraint, mask_zero : object
         As for `Embedding`.
     reverse_dtype : str, optional
-        The type in which the way back computes.
+        The dtype of the reverse direction.
     logit_soft_cap : float, optional
-        What comes back is `c * tanh(x / c)`, so between -c and c.
+        Scores become `c * tanh(x / c)`, which is between -c and c.
     **kwargs
         As for `Embedding`.
 
@@ -336,10 +336,10 @@ class ReversibleEmbedding(Embedding):
         self.tie_weights = bool(tie_weights)
         self.reverse_dtype = reverse_dtype
         self.logit_soft_cap = logit_soft_cap
-        self._goes_back = False  # the last call
+        self._goes_back = False  # whether the last call was in reverse
 
     def build(self, input_shape: Shape) -> None:
-        """Make the table, and the one for the way back if it is another."""
+        """Make the table, and the one for the reverse direction if it is separate."""
         super().build(input_shape)
         if not self.tie_weights:
             self.reverse_embeddings = self.add_weight(
@@ -349,7 +349,7 @@ class ReversibleEmbedding(Embedding):
             )
 
     def call(self, inputs: Tensor, reverse: bool = False) -> Tensor:
-        """Return the rows that the inputs name, or a number for each word."""
+        """Return the rows at the indices in `inputs`; in reverse, a score for each word."""
         self._goes_back = bool(reverse)
         if not reverse:
             return super().call(inputs)
@@ -361,7 +361,7 @@ class ReversibleEmbedding(Embedding):
         return logits if cap is None else K.tanh(logits / cap) * cap
 
     def compute_mask(self, inputs: Tensor, mask: Tensor | None = None) -> Tensor | None:
-        """Return True where the input is not 0, if `mask_zero`; None on the way back."""
+        """Return True where the input is not 0, if `mask_zero`; None in reverse."""
         return None if self._goes_back else super().compute_mask(inputs, mask)
 
     def _declared_output_shape(self, input_shape: Any, arguments: dict[str, Any]) -> Any:
@@ -382,14 +382,14 @@ class ReversibleEmbedding(Embedding):
 class SpectralNormalization(Wrapper):
     """A layer whose kernel is divided by its largest singular value in training.
 
-    Known in prediction alone, where the kernel is used as it was stored.
+    Supported in prediction only, where the kernel is used as it was stored.
 
     Parameters
     ----------
     layer : Layer
-        It has a weight `kernel` or `embeddings`.
+        A layer with a weight `kernel` or `embeddings`.
     power_iterations : int
-        How often the estimate of the singular value is improved in a step of training.
+        How often the estimate of the singular value is improved in a training step.
     **kwargs
         As for `Layer`.
 
@@ -398,7 +398,7 @@ class SpectralNormalization(Wrapper):
     ArgumentError
         The layer has no such weight.
     NotYetError
-        It is trained.
+        The layer is trained.
 
     References
     ----------
@@ -423,12 +423,12 @@ class SpectralNormalization(Wrapper):
         kernel = next((w for w in kernels if w is not None), None)
         if kernel is None:
             raise ArgumentError(
-                f"{self.label}: {self.layer.label} has no weight 'kernel' or 'embeddings'; "
-                f"expected one, as that of a Dense.",
+                f"{self.label}: expected a layer with a weight 'kernel' or 'embeddings', such as a "
+                f"Dense, got {self.layer.label}.",
                 subject=self,
             )
         self.kernel = kernel
-        self._trainable_weights = [kernel]  # files of Keras 3 have it here too
+        self._trainable_weights = [kernel]  # as in files of Keras 3
         self.vector_u = self.add_weight(
             name="vector_u",
             shape=(1, kernel.shape[-1]),
@@ -437,10 +437,10 @@ class SpectralNormalization(Wrapper):
         )
 
     def call(self, inputs: Tensor, training: Training = None) -> Tensor:
-        """Return what the layer inside makes of the inputs."""
+        """Return the output of the layer inside."""
         words = (
-            f"{self.label}: kerascope knows this layer in prediction alone; training would divide "
-            f"the kernel by its largest singular value. Say training=False, or train "
+            f"{self.label}: kerascope supports this layer in prediction only. Training divides "
+            f"the kernel by its largest singular value. Use training=False, or train "
             f"{self.layer.label} by itself."
         )
         keywords = {"training": training} if accepts(self.layer.call, "training") else {}
@@ -450,7 +450,7 @@ class SpectralNormalization(Wrapper):
 
 
 class Pipeline(Layer):
-    """Layers one after the other, as one layer.
+    """Several layers one after the other, as one layer.
 
     Parameters
     ----------
@@ -462,12 +462,12 @@ class Pipeline(Layer):
     Raises
     ------
     ArgumentError
-        There is none, or something else among them.
+        The list is empty or contains something other than layers.
 
     Notes
     -----
-    A `Sequential` is a model besides; Keras 3 makes a Pipeline of what prepares data. As there, its
-    configuration says neither `dtype` nor `trainable`, which are those of the layers.
+    Unlike a `Sequential`, it is not a model; Keras 3 uses it for layers that prepare data. As
+    there, its configuration contains neither `dtype` nor `trainable`; the layers have their own.
 
     Examples
     --------
@@ -482,9 +482,9 @@ class Pipeline(Layer):
         self.layers = list(layers)
         if not self.layers or not all(isinstance(layer, Layer) for layer in self.layers):
             raise ArgumentError(
-                f"{self.label}: layers {layers!r}; expected a list of layers.", subject=self
+                f"{self.label}: expected a list of layers, got {layers!r}.", subject=self
             )
-        self._mask: Any = None  # of what the last call gave
+        self._mask: Any = None  # of the last call's output
 
     def build(self, input_shape: Any = None) -> None:
         """Make the weights of the layers."""
@@ -495,7 +495,7 @@ class Pipeline(Layer):
         self.built = True
 
     def call(self, inputs: Any, training: Training = None) -> Any:
-        """Return what the layers make of the inputs, one after the other."""
+        """Call each layer on the output of the one before, and return the last output."""
         outputs = without_history(inputs)
         for layer in self.layers:
             keywords = {"training": training} if accepts(layer.call, "training") else {}
@@ -504,18 +504,18 @@ class Pipeline(Layer):
         return outputs
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
-        """Return the mask that the last layer gives; one that comes in is refused."""
+        """Return the mask of the last layer's output; an input mask raises an error."""
         return super().compute_mask(inputs, mask) if mask is not None else self._mask
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return the shape of what the last layer gives."""
+        """Return the output shape of the last layer."""
         for layer in self.layers:
             with graph_mode():
                 input_shape = layer.compute_output_shape(input_shape)
         return input_shape
 
     def _declared_output_shape(self, input_shape: Any, arguments: dict[str, Any]) -> Any:
-        return None  # the calls of the layers have found it already
+        return None  # the calls of the layers have computed it already
 
     def get_config(self) -> dict[str, Any]:
         """Return the name and the layers' configurations."""
@@ -532,7 +532,7 @@ class Pipeline(Layer):
 
 
 def _of_other_axes(constructor: Callable[..., None]) -> Any:
-    """Return a constructor of ConvLSTM2D with defaults for any number of axes, and Keras 3's."""
+    """Return a constructor of ConvLSTM2D with defaults for any number of axes, as in Keras 3."""
     signature = inspect.signature(constructor)
     other: Any = {"strides": 1, "dilation_rate": 1, "recurrent_activation": "sigmoid"}
     names = list(signature.parameters)[1:]
@@ -563,9 +563,9 @@ class _ConvLSTM3DCell(ConvLSTM2DCell):
 
 
 class ConvLSTM1D(ConvLSTM2D):
-    """An LSTM for sequences of sequences: as `ConvLSTM2D`, with one axis of places.
+    """An LSTM for sequences of sequences: `ConvLSTM2D` with one spatial axis.
 
-    Input (batch, time, places, channels).
+    Input (batch, time, positions, channels).
     """
 
     _cell_class = _ConvLSTM1DCell
@@ -575,7 +575,7 @@ class ConvLSTM1D(ConvLSTM2D):
 
 
 class ConvLSTM3D(ConvLSTM2D):
-    """An LSTM for sequences of volumes: as `ConvLSTM2D`, with three axes of places.
+    """An LSTM for sequences of volumes: `ConvLSTM2D` with three spatial axes.
 
     Input (batch, time, depth, rows, columns, channels).
     """
@@ -590,7 +590,7 @@ class ConvLSTM3D(ConvLSTM2D):
 
 
 class _AdaptivePooling(Layer):
-    """Base: a subclass says how many axes of places there are, and what becomes of a window."""
+    """Base: a subclass defines the number of spatial axes and the pooling of a window."""
 
     spatial_axes: ClassVar[int]
     function: ClassVar[Callable[..., Tensor]]
@@ -603,7 +603,7 @@ class _AdaptivePooling(Layer):
         self.input_spec = InputSpec(ndim=self.spatial_axes + 2)
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return one number for each window: the n-th of k begins at n / k of the axis."""
+        """Return one number for each window; the n-th of k windows begins at n / k of the axis."""
         first = 2 if self.data_format == "channels_first" else 1
         for axis, number in enumerate(self.output_size, first):
             size = inputs.shape[axis]

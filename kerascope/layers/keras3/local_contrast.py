@@ -24,15 +24,15 @@ LEVELS = 256
 
 
 class ContrastLimitedAdaptiveHistogramEqualization(Layer):
-    """Evens out how often each brightness occurs, tile by tile, in training and in prediction.
+    """Equalizes the histogram of brightness tile by tile, in training and in prediction.
 
     Parameters
     ----------
     value_range : pair of float
-        Between which numbers the pixels lie.
+        Range of the pixels.
     clip_limit : float
-        How many times as often as the mean one a brightness may count; what is more is spread over
-        all. 0 sets no limit.
+        Maximum count of a brightness, as a multiple of the mean count; the excess is spread over
+        all of them. 0 sets no limit.
     tile_grid_size : int or pair of int
         Number of tiles along the rows and the columns.
     data_format : {"channels_last", "channels_first"}, optional
@@ -42,8 +42,8 @@ class ContrastLimitedAdaptiveHistogramEqualization(Layer):
 
     Notes
     -----
-    Each tile has a curve from old to new brightness; between the middles of tiles the curves are
-    mixed linearly. Each channel is treated by itself. The curves are steps: there is no gradient.
+    Each tile has a curve from old to new brightness; between the centres of tiles the curves are
+    interpolated linearly. Each channel is treated separately. Steps have no gradient.
 
     References
     ----------
@@ -72,7 +72,7 @@ class ContrastLimitedAdaptiveHistogramEqualization(Layer):
         self.data_format = K.normalize_data_format(data_format)
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return the images with as much contrast everywhere."""
+        """Return the images with equalized contrast."""
         images, back = channels_last(K.cast(inputs, self.dtype), self.data_format, self.label)
         rows, columns = self.tile_grid_size
         even = EqualizedTiles(rows, columns, float(self.clip_limit))
@@ -85,13 +85,13 @@ class ContrastLimitedAdaptiveHistogramEqualization(Layer):
         return input_shape
 
     def get_config(self) -> dict[str, Any]:
-        """Return the constructor's arguments, and `data_format` in any case."""
+        """Return the constructor's arguments, always with `data_format`."""
         return {**super().get_config(), "data_format": self.data_format}
 
 
 @dataclass(frozen=True, eq=False)
 class EqualizedTiles(Op):
-    """Images of which each tile has as many bright pixels as dark ones.
+    """Images with the histogram of each tile equalized.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ class EqualizedTiles(Op):
 
 
 def _between(size: int, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the tile before and behind each pixel, counted from a border of one, and its share."""
+    """Return the tile before and after each pixel, with a border tile as 0, and its weight."""
     places = (np.arange(size * number) - size / 2) / size + 1
     before = np.floor(places).astype(np.int64)
     behind = np.minimum(before + 1, number + 1)

@@ -19,32 +19,32 @@ __all__ = ["MelSpectrogram"]
 
 
 class MelSpectrogram(Layer):
-    """Turns a sound into its spectrum in each moment, on the mel scale of pitches.
+    """Computes the spectrum of a sound over time, on the mel scale of pitches.
 
     Parameters
     ----------
     fft_length : int
-        Length of the pieces of which a Fourier transform is taken.
+        Length of the pieces to which a Fourier transform is applied.
     sequence_stride : int
-        From one piece to the next one.
+        Distance from one piece to the next.
     sequence_length : int, optional
         Length of the window in a piece; default `fft_length`.
     window : {"hann", "hamming"} or array_like, optional
-        What a piece is multiplied by.
+        Factors for the numbers of a piece.
     sampling_rate : int
-        Numbers per second of the sound.
+        Samples per second of the sound.
     num_mel_bins : int
-        How many pitches come out.
+        Number of pitches in the output.
     min_freq, max_freq : float, optional
         The lowest and the highest pitch in hertz; the highest is half of the rate by default.
     power_to_db : bool
-        Whether decibels come out.
+        Whether the output is in decibels.
     top_db : float
-        What is further below the loudest number of the batch is raised to this distance.
+        Maximum distance to the loudest number of the batch; smaller numbers are raised to it.
     mag_exp : float
-        Power of the magnitudes.
+        Exponent of the magnitudes.
     min_power, ref_power : float
-        The least power before decibels are taken, and that of 0 decibels.
+        The smallest power before conversion to decibels, and the power of 0 decibels.
     **kwargs
         As for `Layer`.
 
@@ -57,7 +57,7 @@ class MelSpectrogram(Layer):
     -----
     Input (batch, samples) or (samples,), output (batch, num_mel_bins, pieces). The sound is
     mirrored at both ends, so that the middle of the first piece is its beginning. Because of
-    `top_db` what comes out for one sound depends on the others of its batch, as in Keras 3.
+    `top_db`, the output for one sound depends on the others in its batch, as in Keras 3.
 
     References
     ----------
@@ -94,8 +94,8 @@ class MelSpectrogram(Layer):
         self.sequence_length = positive_int(length, f"{self.label}: sequence_length")
         if self.sequence_length > self.fft_length:
             raise ArgumentError(
-                f"{self.label}: sequence_length {sequence_length}; expected at most fft_length, "
-                f"which is {fft_length}."
+                f"{self.label}: expected sequence_length of at most fft_length ({fft_length}), got "
+                f"{sequence_length}."
             )
         self.window = window
         self.sampling_rate = sampling_rate
@@ -103,7 +103,7 @@ class MelSpectrogram(Layer):
         self.min_freq, self.max_freq = min_freq, max_freq or int(sampling_rate / 2)
         if not self.min_freq < self.max_freq:
             raise ArgumentError(
-                f"{self.label}: min_freq {min_freq}; expected less than max_freq {self.max_freq}."
+                f"{self.label}: expected min_freq below max_freq ({self.max_freq}), got {min_freq}."
             )
         self.power_to_db, self.top_db = bool(power_to_db), top_db
         self.mag_exp, self.min_power, self.ref_power = mag_exp, min_power, ref_power
@@ -124,7 +124,7 @@ class MelSpectrogram(Layer):
         return ops.swapaxes(found, -1, -2)
 
     def _shares(self) -> np.ndarray:
-        """Return how much of each frequency belongs to each pitch: triangles on the mel scale."""
+        """Return the weight of each frequency in each pitch: triangles on the mel scale."""
         frequencies = np.linspace(0.0, self.sampling_rate / 2, self.fft_length // 2 + 1)
         pitches = _mel(frequencies[1:])[:, None]
         edges = np.linspace(_mel(self.min_freq), _mel(self.max_freq), self.num_mel_bins + 2)

@@ -78,7 +78,7 @@ def failure_graph(error: BaseException) -> Graph:
     >>> [(node.id, node.attrs.get("state", "")) for node in graph.nodes]
     [('x', ''), ('reader', 'failed')]
     >>> print(graph.node("reader").attrs["detail"].splitlines()[:2])
-    ['expected 3: (batch, time, features)', 'got (None, 4)']
+    ['expected an input with 3 axes (batch, time, features)', 'got 2 (None, 4)']
     """
     seen: list[BaseException] = []
     one: BaseException | None = error
