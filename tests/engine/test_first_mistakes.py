@@ -278,7 +278,9 @@ def test_a_model_with_train_step_and_no_call_hears_of_train_step():
 
 
 def test_inputs_to_join_that_are_in_no_list():
-    with pytest.raises(DtypeError, match=r"a number for axis, got a tensor\. .* concatenate\(\[x, y\]\)"):
+    with pytest.raises(
+        DtypeError, match=r"a number for axis, got a tensor\. .* concatenate\(\[x, y\]\)"
+    ):
         concatenate(Input((3,)), Input((3,)))
 
 
