@@ -28,7 +28,7 @@ ASCII_BAR_CHARACTERS = ("=", ".")
 SHORTEST_INTERVAL = 0.1
 GAP = 2
 SHORTEST_BAR = 10
-ROOM_FOR_FIGURES = 50
+FIGURES_WIDTH = 50
 
 
 class TerminalProgress:
@@ -131,12 +131,12 @@ def _last_lines(progress: Progress, seconds: float, console: Console) -> Text:
 
 def _rows(progress: Progress, time_words: str, console: Console, reserved: int = 0) -> list[Text]:
     """Return the count, the bar, the time and the figures, in as many lines as they need."""
-    columns = min(progress.width, max(SHORTEST_BAR, console.width - ROOM_FOR_FIGURES))
+    columns = min(progress.width, max(SHORTEST_BAR, console.width - FIGURES_WIDTH))
     picture = bar(replace(progress, width=columns), ascii_only=console.options.ascii_only)
     time_text = Text(time_words, style="dim")
     parts = [Text(progress.count), picture, time_text, *map(_figure, progress.figures)]
-    room = console.width - 1 - reserved
-    rows = in_rows([part for part in parts if part], room, GAP, lambda part: part.cell_len)
+    width = console.width - 1 - reserved
+    rows = in_rows([part for part in parts if part], width, GAP, lambda part: part.cell_len)
     return [Text(" " * GAP).join(row) for row in rows]
 
 

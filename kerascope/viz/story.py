@@ -21,7 +21,7 @@ from kerascope.trace.records import Record
 from kerascope.viz import progress
 
 PIPE_WIDTH = 100
-WIDE_ROOM = 60  # columns of text from which cells are aligned with those of other lines
+ALIGNED_WIDTH = 60  # columns of text from which cells are aligned with those of other lines
 NARROWEST_TEXT = 20
 NAME_COLUMN = 34
 DEEPEST_INDENT = 8
@@ -138,25 +138,25 @@ def _style_of(record: Record) -> str:
     return STYLES.get(record.kind, "")
 
 
-def _packed(cells: list[str], room: int) -> list[str]:
-    """Break cells into lines of at most `room` columns, between cells where possible."""
-    room = max(room, NARROWEST_TEXT)
+def _packed(cells: list[str], width: int) -> list[str]:
+    """Break cells into lines of at most `width` columns, between cells where possible."""
+    width = max(width, NARROWEST_TEXT)
     lines = [""]
     for index, cell in enumerate(cells):
-        if lines[-1] and cell_len(lines[-1]) + cell_len(cell) > room:
+        if lines[-1] and cell_len(lines[-1]) + cell_len(cell) > width:
             lines.append("")
-        if cell_len(cell) > room:
-            lines[-1:] = [piece.plain for piece in _wrapped(Text(cell), room)]
+        if cell_len(cell) > width:
+            lines[-1:] = [piece.plain for piece in _wrapped(Text(cell), width)]
             lines[-1] += "  "
             continue
         is_last = index == len(cells) - 1
-        lines[-1] += cell if is_last else cell + " " * (_cell_width(cell, room) - cell_len(cell))
+        lines[-1] += cell if is_last else cell + " " * (_cell_width(cell, width) - cell_len(cell))
     return [line.rstrip() for line in lines if line.strip()]
 
 
-def _cell_width(cell: str, room: int) -> int:
-    """Return the padded width of a cell, which aligns it with other lines if `room` is large."""
-    if room < WIDE_ROOM:
+def _cell_width(cell: str, columns: int) -> int:
+    """Return the padded width of a cell, which aligns lines if there are many columns."""
+    if columns < ALIGNED_WIDTH:
         return cell_len(cell) + 2
     for start, width in CELLS.items():
         if cell.startswith(start):

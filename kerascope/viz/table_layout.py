@@ -217,8 +217,8 @@ def wrapped(cell: Cell, width: int, sign: str = "└ ") -> list[Line]:
     A cell with a level is indented, and its first line begins with `sign`.
     """
     indent = min(INDENT * cell.level, max(width - 10, 0))
-    room = width - indent
-    lines = [one for line in cell.lines for one in _wrapped_line(line, room)]
+    inner = width - indent
+    lines = [one for line in cell.lines for one in _wrapped_line(line, inner)]
     if not indent:
         return lines
     first = " " * max(indent - len(sign), 0) + sign[:indent]
@@ -230,18 +230,18 @@ def _wrapped_line(line: Line, width: int) -> list[Line]:
     if len(line) == 1 and columns_of(line[0][0]) <= width:
         return [line]
     lines: list[Line] = [[]]
-    room = width
+    spare = width
     for text, style in line:
         size = columns_of(text)
-        if lines[-1] and size + 1 <= room:
+        if lines[-1] and size + 1 <= spare:
             lines[-1].append((f" {text}", style))
-            room -= size + 1
+            spare -= size + 1
             continue
         for part in broken(text, width) if size > width else [text]:
             if lines[-1]:
                 lines.append([])
             lines[-1].append((part, style))
-            room = width - columns_of(part)
+            spare = width - columns_of(part)
     return lines
 
 

@@ -239,9 +239,9 @@ def fitted(text: str, width: int, ascii_only: bool = False) -> str:
     if cell_len(text) <= width:
         return text
     dots = ".." if ascii_only else "…"
-    room = max(width - len(dots), 0)
-    begin = _cut(text, room - room * 4 // 9)
-    end = _cut(text[::-1], room - cell_len(begin))[::-1]
+    kept = max(width - len(dots), 0)
+    begin = _cut(text, kept - kept * 4 // 9)
+    end = _cut(text[::-1], kept - cell_len(begin))[::-1]
     return (begin + dots + end)[: max(width, 1)]
 
 

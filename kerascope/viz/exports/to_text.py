@@ -178,21 +178,21 @@ def _titles(words: list[str], doors: list[int], width: int) -> list[tuple[str, i
 
     The name, and then the details, are placed between the arrows that enter there, if they fit.
     """
-    rooms = [(end - begin - 3, begin + 1) for begin, end in pairwise([1, *doors, width - 2])]
+    gaps = [(end - begin - 3, begin + 1) for begin, end in pairwise([1, *doors, width - 2])]
     whole = ", ".join(words)
-    for room, x in rooms:
-        if cell_len(whole) <= room:
+    for gap, x in gaps:
+        if cell_len(whole) <= gap:
             return [(f" {whole} ", x)]
-    widest = max(range(len(rooms)), key=lambda number: (min(rooms[number][0], 40), -number))
-    fits = [number for number, (room, _) in enumerate(rooms) if cell_len(words[0]) <= room]
+    widest = max(range(len(gaps)), key=lambda number: (min(gaps[number][0], 40), -number))
+    fits = [number for number, (gap, _) in enumerate(gaps) if cell_len(words[0]) <= gap]
     chosen = fits[0] if fits else widest
-    room, x = rooms[chosen]
-    if room < 3:
+    gap, x = gaps[chosen]
+    if gap < 3:
         return []
-    found = [(f" {fitted(words[0], room, words[0].isascii())} ", x)]
+    found = [(f" {fitted(words[0], gap, words[0].isascii())} ", x)]
     for rest in (words[-1], words[-1].replace(" - ", " · ").split(" · ")[-1]):
-        for room, x in rooms[chosen + 1 :]:
-            if rest != words[0] and cell_len(rest) <= room:
+        for gap, x in gaps[chosen + 1 :]:
+            if rest != words[0] and cell_len(rest) <= gap:
                 return [*found, (f" {rest} ", x)]
     return found
 
@@ -629,8 +629,8 @@ class _Level:
             y = top + height if is_upward else top - 1
             self.canvas.write(column, y, up if is_upward else down)
             label = plain(self.graph.edges[edge].label, self.ascii_only)
-            room = cell_len(label) + 1
-            if label and label.isprintable() and self.canvas.is_free(column + 1, y, room):
+            needed = cell_len(label) + 1
+            if label and label.isprintable() and self.canvas.is_free(column + 1, y, needed):
                 self.canvas.write(column + 1, y, label, "dim")
 
 
