@@ -374,7 +374,7 @@ def _as_inputs(subject: Any, to: Any, inputs: Any, unknown: dict[str, Any]) -> t
     if not is_path and not isinstance(subject, OURS):
         if inputs is not None:
             raise ArgumentError(
-                "draw: expected the inputs once, got a second argument and inputs=.... Keep one."
+                "draw: expected the inputs once, got a second argument and also inputs. Keep one."
             )
         to, inputs = None, to
     return to, inputs_asked("draw", unknown, inputs)

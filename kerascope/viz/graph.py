@@ -318,7 +318,7 @@ def _in_order(where: str, ids: list[str], edges: Iterable[GraphEdge]) -> list[st
         left = [one for one in ids if missing[one]]
         raise ArgumentError(
             f"{where}: expected arrows without a cycle, got {len(left)} boxes on or after one. "
-            f"Give each call of a layer its own box: {', '.join(map(repr, left[:5]))}."
+            f"Give each call of a layer its own box. Boxes: {', '.join(map(repr, left[:5]))}."
         )
     return order
 
