@@ -324,9 +324,7 @@ class _Finder:
         children = [child for item in piece for child in item.children]
         name = self._block_name(piece, self._box_labels(near))
         wanted = name or f"{self._labels[children[0]]}_block"
-        label = name or classes_name(
-            [self.forms.boxes[box] for item in piece for box in item.boxes]
-        )
+        label = name or classes_name([self.forms.boxes[x] for item in piece for x in item.boxes])
         if wanted in self.frames.taken:
             wanted = f"{wanted}_block"
         frame = self.frames.add(level, wanted, label, children, {"kind": "block"})

@@ -195,12 +195,7 @@ def _sums(rows: Sequence[ProfileRow]) -> tuple[float, float]:
 # --- the roofline ---------------------------------------------------------------------------------
 
 PRODUCT_SIZES = (256, 512, 1024)
-COPY_BYTES = (
-    1 << 14,
-    1 << 18,
-    1 << 22,
-    1 << 25,
-)  # sizes for each level of cache, and for main memory
+COPY_BYTES = (1 << 14, 1 << 18, 1 << 22, 1 << 25)  # for each level of cache, and for main memory
 ROUNDS = 7  # after a warm-up
 
 
