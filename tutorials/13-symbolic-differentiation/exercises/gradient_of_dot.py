@@ -1,8 +1,8 @@
 """Write the gradient of the matrix product.
 
-out = x . y with x of shape (rows, inner) and y of shape (inner, columns). What arrives has the
-shape of out, (rows, columns); what you return must have the shapes of x and of y. There is only one
-way to multiply these matrices so that the shapes fit, and it is the right one.
+out = x . y with x of shape (rows, inner) and y of shape (inner, columns). The arriving
+gradient has the shape of out, (rows, columns); the gradients that you return must have the shapes
+of x and y. Only one way to multiply these matrices fits the shapes, and it is the right one.
 """
 
 import numpy as np

@@ -1,10 +1,11 @@
 """Write the gradient of multiplication.
 
-An op says what it computes (`perform`) and what it sends back (`grad`). `grad` is given the op's
-inputs, its outputs, and the gradients that arrive at the outputs, d loss / d output: tensors, all
-of them. It returns d loss / d input for each input: again tensors, for the gradient is a graph.
+An op defines how to compute its outputs (`perform`) and which gradients to send back (`grad`).
+`grad` gets the op's inputs, its outputs, and the gradients that arrive at the outputs,
+d loss / d output, all as tensors. It returns d loss / d input for each input, again as tensors,
+because the gradient is a graph.
 
-For out = x * y, with x and y of one shape, fill the two places.
+For out = x * y, with x and y of the same shape, fill in the two gradients.
 """
 
 from kerascope.backend.graph import Op

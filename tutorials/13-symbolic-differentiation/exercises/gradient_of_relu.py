@@ -1,7 +1,7 @@
 """Write the gradient of relu.
 
-relu(x) is x where x is positive, and 0 elsewhere. So what arrives passes where x is positive, and
-nothing passes elsewhere (at 0 too, by convention).
+relu(x) is x where x is positive, and 0 elsewhere. So the arriving gradient passes where x is
+positive, and nothing passes elsewhere (at 0 neither, by convention).
 """
 
 import numpy as np

@@ -2,11 +2,11 @@
 
 Each row of out is exp(x) divided by its sum, so every output of a row depends on every input of it:
 d out[i] / d x[j] is out[i] * (1 - out[i]) for i = j, and -out[i] * out[j] otherwise. Summed over i
-with what arrives:
+with the arriving gradient:
 
     d loss / d x[j]  =  out[j] * (arriving[j] - sum over i of arriving[i] * out[i])
 
-With one unit in a row, out is 1. What is the gradient then? It is why the documents' own example
+With one unit in a row, out is 1. What is the gradient then? This is why the documents' own example
 cannot learn.
 """
 

@@ -1,12 +1,12 @@
-"""Write the reverse sweep: from a loss back to everything it depends on.
+"""Write the reverse sweep: from a loss back to all tensors that it depends on.
 
-`grads` holds d loss / d tensor for each tensor that has been reached. It begins with the loss
-itself. The ops are visited so that an op comes after every op that uses its output: only then has
-all of its gradient arrived. At each op, `grad` tells what to send to each input, a tensor or None.
+`grads` holds d loss / d tensor for each tensor that has been reached. It starts with the loss
+itself. Each op is visited after every op that uses its output: only then has all of its gradient
+arrived. At each op, `grad` returns the gradient for each input, a tensor or None.
 A tensor that is used twice receives two terms, and their sum is its gradient.
 
 applies_in_order([loss]) gives the calls of ops in the order of computing. Every op here has one
-output. Fill the places.
+output. Fill in the missing parts.
 """
 
 from keras import backend as K

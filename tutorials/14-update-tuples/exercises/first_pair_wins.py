@@ -1,6 +1,6 @@
 """Write the loop over the updates.
 
-Keras 1.2 has in Function.__init__:
+Keras 1.2 has this loop in Function.__init__:
 
     for v, nv in updates:
         if v not in unique_variables_to_update:

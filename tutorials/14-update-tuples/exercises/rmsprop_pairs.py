@@ -6,7 +6,7 @@ zeros. RMSprop makes two pairs for it, (a, new_a) and (p, new_p):
     new_a = rho * a + (1 - rho) * g^2
     new_p = p - lr * g / (sqrt(new_a) + epsilon)
 
-The first v that S4 looks at, (20, 64) and all zeros, is such an a. Fill the two places. K.square
+The first v that S4 looks at, (20, 64) and all zeros, is such an a. Fill in the two formulas. K.square
 and K.sqrt work on tensors; nothing is computed here.
 """
 

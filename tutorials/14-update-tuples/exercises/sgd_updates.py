@@ -1,10 +1,10 @@
-"""Write get_updates of plain gradient descent.
+"""Write get_updates for plain gradient descent.
 
-An optimizer changes no weight itself. get_updates(loss, params) returns pairs (variable, new value)
+An optimizer does not change weights itself. get_updates(loss, params) returns pairs (variable, new value)
 in which the new value is a tensor; K.function computes and writes them at each call. For gradient
 descent, the new value of p is p - lr * gradient.
 
-`self.lr` is a variable: who sets it later, with K.set_value, changes the steps that follow.
+`self.lr` is a variable: if you set it later, with K.set_value, the following steps change.
 """
 
 from keras import backend as K

@@ -3,12 +3,12 @@
 `SmallFunction(outputs, updates)` takes a list of tensors and a list of pairs (variable, new value).
 Making it computes nothing and changes nothing. A call `f()`
 
-1. computes all outputs, and all new values, from the variables as they are;
+1. computes all outputs, and all new values, from the present values of the variables;
 2. only then writes the new values, K.set_value(variable, number);
 3. returns the list of outputs.
 
-K.eval(tensor) computes a tensor. Who writes the first variable before the second new value is
-computed cannot swap two variables.
+K.eval(tensor) computes a tensor. If you write the first variable before the second new value is
+computed, you cannot swap two variables.
 """
 
 from keras import backend as K

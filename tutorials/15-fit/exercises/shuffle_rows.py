@@ -1,8 +1,8 @@
-"""In which order does an epoch take the rows?
+"""In which order does an epoch use the rows?
 
 Write `order_of_rows(samples, batch_size, shuffle, random)`. It is called once at the beginning of
 each epoch, and returns an array of the numbers 0 to samples - 1, each once. fit cuts it into
-batches from the front.
+batches, starting at the front.
 
 - shuffle is False: in order.
 - shuffle is True: all rows are mixed.

@@ -4,8 +4,8 @@ fit calls on_train_begin once, and on_epoch_end(epoch, logs) after each epoch, w
 ends after the epoch in which a callback sets self.model.stop_training to True.
 
 Write `StopEarly(patience)`: stop when the loss has not fallen below its best value for `patience`
-epochs in a row. A new best value begins the count anew; an equal value is no improvement. The same
-object may be used for a second fit, which begins with nothing remembered.
+epochs in a row. A new best value restarts the count; an equal value is not an improvement. The same
+object can be used for a second fit, which starts afresh.
 """
 
 from keras.callbacks import Callback

@@ -2,16 +2,16 @@
 
 `model` is a chain of layers and is compiled. On its way back, the gradient of the loss comes first
 to the model's output, then to the input of the last layer, to the input of the layer before it, and
-so on, down to the model's input. It is dead where it is 0 everywhere, or where there is none at
-all.
+so on, down to the model's input. It is dead where it is 0 everywhere, or where there is no
+gradient at all.
 
 Write `where_it_dies(model, x, y)`, which returns
 
 - "loss", if it is dead already at the model's output;
 - otherwise the name of the first layer on the way back at whose input it is dead;
-- None, if it comes alive to the model's input.
+- None, if it is not dead at the model's input either.
 
-`gradients_at` is given: an array for each tensor, or None where no way leads to it.
+`gradients_at` is given: an array for each tensor, or None if no path leads to it.
 """
 
 from keras import backend as K

@@ -10,7 +10,7 @@
 
 Predict how many times the body of the layer runs in each line. The lines follow one another.
 
-And write the box that keeps a trace: `keep(body)` returns a function of one array. At its first
+And write a cache that keeps a trace: `keep(body)` returns a function of one array. At its first
 call it runs the body on a placeholder and makes a K.function; all later calls only use that.
 """
 

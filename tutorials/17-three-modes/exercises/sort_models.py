@@ -1,7 +1,7 @@
 """Graph network or subclassed network?
 
-Write `kind_of(*args, **kwargs)`: what `Model(*args, **kwargs)` makes of these arguments, "graph",
-"subclassed" or "error". Do not make the model to find out. The names that occur are inputs, outputs
+Write `kind_of(*args, **kwargs)`: the kind of model that `Model(*args, **kwargs)` makes, "graph",
+"subclassed" or "error". Do not make the model to find out. Keyword arguments can be inputs, outputs
 and name.
 
 And predict in which order these two models list their layers:

@@ -1,9 +1,9 @@
-"""Write get_config and from_config of a layer of your own.
+"""Write get_config and from_config for your own layer.
 
-`Scaled` takes a Range, an object that no JSON can hold. Let the configuration say it with two
-numbers, {"low": ..., "high": ...} under the key "limits", together with all that every layer says
-of itself (its name, ...). `from_config` makes an equal layer from this, and leaves the dictionary
-that it was given as it was.
+`Scaled` takes a Range, an object that JSON cannot hold. The configuration must contain it as two
+numbers, {"low": ..., "high": ...} under the key "limits", together with the settings of every layer
+(its name, ...). `from_config` makes an equal layer from this, and does not change the dictionary
+that it gets.
 """
 
 from keras.layers import Layer
