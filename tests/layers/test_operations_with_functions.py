@@ -160,36 +160,36 @@ def looped(x: Any) -> Any:
         (
             lambda x: keras_ops.while_loop(lambda v: True, lambda v: K.random_normal((2, 3)), x),
             GraphError,
-            "random numbers are drawn inside",
+            "random numbers drawn inside",
         ),
         (
             lambda x: keras_ops.while_loop(lambda v: True, lambda v: v[0], x),
             ShapeError,
-            "expected that it keeps its shape",
+            "a state must keep its shape",
         ),
         (
             lambda x: keras_ops.while_loop(lambda a, b: True, lambda a, b: [a], (x, x)),
             ArgumentError,
-            "returned 1 values; expected 2",
+            "expected 2 values from the body, .* got 1",
         ),
-        (lambda x: keras_ops.scan(lambda c, v: c, x, x), ArgumentError, "expected the pair"),
-        (lambda x: keras_ops.scan(lambda c, v: (c, v), x), ArgumentError, "neither xs nor length"),
+        (lambda x: keras_ops.scan(lambda c, v: c, x, x), ArgumentError, "returns the pair"),
+        (lambda x: keras_ops.scan(lambda c, v: (c, v), x), ArgumentError, "Give xs or length"),
         (
             lambda x: keras_ops.scan(lambda c, v: (c[0], v), x, x),
             ShapeError,
-            "keeps its shape",
+            "must keep its shape",
         ),
         (
             lambda x: keras_ops.switch(K.cast(x[0, 0], "int32"), [lambda: x, lambda: (x, x)]),
             ArgumentError,
-            "expected the same structure",
+            "that return the same structure",
         ),
         (
             lambda x: K.gradients(
                 K.sum(keras_ops.custom_gradient(lambda v: (v, lambda up: (up, up)))(x)), x
             ),
             GradientError,
-            "returned 2 tensors; expected 1",
+            "expected 1 tensors .* got 2",
         ),
     ],
 )

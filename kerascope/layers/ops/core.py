@@ -1,10 +1,10 @@
-"""Rows of `keras.ops` that take functions: loops, choices, derivatives. See `keras_ops`.
+"""Operations of `keras.ops` that take functions: loops, choices, derivatives. See `keras_ops`.
 
-A function given to a loop is called once, on the symbols of one step, as in Keras. `map`, `scan`,
-`fori_loop` and `associative_scan` do the same on arrays. The gradient of a loop is again a loop.
+A loop calls its function once, on placeholders for one step, as in Keras. `map`, `scan`,
+`fori_loop` and `associative_scan` do this for arrays too. The gradient of a loop is again a loop.
 Only `while_loop` has no gradient, because its number of steps is unknown.
 
-If only arrays are given, the tensors that the functions use from outside must have values, too.
+If all arguments are arrays, tensors that the functions use from outside must have values too.
 
 The values carried from step to step may be a tensor, or lists, tuples and dicts of tensors.
 """
@@ -28,7 +28,7 @@ from kerascope.layers.ops.on_anything import on_anything
 from kerascope.layers.ops.rows import public
 from kerascope.nested_values import flattened
 
-_OTHERS = {*globals()}  # what is no operation
+_OTHERS = {*globals()}  # names that are not operations
 
 
 # --- choices --------------------------------------------------------------------------------------
@@ -36,9 +36,9 @@ _OTHERS = {*globals()}  # what is no operation
 
 @on_anything
 def cond(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) -> Any:
-    """Return what one of two functions returns, as a scalar says at run time.
+    """Return the result of `true_fn` if the scalar `pred` is true, otherwise that of `false_fn`.
 
-    In a graph both are called, and what only the chosen one needs is computed.
+    In a graph both functions are called, but at run time only the chosen result is computed.
     """
     pred = as_tensor(pred)
     if pred.ndim:
@@ -48,9 +48,9 @@ def cond(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) -> 
 
 @on_anything
 def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
-    """Return what one of several functions makes of the operands.
+    """Return the result of `branches[index]`, called with the operands.
 
-    An index below 0 means the first one, and one beyond the end the last.
+    An index below 0 selects the first function, an index beyond the end the last one.
     """
     index = K.minimum(K.maximum(as_tensor(index), 0), len(branches) - 1)
     return _chosen(index, list(branches), operands)
@@ -65,8 +65,8 @@ def _chosen(index: Tensor, branches: list[Callable[..., Any]], operands: Sequenc
     for number, (others, _) in reversed(list(enumerate(results[:-1]))):
         if len(others) != len(found):
             raise ArgumentError(
-                f"keras.ops.switch: branches return {len(others)} and {len(found)} tensors; "
-                f"expected the same structure of each."
+                f"keras.ops.switch: expected branches that return the same structure, got "
+                f"{len(others)} and {len(found)} tensors."
             )
         is_this = K.equal(index, number)
         found = [_one_of(is_this, *pair) for pair in zip(others, found, strict=True)]
@@ -77,8 +77,8 @@ def _one_of(condition: Tensor, x: Any, y: Tensor) -> Tensor:
     x, y = ops.promoted(x, y)
     if x.ndim != y.ndim:
         raise ShapeError(
-            f"keras.ops.switch: branches return shapes {x.shape} and {y.shape}; expected equal "
-            f"numbers of axes.",
+            f"keras.ops.switch: expected branches that return equal numbers of axes, got shapes "
+            f"{x.shape} and {y.shape}.",
             subject=x,
         )
     return Switch()(condition, x, y)
@@ -94,26 +94,27 @@ def while_loop(
     loop_vars: Any,
     maximum_iterations: int | None = None,
 ) -> Any:
-    """Return the variables of a loop after the step at which the condition does not hold.
+    """Repeat `body` while a condition is true, and return the last values of the loop variables.
 
     Parameters
     ----------
     cond : callable
-        From the variables, one argument each, to a scalar.
+        Takes the variables, one argument each, and returns a scalar.
     body : callable
-        From the variables to new ones, of the same shapes.
+        Takes the variables and returns their next values, of the same shapes.
     loop_vars : tensor, list or tuple of tensor
+        The initial values of the variables.
     maximum_iterations : int, optional
-        The loop ends after so many steps in any case.
+        Largest number of steps.
 
     Raises
     ------
     GradientError
-        A gradient is asked for that goes through the loop: fori_loop and scan have one.
+        When a gradient through the loop is computed. fori_loop and scan have gradients.
 
     Notes
     -----
-    On arrays the functions are called at each step; in a graph once, on symbols.
+    For arrays the functions are called at each step; in a graph once, on placeholders.
     """
     is_one = not isinstance(loop_vars, (list, tuple))
     several = [loop_vars] if is_one else list(loop_vars)
@@ -142,7 +143,7 @@ def while_loop(
 
 @on_anything
 def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_val: Any) -> Any:
-    """Return a value after `value = body_fun(i, value)` for i from lower to below upper."""
+    """Return the value after `value = body_fun(i, value)` for i from lower to upper - 1."""
     carry, _ = _scanned(
         lambda value, i: (body_fun(i, value), None), init_val, as_tensor(ops.arange(lower, upper))
     )
@@ -158,33 +159,35 @@ def scan(
     reverse: bool = False,
     unroll: Any = 1,
 ) -> Any:
-    """Return what a function carries along the first axis, and all that it gives on the way.
+    """Call a function for each entry along the first axis, and pass a carry from step to step.
 
     Parameters
     ----------
     f : callable
-        From (carry, x) to (new carry, y).
+        Takes (carry, x) and returns (new carry, y).
     init : tensor, or structure of tensors
-        The first carry; it keeps its shapes and types.
+        The initial carry; its shapes and dtypes must not change.
     xs : tensor or structure of tensors, optional
-        Of each, the entry of the step is given. Without it x is None, and `length` says how many
-        steps there are.
+        Each step gets one entry of each tensor. Without it, x is None.
+    length : int, optional
+        Number of steps; required without `xs`.
     reverse : bool
-        Whether the last step comes first; each y stands at the place of its x all the same.
+        Whether to begin with the last entry. The order of the ys remains that of the xs.
     unroll : int or bool
-        How many steps Keras writes out; it changes no number, and nothing here.
+        Ignored; in Keras it affects only the speed.
 
     Returns
     -------
     (carry, ys)
+        The last carry, and the y of each step, stacked along the first axis.
     """
     if xs is None and length is None:
-        raise ArgumentError("keras.ops.scan: neither xs nor length says how many steps there are.")
+        raise ArgumentError("keras.ops.scan: the number of steps is unknown. Give xs or length.")
     sizes = [as_tensor(one).shape[0] for one in flattened(xs)[0]]
     if len({length, *sizes} - {None}) > 1:
         raise ArgumentError(
-            f"keras.ops.scan: xs has {sizes} entries, length is {length}; expected one number of "
-            "steps."
+            f"keras.ops.scan: expected equal numbers of steps, got {sizes} entries in xs and "
+            f"length {length}."
         )
     if not flattened(xs)[0]:
         steps = as_tensor(ops.arange(length))
@@ -202,15 +205,15 @@ def _scanned(f: Callable[..., Any], init: Any, xs: Any, reverse: bool = False) -
         returned = f(packed_init(carried), packed_xs(slices))
         if not isinstance(returned, (tuple, list)) or len(returned) != 2:
             raise ArgumentError(
-                f"keras.ops.scan: the function returned {type(returned).__name__}; expected the "
-                f"pair (carry, y)."
+                f"keras.ops.scan: expected a function that returns the pair (carry, y), got "
+                f"{type(returned).__name__}."
             )
         new, (ys, packed) = flattened(returned[0])[0], flattened(returned[1])
         packed_ys.append(packed)
         if len(new) != len(carried):
             raise ArgumentError(
-                f"keras.ops.scan: {len(carried)} tensors are carried, the function returned "
-                f"{len(new)}; expected the same structure."
+                f"keras.ops.scan: the carry must keep its structure: expected {len(carried)} "
+                f"tensors, got {len(new)}."
             )
         pairs = zip(new, carried, strict=True)
         return [as_tensor(y) for y in ys], [_carried(*pair) for pair in pairs]
@@ -223,8 +226,8 @@ def _carried(new: Any, old: Tensor) -> Tensor:
     new = as_tensor(new, like=old)
     if merge_shapes(new.shape, old.shape) is None:
         raise ShapeError(
-            f"keras.ops.scan: a carry of shape {old.shape} became one of shape {new.shape}; "
-            f"expected that it keeps its shape.",
+            f"keras.ops.scan: the carry must keep its shape: expected {old.shape}, got "
+            f"{new.shape}.",
             subject=new,
         )
     return cast(new, old.dtype)
@@ -234,10 +237,10 @@ def _carried(new: Any, old: Tensor) -> Tensor:
 def associative_scan(
     f: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: int = 0
 ) -> Any:
-    """Return at each place along an axis what a function has made of the entries up to it.
+    """Return the cumulative result of an associative function along an axis.
 
-    The function gets entries with the axis, of size 1. Here the entries are taken one after the
-    other: for an associative function, which Keras expects, the result is the same.
+    The function gets entries that keep the axis, with size 1. It is called for one entry after the
+    other, unlike in Keras; for an associative function the result is the same.
     """
     flat, packed = flattened(elems)
     whole = [as_tensor(one) for one in flat]
@@ -259,29 +262,29 @@ def associative_scan(
 
 @on_anything
 def map(f: Callable[[Any], Any], xs: Any) -> Any:
-    """Return what a function makes of each entry along the first axis, stacked."""
+    """Return the results of a function for each entry along the first axis, stacked."""
     return _scanned(lambda _, x: (None, f(x)), None, xs)[1]
 
 
 @on_anything
 def vectorized_map(function: Callable[[Any], Any], elements: Any) -> Any:
-    """Return what a function makes of each entry along the first axis, stacked: here as `map`."""
+    """Return the results of a function for each entry along the first axis, as `map` does."""
     return _scanned(lambda _, x: (None, function(x)), None, elements)[1]
 
 
 def vectorize(
     pyfunc: Callable[..., Any], *, excluded: Any = None, signature: str | None = None
 ) -> Callable[..., Any]:
-    """Return a function of arrays that calls another one on their entries, broadcast.
+    """Return a function of arrays that calls `pyfunc` for each entry; the arrays are broadcast.
 
     Parameters
     ----------
     pyfunc : callable
-        Of scalars, or with a signature of arrays; called once, on symbols.
+        A function of scalars, or with a signature of arrays. It is called once, on placeholders.
     excluded : set of int, optional
-        Arguments, by place, that are handed on as they are.
+        Indices of arguments that are passed unchanged.
     signature : str, optional
-        The axes of what `pyfunc` takes: "(n),(n,m)->(m)".
+        The axes of the arguments and results of `pyfunc`, such as "(n),(n,m)->(m)".
     """
     apart = set(excluded or ())
     inner = signature.replace(" ", "").split("->")[0] if signature else ""
@@ -316,13 +319,13 @@ def vectorize(
 
 
 def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function with a gradient of its own; a decorator.
+    """Decorate a function that defines its own gradient.
 
     Parameters
     ----------
     f : callable
-        From tensors to (result, gradient function). The latter is called with d loss / d result
-        and returns d loss / d each of the tensors: one, or a list.
+        Takes tensors, returns (result, gradient function). The gradient function takes
+        d loss / d result and returns d loss / d each argument: a tensor, or a list of them.
     """
 
     @on_anything
@@ -338,23 +341,23 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
 def jvp(
     fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False
 ) -> Any:
-    """Return a function's result, and how it changes when its arguments move along tangents.
+    """Return the result of a function and its derivative along tangents (Jacobian-vector product).
 
     Parameters
     ----------
     fun : callable
-        From tensors to one tensor, and with `has_aux` something further that is returned as it is.
+        Takes tensors, returns one tensor; with `has_aux` the pair (tensor, further results).
     primals, tangents : sequence of tensor
-        The arguments, and as many directions.
+        The arguments, and a direction for each.
 
     Returns
     -------
-    (result, tangent), or (result, tangent, further)
+    (result, tangent), or (result, tangent, further results)
 
     Notes
     -----
-    Two backward sweeps: the gradient of the result, weighted by v, is linear in v; its derivative
-    along the tangents is the tangent of the result.
+    It uses two reverse sweeps: the gradient of the result, weighted by v, is linear in v. The
+    derivative of its product with the tangents, with respect to v, is the tangent of the result.
     """
     points, along = ([as_tensor(one) for one in several] for several in (primals, tangents))
     if is_eager():

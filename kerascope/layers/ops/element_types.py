@@ -1,9 +1,9 @@
-"""The element types of Keras 3's operations, for arrays, for tensors, between layers and in files.
+"""The dtypes of results of Keras 3's operations, for arrays, tensors, outputs of layers and files.
 
-An array keeps its own type, a Python number takes the type of the other arguments, and several
-types are promoted to a common one (`promoted` in `backend/ops/broadcasting.py`). The tables here
-list the operations whose results have another type than their arguments, by the names of their
-classes. `keras_ops` applies these rules to every row of its table.
+An array keeps its own dtype, a Python number takes the dtype of the other arguments, and several
+dtypes are promoted to a common one (`promoted` in `backend/ops/broadcasting.py`). The table here
+lists the operations whose results have a different dtype than their arguments, by the names of
+their classes. `keras_ops` applies these rules to each of its operations.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ __all__: list[str] = []
 
 
 def own_types(arguments: Any) -> Any:
-    """Return arguments with constants of their own type in the places of arrays of floats.
+    """Return the arguments with each float array replaced by a constant of its dtype.
 
-    A float64 array beside tensors of other types is one of `floatx`: as on JAX, a stray array of
-    NumPy does not make a model wide.
+    Together with tensors of other dtypes a float64 array is converted to `floatx`. So a NumPy array
+    does not turn a float32 model into float64, as on JAX.
     """
-    beside = {tensor.dtype for tensor in found_in(arguments, Tensor)}
+    dtypes = {tensor.dtype for tensor in found_in(arguments, Tensor)}
 
     def constant(value: Any) -> Any:
         if value.dtype.kind != "f" or isinstance(value, float):
             return value
-        is_stray = beside and value.dtype == np.float64 and "float64" not in beside
+        is_stray = dtypes and value.dtype == np.float64 and "float64" not in dtypes
         return Constant(value, config.floatx if is_stray else None)
 
     return replaced(arguments, (np.ndarray, np.floating), constant)
@@ -44,13 +44,13 @@ def own_types(arguments: Any) -> Any:
 
 @contextmanager
 def explained(function: Callable[..., Any], args: Any, kwargs: Any) -> Iterator[None]:
-    """Say which operation was given what, where NumPy refuses and says neither.
+    """Turn an error of NumPy into an ArgumentError with the operation and its arguments.
 
     Raises
     ------
     ArgumentError
-        The operation is not defined for these arrays. Errors of functions among the arguments, and
-        of a call with wrong arguments, are raised as they are.
+        The operation is not defined for these arrays. Errors in functions among the arguments, and
+        those of calls with wrong argument names, are not changed.
     """
     try:
         yield
@@ -63,19 +63,19 @@ def explained(function: Callable[..., Any], args: Any, kwargs: Any) -> Iterator[
             raise
         types = ", ".join(f"{x.dtype} of shape {tuple(x.shape)}" for x in given) or "this number"
         raise ArgumentError(
-            f"keras.ops.{function.__name__}: it is not defined for {types} ({error})."
+            f"keras.ops.{function.__name__}: not defined for {types} ({error})."
         ) from error
 
 
 def _summed(x: Any) -> Tensor:
-    """Return a tensor in the type of its sum: whole numbers below 32 bits have room for it."""
+    """Return a tensor in the dtype of its sum: integers below 32 bits become 32 bits wide."""
     x = as_tensor(x)
     if x.dtype in ("bool", "int8", "int16"):
         return cast(x, "int32")
     return cast(x, "uint32") if x.dtype in ("uint8", "uint16") else x
 
 
-# The class of an operation in Keras 3 -> what its first argument is made before.
+# The class of an operation in Keras 3 -> the conversion of its first argument.
 BEFORE: dict[str, Callable[[Any], Tensor]] = {
     **dict.fromkeys(["Sum", "Prod", "Nansum", "Nanprod", "Trace"], _summed),
     **dict.fromkeys(["Cosh", "Sinh", "LogSigmoid"], floating),  # -x of unsigned numbers wraps
@@ -83,7 +83,7 @@ BEFORE: dict[str, Callable[[Any], Tensor]] = {
 
 
 def typed(kind: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function of an operation such that its results have the types of Keras 3."""
+    """Return the function of an operation with results in the dtypes of Keras 3."""
     before = BEFORE.get(kind)
     if before is None:
         return function

@@ -1,7 +1,7 @@
 """How Keras 3 writes an op in a file: `Mean(axes=(1,))` is its "Mean" with `axis=1`.
 
 An op without a counterpart in Keras 3 keeps its own name and parameters, with the prefix
-"kerascope>". Our own files can hold such an operation, files for Keras 3 cannot.
+"kerascope>". Only files that Keras 3 need not read may contain such an operation.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from kerascope.registry import did_you_mean
 
 __all__: list[str] = []
 
-OWN = "kerascope>"  # before the name of an op that Keras 3 does not know
+OWN = "kerascope>"  # prefix for the name of an op that Keras 3 does not have
 
 
 class Form(NamedTuple):
-    """An op in the words of Keras 3.
+    """An op as an operation of Keras 3.
 
     Attributes
     ----------
     operation : str
-        The name of its class there.
+        The name of its class in Keras 3.
     pattern : list
-        The arguments by place.
+        The positional arguments.
     options : dict
-        The arguments by name.
+        The keyword arguments.
     """
 
     operation: str
@@ -39,7 +39,7 @@ class Form(NamedTuple):
 
 
 def form_of(apply: Apply, items: list[Any]) -> Form:
-    """Return the form of an Apply; `items` stand for its inputs."""
+    """Return the form of an `Apply`; `items` represent its inputs."""
     op = apply.op
     kind = type(op).__name__
     if not type(op).__module__.startswith("kerascope.") or kind not in _FORMS:
@@ -57,12 +57,12 @@ def _without_spans(value: Any) -> Any:
 
 
 def own_op(operation: str, options: dict[str, Any]) -> Op:
-    """Return the op of an operation that Keras 3 does not know.
+    """Return the op of an operation with the prefix "kerascope>".
 
     Raises
     ------
     ConfigError
-        There is no such op.
+        The op is unknown.
     """
     name = operation.removeprefix(OWN)
     known: dict[str, type[Op]] = {}
@@ -74,25 +74,25 @@ def own_op(operation: str, options: dict[str, Any]) -> Op:
     if name not in known:
         raise ConfigError(
             f"operation {operation!r}: there is no op {name!r} here. {did_you_mean(name, known)}"
-            "If it is yours, import its class before you load the model."
+            "If it is your own, import its class before you load the model."
         )
     return known[name](**{key: _as_tuple(value) for key, value in options.items()})
 
 
 def _as_tuple(value: Any) -> Any:
-    """Return the tuples that JSON has made lists of, and the spans in them."""
+    """Return a value from JSON, with its lists as tuples and its slices as spans."""
     if isinstance(value, dict) and value.get("class_name") == "__slice__":
         return Span(**value["config"])
     return tuple(map(_as_tuple, value)) if isinstance(value, (list, tuple)) else value
 
 
-# --- one by one -----------------------------------------------------------------------------------
+# --- forms of single ops --------------------------------------------------------------------------
 
 _Maker = Callable[[Apply, list[Any]], Form | None]
 
 
 def _named(name: str, **parameters: str) -> _Maker:
-    """Return the form of an op whose parameters have other names there."""
+    """Return the maker of forms for an op; `parameters` maps Keras 3's names to ours."""
 
     def form(apply: Apply, items: list[Any]) -> Form:
         own = apply.op.parameters
@@ -102,7 +102,7 @@ def _named(name: str, **parameters: str) -> _Maker:
 
 
 def _plain(value: Any) -> Any:
-    """Return a list for a tuple; for a tuple of one, as of axes, the one."""
+    """Return a tuple as a list, or its only item, for example a single axis; other values as is."""
     if not isinstance(value, tuple):
         return value
     return value[0] if len(value) == 1 else list(value)
@@ -113,7 +113,7 @@ def _joining(name: str) -> _Maker:
 
 
 def _listed(name: str, theirs: str, ours: str) -> _Maker:
-    """Return the form of an op with one parameter, a list however short it is."""
+    """Return the maker of forms for an op whose only parameter is always a list."""
     return lambda apply, items: Form(name, items, {theirs: list(apply.op.parameters[ours])})
 
 
@@ -163,7 +163,7 @@ def _dot(apply: Apply, items: list[Any]) -> Form | None:
 
 
 def _contraction(apply: Apply, items: list[Any]) -> Form:
-    """Return an einsum: letters of `y` that are batch or summed over are those of `x`."""
+    """Return a contraction as an einsum; axes of `y` paired with axes of `x` have their letters."""
     op: Any = apply.op
     x, y = apply.inputs
     x_letters, others = ascii_lowercase[: x.ndim], iter(ascii_lowercase[x.ndim :])

@@ -1,7 +1,7 @@
-"""Rows of `keras.ops.image`: see `keras_ops`. Images are (rows, columns, channels), or a batch.
+"""Operations of `keras.ops.image`, on images (rows, columns, channels) or batches of them.
 
-Resizing multiplies by a matrix for each axis. Rotating, shifting and bending read the pixels at
-other places (`_read_at`). Gradients flow through both.
+Resizing multiplies by a matrix for each axis. Affine transforms and coordinate maps read the pixels
+at computed places (`_read_at`). Both have gradients.
 """
 
 from __future__ import annotations
@@ -23,32 +23,32 @@ from kerascope.layers.ops.numpy import pad
 from kerascope.layers.ops.rows import IMAGE, public, row
 from kerascope.limits import current_budget
 
-_OTHERS = {*globals()}  # what is no operation
+_OTHERS = {*globals()}  # names that are not operations
 
 INTERPOLATIONS = ("bilinear", "nearest", "bicubic", "lanczos3", "lanczos5")
 FILL_MODES = ("constant", "nearest", "wrap", "mirror", "reflect")
 
 
 def one_of(what: str, value: Any, known: Sequence[Any]) -> Any:
-    """Return a value that is one of those known, or raise ArgumentError."""
+    """Return `value`, or raise ArgumentError if it is not in `known`."""
     if value not in known:
         names = ", ".join(map(repr, known))
-        raise ArgumentError(f"{what} {value!r}; expected one of {names}.")
+        raise ArgumentError(f"keras.ops.image: unknown {what} {value!r}. Use one of {names}.")
     return value
 
 
 def channels_last(images: Tensor, data_format: str | None, what: str) -> tuple[Tensor, Any]:
-    """Return a batch of images with the channels last, and what brings images back.
+    """Return a batch of images with the channels last, and a function that undoes the change.
 
     Raises
     ------
     ShapeError
-        They are neither one image nor a batch.
+        The tensor is neither one image nor a batch.
     """
     if images.ndim not in (3, 4):
         raise ShapeError(
-            f"{what}: images have shape {images.shape}; expected (rows, columns, channels) or "
-            f"(batch, rows, columns, channels), or with 'channels_first' the channels before them."
+            f"{what}: expected an image (rows, columns, channels) or a batch of images, got shape "
+            f"{images.shape}. With 'channels_first' the channels come before the rows."
         )
     is_first = K.normalize_data_format(data_format) == "channels_first"
     is_single = images.ndim == 3
@@ -63,24 +63,24 @@ def channels_last(images: Tensor, data_format: str | None, what: str) -> tuple[T
 
 
 def _sizes(images: Tensor, what: str) -> tuple[int, int]:
-    """Return the rows and columns of a batch.
+    """Return the numbers of rows and columns of a batch of images.
 
     Raises
     ------
     ShapeError
-        They are not known.
+        One of them is unknown.
     """
     height, width = images.shape[1:3]
     if height is None or width is None:
         raise ShapeError(
-            f"{what}: images have shape {images.shape}; expected known numbers of rows and "
-            f"columns. Give the Input these sizes."
+            f"{what}: expected known numbers of rows and columns, got {images.shape}. Give the "
+            f"Input these sizes."
         )
     return height, width
 
 
 def _in_type_of(x: Tensor, images: Tensor, rounded: Callable[[Any], Any]) -> Tensor:
-    """Return numbers in the type of the images: whole ones are rounded, within their range."""
+    """Return `x` in the dtype of the images; for integers it is rounded and clipped."""
     if "int" not in images.dtype:
         return x
     limits = np.iinfo(images.dtype)
@@ -88,11 +88,11 @@ def _in_type_of(x: Tensor, images: Tensor, rounded: Callable[[Any], Any]) -> Ten
 
 
 def _rounded(x: Tensor) -> Tensor:
-    """Return the nearest whole numbers, halves away from zero."""
+    """Return the nearest whole numbers; halves are rounded away from zero."""
     return K.sign(x) * m.Floor()(K.abs(x) + 0.5)
 
 
-# --- other sizes ----------------------------------------------------------------------------------
+# --- resizing -------------------------------------------------------------------------------------
 
 
 def _lanczos(x: np.ndarray, radius: float) -> np.ndarray:
@@ -104,7 +104,7 @@ def _cubic(x: np.ndarray) -> np.ndarray:
     return np.where(x >= 2, 0.0, np.where(x >= 1, far, near))
 
 
-# How much an entry counts at a distance. Keys: Cubic convolution interpolation, 1981; Lanczos.
+# The weight of a pixel at a distance. Cubic: Keys, "Cubic convolution interpolation", 1981.
 _KERNELS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "bilinear": lambda x: np.maximum(0.0, 1.0 - x),
     "bicubic": _cubic,
@@ -114,7 +114,7 @@ _KERNELS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def _weights(old: int, new: int, method: str, antialias: bool) -> np.ndarray:
-    """Return the matrix (old, new) that resizes an axis."""
+    """Return the matrix, shape (old, new), that resizes an axis."""
     _count((old, new), "a matrix that resizes")
     if method == "nearest":
         places = np.floor((np.arange(new) + 0.5) * old / new).astype(int)
@@ -126,7 +126,7 @@ def _weights(old: int, new: int, method: str, antialias: bool) -> np.ndarray:
 
 
 def _count(shape: tuple[int, ...], what: str) -> None:
-    """Count a constant among what a model from a file may ask for."""
+    """Count a constant towards the memory limit of a model that is loaded from a file."""
     budget = current_budget()
     if budget is not None:
         budget.take_constant(shape, what)
@@ -144,11 +144,11 @@ def resize(
     fill_value: float = 0.0,
     data_format: str | None = None,
 ) -> Any:
-    """Return images with other numbers of rows and columns."""
+    """Return images resized to `size`, which is (rows, columns)."""
     one_of("interpolation", interpolation, INTERPOLATIONS)
     one_of("fill_mode", fill_mode, ("constant",))
     if pad_to_aspect_ratio and crop_to_aspect_ratio:
-        raise ArgumentError("resize: expected one of crop_ and pad_to_aspect_ratio, not both.")
+        raise ArgumentError("resize: use either crop_to_aspect_ratio or pad_to_aspect_ratio.")
     images = as_tensor(images)
     x, back = channels_last(floating(images), data_format, "resize")
     height, width = _sizes(x, "resize")
@@ -159,40 +159,40 @@ def resize(
         top, left = (height - rows) // 2, (width - columns) // 2
         x = x[:, top : top + rows, left : left + columns]
     elif pad_to_aspect_ratio:
-        beside = [
+        border = [
             max(0, (new - old) // 2) for new, old in zip(wanted, (height, width), strict=True)
         ]
-        x = _padded(x, [(n, n) for n in beside], fill_value)
+        x = _padded(x, [(n, n) for n in border], fill_value)
     height, width = _sizes(x, "resize")
     down = K.constant(_weights(height, new_height, interpolation, antialias), x.dtype)
     across = K.constant(_weights(width, new_width, interpolation, antialias), x.dtype)
     return _in_type_of(back(K.einsum("bhwc,hy,wx->byxc", x, down, across)), images, K.round)
 
 
-def _padded(x: Tensor, beside: list[tuple[int, int]], fill_value: float) -> Tensor:
-    """Return a batch with places around it."""
-    if not any(n for pair in beside for n in pair):
+def _padded(x: Tensor, border: list[tuple[int, int]], fill_value: float) -> Tensor:
+    """Return a batch of images with a border of `fill_value`: (before, after) for each axis."""
+    if not any(n for pair in border for n in pair):
         return x
-    return pad(x, [(0, 0), *beside, (0, 0)], constant_values=fill_value)
+    return pad(x, [(0, 0), *border, (0, 0)], constant_values=fill_value)
 
 
 def _missing(
     sizes: tuple[int, int], before: Any, after: Any, target: Any, sign: int
 ) -> list[tuple[int, int]]:
-    """Return how many places there are before and after on both axes, of which two are given."""
+    """Return (before, after) for rows and columns; two of before, after and target are given."""
     found = []
     for size, first, last, whole in zip(sizes, before, after, target, strict=True):
         if sum(x is not None for x in (first, last, whole)) != 2:
             raise ArgumentError(
-                f"keras.ops.image: {first}, {last} before and behind, {whole} as the whole; "
-                f"expected exactly two of them for each axis."
+                f"keras.ops.image: expected exactly two of the sizes before, after and target for "
+                f"each axis, got {first}, {last} and {whole}."
             )
         if whole is not None:
             rest = sign * (whole - size)
             first = rest - last if first is None else first
             last = rest - first
         if min(first, last) < 0:
-            raise ArgumentError(f"keras.ops.image: {size} places cannot become {whole}.")
+            raise ArgumentError(f"keras.ops.image: size {size} cannot become {whole}.")
         found.append((first, last))
     return found
 
@@ -208,7 +208,7 @@ def pad_images(
     target_width: int | None = None,
     data_format: str | None = None,
 ) -> Any:
-    """Return images with zeros around them; of three numbers for an axis two are given."""
+    """Return images with zeros around them; give two of three sizes for each axis."""
     x, back = channels_last(as_tensor(images), data_format, "pad_images")
     before, after = (top_padding, left_padding), (bottom_padding, right_padding)
     target = (target_height, target_width)
@@ -226,7 +226,7 @@ def crop_images(
     target_width: int | None = None,
     data_format: str | None = None,
 ) -> Any:
-    """Return images without what lies around; of three numbers for an axis two are given."""
+    """Return images without their borders; give two of three sizes for each axis."""
     x, back = channels_last(as_tensor(images), data_format, "crop_images")
     before, after = (top_cropping, left_cropping), (bottom_cropping, right_cropping)
     height, width = _sizes(x, "crop_images")
@@ -235,11 +235,11 @@ def crop_images(
     return back(x[:, top : height - bottom, left : width - right])
 
 
-# --- read at other places -------------------------------------------------------------------------
+# --- reading pixels at computed places ------------------------------------------------------------
 
 
 def _inside(places: Tensor, size: int, fill_mode: str) -> Tensor:
-    """Return whole places, perhaps outside of an axis, as those that are read in their stead."""
+    """Return whole-number places with those outside of an axis mapped inside by `fill_mode`."""
     if fill_mode in ("constant", "nearest"):
         return K.clip(places, 0.0, size - 1.0)
     period = float({"wrap": size, "reflect": 2 * size, "mirror": max(2 * size - 2, 1)}[fill_mode])
@@ -258,20 +258,20 @@ def _read_at(
     fill_mode: str,
     fill_value: Any,
 ) -> Tensor:
-    """Return what stands at places between the entries of a grid.
+    """Return the values of grids, such as images, at places that need not be whole numbers.
 
     Parameters
     ----------
     entries : Tensor, shape (all, ...)
-        The grids, each laid out in one row.
+        The entries of all grids along one axis.
     sizes : list of int
-        Of a grid.
+        Sizes of a grid.
     places : list of Tensor
-        Along each axis of it, of the same shape.
+        The coordinate along each axis of the grid; all have the same shape.
     start : Tensor or int
-        Where the grid of each place begins.
+        Index of the first entry of each place's grid.
     order : {0, 1}
-        Whether the nearest entry is taken, or a mean of the neighbours by their distance.
+        0 takes the nearest entry, 1 interpolates linearly.
     """
     if order == 0:
         corners: Any = [[(_rounded(x), None)] for x in places]
@@ -314,14 +314,14 @@ def map_coordinates(
     fill_mode: str = "constant",
     fill_value: float = 0,
 ) -> Any:
-    """Return what stands at places between the entries: a row of coordinates for each axis."""
+    """Return values at `coordinates`, which have a row for each axis; order 1 interpolates."""
     one_of("order", order, (0, 1))
     one_of("fill_mode", fill_mode, FILL_MODES)
     given, places = as_tensor(inputs), floating(coordinates)
     if None in given.shape or places.shape[0] != given.ndim:
         raise ShapeError(
-            f"map_coordinates: inputs have shape {given.shape} and coordinates {places.shape}; "
-            f"expected known sizes, and a row of coordinates for each axis."
+            f"map_coordinates: expected inputs of known sizes and a row of coordinates for each "
+            f"axis, got shapes {given.shape} and {places.shape}."
         )
     entries = K.reshape(floating(given), (-1,))
     along = [places[i] for i in range(given.ndim)]
@@ -338,10 +338,10 @@ def affine_transform(
     fill_value: float = 0,
     data_format: str | None = None,
 ) -> Any:
-    """Return images whose pixel (x, y) is that of ((a x + b y + c) / k, (d x + e y + f) / k).
+    """Return images transformed by a projective map, such as a rotation.
 
-    `transform` has the numbers a, b, c, d, e, f, g, h for all images or for each; k is
-    g x + h y + 1.
+    Pixel (x, y) of the result is read at ((a x + b y + c) / k, (d x + e y + f) / k), where k is
+    g x + h y + 1. `transform` contains the numbers a to h, for all images or for each one.
     """
     images = as_tensor(images)
     one_of("interpolation", interpolation, ("bilinear", "nearest"))
@@ -363,7 +363,7 @@ def _transformed(x: Tensor, numbers: Tensor, interpolation: str, fill: str, valu
     start = K.expand_dims(ops.arange(number, dtype="int32"), -1)
     entries = K.reshape(x, (-1, x.shape[-1]))
     order = int(interpolation == "bilinear")
-    # A place of each image: transforms of all images at once are stretched to that.
+    # One transform for all images is broadcast to a transform for each image.
     down, across = (place + K.cast(start * 0, x.dtype) for place in (down, across))
     read = _read_at(entries, (height, width), (down, across), start, order, fill, value)
     return K.reshape(read, (-1, height, width, x.shape[-1]))
@@ -375,13 +375,13 @@ def _transformed(x: Tensor, numbers: Tensor, interpolation: str, fill: str, valu
 def _colours(images: TensorLike, data_format: str | None, what: str) -> tuple[list[Tensor], Any]:
     x, back = channels_last(as_tensor(images), data_format, what)
     if x.shape[-1] != 3:
-        raise ShapeError(f"{what}: images have shape {x.shape}; expected 3 channels.")
+        raise ShapeError(f"{what}: expected images with 3 channels, got {x.shape}.")
     return [x[..., i : i + 1] for i in range(3)], back
 
 
 @row(IMAGE, "RGBToGrayscale")
 def rgb_to_grayscale(images: TensorLike, data_format: str | None = None) -> Any:
-    """Return how bright each pixel looks: 0.2989 red + 0.5870 green + 0.1140 blue."""
+    """Return grey images: 0.2989 red + 0.5870 green + 0.1140 blue."""
     images = as_tensor(images)
     (red, green, blue), back = _colours(floating(images), data_format, "rgb_to_grayscale")
     grey = back(0.2989 * red + 0.5870 * green + 0.1140 * blue)
@@ -390,7 +390,7 @@ def rgb_to_grayscale(images: TensorLike, data_format: str | None = None) -> Any:
 
 @row(IMAGE, "RGBToHSV")
 def rgb_to_hsv(images: TensorLike, data_format: str | None = None) -> Any:
-    """Return hue, saturation and value of each pixel, between 0 and 1."""
+    """Return the hue, saturation and value of each pixel, between 0 and 1."""
     (red, green, blue), back = _colours(images, data_format, "rgb_to_hsv")
     value = K.maximum(K.maximum(red, green), blue)
     span = value - K.minimum(K.minimum(red, green), blue)
@@ -407,7 +407,7 @@ def rgb_to_hsv(images: TensorLike, data_format: str | None = None) -> Any:
 
 @row(IMAGE, "HSVToRGB")
 def hsv_to_rgb(images: TensorLike, data_format: str | None = None) -> Any:
-    """Return red, green and blue of pixels that are given as hue, saturation and value."""
+    """Return the red, green and blue of pixels given as hue, saturation and value."""
     (hue, saturation, value), back = _colours(images, data_format, "hsv_to_rgb")
     turned = hue * 6.0
     red = K.clip(K.abs(turned - 3.0) - 1.0, 0.0, 1.0)
@@ -417,7 +417,7 @@ def hsv_to_rgb(images: TensorLike, data_format: str | None = None) -> Any:
     return back(K.concatenate(parts, axis=-1))
 
 
-# --- neighbours -----------------------------------------------------------------------------------
+# --- patches --------------------------------------------------------------------------------------
 
 
 @row(IMAGE)
@@ -429,11 +429,11 @@ def extract_patches(
     padding: str = "valid",
     data_format: str | None = None,
 ) -> Any:
-    """Return the pixels of each window of the images, in the place of channels."""
+    """Return the windows of images; the pixels of a window are the channels of the result."""
     x, back = channels_last(floating(images), data_format, "extract_patches")
     window = (size, size) if isinstance(size, int) else tuple(size)
     if len(window) != 2:
-        raise NotYetError("extract_patches: of images alone; expected two sizes.")
+        raise NotYetError(f"extract_patches: expected two sizes (for images), got {size!r}.")
     steps = window if strides is None else strides
     channels: Any = x.shape[-1]
     pixels = math.prod(window) * channels

@@ -1,22 +1,22 @@
 """The operations of Keras 3: the functions of `keras.ops`, and the classes that its files name.
 
-The file is a table with one function for each operation. It has the arguments of Keras 3, in their
-order and with their defaults, and is made of K functions. The decorator `row` uses it twice.
-`keras.ops.round` is the function for arrays, tensors and outputs of layers (see `on_anything`). If
-Keras 3 also has a class for the operation, `OPERATIONS` has the function under the name of that
-class: layers of type `Operation` compute it, and files name it. Therefore scripts and files always
-get the same answers. Operations of Keras 3 that have no row are listed in `missing_names`.
+This file is a table with one function, a *row*, for each operation. It has the arguments of Keras
+3, in their order and with their defaults, and is made of K functions. The decorator `row` uses it
+twice: `keras.ops.round` is the function for arrays, tensors and outputs of layers (see
+`on_anything`). If Keras 3 also has a class for the operation, `OPERATIONS` contains the function
+under the name of that class, which files use; layers of type `Operation` compute it. So scripts and
+files give the same results. Operations of Keras 3 without a row are listed in `missing_names`.
 
-This file has the rows that most models need. The modules in `_LATER` have the others. They are
-imported when a name is first requested that is not here.
+This file contains the operations that most models need. The modules in `_LATER` contain the others.
+They are imported when a name that is not here is first requested.
 
-If Keras 2 and Keras 3 compute different things under one name (Keras 3's `hard_sigmoid` is
-steeper), this is Keras 3's.
+If Keras 2 and Keras 3 compute different functions under one name (`hard_sigmoid` of Keras 3 is
+steeper), this file contains that of Keras 3.
 """
 
 from __future__ import annotations
 
-import builtins  # this module has an `any`, an `all` and a `slice` of its own
+import builtins  # this module defines its own `any`, `all` and `slice`
 import math
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -46,7 +46,7 @@ _OTHERS = {
     "one_to_one",
     "class_name",
     "every_operation",
-}  # what is no operation: imports, and what makes the rows
+}  # names that are not operations: imports, and the functions that make the rows
 
 Axes = int | Sequence[int]
 
@@ -56,7 +56,7 @@ R = TypeVar("R")
 CORE, NUMPY, NN = "keras.src.ops.core", "keras.src.ops.numpy", "keras.src.ops.nn"
 MATH = "keras.src.ops.math"
 
-# Keras 3's class of an operation -> its module there, and the function that computes it.
+# Keras 3's class of an operation -> its module in Keras 3, and the function that computes it.
 OPERATIONS: dict[str, tuple[str, Callable[..., Any]]] = {}
 
 
@@ -68,11 +68,12 @@ def row(
     Parameters
     ----------
     home : str
-        Keras 3's module of the operation's class.
+        The module of the operation's class in Keras 3.
     kind : str, optional
-        The name of the class; by default `log_softmax` is of the class `LogSoftmax`.
+        The name of the class; the default for `log_softmax` is `LogSoftmax`.
     callable_as : callable, optional
-        From the name of the class and the function to what users call; by default `on_anything`.
+        Takes the name of the class and the function, returns the function that users call. Default:
+        `on_anything`.
     """
 
     def enter(function: Callable[P, R]) -> Callable[P, R]:
@@ -89,16 +90,16 @@ def class_name(name: str) -> str:
     return "".join(word.capitalize() for word in name.split("_"))
 
 
-# A table of operations that are a function, or an op, of ours. Each row has Keras 3's module of the
-# classes, our module, what makes Keras's function of ours (None: they are the same), and the names:
-# `cos`, or `absolute=abs` if ours has another.
+# A table of operations that are one function or one op of ours. Each row has the module of the
+# classes in Keras 3, our module, a function that adapts ours to Keras 3 (None if they are equal),
+# and the names: `cos`, or `absolute=abs` if our name is different.
 OneToOne = Sequence[tuple[str, Any, Callable[[Any], Callable[..., Any]] | None, str]]
 
 
 def one_to_one(
     table: OneToOne, enter: Callable[[str, str], Callable[[Any], Any]] = row
 ) -> dict[str, Callable[..., Any]]:
-    """Enter the operations of a table with `row`; return them by name."""
+    """Enter the operations of a table with `row`, and return them by name."""
     found = {}
     for home, module, make, names in table:
         for item in names.split():
@@ -112,7 +113,7 @@ def one_to_one(
 
 
 def _of_two(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
-    """Return a function of (x1, x2), which K calls x and y."""
+    """Return a K function of (x, y) as a function of (x1, x2) with promoted dtypes."""
 
     def call(x1: TensorLike, x2: TensorLike) -> Any:
         return function(*promoted(x1, x2))
@@ -135,12 +136,12 @@ _ONE_TO_ONE: OneToOne = (
 globals().update(one_to_one(_ONE_TO_ONE))
 
 
-# --- each number ----------------------------------------------------------------------------------
+# --- elementwise functions ------------------------------------------------------------------------
 
 
 @row(NUMPY)
 def power(x1: TensorLike, x2: TensorLike) -> Any:
-    """Return x1 ** x2; of whole numbers a whole one, so 0 if x2 is negative and |x1| is not 1."""
+    """Return x1 ** x2. For integers a negative x2 gives 0, unless |x1| is 1."""
     x1, x2 = (elementwise.countable(x) for x in promoted(x1, x2))
     if not x1.dtype.startswith("int"):
         return K.pow(x1, x2)
@@ -151,7 +152,7 @@ def power(x1: TensorLike, x2: TensorLike) -> Any:
 
 @row(NUMPY)
 def clip(x: TensorLike, x_min: Any, x_max: Any) -> Any:
-    """Return x between x_min and x_max; everywhere x_max, where that is below x_min."""
+    """Return x limited to [x_min, x_max]; x_max wherever it is below x_min."""
     x, bounds = as_tensor(x), (x_min, x_max)
     if is_float(x.dtype) and not found_in(bounds, (Tensor, np.ndarray)):
         return K.clip(x, builtins.min(bounds), x_max)
@@ -160,7 +161,7 @@ def clip(x: TensorLike, x_min: Any, x_max: Any) -> Any:
 
 @row(CORE)
 def cast(x: TensorLike, dtype: str) -> Any:
-    """Return x in another type."""
+    """Return x converted to another dtype."""
     return K.cast(x, dtype)
 
 
@@ -178,38 +179,38 @@ def rsqrt(x: TensorLike) -> Any:
 
 @row(NUMPY)
 def log1p(x: TensorLike) -> Any:
-    """Return log(1 + x), exactly for small x too."""
+    """Return log(1 + x), exact also for x near 0."""
     return elementwise.log1p(x)
 
 
 @row(NUMPY)
 def log2(x: TensorLike) -> Any:
-    """Return the logarithm to the base 2."""
+    """Return the logarithm of x to the base 2."""
     return K.log(x) / math.log(2.0)
 
 
 @row(NUMPY)
 def log10(x: TensorLike) -> Any:
-    """Return the logarithm to the base 10."""
+    """Return the logarithm of x to the base 10."""
     return K.log(x) / math.log(10.0)
 
 
 @row(NUMPY)
 def expm1(x: TensorLike) -> Any:
-    """Return exp(x) - 1, exactly for small x too, where exp(x) is rounded to 1."""
+    """Return exp(x) - 1, exact also for x near 0, where exp(x) is rounded to 1."""
     x = as_tensor(x)
     return K.tanh(x / 2.0) * (K.exp(x) + 1.0)
 
 
 @row(NUMPY)
 def tan(x: TensorLike) -> Any:
-    """Return the tangent."""
+    """Return the tangent of x, in radians."""
     return K.sin(x) / K.cos(x)
 
 
 @row(NUMPY)
 def sinh(x: TensorLike) -> Any:
-    """Return (exp(x) - exp(-x)) / 2, exactly for small x too, where both are rounded to 1."""
+    """Return (exp(x) - exp(-x)) / 2, exact also for x near 0, where both are rounded to 1."""
     x = as_tensor(x)
     return K.tanh(x) * (K.exp(x) + K.exp(-x)) / 2.0
 
@@ -231,15 +232,15 @@ def logaddexp(x1: Any, x2: Any) -> Any:
 
 @row(NUMPY)
 def logical_xor(x1: TensorLike, x2: TensorLike) -> Any:
-    """Return whether exactly one of the two is true."""
+    """Return where exactly one of x1 and x2 is true."""
     return K.not_equal(K.cast(x1, "bool"), K.cast(x2, "bool"))
 
 
 @row(NUMPY)
 def where(condition: TensorLike, x1: Any = None, x2: Any = None) -> Any:
-    """Return x1 where the condition is true, else x2; all three are broadcast.
+    """Return x1 where the condition is true, x2 elsewhere; all three are broadcast.
 
-    With the condition alone, the places where it is true, as `nonzero` does.
+    Without x1 and x2, return the indices where the condition is true, as `nonzero` does.
     """
     if x1 is None and x2 is None:
         return __getattr__("nonzero")(condition)
@@ -248,14 +249,14 @@ def where(condition: TensorLike, x1: Any = None, x2: Any = None) -> Any:
 
 @row(NUMPY)
 def isnan(x: TensorLike) -> Any:
-    """Return where x is no number."""
+    """Return where x is NaN."""
     x = as_tensor(x)
     return K.not_equal(x, x)
 
 
 @row(NUMPY)
 def round(x: TensorLike, decimals: int = 0) -> Any:
-    """Return x rounded to so many decimals, halves to the even one."""
+    """Return x rounded to `decimals` decimals; halves are rounded to the even one."""
     x, scale = as_tensor(x), 10.0**decimals
     if decimals == 0 or (decimals > 0 and not is_float(x.dtype)):
         return K.round(x)
@@ -265,7 +266,7 @@ def round(x: TensorLike, decimals: int = 0) -> Any:
 
 @row(CORE)
 def stop_gradient(variable: TensorLike) -> Any:
-    """Return the same numbers, through which no gradient goes."""
+    """Return the value of a tensor, through which no gradient flows."""
     return K.stop_gradient(variable)
 
 
@@ -274,14 +275,14 @@ def stop_gradient(variable: TensorLike) -> Any:
 
 @row(NN)
 def relu(x: TensorLike) -> Any:
-    """Return x where it is positive, else 0; whole numbers stay whole."""
+    """Return max(x, 0); integers stay integers."""
     x = elementwise.countable(x)
     return K.relu(x) if is_float(x.dtype) else K.maximum(x, 0)
 
 
 @row(NN)
 def softmax(x: TensorLike, axis: Axes = -1) -> Any:
-    """Return the softmax along an axis, or over several together."""
+    """Return the softmax along an axis, or over several axes together."""
     if isinstance(axis, int):
         return K.softmax(x, axis)
     x = as_tensor(x)
@@ -290,7 +291,7 @@ def softmax(x: TensorLike, axis: Axes = -1) -> Any:
 
 @row(NN)
 def relu6(x: TensorLike) -> Any:
-    """Return x between 0 and 6."""
+    """Return x limited to [0, 6]."""
     return K.relu(x, max_value=6.0)
 
 
@@ -306,13 +307,13 @@ swish = silu
 
 @row(NN)
 def leaky_relu(x: TensorLike, negative_slope: float = 0.2) -> Any:
-    """Return x where it is positive, else negative_slope * x."""
+    """Return x where it is positive, negative_slope * x elsewhere."""
     return K.relu(x, alpha=negative_slope)
 
 
 @row(NN)
 def hard_sigmoid(x: TensorLike) -> Any:
-    """Return x / 6 + 0.5, between 0 and 1."""
+    """Return x / 6 + 0.5, limited to [0, 1]."""
     return K.clip(as_tensor(x) / 6.0 + 0.5, 0.0, 1.0)
 
 
@@ -327,7 +328,7 @@ hard_swish = hard_silu
 
 @row(NN)
 def hard_tanh(x: TensorLike) -> Any:
-    """Return x between -1 and 1; whole numbers stay whole."""
+    """Return x limited to [-1, 1]; integers stay integers."""
     x = elementwise.countable(x)
     return K.clip(x, -1.0, 1.0) if is_float(x.dtype) else clip(x, -1, 1)
 
@@ -340,27 +341,27 @@ def log_sigmoid(x: TensorLike) -> Any:
 
 @row(NN)
 def selu(x: TensorLike) -> Any:
-    """Return the scaled exponential linear unit."""
+    """Return the scaled exponential linear unit (SELU) of x."""
     return activations.selu(x)
 
 
 @row(NN)
 def gelu(x: TensorLike, approximate: bool = True) -> Any:
-    """Return the Gaussian error linear unit, exactly or by its approximation with tanh."""
+    """Return the Gaussian error linear unit (GELU) of x, exact or approximated with tanh."""
     x = as_tensor(x)
     if not approximate:
         return 0.5 * x * (1.0 + K.erf(x / math.sqrt(2.0)))
     return 0.5 * x * (1.0 + K.tanh(math.sqrt(2.0 / math.pi) * (x + 0.044715 * x * x * x)))
 
 
-# --- whole axes -----------------------------------------------------------------------------------
+# --- reductions -----------------------------------------------------------------------------------
 
 
 @row(NUMPY)
 def max(
     x: TensorLike, axis: Axes | None = None, keepdims: bool = False, initial: Any = None
 ) -> Any:
-    """Return the largest entry along axes, or `initial` where that is larger."""
+    """Return the largest entry along axes, and at least `initial`."""
     largest = K.max(x, axis, keepdims)
     return largest if initial is None else K.maximum(largest, initial)
 
@@ -369,7 +370,7 @@ def max(
 def min(
     x: TensorLike, axis: Axes | None = None, keepdims: bool = False, initial: Any = None
 ) -> Any:
-    """Return the smallest entry along axes, or `initial` where that is smaller."""
+    """Return the smallest entry along axes, and at most `initial`."""
     smallest = K.min(x, axis, keepdims)
     return smallest if initial is None else K.minimum(smallest, initial)
 
@@ -378,23 +379,23 @@ def min(
 def prod(
     x: TensorLike, axis: Axes | None = None, keepdims: bool = False, dtype: str | None = None
 ) -> Any:
-    """Return the product along axes, computed in a type."""
+    """Return the product along axes, computed in `dtype`."""
     return K.prod(x if dtype is None else K.cast(x, dtype), axis, keepdims)
 
 
 @on_anything
 def argmax(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Any:
-    """Return the place of the largest entry; without an axis, in the flat array."""
+    """Return the index of the largest entry along an axis; without an axis, in the flat array."""
     return K.cast(_argmax(x, axis, keepdims), "int32")
 
 
 @on_anything
 def argmin(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Any:
-    """Return the place of the smallest entry; without an axis, in the flat array."""
+    """Return the index of the smallest entry along an axis; without an axis, in the flat array."""
     return K.cast(_argmin(x, axis, keepdims), "int32")
 
 
-# In a file they stand for K's functions too, whose places are int64.
+# Files use these classes also for K.argmax and K.argmin, whose results are int64.
 @row(NUMPY, "Argmax")
 def _argmax(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Any:
     return _place(K.argmax, as_tensor(x), axis, keepdims)
@@ -414,21 +415,21 @@ def _place(function: Callable[..., Any], x: Tensor, axis: int | None, keepdims: 
 
 @row(NUMPY)
 def cumsum(x: TensorLike, axis: int | None = None, dtype: str | None = None) -> Any:
-    """Return the sums up to each entry; without an axis, of the flat array."""
+    """Return the cumulative sums along an axis; without an axis, of the flat array."""
     x = x if dtype is None else K.cast(x, dtype)
     return K.cumsum(x, axis) if axis is not None else K.cumsum(K.reshape(x, (-1,)), 0)
 
 
 @row(NUMPY)
 def cumprod(x: TensorLike, axis: int | None = None, dtype: str | None = None) -> Any:
-    """Return the products up to each entry; without an axis, of the flat array."""
+    """Return the cumulative products along an axis; without an axis, of the flat array."""
     x = x if dtype is None else K.cast(x, dtype)
     return K.cumprod(x, axis) if axis is not None else K.cumprod(K.reshape(x, (-1,)), 0)
 
 
 @row(NUMPY)
 def count_nonzero(x: TensorLike, axis: Axes | None = None) -> Any:
-    """Return how many entries differ from zero."""
+    """Return the number of entries along axes that are not zero."""
     return K.sum(K.cast(K.not_equal(x, 0), "int32"), axis=axis)
 
 
@@ -436,13 +437,13 @@ def count_nonzero(x: TensorLike, axis: Axes | None = None) -> Any:
 def moments(
     x: TensorLike, axes: Axes, keepdims: bool = False, synchronized: bool = False
 ) -> tuple[Any, Any]:
-    """Return mean and variance; there is one device, so `synchronized` changes nothing."""
+    """Return the mean and the variance along axes; `synchronized` is ignored."""
     return K.mean(x, axes, keepdims), K.var(x, axes, keepdims)
 
 
 @row(NN)
 def normalize(x: TensorLike, axis: int = -1, order: int = 2, epsilon: float | None = None) -> Any:
-    """Return x divided by its norm along an axis; below epsilon that counts as epsilon."""
+    """Return x divided by its norm along an axis, or by epsilon if the norm is smaller."""
     x, least = as_tensor(x), K.epsilon() if epsilon is None else epsilon
     if order != 2:
         return x / K.maximum(__getattr__("norm")(x, order, axis, True), least)
@@ -450,11 +451,11 @@ def normalize(x: TensorLike, axis: int = -1, order: int = 2, epsilon: float | No
     return x / K.sqrt(K.maximum(squares, least * least))
 
 
-# --- shapes, and parts ----------------------------------------------------------------------------
+# --- shapes and slices ----------------------------------------------------------------------------
 
 
 def shape(x: TensorLike) -> tuple[Any, ...]:
-    """Return the shape; a size that is known at run time only is a scalar tensor."""
+    """Return the shape of x as a tuple; a size known only at run time is a scalar tensor."""
     if not isinstance(x, Tensor):
         return np.shape(x)
     return tuple(K.shape(x)[i] if size is None else size for i, size in enumerate(x.shape))
@@ -462,18 +463,18 @@ def shape(x: TensorLike) -> tuple[Any, ...]:
 
 @on_anything
 def size(x: TensorLike) -> Any:
-    """Return the number of entries."""
+    """Return the number of entries of x."""
     return K.prod(K.shape(x))
 
 
 def ndim(x: TensorLike) -> int:
-    """Return the number of axes."""
+    """Return the number of axes of x."""
     return len(x.shape) if isinstance(x, Tensor) else np.ndim(x)
 
 
 @row(NUMPY)
 def expand_dims(x: TensorLike, axis: Axes) -> Any:
-    """Return x with an axis of size 1 put in, or several."""
+    """Return x with one or several new axes of size 1."""
     x, axes = as_tensor(x), _listed(axis)
     for one in sorted(a % (x.ndim + len(axes)) for a in axes):
         x = K.expand_dims(x, one)
@@ -482,7 +483,7 @@ def expand_dims(x: TensorLike, axis: Axes) -> Any:
 
 @row(NUMPY)
 def squeeze(x: TensorLike, axis: Axes | None = None) -> Any:
-    """Return x without an axis of size 1, or without all of them."""
+    """Return x without some axes of size 1; by default without all of them."""
     x = as_tensor(x)
     axes = [i for i, n in enumerate(x.shape) if n == 1] if axis is None else _listed(axis)
     for one in sorted((a % x.ndim for a in axes), reverse=True):
@@ -492,7 +493,7 @@ def squeeze(x: TensorLike, axis: Axes | None = None) -> Any:
 
 @row(NUMPY)
 def transpose(x: TensorLike, axes: Sequence[int] | None = None) -> Any:
-    """Return x with its axes in another order; by default turned round."""
+    """Return x with its axes in the order `axes`; by default in reverse order."""
     return K.transpose(x) if axes is None else K.permute_dimensions(x, tuple(axes))
 
 
@@ -507,7 +508,7 @@ def swapaxes(x: TensorLike, axis1: int, axis2: int) -> Any:
 
 @row(NUMPY)
 def moveaxis(x: TensorLike, source: Axes, destination: Axes) -> Any:
-    """Return x with an axis, or each of several, moved to another place."""
+    """Return x with one or several axes moved to other positions."""
     x = as_tensor(x)
     moved, places = ([axis % x.ndim for axis in _listed(axes)] for axes in (source, destination))
     order = [axis for axis in range(x.ndim) if axis not in moved]
@@ -524,25 +525,25 @@ def ravel(x: TensorLike) -> Any:
 
 @row(NUMPY)
 def flip(x: TensorLike, axis: Axes | None = None) -> Any:
-    """Return x turned round along an axis, or all."""
+    """Return x in reverse order along some axes; by default along all."""
     x = as_tensor(x)
     return K.reverse(x, list(range(x.ndim)) if axis is None else _listed(axis))
 
 
 @row(NUMPY)
 def concatenate(xs: Sequence[Any], axis: int = 0) -> Any:
-    """Return the tensors behind one another along an axis."""
+    """Return the tensors joined along an axis."""
     return K.concatenate(list(xs), axis)
 
 
 @row(NUMPY)
 def split(x: TensorLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """Return the parts of x along an axis: so many equal ones, or cut at these places.
+    """Return the parts of x along an axis: a number of equal parts, or parts split at indices.
 
     Raises
     ------
     ArgumentError
-        Equal parts are asked for of an axis of no known size, or of one that is not divisible.
+        The size of the axis is unknown or not divisible by the number of parts.
     """
     x = as_tensor(x)
     axis %= x.ndim
@@ -550,11 +551,11 @@ def split(x: TensorLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     cuts = indices_or_sections
     if isinstance(cuts, int):
         if length is None:
-            raise ArgumentError(f"keras.ops.split: the size of axis {axis} is not known.")
+            raise ArgumentError(f"keras.ops.split: the size of axis {axis} must be known.")
         if length % cuts:
             raise ArgumentError(
-                f"keras.ops.split: {length} entries are no {cuts} equal parts; "
-                f"expected a multiple of {cuts}."
+                f"keras.ops.split: expected an axis whose size is a multiple of {cuts}, got "
+                f"{length}."
             )
         cuts = range(length // cuts, length, length // cuts)
     before = (_cut(None),) * axis
@@ -563,7 +564,7 @@ def split(x: TensorLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
 
 @row(CORE)
 def unstack(x: TensorLike, num: int | None = None, axis: int = 0) -> list[Any]:
-    """Return the entries of x along an axis, each without it."""
+    """Return the list of entries of x along an axis; they do not have this axis."""
     x = as_tensor(x)
     axis %= x.ndim
     number = x.shape[axis] if num is None else num
@@ -572,13 +573,13 @@ def unstack(x: TensorLike, num: int | None = None, axis: int = 0) -> list[Any]:
 
 @row(NUMPY)
 def reshape(x: TensorLike, newshape: Sequence[Any]) -> Any:
-    """Return x in another shape; -1 means the remaining size."""
+    """Return x in another shape; a size of -1 or None is inferred."""
     return K.reshape(x, tuple(-1 if size is None else size for size in newshape))
 
 
 @row(NUMPY)
 def tile(x: Any, repeats: Any) -> Any:
-    """Return x repeated as a whole, so often along each axis."""
+    """Return x repeated as a whole, `repeats[axis]` times along each axis."""
     x = as_tensor(x)
     if isinstance(repeats, Tensor) and repeats.ndim:
         repeats = [repeats[i] for i in range(len(sizes_from(repeats, "tile: repeats")))]
@@ -590,7 +591,7 @@ def tile(x: Any, repeats: Any) -> Any:
 
 @row(NUMPY)
 def repeat(x: Any, repeats: Any, axis: int | None = None) -> Any:
-    """Return x with each entry along an axis so many times; of several numbers, one for each."""
+    """Return x with each entry along an axis repeated; `repeats` may have a number for each."""
     x, axis = (K.reshape(x, (-1,)), 0) if axis is None else (as_tensor(x), axis % ndim(x))
     if isinstance(repeats, Tensor) and not repeats.ndim:
         sizes = list(shape(x))
@@ -602,15 +603,15 @@ def repeat(x: Any, repeats: Any, axis: int | None = None) -> Any:
         return K.repeat_elements(x, int(times.reshape(())), axis)
     if times.ndim != 1 or len(times) != size:
         raise ArgumentError(
-            f"keras.ops.repeat: repeats has shape {times.shape}; expected a number, or one for "
-            f"each of the {size} entries along axis {axis}."
+            f"keras.ops.repeat: expected repeats to be a number, or one for each of the {size} "
+            f"entries along axis {axis}, got shape {times.shape}."
         )
     return take(x, np.repeat(np.arange(size), times), axis)
 
 
 @row(NUMPY)
 def take(x: TensorLike, indices: Any, axis: int | None = None) -> Any:
-    """Return the entries of x with these numbers along an axis; without one, of the flat array."""
+    """Return the entries of x at `indices` along an axis; without an axis, of the flat array."""
     indices = as_tensor(indices)
     if not indices.dtype.startswith(("int", "uint")):
         indices = K.cast(indices, "int32")
@@ -630,13 +631,13 @@ def take(x: TensorLike, indices: Any, axis: int | None = None) -> Any:
 
 @row(NUMPY)
 def get_item(x: TensorLike, key: Any) -> Any:
-    """Return x[key]; a key may be written as files have it, where a slice is a dict."""
+    """Return x[key]; the key may come from a file, in which a slice is a dict."""
     keys = key if isinstance(key, (list, tuple)) else [key]
     return as_tensor(x)[tuple(_part_of_key(part) for part in keys)]
 
 
 def _part_of_key(part: Any) -> Any:
-    """Return a part of an index as Python has it."""
+    """Return a part of an index as a Python object; files contain dicts for `slice` and `...`."""
     if isinstance(part, dict) and part.get("class_name") == "__slice__":
         return builtins.slice(*(part["config"][name] for name in ("start", "stop", "step")))
     if isinstance(part, dict) and part.get("class_name") == "__ellipsis__":
@@ -646,7 +647,7 @@ def _part_of_key(part: Any) -> Any:
 
 @row(NUMPY)
 def broadcast_to(x: TensorLike, shape: Any) -> Any:
-    """Return x repeated to a shape, whose sizes may be tensors."""
+    """Return x broadcast to a shape, whose sizes may be tensors."""
     return BroadcastLike(None)(x, Full(0, "bool")(as_tensor(shape_vector(shape))))
 
 
@@ -654,7 +655,7 @@ def broadcast_to(x: TensorLike, shape: Any) -> Any:
 def one_hot(
     x: TensorLike, num_classes: int, axis: int = -1, dtype: str | None = None, sparse: bool = False
 ) -> Any:
-    """Return for each class number a row with a single one; no tensor is sparse here."""
+    """Return the one-hot vector of each class number; `sparse` is ignored."""
     rows = K.cast(K.one_hot(K.cast(x, "int32"), num_classes), dtype or K.floatx())
     return rows if axis in (-1, rows.ndim - 1) else moveaxis(rows, -1, axis)
 
@@ -681,7 +682,7 @@ def _triangle(x: TensorLike, k: int, part: Callable[[Any, Any], Any]) -> Any:
 
 @row(CORE)
 def slice(inputs: TensorLike, start_indices: Any, shape: Any) -> Any:
-    """Return the part of a shape that begins at these indices."""
+    """Return the part of the inputs that begins at `start_indices` and has the given shape."""
     return K.slice(inputs, start_indices, shape)
 
 
@@ -690,7 +691,7 @@ def _listed(axis: Axes) -> list[int]:
 
 
 def _cut(first: int | None, last: int | None = None) -> Any:
-    """Return Python's own slice, whose name is Keras's in this module."""
+    """Return Python's `slice`, whose name is an operation in this module."""
     return builtins.slice(first, last)
 
 
@@ -700,8 +701,8 @@ def _cut(first: int | None, last: int | None = None) -> Any:
 def convert_to_tensor(
     x: TensorLike, dtype: str | None = None, sparse: Any = None, ragged: Any = None
 ) -> Any:
-    """Return x as an array of a type; a tensor as a tensor."""
-    x = x.value if isinstance(x, K.Variable) else x  # as it is now
+    """Return x as an array of `dtype`; a tensor remains a tensor."""
+    x = x.value if isinstance(x, K.Variable) else x  # its current value
     if isinstance(x, Tensor):
         return x if dtype is None else K.cast(x, dtype)
     array = np.asarray(x, dtype=dtype)
@@ -714,17 +715,17 @@ OPERATIONS["ConvertToTensor"] = (CORE, convert_to_tensor)
 
 
 def array(x: TensorLike, dtype: str | None = None) -> Any:
-    """Return x as an array of a type; a tensor as a tensor."""
+    """Return x as an array of `dtype`; a tensor remains a tensor."""
     return convert_to_tensor(x, dtype)
 
 
 def convert_to_numpy(x: TensorLike) -> np.ndarray:
-    """Return the numbers of a tensor.
+    """Return the value of a tensor as an array.
 
     Raises
     ------
     DtypeError
-        It is a placeholder, or computed from one: it has no numbers.
+        The tensor is a placeholder, or computed from one, and so has no value.
     """
     return np.asarray(K.eval(x) if isinstance(x, Tensor) else x)
 
@@ -735,41 +736,41 @@ def is_tensor(x: TensorLike) -> bool:
 
 
 def full(shape: Any, fill_value: Any, dtype: str | None = None) -> Any:
-    """Return an array of one number; a tensor, if a size or the number is one."""
+    """Return an array filled with one number; a tensor if a size or the number is one."""
     if found_in((shape, fill_value), Tensor):
         return broadcast_to(K.cast(as_tensor(fill_value), dtype or K.floatx()), shape)
     return np.full(shape, fill_value, dtype or K.floatx())
 
 
 def zeros(shape: Any, dtype: str | None = None) -> Any:
-    """Return an array of zeros; a tensor, if a size is one."""
+    """Return an array of zeros; a tensor if a size is one."""
     return full(shape, 0.0, dtype or K.floatx())
 
 
 def ones(shape: Any, dtype: str | None = None) -> Any:
-    """Return an array of ones; a tensor, if a size is one."""
+    """Return an array of ones; a tensor if a size is one."""
     return full(shape, 1.0, dtype or K.floatx())
 
 
 def eye(N: Any, M: Any = None, k: int = 0, dtype: str | None = None) -> Any:
-    """Return a matrix with ones on a diagonal."""
+    """Return an N x M matrix with ones on the k-th diagonal."""
     return _ones_where(K.equal, N, M, k, dtype)
 
 
 def _ones_where(compare: Callable[[Any, Any], Any], N: Any, M: Any, k: int, dtype: Any) -> Any:
-    """Return a matrix with ones where its columns compare so with the rows, moved by k."""
+    """Return a matrix with ones where `compare(column, row + k)` is true."""
     rows, columns = arange(N), arange(N if M is None else M)
     compared = on_anything(compare)(columns, rows[:, None] + k)
     return cast(compared, dtype or K.floatx())
 
 
 def identity(n: Any, dtype: str | None = None) -> Any:
-    """Return the identity matrix."""
+    """Return the identity matrix of n rows."""
     return eye(n, dtype=dtype)
 
 
 def arange(start: Any, stop: Any = None, step: Any = None, dtype: str | None = None) -> Any:
-    """Return numbers at equal distances; from 0, if there is no `stop`."""
+    """Return the numbers from start to stop (excluded); without `stop`, from 0 to start."""
     first, last, distance = (0 if stop is None else start), (start if stop is None else stop), step
     distance = 1 if step is None else step
     if builtins.any(isinstance(value, Tensor) for value in (first, last, distance)):
@@ -787,7 +788,7 @@ def linspace(
     dtype: str | None = None,
     axis: int = 0,
 ) -> Any:
-    """Return so many numbers at equal distances, by default with both ends among them."""
+    """Return `num` numbers at equal distances from start to stop, by default including both."""
     dtype = dtype or _type_of_ends(start, stop)
     if not found_in((start, stop), Tensor):
         found, step = np.linspace(start, stop, num, endpoint, True, dtype, axis)  # type: ignore[call-overload]
@@ -800,25 +801,25 @@ def linspace(
 
 
 def _type_of_ends(start: Any, stop: Any) -> str:
-    """Return the type of floats between two ends."""
+    """Return the float dtype of numbers between two ends."""
     return elementwise.floating(promoted(*own_types((start, stop)))[0]).dtype
 
 
 @row(NUMPY)
 def zeros_like(x: TensorLike, dtype: str | None = None) -> Any:
-    """Return zeros of the shape of x."""
+    """Return zeros with the shape of x."""
     return K.zeros_like(x, dtype=dtype)
 
 
 @row(NUMPY)
 def ones_like(x: TensorLike, dtype: str | None = None) -> Any:
-    """Return ones of the shape of x."""
+    """Return ones with the shape of x."""
     return K.ones_like(x, dtype=dtype)
 
 
 @row(NUMPY)
 def full_like(x: TensorLike, fill_value: Any, dtype: str | None = None) -> Any:
-    """Return one number in the shape of x, and in its type."""
+    """Return a tensor filled with one number, with the shape and the dtype of x."""
     ones = K.ones_like(x, dtype=dtype)
     return ones * K.cast(as_tensor(fill_value), ones.dtype)
 
@@ -837,12 +838,12 @@ def in_top_k(targets: TensorLike, predictions: TensorLike, k: int) -> Any:
 
 @on_anything
 def einsum(subscripts: str, *operands: Any, **kwargs: Any) -> Any:
-    """Return the sums of products that the subscripts name; of int8 numbers, as int32."""
+    """Return the sum of products given by subscripts such as "ij,jk->ik"; int8 becomes int32."""
     return K.einsum(subscripts, *_without_int8(operands))
 
 
 def _without_int8(operands: Sequence[Any]) -> list[Tensor]:
-    """Return tensors, int8 ones as int32 if they are all int8: their products have room there."""
+    """Return the operands as tensors, cast to int32 if all are int8, so that products fit."""
     tensors = [as_tensor(x) for x in operands]
     narrow = builtins.all(x.dtype == "int8" for x in tensors)
     return [K.cast(x, "int32") for x in tensors] if narrow else tensors
@@ -850,24 +851,24 @@ def _without_int8(operands: Sequence[Any]) -> list[Tensor]:
 
 @row(NUMPY)
 def matmul(x1: TensorLike, x2: TensorLike) -> Any:
-    """Return the product of matrices; of int8 numbers, as int32."""
+    """Return the product of matrices; int8 becomes int32."""
     return linalg.matmul(*promoted(*_without_int8((x1, x2))))
 
 
-# The class takes the subscripts before the call.
+# The class in Keras 3 takes the subscripts in its constructor, not in its call.
 OPERATIONS["Einsum"] = (NUMPY, lambda *operands, subscripts: einsum(subscripts, *operands))
 
 
 @row(NUMPY)
 def dot(x1: Any, x2: Any) -> Any:
-    """Return the product along the last axis of x1 and the last but one of x2."""
+    """Return the product over the last axis of x1 and the second-to-last axis of x2."""
     x1, x2 = promoted(x1, x2)
     return K.dot(x1, x2) if x1.ndim and x2.ndim else x1 * x2
 
 
 @row(NUMPY)
 def tensordot(x1: Any, x2: Any, axes: Any = 2) -> Any:
-    """Return the sum of products over the last axes of x1 and the first of x2, or over these."""
+    """Return the product of tensors summed over axes: a list for each, or a number of them."""
     x1, x2 = promoted(x1, x2)
     if isinstance(axes, int):
         axes = [list(range(x1.ndim - axes, x1.ndim)), list(range(axes))]
@@ -879,7 +880,7 @@ def tensordot(x1: Any, x2: Any, axes: Any = 2) -> Any:
 
 @row(NUMPY)
 def outer(x1: Any, x2: Any) -> Any:
-    """Return all products of an entry of x1 and one of x2."""
+    """Return the products of each entry of x1 with each entry of x2, as a matrix."""
     x1, x2 = promoted(x1, x2)
     return K.expand_dims(K.reshape(x1, (-1,)), 1) * K.reshape(x2, (1, -1))
 
@@ -889,8 +890,8 @@ def _by_rank(
 ) -> Callable[..., Any]:
     rank = as_tensor(x).ndim - 2
     if rank not in functions:
-        raise ArgumentError(f"keras.ops.{name}: input of {rank + 2} axes; expected "
-                            f"{' or '.join(str(n + 2) for n in functions)}.")  # fmt: skip
+        raise ArgumentError(f"keras.ops.{name}: expected an input with "
+              f"{' or '.join(str(n + 2) for n in functions)} axes, got {rank + 2}.")  # fmt: skip
     return functions[rank]
 
 
@@ -907,7 +908,7 @@ def conv(
     data_format: str | None = None,
     dilation_rate: Sizes = 1,
 ) -> Any:
-    """Return the convolution over one, two or three axes of space."""
+    """Return the convolution over one, two or three spatial axes."""
     function = _by_rank(inputs, {1: K.conv1d, 2: K.conv2d, 3: K.conv3d}, "conv")
     rank = as_tensor(inputs).ndim - 2
     steps, dilation = _each(strides, rank), _each(dilation_rate, rank)
@@ -954,7 +955,7 @@ def depthwise_conv(
     data_format: str | None = None,
     dilation_rate: Sizes = 1,
 ) -> Any:
-    """Return for each channel its own convolutions over two axes of space."""
+    """Return the convolution of each channel of images with its own filters."""
     _by_rank(inputs, {2: K.depthwise_conv2d}, "depthwise_conv")
     steps, dilation = _each(strides, 2), _each(dilation_rate, 2)
     return K.depthwise_conv2d(inputs, kernel, steps, padding, data_format, dilation)
@@ -978,12 +979,12 @@ def layer_normalization(
 
 
 def _in_float32(x: Tensor) -> Tensor:
-    """Return a tensor, float16 as float32: squares from 256 on have no room in float16."""
+    """Return a tensor, cast to float32 if it is float16, in which squares may overflow."""
     return K.cast(x, "float32") if x.dtype == "float16" else x
 
 
 def _along(x: Tensor, weights: TensorLike, axis: Axes) -> Tensor:
-    """Return weights with the axes that they belong to in x, in the type of x."""
+    """Return weights in the dtype of x, reshaped to broadcast along the given axes of x."""
     weights, axes = K.cast(as_tensor(weights), x.dtype), {n % x.ndim for n in _listed(axis)}
     if weights.ndim != len(axes) or axes == {x.ndim - 1}:
         return weights
@@ -1001,24 +1002,24 @@ def batch_normalization(
     scale: TensorLike | None = None,
     epsilon: float = 1e-3,
 ) -> Any:
-    """Return x shifted and scaled by given statistics; NaN where the variance is below 0."""
+    """Return x normalised by a given mean and variance; NaN where the variance is negative."""
     deviation = elementwise.square_root(as_tensor(variance) + epsilon)
     spread = K.square(deviation)
     return K.batch_normalization(x, mean, spread, offset, scale, axis, 0.0)
 
 
-# --- what is loaded when it is asked for ----------------------------------------------------------
+# --- operations in other modules ------------------------------------------------------------------
 
-# Every lower-case name that this file defines is an operation.
+# All public lower-case names that this file defines are operations.
 _HERE = sorted(name for name in {*globals()} - _OTHERS if name.islower() and name[0] != "_")
 
-# The modules with the other rows; what they need is not needed by a model without them.
+# The modules with the other operations. Most models do not need them, nor their imports.
 _LATER = ("numpy", "core", "linalg", "nn")
 
 
 def every_operation() -> dict[str, tuple[str, Callable[..., Any]]]:
-    """Return `OPERATIONS` with all its rows."""
-    for name in (*_LATER, "image"):  # whose functions are in keras.ops.image alone
+    """Return `OPERATIONS` after all modules with operations were imported."""
+    for name in (*_LATER, "image"):  # its functions are only in keras.ops.image
         import_module(f"kerascope.layers.ops.{name}")
     return OPERATIONS
 

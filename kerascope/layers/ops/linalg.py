@@ -1,4 +1,4 @@
-"""Rows of `keras.ops.linalg`, and of Keras 3's file "math": see `keras_ops`."""
+"""Operations of `keras.ops.linalg` and of Keras 3's file "math": see `keras_ops`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from kerascope.layers.ops import keras_ops as ops
 from kerascope.layers.ops.keras_ops import Axes
 from kerascope.layers.ops.rows import LINALG, MATH, NUMPY, public, row
 
-_OTHERS = {*globals()}  # what is no operation
+_OTHERS = {*globals()}  # names that are not operations
 
 
 # --- products -------------------------------------------------------------------------------------
@@ -32,21 +32,21 @@ _OTHERS = {*globals()}  # what is no operation
 
 @row(NUMPY)
 def inner(x1: Any, x2: Any) -> Any:
-    """Return the sums of products over the last axes of both."""
+    """Return the product of two tensors, summed over the last axis of each."""
     x1, x2 = promoted(x1, x2)
     return ops.tensordot(x1, x2, [[-1], [-1]]) if x1.ndim and x2.ndim else x1 * x2
 
 
 @row(NUMPY)
 def vdot(x1: Any, x2: Any) -> Any:
-    """Return the sum of products of all entries."""
+    """Return the dot product of two tensors as vectors: the sum of the products of all entries."""
     x1, x2 = promoted(x1, x2)
     return K.sum(K.reshape(x1, (-1,)) * K.reshape(x2, (-1,)))
 
 
 @row(NUMPY)
 def kron(x1: Any, x2: Any) -> Any:
-    """Return the product of Kronecker: x2 in the place of each entry of x1, times that entry."""
+    """Return the Kronecker product: each entry of x1 is replaced by x2 times that entry."""
     x1, x2 = promoted(x1, x2)
     ndim = max(x1.ndim, x2.ndim)
     x1, x2 = _in_front(x1, ndim), _in_front(x2, ndim)
@@ -66,7 +66,10 @@ def _in_front(x: Tensor, ndim: int) -> Tensor:
 def cross(
     x1: Any, x2: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
 ) -> Any:
-    """Return the cross product of vectors of 2 or 3 numbers; of two of 2 numbers, its height."""
+    """Return the cross product of vectors of 2 or 3 numbers.
+
+    For two vectors of 2 numbers, this is only its third component.
+    """
     if axis is not None:
         axisa = axisb = axisc = axis
     x1, x2 = promoted(x1, x2)
@@ -76,7 +79,7 @@ def cross(
     )
     if not {len(a), len(b)} <= {2, 3}:
         raise ArgumentError(
-            f"keras.ops.cross: vectors of {len(a)} and {len(b)} numbers; expected 2 or 3."
+            f"keras.ops.cross: expected vectors of 2 or 3 numbers, got {len(a)} and {len(b)}."
         )
     height = a[0] * b[1] - a[1] * b[0]
     if len(a) == len(b) == 2:
@@ -86,19 +89,19 @@ def cross(
     return ops.moveaxis(K.stack(parts, -1), -1, axisc)
 
 
-# --- matrices taken apart -------------------------------------------------------------------------
+# --- decompositions -------------------------------------------------------------------------------
 
 
 @row(LINALG)
 def cholesky(x: TensorLike, upper: bool = False) -> Any:
-    """Return the lower triangles L with L @ L.T = x, or the upper ones."""
+    """Return the lower triangular matrices L with L @ L.T = x, or with `upper` L.T."""
     found = d.Cholesky()(floating(x))
     return d.turned(found) if upper else found
 
 
 @row(LINALG)
 def cholesky_inverse(x: TensorLike, upper: bool = False) -> Any:
-    """Return the inverse of the matrices of which triangles of Cholesky are given."""
+    """Return the inverses of matrices given by their Cholesky triangles."""
     x = floating(x)
     inverse = d.Inverse()(d.turned(d.lower(d.turned(x))) if upper else d.lower(x))
     return matmul(inverse, d.turned(inverse)) if upper else matmul(d.turned(inverse), inverse)
@@ -106,7 +109,7 @@ def cholesky_inverse(x: TensorLike, upper: bool = False) -> Any:
 
 @row(LINALG)
 def det(x: TensorLike) -> Any:
-    """Return the determinants; the gradient wants matrices that are not singular."""
+    """Return the determinants; the gradient needs matrices that are not singular."""
     sign, logarithm = d.LogDeterminant()(floating(x))
     return sign * K.exp(logarithm)
 
@@ -125,35 +128,35 @@ def logdet(x: TensorLike) -> Any:
 
 @row(LINALG)
 def eigh(x: TensorLike) -> Any:
-    """Return the eigenvalues, rising, and the eigenvectors of symmetric matrices."""
+    """Return the eigenvalues, in ascending order, and the eigenvectors of symmetric matrices."""
     return tuple(d.Eigh()(floating(x)))
 
 
 @row(LINALG)
 def inv(x: TensorLike) -> Any:
-    """Return the inverse matrices."""
+    """Return the inverses of square matrices."""
     return d.Inverse()(floating(x))
 
 
 @row(LINALG)
 def lu_factor(x: TensorLike) -> Any:
-    """Return both triangles of an LU decomposition in one matrix, and the exchanged rows."""
+    """Return the LU decomposition: both triangles in one matrix, and the exchanged rows."""
     return tuple(d.LuFactor()(floating(x)))
 
 
 @row(LINALG)
 def qr(x: TensorLike, mode: str = "reduced") -> Any:
-    """Return matrices as products of an orthogonal one and an upper triangle."""
+    """Return the QR decomposition: an orthogonal matrix and an upper triangular one."""
     if mode not in ("reduced", "complete"):
-        raise ArgumentError(f"keras.ops.qr: mode={mode!r}; expected 'reduced' or 'complete'.")
+        raise ArgumentError(f"keras.ops.qr: expected mode 'reduced' or 'complete', got {mode!r}.")
     return tuple(d.Qr(mode)(floating(x)))
 
 
 @row(LINALG, "SVD")
 def svd(x: TensorLike, full_matrices: bool = True, compute_uv: bool = True) -> Any:
-    """Return matrices as products u * s @ vh; or without `compute_uv` s alone.
+    """Return the singular value decomposition (u, s, vh) with x = u * s @ vh, or only s.
 
-    A gradient through u and vh wants `full_matrices=False`.
+    `compute_uv=False` returns only s. A gradient through u and vh needs `full_matrices=False`.
     """
     if not compute_uv:
         return d.Svd(False)(floating(x))[1]
@@ -162,14 +165,14 @@ def svd(x: TensorLike, full_matrices: bool = True, compute_uv: bool = True) -> A
 
 @row(LINALG)
 def pinv(x: TensorLike, rcond: float | None = None) -> Any:
-    """Return the pseudo-inverses of Moore and Penrose."""
+    """Return the Moore-Penrose pseudo-inverses of matrices."""
     x = floating(x)
     u, s, vh = d.Svd(False)(x)
     return matmul(d.turned(vh) * K.expand_dims(_inverse(s, x, rcond), -2), d.turned(u))
 
 
 def _inverse(s: Tensor, x: Tensor, rcond: float | None) -> Tensor:
-    """Return 1 / s, and 0 where s is nearly 0 beside the largest."""
+    """Return 1 / s, and 0 where s is nearly 0 compared with the largest singular value."""
     if rcond is None:
         rcond = 10.0 * max(n or 1 for n in x.shape[-2:]) * float(np.finfo(x.dtype).eps)
     counts = K.greater(s, rcond * K.max(s, -1, True))
@@ -179,7 +182,7 @@ def _inverse(s: Tensor, x: Tensor, rcond: float | None) -> Tensor:
 
 @row(LINALG)
 def matrix_rank(x: TensorLike, tol: Any = None) -> Any:
-    """Return how many singular values are no zeros."""
+    """Return the rank of matrices: the number of singular values greater than `tol`."""
     x = floating(x)
     s = d.Svd(False)(x)[1]
     if tol is None:
@@ -190,13 +193,13 @@ def matrix_rank(x: TensorLike, tol: Any = None) -> Any:
 
 @row(LINALG)
 def solve(a: Any, b: Any) -> Any:
-    """Return the x with a @ x = b."""
+    """Return the solution x of a @ x = b."""
     return _solved(a, b, lambda x: x)
 
 
 @row(LINALG)
 def solve_triangular(a: Any, b: Any, lower: bool = False) -> Any:
-    """Return the x with a @ x = b, for a triangle a: what lies on its other side is not read."""
+    """Return the solution x of a @ x = b for a triangular a; its other half is ignored."""
     return _solved(a, b, d.lower if lower else lambda x: d.turned(d.lower(d.turned(x))))
 
 
@@ -209,19 +212,19 @@ def _solved(a: Any, b: Any, part: Callable[[Tensor], Tensor]) -> Any:
 
 @row(LINALG)
 def lstsq(a: Any, b: Any, rcond: float | None = None) -> Any:
-    """Return the x for which a @ x comes nearest to b; there is no gradient."""
+    """Return the least-squares solution x of a @ x = b; it has no gradient."""
     a, b = (floating(x) for x in promoted(a, b))
     return d.LeastSquares(rcond)(a, b)
 
 
 @row(LINALG)
 def norm(x: TensorLike, ord: Any = None, axis: Axes | None = None, keepdims: bool = False) -> Any:
-    """Return the norm of vectors along an axis, or of matrices in two; see `numpy.linalg.norm`.
+    """Return the norm of vectors along one axis, or of matrices in two; see `numpy.linalg.norm`.
 
     Raises
     ------
     ArgumentError
-        There is no such norm of vectors, or of matrices.
+        `ord` is not a norm of vectors, or of matrices.
     """
     x = floating(x)
     axes = list(range(x.ndim)) if axis is None else [a % x.ndim for a in ops._listed(axis)]
@@ -232,8 +235,8 @@ def norm(x: TensorLike, ord: Any = None, axis: Axes | None = None, keepdims: boo
     if len(axes) == 2 and ord in (1, -1, 2, -2, math.inf, -math.inf, "nuc"):
         return _of_matrices(x, ord, axes, keepdims)
     raise ArgumentError(
-        f"keras.ops.norm: ord={ord!r} over {len(axes)} axes; expected a number over one axis, or "
-        f"'fro', 'nuc', 1, -1, 2, -2 or an infinity over two."
+        f"keras.ops.norm: expected ord to be a number for one axis, or 'fro', 'nuc', 1, -1, 2, -2 "
+        f"or an infinity for two, got {ord!r} for {len(axes)} axes."
     )
 
 
@@ -262,7 +265,7 @@ def _of_matrices(x: Tensor, ord: Any, axes: list[int], keepdims: bool) -> Any:
 
 @row(MATH, "CDist")
 def cdist(x: Any, y: Any) -> Any:
-    """Return the Euclidean distance of each row of x from each of y."""
+    """Return the Euclidean distance of each row of x from each row of y."""
     x, y = (floating(one) for one in promoted(x, y))
     return K.sqrt(K.sum(K.square(K.expand_dims(x, -2) - K.expand_dims(y, -3)), -1))
 
@@ -281,7 +284,7 @@ def _number_of_segments(ids: Tensor, number: int | None) -> Any:
 def segment_sum(
     data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False
 ) -> Any:
-    """Return for each number the sum of the entries that have it; those beyond do not count."""
+    """Return the sum of the entries of each segment; ids outside of the range are ignored."""
     data, ids = as_tensor(data), K.cast(as_tensor(segment_ids), "int32")
     number = _number_of_segments(ids, num_segments)
     inside = K.logical_and(K.greater_equal(ids, 0), K.less(ids, number))
@@ -295,7 +298,7 @@ def segment_sum(
 
 
 def _of_segments(data: Any, ids: Any, number: int | None, neutral: float, function: Any) -> Any:
-    """Return what a function makes of the entries of each number, in a table of all pairs."""
+    """Return a reduction of the entries of each segment, computed in a table of all pairs."""
     data, ids = as_tensor(data), K.cast(as_tensor(ids), "int32")
     count = _number_of_segments(ids, number)
     there = K.equal(K.expand_dims(ops.arange(count), 1), ids)
@@ -314,7 +317,7 @@ def _of_segments(data: Any, ids: Any, number: int | None, neutral: float, functi
 def segment_max(
     data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False
 ) -> Any:
-    """Return for each number the greatest of the entries that have it, -inf if there is none."""
+    """Return the greatest entry of each segment, -inf if it has none."""
     return _of_segments(data, segment_ids, num_segments, -math.inf, K.max)
 
 
@@ -322,7 +325,7 @@ def segment_max(
 def segment_min(
     data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False
 ) -> Any:
-    """Return for each number the least of the entries that have it, inf if there is none."""
+    """Return the least entry of each segment, inf if it has none."""
     return _of_segments(data, segment_ids, num_segments, math.inf, K.min)
 
 
@@ -330,7 +333,7 @@ def segment_min(
 def segment_prod(
     data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False
 ) -> Any:
-    """Return for each number the product of the entries that have it."""
+    """Return the product of the entries of each segment."""
     return _of_segments(data, segment_ids, num_segments, 1.0, K.prod)
 
 
@@ -352,7 +355,7 @@ def _transformed(x: Any, axes: tuple[int, ...], inverse: bool = False) -> tuple[
 
 @row(MATH, "FFT")
 def fft(x: Any) -> Any:
-    """Return the Fourier transform along the last axis, as (real, imaginary), which x is too."""
+    """Return the Fourier transform along the last axis; x and the result are (real, imaginary)."""
     return _transformed(x, (-1,))
 
 
@@ -369,10 +372,10 @@ def ifft2(x: Any) -> Any:
 
 
 def _fitted(x: Tensor, length: int) -> Tensor:
-    """Return the first entries along the last axis, or all of them with zeros behind."""
+    """Return `x` cut to `length` along the last axis, or extended with zeros."""
     size = x.shape[-1]
     if size is None:
-        raise ArgumentError("keras.ops.rfft: the size of the last axis is not known.")
+        raise ArgumentError("keras.ops.rfft: the size of the last axis must be known.")
     x = x[..., :length]
     return Pad((*((0, 0),) * (x.ndim - 1), (0, max(length - size, 0))))(x)
 
@@ -385,17 +388,17 @@ def rfft(x: Any, fft_length: int | None = None) -> Any:
     size = ops.shape(x)[-1]
     real, imaginary = _transformed((x, K.zeros_like(x)), (-1,))
     if isinstance(size, Tensor):
-        raise ArgumentError("keras.ops.rfft: the size of the last axis is not known.")
+        raise ArgumentError("keras.ops.rfft: the size of the last axis must be known.")
     return real[..., : size // 2 + 1], imaginary[..., : size // 2 + 1]
 
 
 @row(MATH, "IRFFT")
 def irfft(x: Any, fft_length: int | None = None) -> Any:
-    """Return the real numbers of which the first half of the Fourier transform is given."""
+    """Return the real numbers whose Fourier transform has the first half x: undoes `rfft`."""
     real, imaginary = (floating(part) for part in promoted(*x))
     size = real.shape[-1]
     if size is None:
-        raise ArgumentError("keras.ops.irfft: the size of the last axis is not known.")
+        raise ArgumentError("keras.ops.irfft: the size of the last axis must be known.")
     length = 2 * (size - 1) if fft_length is None else fft_length
     half = length // 2 + 1
     real, imaginary = _fitted(real, half), _fitted(imaginary, half)
@@ -410,23 +413,24 @@ def irfft(x: Any, fft_length: int | None = None) -> Any:
 
 @row(MATH)
 def extract_sequences(x: Any, sequence_length: int, sequence_stride: int) -> Any:
-    """Return the pieces of the last axis of a length, that begin at equal distances."""
+    """Return overlapping sequences of the last axis, which begin `sequence_stride` apart."""
     x = as_tensor(x)
     size = ops.shape(x)[-1]
     if isinstance(size, Tensor):
-        raise ArgumentError("keras.ops.extract_sequences: the size of the last axis is not known.")
+        raise ArgumentError("keras.ops.extract_sequences: the size of the last axis must be known.")
     starts = np.arange(0, size - sequence_length + 1, sequence_stride)
     return ops.take(x, starts[:, None] + np.arange(sequence_length), axis=-1)
 
 
 def _window(window: Any, length: int, fft_length: int, dtype: str) -> Any:
-    """Return a window of a length in the middle of zeros."""
+    """Return a window of `length` numbers, centred among zeros in `fft_length` numbers."""
     if window is None:
         numbers: Any = np.ones(length)
     elif isinstance(window, str):
         if window not in ("hann", "hamming"):
             raise ArgumentError(
-                f"keras.ops.stft: window={window!r}; expected 'hann', 'hamming', numbers or None."
+                f"keras.ops.stft: expected window 'hann', 'hamming', numbers or None, got "
+                f"{window!r}."
             )
         numbers = {"hann": np.hanning, "hamming": np.hamming}[window](length + 1)[:-1]
     else:
@@ -444,7 +448,10 @@ def stft(
     window: Any = "hann",
     center: bool = True,
 ) -> Any:
-    """Return the Fourier transforms of pieces of the last axis, each under a window."""
+    """Return the short-time Fourier transform along the last axis, as (real, imaginary).
+
+    It is the Fourier transform of overlapping sequences, each multiplied by a window.
+    """
     x = floating(x)
     if center:
         width = [*((0, 0),) * (x.ndim - 1), (fft_length // 2, fft_length // 2)]
@@ -463,22 +470,22 @@ def istft(
     window: Any = "hann",
     center: bool = True,
 ) -> Any:
-    """Return the numbers of which the Fourier transforms of pieces are given; see `stft`.
+    """Return the inverse of `stft`: the numbers with this short-time Fourier transform.
 
     Raises
     ------
     ArgumentError
-        There is no window: Keras 3.15 then returns the numbers times fft_length / sequence_stride.
+        `window` is None. Keras 3.15 then returns the numbers times fft_length / sequence_stride.
     """
     if window is None:
         raise ArgumentError(
-            "keras.ops.istft: window=None, with which Keras 3.15 does not undo stft; expected a "
-            "window, such as numpy.ones(sequence_length)."
+            "keras.ops.istft: it needs a window, because Keras 3.15 does not undo stft with "
+            "window=None. Use numpy.ones(sequence_length)."
         )
     pieces = irfft(x, fft_length)
     number = pieces.shape[-2]
     if number is None:
-        raise ArgumentError("keras.ops.istft: the number of pieces is not known.")
+        raise ArgumentError("keras.ops.istft: the number of sequences must be known.")
     numbers = _window(window, sequence_length, fft_length, pieces.dtype)
     total = fft_length + sequence_stride * (number - 1)
     at = (np.arange(number)[:, None] * sequence_stride + np.arange(fft_length)).ravel()

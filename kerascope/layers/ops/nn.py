@@ -1,4 +1,4 @@
-"""Further rows of `keras.ops.nn`: see `keras_ops`."""
+"""More operations of `keras.ops.nn`: see `keras_ops`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kerascope.layers.ops import keras_ops as ops
 from kerascope.layers.ops.keras_ops import Axes
 from kerascope.layers.ops.rows import NN, public, row
 
-_OTHERS = {*globals()}  # what is no operation
+_OTHERS = {*globals()}  # names that are not operations
 
 
 # --- activations ----------------------------------------------------------------------------------
@@ -34,7 +34,7 @@ globals().update(ops.one_to_one(((NN, activations, None, _NAMES),), row))
 
 @row(NN)
 def celu(x: Any, alpha: float = 1.0) -> Any:
-    """Return x where it is positive, else alpha * (exp(x / alpha) - 1)."""
+    """Return x where it is positive, alpha * (exp(x / alpha) - 1) elsewhere."""
     x = floating(x)
     below = K.minimum(x, 0)
     return K.maximum(x, 0) + alpha * ops.expm1(below / alpha)
@@ -61,7 +61,7 @@ def squareplus(x: Any, b: float = 4) -> Any:
     return (x + square_root(K.square(x) + b)) / 2
 
 
-# --- codes, norms, measures -----------------------------------------------------------------------
+# --- multi-hot vectors, normalisation, signal-to-noise ratio --------------------------------------
 
 
 @row(NN)
@@ -73,11 +73,11 @@ def multi_hot(
     sparse: bool = False,
     **kwargs: Any,
 ) -> Any:
-    """Return for each row of class numbers one row with a one for each of them."""
+    """Return the multi-hot vector of each row of class numbers: 1 at each of them, 0 elsewhere."""
     if sparse:
-        raise RefusedError("keras.ops.multi_hot: sparse=True; there are no sparse tensors here.")
+        raise RefusedError("keras.ops.multi_hot: sparse=True is not supported here.")
     if num_classes is None:
-        raise ArgumentError("keras.ops.multi_hot: num_classes is not given.")
+        raise ArgumentError("keras.ops.multi_hot: it needs num_classes.")
     inputs = as_tensor(inputs)
     rows = ops.one_hot(inputs, num_classes, axis, dtype)
     return K.max(rows, 1 if inputs.ndim > 1 else 0)
@@ -87,7 +87,7 @@ def multi_hot(
 def rms_normalization(
     x: Any, scale: Any = None, axis: Axes = -1, epsilon: float | None = None
 ) -> Any:
-    """Return x divided by the root of its mean square along axes, then scaled."""
+    """Return x divided by its root mean square along axes, then scaled."""
     x = floating(x)
     epsilon = K.epsilon() if epsilon is None else epsilon
     wide = ops._in_float32(x)
@@ -97,7 +97,7 @@ def rms_normalization(
 
 @row(NN, "PSNR")
 def psnr(x1: Any, x2: Any, max_val: float) -> Any:
-    """Return the peak signal-to-noise ratio in decibels."""
+    """Return the peak signal-to-noise ratio of two images in decibels."""
     x1, x2 = (floating(x) for x in promoted(x1, x2))
     error = K.mean(K.square(x1 - x2))
     return 20 * math.log10(max_val) - 10 * K.log(error) / math.log(10)
@@ -118,7 +118,7 @@ def _back(x: Any, is_first: bool) -> Any:
 
 @row(NN)
 def depth_to_space(x: Any, block_size: int, data_format: str | None = "channels_last") -> Any:
-    """Return images in which blocks of channels are blocks of places."""
+    """Return images in which groups of channels are rearranged to blocks of pixels."""
     x, is_first = _channels_last(x, data_format)
     (batch, rows, columns, channels), n = ops.shape(x), block_size
     x = K.reshape(x, [batch, rows, columns, n, n, channels // (n * n)])
@@ -128,18 +128,18 @@ def depth_to_space(x: Any, block_size: int, data_format: str | None = "channels_
 
 @row(NN)
 def space_to_depth(x: Any, block_size: int, data_format: str | None = "channels_last") -> Any:
-    """Return images in which blocks of places are blocks of channels.
+    """Return images in which blocks of pixels are rearranged to groups of channels.
 
     Raises
     ------
     ArgumentError
-        The sizes of the images are not known.
+        A size of the images is unknown.
     """
     x, is_first = _channels_last(x, data_format)
     (batch, rows, columns, channels), n = ops.shape(x), block_size
     if None in x.shape[1:]:
         raise ArgumentError(
-            f"keras.ops.space_to_depth: x has shape {x.shape}; expected known sizes but the batch."
+            f"keras.ops.space_to_depth: expected known sizes except the batch, got {x.shape}."
         )
     x = K.reshape(x, [batch, rows // n, n, columns // n, n, channels])
     x = K.permute_dimensions(x, (0, 1, 3, 2, 4, 5))
@@ -151,9 +151,9 @@ def _pair(value: Sizes) -> tuple[int, int]:
 
 
 def _starts(size: Any, kernel: int, dilation: int, padding: int, stride: int) -> np.ndarray:
-    """Return for each place of a window along an axis the places that it covers."""
+    """Return the places covered by each window along an axis, shape (windows, kernel)."""
     if size is None:
-        raise ArgumentError("keras.ops.unfold: the sizes of the images are not known.")
+        raise ArgumentError("keras.ops.unfold: the sizes of the images must be known.")
     last = size + 2 * padding - dilation * (kernel - 1)
     return np.arange(0, last, stride)[:, None] + dilation * np.arange(kernel)
 
@@ -182,7 +182,7 @@ def fold(
     padding: Sizes = 0,
     stride: Sizes = 1,
 ) -> Any:
-    """Return images from their windows as columns; what overlaps is added up. See `unfold`."""
+    """Return images made of windows given as columns, with overlaps added: undoes `unfold`."""
     x = floating(x)
     (k, kk), (d, dd), (p, pp), (s, ss) = map(_pair, (kernel_size, dilation, padding, stride))
     height, width = _pair(output_size)
@@ -211,7 +211,7 @@ def _adaptive(x: Any, sizes: Any, data_format: str | None, function: Any) -> Any
         size = x.shape[axis]
         if size is None or count is None:
             raise ArgumentError(
-                f"keras.ops.adaptive_pool: x of shape {x.shape} to {sizes}; expected known sizes."
+                f"keras.ops.adaptive_pool: expected known sizes, got {x.shape} to {sizes}."
             )
         before = (slice(None),) * axis
         parts = [
@@ -224,13 +224,13 @@ def _adaptive(x: Any, sizes: Any, data_format: str | None, function: Any) -> Any
 
 @row(NN)
 def adaptive_average_pool(inputs: Any, output_size: Sizes, data_format: str | None = None) -> Any:
-    """Return the means of as many parts along each axis of space as the output shall have."""
+    """Return images of size `output_size`, each pixel the mean of a part of the input."""
     return _adaptive(inputs, output_size, data_format, K.mean)
 
 
 @row(NN)
 def adaptive_max_pool(inputs: Any, output_size: Sizes, data_format: str | None = None) -> Any:
-    """Return the greatest of as many parts along each axis of space as the output shall have."""
+    """Return images of size `output_size`, each pixel the maximum of a part of the input."""
     return _adaptive(inputs, output_size, data_format, K.max)
 
 
@@ -244,7 +244,7 @@ def separable_conv(
     data_format: str | None = None,
     dilation_rate: Sizes = 1,
 ) -> Any:
-    """Return for each channel its own convolutions, mixed by a convolution of size 1."""
+    """Return a depthwise convolution, then a convolution of size 1 that mixes the channels."""
     kinds = {1: K.separable_conv1d, 2: K.separable_conv2d}
     function = ops._by_rank(inputs, kinds, "separable_conv")
     rank = as_tensor(inputs).ndim - 2
@@ -264,7 +264,7 @@ def conv_transpose(
     data_format: str | None = None,
     dilation_rate: Sizes = 1,
 ) -> Any:
-    """Return the transposed convolution over one, two or three axes of space."""
+    """Return the transposed convolution over one, two or three spatial axes."""
     kinds = {1: K.conv1d_transpose, 2: K.conv2d_transpose, 3: K.conv3d_transpose}
     function = ops._by_rank(inputs, kinds, "conv_transpose")
     x, kernel = as_tensor(inputs), as_tensor(kernel)
@@ -302,25 +302,25 @@ def dot_product_attention(
     flash_attention: bool | None = None,
     attn_logits_soft_cap: float | None = None,
 ) -> Any:
-    """Return the mean of the values, weighted by how well their keys fit the query.
+    """Return attention: the mean of the values, weighted by the similarity of query and keys.
 
     Parameters
     ----------
     query : tensor, shape (batch, T, heads, features)
     key, value : tensor, shape (batch, S, heads, features)
-        The heads of the query may be a multiple of theirs: each serves several.
+        The number of heads of the query may be a multiple of this number of heads.
     bias : tensor, optional
-        Added to the products, (batch, heads, T, S) or what is broadcast to it.
+        Added to the products; its shape must broadcast to (batch, heads, T, S).
     mask : tensor of bool, optional
-        Of that shape: where it is false, the value does not count.
+        Where it is false, the value is ignored. Its shape must broadcast like that of `bias`.
     scale : float, optional
-        Of the products; by default 1 / sqrt(features).
+        Factor of the products; default 1 / sqrt(features).
     is_causal : bool
-        Whether only values up to the query's own place count.
+        Whether a query uses only values up to its own position.
     flash_attention : bool, optional
-        How Keras computes it on an accelerator; it changes nothing here.
+        Ignored; in Keras it selects an algorithm for accelerators.
     attn_logits_soft_cap : float, optional
-        The products are kept below it by a tanh.
+        Upper limit of the products, applied smoothly with a tanh.
 
     Notes
     -----
@@ -330,8 +330,8 @@ def dot_product_attention(
     query, key, value = (floating(x) for x in promoted(query, key, value))
     if not query.ndim == key.ndim == value.ndim == 4:
         raise ShapeError(
-            f"keras.ops.dot_product_attention: shapes {query.shape}, {key.shape} and "
-            f"{value.shape}; expected (batch, length, heads, features) of each.",
+            f"keras.ops.dot_product_attention: expected shapes (batch, length, heads, features), "
+            f"got {query.shape}, {key.shape} and {value.shape}.",
             subject=query,
         )
     heads, others = query.shape[2], key.shape[2]

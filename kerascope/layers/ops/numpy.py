@@ -1,4 +1,4 @@
-"""Rows of `keras.ops` for which NumPy has a function: see `keras_ops`."""
+"""Operations of `keras.ops` with the names of NumPy functions: see `keras_ops`."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from kerascope.layers.ops import keras_ops as ops
 from kerascope.layers.ops.keras_ops import Axes
 from kerascope.layers.ops.rows import CORE, MATH, NUMPY, public, row
 
-_OTHERS = {*globals()}  # what is no operation
+_OTHERS = {*globals()}  # names that are not operations
 
 
-# --- each number ----------------------------------------------------------------------------------
+# --- elementwise functions ------------------------------------------------------------------------
 
 
 Treat = Callable[[Any], Tensor]
 
 
 def _of_one(treat: Treat, kind: type[Op]) -> Callable[..., Any]:
-    """Return the function of an op of one tensor, which is treated first."""
+    """Return the function of an op of one tensor, which is first converted by `treat`."""
 
     def call(x: TensorLike) -> Any:
         return kind()(treat(x))
@@ -48,7 +48,7 @@ def _of_one(treat: Treat, kind: type[Op]) -> Callable[..., Any]:
 
 
 def _of_two(treat: Treat, kind: type[Op]) -> Callable[..., Any]:
-    """Return the function of an op of two tensors, which are treated first."""
+    """Return the function of an op of two tensors, which are first converted by `treat`."""
 
     def call(x1: TensorLike, x2: TensorLike) -> Any:
         return kind()(*(treat(one) for one in promoted(x1, x2)))
@@ -57,7 +57,7 @@ def _of_two(treat: Treat, kind: type[Op]) -> Callable[..., Any]:
 
 
 def _of_bits(treat: Treat, kind: type[Op]) -> Callable[..., Any]:
-    """Return the function of an op of two tensors of integers."""
+    """Return the function of a bitwise op of two integer tensors, named x and y in Keras 3."""
 
     def call(x: TensorLike, y: TensorLike) -> Any:
         return kind()(*(treat(one) for one in promoted(x, y)))
@@ -65,8 +65,8 @@ def _of_bits(treat: Treat, kind: type[Op]) -> Callable[..., Any]:
     return call
 
 
-# Operations that are ops: the function, how its arguments are treated, and the names, with those of
-# the classes of ops.
+# Operations that are single ops: module in Keras 3, maker of the function, conversion of the
+# arguments, and the names of the operations with the classes of their ops.
 _OPS: tuple[tuple[str, Callable[..., Any], Treat, str], ...] = (
     (NUMPY, _of_one, floating, """arccos=Arccos arccosh=Arccosh arcsin=Arcsin arcsinh=Arcsinh
         arctan=Arctan arctanh=Arctanh cbrt=CubeRoot ceil=Ceil exp2=Exp2 fabs=Abs floor=Floor
@@ -94,19 +94,19 @@ globals().update(
 
 @row(NUMPY)
 def copy(x: TensorLike) -> Any:
-    """Return the same numbers, as a tensor of their own."""
+    """Return a new tensor with the value of x."""
     return K.identity(x)
 
 
 @row(NUMPY)
 def deg2rad(x: TensorLike) -> Any:
-    """Return degrees as radians."""
+    """Return x converted from degrees to radians."""
     return floating(x) * (math.pi / 180)
 
 
 @row(NUMPY)
 def rad2deg(x: TensorLike) -> Any:
-    """Return radians as degrees."""
+    """Return x converted from radians to degrees."""
     return floating(x) * (180 / math.pi)
 
 
@@ -144,7 +144,7 @@ def allclose(
 
 @row(NUMPY)
 def divide_no_nan(x1: Any, x2: Any) -> Any:
-    """Return x1 / x2, and 0 where x2 is 0."""
+    """Return x1 / x2, or 0 where x2 is 0."""
     x1, x2 = (floating(x) for x in promoted(x1, x2))
     is_zero = K.equal(x2, 0)
     return Where()(is_zero, as_tensor(0, like=x1), x1 / Where()(is_zero, as_tensor(1, like=x2), x2))
@@ -158,13 +158,13 @@ def _not_nan(x1: Any, x2: Any, chosen: Callable[[Any, Any], Any]) -> Any:
 
 @row(NUMPY)
 def fmax(x1: TensorLike, x2: TensorLike) -> Any:
-    """Return the greater of two; a NaN beside a number does not count."""
+    """Return the greater of x1 and x2; if one of them is NaN, the other."""
     return _not_nan(x1, x2, K.maximum)
 
 
 @row(NUMPY)
 def fmin(x1: TensorLike, x2: TensorLike) -> Any:
-    """Return the lesser of two; a NaN beside a number does not count."""
+    """Return the lesser of x1 and x2; if one of them is NaN, the other."""
     return _not_nan(x1, x2, K.minimum)
 
 
@@ -185,7 +185,7 @@ def logaddexp2(x1: TensorLike, x2: TensorLike) -> Any:
 
 @row(NUMPY)
 def nan_to_num(x: Any, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
-    """Return x with numbers in place of NaN and infinities; by default the greatest of the type."""
+    """Return x with NaN and infinities replaced; by default by 0 and the limits of the dtype."""
     x = as_tensor(x)
     if not is_float(x.dtype):
         return x
@@ -202,7 +202,7 @@ def _is_nan(x: Tensor) -> Any:
 
 @row(CORE)
 def saturate_cast(x: TensorLike, dtype: str) -> Any:
-    """Return x in another type; what the type has no room for becomes its greatest or least."""
+    """Return x converted to `dtype`; numbers out of its range become its limits."""
     x = as_tensor(x)
     if is_float(dtype) or dtype == "bool":
         return K.cast(x, dtype)
@@ -213,64 +213,64 @@ def saturate_cast(x: TensorLike, dtype: str) -> Any:
 
 @row(NUMPY)
 def view(x: TensorLike, dtype: str | None = None) -> Any:
-    """Return the bytes of x read as numbers of another type of the same size.
+    """Return the bytes of x read as numbers of another dtype of the same size.
 
     Raises
     ------
     ArgumentError
-        The types have different sizes.
+        The dtypes have different sizes.
     """
     x = as_tensor(x)
     dtype = dtype or x.dtype
     if np.dtype(dtype).itemsize != np.dtype(x.dtype).itemsize:
         raise ArgumentError(
-            f"keras.ops.view: {x.dtype} as {dtype}; expected a type of the same size."
+            f"keras.ops.view: expected a dtype of the size of {x.dtype}, got {dtype}."
         )
     return m.ViewAs(dtype)(x)
 
 
-# --- complex numbers: real ones, which are all that there are here --------------------------------
+# --- complex numbers: all tensors here are real ---------------------------------------------------
 
 
 @row(NUMPY)
 def real(x: TensorLike) -> Any:
-    """Return x: there are no complex numbers here."""
+    """Return the real part, which is x itself: all tensors here are real."""
     return as_tensor(x)
 
 
 @row(NUMPY)
 def imag(x: TensorLike) -> Any:
-    """Return zeros: there are no complex numbers here."""
+    """Return the imaginary part, which is zero: all tensors here are real."""
     return K.zeros_like(x)
 
 
 @row(NUMPY)
 def conj(x: TensorLike) -> Any:
-    """Return x: there are no complex numbers here."""
+    """Return the complex conjugate, which is x itself: all tensors here are real."""
     return as_tensor(x)
 
 
 @row(NUMPY)
 def conjugate(x: TensorLike) -> Any:
-    """Return x: there are no complex numbers here."""
+    """Return the complex conjugate, which is x itself: all tensors here are real."""
     return as_tensor(x)
 
 
 @row(NUMPY)
 def isreal(x: TensorLike) -> Any:
-    """Return true everywhere: there are no complex numbers here."""
+    """Return True for each entry: all tensors here are real."""
     return K.ones_like(x, dtype="bool")
 
 
 @row(NUMPY)
 def angle(x: TensorLike) -> Any:
-    """Return pi where x is negative, -0.0 too, else 0: there are no complex numbers here."""
+    """Return the angle of real numbers: pi if x is negative (or -0.0), otherwise 0."""
     x = floating(x)
     found = Where()(m.SignBit()(x), as_tensor(math.pi, like=x), K.zeros_like(x))
     return Where()(_is_nan(x), x, found)
 
 
-# --- whole axes -----------------------------------------------------------------------------------
+# --- reductions -----------------------------------------------------------------------------------
 
 
 def _without_nan(x: TensorLike, value: float) -> Any:
@@ -279,7 +279,7 @@ def _without_nan(x: TensorLike, value: float) -> Any:
 
 
 def _numbers(x: TensorLike, axis: Axes | None, keepdims: bool) -> Any:
-    """Return how many entries along axes are no NaN, as floats."""
+    """Return the number of entries along axes that are not NaN, as a float."""
     x = as_tensor(x)
     return K.sum(K.cast(K.equal(x, x), floating(x).dtype), axis, keepdims)
 
@@ -298,13 +298,13 @@ def nanprod(x: TensorLike, axis: Axes | None = None, keepdims: bool = False) -> 
 
 @row(NUMPY)
 def nanmean(x: TensorLike, axis: Axes | None = None, keepdims: bool = False) -> Any:
-    """Return the mean along axes of what is no NaN."""
+    """Return the mean along axes; NaN is ignored."""
     return nansum(floating(x), axis, keepdims) / _numbers(x, axis, keepdims)
 
 
 @row(NUMPY)
 def nanvar(x: TensorLike, axis: Axes | None = None, keepdims: bool = False) -> Any:
-    """Return the variance along axes of what is no NaN."""
+    """Return the variance along axes; NaN is ignored."""
     x = floating(x)
     squares = K.square(x - nanmean(x, axis, True))
     counted = Where()(_is_nan(x), as_tensor(0, like=x), squares)
@@ -313,19 +313,19 @@ def nanvar(x: TensorLike, axis: Axes | None = None, keepdims: bool = False) -> A
 
 @row(NUMPY)
 def nanstd(x: TensorLike, axis: Axes | None = None, keepdims: bool = False) -> Any:
-    """Return the standard deviation along axes of what is no NaN."""
+    """Return the standard deviation along axes; NaN is ignored."""
     return K.sqrt(nanvar(x, axis, keepdims))
 
 
 @row(NUMPY)
 def nanmax(x: TensorLike, axis: Axes | None = None, keepdims: bool = False) -> Any:
-    """Return the greatest along axes of what is no NaN; NaN where nothing else is."""
+    """Return the greatest entry along axes; NaN is ignored unless all entries are NaN."""
     return _extreme(x, axis, keepdims, K.max, -math.inf)
 
 
 @row(NUMPY)
 def nanmin(x: TensorLike, axis: Axes | None = None, keepdims: bool = False) -> Any:
-    """Return the least along axes of what is no NaN; NaN where nothing else is."""
+    """Return the least entry along axes; NaN is ignored unless all entries are NaN."""
     return _extreme(x, axis, keepdims, K.min, math.inf)
 
 
@@ -339,39 +339,39 @@ def _extreme(x: Any, axis: Any, keepdims: bool, function: Any, least: float) -> 
 
 @row(NUMPY)
 def nanargmax(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Any:
-    """Return the place of the greatest that is no NaN; -1 where nothing else is."""
+    """Return the index of the greatest entry; NaN is ignored, and -1 means only NaN."""
     found = ops.argmax(_without_nan(x, -math.inf), axis, keepdims)
     return Where()(K.equal(_numbers(x, axis, keepdims), 0), as_tensor(-1, like=found), found)
 
 
 @row(NUMPY)
 def nanargmin(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Any:
-    """Return the place of the least that is no NaN; -1 where nothing else is."""
+    """Return the index of the least entry; NaN is ignored, and -1 means only NaN."""
     found = ops.argmin(_without_nan(x, math.inf), axis, keepdims)
     return Where()(K.equal(_numbers(x, axis, keepdims), 0), as_tensor(-1, like=found), found)
 
 
 @row(NUMPY)
 def nancumsum(x: TensorLike, axis: int | None = None, dtype: str | None = None) -> Any:
-    """Return the sums up to each entry; a NaN counts as 0."""
+    """Return the cumulative sums along an axis; a NaN counts as 0."""
     return ops.cumsum(_without_nan(x, 0), axis, dtype)
 
 
 @row(NUMPY)
 def nancumprod(x: TensorLike, axis: int | None = None, dtype: str | None = None) -> Any:
-    """Return the products up to each entry; a NaN counts as 1."""
+    """Return the cumulative products along an axis; a NaN counts as 1."""
     return ops.cumprod(_without_nan(x, 1), axis, dtype)
 
 
 @row(NUMPY)
 def ptp(x: TensorLike, axis: Axes | None = None, keepdims: bool = False) -> Any:
-    """Return how far the greatest along axes is from the least."""
+    """Return the range along axes: the greatest entry minus the least."""
     return K.max(x, axis, keepdims) - K.min(x, axis, keepdims)
 
 
 @row(NUMPY)
 def average(x: TensorLike, axis: Axes | None = None, weights: Any = None) -> Any:
-    """Return the mean along axes, in which each entry may have a weight."""
+    """Return the mean along axes, optionally weighted."""
     x = floating(x)
     if weights is None:
         return K.mean(x, axis)
@@ -396,21 +396,21 @@ def trapezoid(y: TensorLike, x: Any = None, dx: float = 1.0, axis: int = -1) -> 
 
 
 def _line(ndim: int, axis: int) -> list[int]:
-    """Return the shape of a vector that runs along one of so many axes."""
+    """Return the shape that puts a vector along one of `ndim` axes, for example [1, -1, 1]."""
     shape = [1] * ndim
     shape[axis] = -1
     return shape
 
 
 def _but_one(x: Tensor, axis: int) -> tuple[Any, Any]:
-    """Return x without its last and without its first entry along an axis."""
+    """Return two tensors along an axis: x without its last entry, and without its first."""
     before = (slice(None),) * (axis % x.ndim)
     return x[(*before, slice(None, -1))], x[(*before, slice(1, None))]
 
 
 @row(NUMPY)
 def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
-    """Return the differences of neighbours along an axis, n times over."""
+    """Return the differences of neighbouring entries along an axis, computed n times."""
     a = as_tensor(a)
     for _ in range(n):
         before, after = _but_one(a, axis)
@@ -418,7 +418,7 @@ def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
     return a
 
 
-# --- in order -------------------------------------------------------------------------------------
+# --- sorting, searching, quantiles ----------------------------------------------------------------
 
 
 def _ordered(x: TensorLike, axis: int | None, name: str) -> tuple[Tensor, int]:
@@ -430,28 +430,28 @@ def _ordered(x: TensorLike, axis: int | None, name: str) -> tuple[Tensor, int]:
 
 @row(NUMPY)
 def argsort(x: TensorLike, axis: int | None = -1) -> Any:
-    """Return the places of the entries in rising order; equal ones stay in theirs."""
+    """Return the indices that sort the entries; equal ones keep their order."""
     x, axis = _ordered(x, axis, "argsort")
     return p.ArgSort(axis)(x)
 
 
 @row(NUMPY)
 def argpartition(x: TensorLike, kth: int, axis: int | None = -1) -> Any:
-    """Return the places such that the kth is where sorting would put it; here all are sorted."""
+    """Return indices that put the kth entry at its sorted place; here all are sorted."""
     x, axis = _ordered(x, axis, "argpartition")
     return p.ArgSort(axis)(x)
 
 
 @row(NUMPY)
 def sort(x: TensorLike, axis: int | None = -1) -> Any:
-    """Return the entries in rising order; the gradient goes back to where each stood."""
+    """Return the entries in ascending order; each gradient goes to the entry's original place."""
     x, axis = _ordered(x, axis, "sort")
     return p.TakeAlongAxis(axis)(x, p.ArgSort(axis)(x))
 
 
 @row(MATH, "TopK")
 def top_k(x: TensorLike, k: int, sorted: bool = True) -> Any:
-    """Return the k greatest entries along the last axis, falling, and their places."""
+    """Return the k greatest entries along the last axis, in descending order, and their indices."""
     x = as_tensor(x)
     places = p.ArgSort(x.ndim - 1, True)(x)[..., :k]
     return p.TakeAlongAxis(x.ndim - 1)(x, places), places
@@ -459,7 +459,7 @@ def top_k(x: TensorLike, k: int, sorted: bool = True) -> Any:
 
 @row(NUMPY)
 def take_along_axis(x: TensorLike, indices: Any, axis: int | None = None) -> Any:
-    """Return the entries at places that are counted along an axis, for each line its own."""
+    """Return the entries at `indices` along an axis; without an axis, of the flat array."""
     x, line = _ordered(x, axis, "take_along_axis")
     indices = as_tensor(indices)
     indices = K.reshape(indices, (-1,)) if axis is None else indices
@@ -471,7 +471,7 @@ def take_along_axis(x: TensorLike, indices: Any, axis: int | None = None) -> Any
 
 
 def _stretched_but(axis: int, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """Return two tensors stretched to each other's shape but for an axis."""
+    """Return two tensors broadcast to each other's shape, except along an axis."""
     for pair in ((x, y), (y, x)):
         one, other = pair
         sizes: list[Any] = list(ops.shape(one))
@@ -487,15 +487,15 @@ def _stretched_but(axis: int, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
 
 @row(NUMPY, "SearchSorted")
 def searchsorted(sorted_sequence: TensorLike, values: Any, side: str = "left") -> Any:
-    """Return before which entry of a sorted vector each value would stand."""
+    """Return the index at which each value would be inserted into a sorted vector."""
     if side not in ("left", "right"):
-        raise ArgumentError(f"keras.ops.searchsorted: side={side!r}; expected 'left' or 'right'.")
+        raise ArgumentError(f"keras.ops.searchsorted: side={side!r}. Use 'left' or 'right'.")
     return p.SearchSorted(side)(*promoted(sorted_sequence, values))
 
 
 @row(NUMPY)
 def digitize(x: TensorLike, bins: Any) -> Any:
-    """Return in which of the intervals between rising borders each number lies."""
+    """Return the index of the interval between ascending borders that contains each number."""
     x, bins = promoted(x, bins)
     return p.SearchSorted("right")(bins, x)
 
@@ -518,14 +518,14 @@ def _at_quantile(x: Any, q: Any, axis: Any, method: str, keepdims: bool, skips_n
         low = high = {"lower": low, "higher": high, "nearest": nearest}[method]
     elif method not in ("linear", "midpoint"):
         raise ArgumentError(
-            f"keras.ops.quantile: method={method!r}; expected 'linear', 'lower', 'higher', "
-            f"'midpoint' or 'nearest'."
+            f"keras.ops.quantile: expected method 'linear', 'lower', 'higher', 'midpoint' or "
+            f"'nearest', got {method!r}."
         )
     ordered = p.TakeAlongAxis(last)(line, p.ArgSort(last)(line))
     below, above = (p.TakeAlongAxis(last)(ordered, K.cast(at, "int32")) for at in (low, high))
     share = place - low if method == "linear" else as_tensor(0.5, like=place)
     between = below + (above - below) * share
-    found = Where()(K.equal(low, high), below, between)  # beside an infinite one, too
+    found = Where()(K.equal(low, high), below, between)  # exact also next to an infinite entry
     if not skips_nan:
         found = Where()(K.equal(numbers, count), found, as_tensor(math.nan, like=found))
     found = K.permute_dimensions(found, (last, *range(last)))
@@ -537,7 +537,7 @@ def _at_quantile(x: Any, q: Any, axis: Any, method: str, keepdims: bool, skips_n
 def quantile(
     x: TensorLike, q: Any, axis: Axes | None = None, method: str = "linear", keepdims: bool = False
 ) -> Any:
-    """Return the number below which a share q of the entries along axes lies."""
+    """Return the q-quantile along axes: a fraction q of the entries is below it."""
     return _at_quantile(x, q, axis, method, keepdims, False)
 
 
@@ -545,7 +545,7 @@ def quantile(
 def nanquantile(
     x: TensorLike, q: Any, axis: Axes | None = None, method: str = "linear", keepdims: bool = False
 ) -> Any:
-    """Return the number below which a share q lies of the entries that are no NaN."""
+    """Return the q-quantile along axes; NaN is ignored."""
     return _at_quantile(x, q, axis, method, keepdims, True)
 
 
@@ -557,7 +557,7 @@ def _shares(q: Any) -> Any:
 def percentile(
     x: TensorLike, q: Any, axis: Axes | None = None, method: str = "linear", keepdims: bool = False
 ) -> Any:
-    """Return the number below which q percent of the entries along axes lie."""
+    """Return the percentile along axes: q percent of the entries are below it."""
     return _at_quantile(x, _shares(q), axis, method, keepdims, False)
 
 
@@ -565,28 +565,28 @@ def percentile(
 def nanpercentile(
     x: TensorLike, q: Any, axis: Axes | None = None, method: str = "linear", keepdims: bool = False
 ) -> Any:
-    """Return the number below which q percent lie of the entries that are no NaN."""
+    """Return the percentile along axes; NaN is ignored."""
     return _at_quantile(x, _shares(q), axis, method, keepdims, True)
 
 
 @row(NUMPY)
 def median(x: TensorLike, axis: Axes | None = None, keepdims: bool = False) -> Any:
-    """Return the number in the middle of the entries along axes."""
+    """Return the median along axes."""
     return _at_quantile(x, 0.5, axis, "linear", keepdims, False)
 
 
 @row(NUMPY)
 def nanmedian(x: TensorLike, axis: Axes | None = None, keepdims: bool = False) -> Any:
-    """Return the number in the middle of the entries along axes that are no NaN."""
+    """Return the median along axes; NaN is ignored."""
     return _at_quantile(x, 0.5, axis, "linear", keepdims, True)
 
 
-# --- counted --------------------------------------------------------------------------------------
+# --- counting and sets ----------------------------------------------------------------------------
 
 
 @row(NUMPY)
 def nonzero(x: TensorLike) -> Any:
-    """Return the places of the entries that are not 0: for each axis a vector."""
+    """Return the indices of the entries that are not 0, as one vector for each axis."""
     x = as_tensor(x)
     places = p.Nonzero()(x)
     return tuple(places[axis] for axis in range(x.ndim))
@@ -594,24 +594,24 @@ def nonzero(x: TensorLike) -> Any:
 
 @row(NUMPY)
 def bincount(x: TensorLike, weights: Any = None, minlength: int = 0, sparse: bool = False) -> Any:
-    """Return how often each whole number stands along the last axis, or its sum of weights.
+    """Return how often each of 0, 1, 2, ... occurs along the last axis, or its sum of weights.
 
-    How many there are is known when it runs: the greatest number and one more, or `minlength`.
+    The length of the result is known only at run time: the greatest number plus 1, or `minlength`.
 
     Raises
     ------
     RefusedError
-        `sparse` is true: no tensor is sparse here.
+        `sparse` is true, which is not supported here.
     """
     if sparse:
-        raise RefusedError("keras.ops.bincount: sparse=True; there are no sparse tensors here.")
+        raise RefusedError("keras.ops.bincount: sparse=True is not supported here.")
     further = [] if weights is None else [as_tensor(weights)]
     return p.Bincount(int(minlength))(x, *further)
 
 
 @row(NUMPY)
 def histogram(x: TensorLike, bins: int = 10, range: Any = None) -> Any:
-    """Return how many entries lie in each of so many equal parts of a range, and their borders."""
+    """Return the number of entries in each of `bins` equal intervals, and their borders."""
     x = floating(x)
     low, high = (K.min(x), K.max(x)) if range is None else range
     low, high = (as_tensor(border, like=x) for border in (low, high))
@@ -633,10 +633,10 @@ def unique(
     size: int | None = None,
     fill_value: Any = None,
 ) -> Any:
-    """Return the different entries in order, and, if wanted, where they are and how many.
+    """Return the distinct entries, sorted; optionally with their indices and counts.
 
-    How many there are is known when it runs, unless `size` says it; what is missing then is
-    `fill_value`, by default the least entry. There is no gradient.
+    Their number is known only at run time, unless `size` is given. Then missing entries are filled
+    with `fill_value`, by default the least entry. The operation has no gradient.
     """
     x = as_tensor(x)
     asked = (return_index, return_inverse, return_counts)
@@ -649,7 +649,7 @@ def unique(
 
 @row(NUMPY, "IsIn")
 def isin(x1: Any, x2: Any, assume_unique: bool = False, invert: bool = False) -> Any:
-    """Return which entries of x1 are among those of x2."""
+    """Return where the entries of x1 are contained in x2."""
     x1, x2 = promoted(x1, x2)
     found = K.any(K.equal(K.expand_dims(x1, -1), K.reshape(x2, (-1,))), -1)
     return K.logical_not(found) if invert else found
@@ -657,7 +657,7 @@ def isin(x1: Any, x2: Any, assume_unique: bool = False, invert: bool = False) ->
 
 @row(NUMPY)
 def unravel_index(indices: Any, shape: Sequence[int]) -> Any:
-    """Return what places in the flat array are along each axis of a shape."""
+    """Return indices in the flat array as indices along each axis of a shape."""
     indices, found = as_tensor(indices), []
     for size in reversed(list(shape)):
         found.append(elementwise.Mod()(*promoted(indices, size)))
@@ -665,20 +665,20 @@ def unravel_index(indices: Any, shape: Sequence[int]) -> Any:
     return tuple(found[::-1])
 
 
-# --- shapes, and parts ----------------------------------------------------------------------------
+# --- shapes, slices, grids ------------------------------------------------------------------------
 
 _REPEATING = ("edge", "reflect", "symmetric", "wrap")
 
 
 @row(NUMPY)
 def pad(x: TensorLike, pad_width: Any, mode: str = "constant", constant_values: Any = None) -> Any:
-    """Return x with entries around it: constant ones, or those that a mode of `numpy.pad` repeats.
+    """Return x with entries added around it: constants, or repeated ones as in `numpy.pad`.
 
     Raises
     ------
     ArgumentError
-        The mode is none of "constant", "edge", "reflect", "symmetric" and "wrap", or has constants
-        and is another one.
+        The mode is not "constant", "edge", "reflect", "symmetric" or "wrap", or constants are given
+        for a mode other than "constant".
     """
     x = as_tensor(x)
     widths = np.broadcast_to(np.asarray(pad_width, "int64"), (x.ndim, 2)).tolist()
@@ -691,7 +691,7 @@ def pad(x: TensorLike, pad_width: Any, mode: str = "constant", constant_values: 
         return Where()(inside, padded, K.cast(as_tensor(constant_values, like=x), x.dtype))
     if mode not in _REPEATING or constant_values is not None:
         raise ArgumentError(
-            f"keras.ops.pad: mode={mode!r}, constant_values={constant_values!r}; expected "
+            f"keras.ops.pad: mode={mode!r} with constant_values={constant_values!r}. Use mode "
             f"'constant', or without constants one of {', '.join(map(repr, _REPEATING))}."
         )
     for axis, (before, after) in enumerate(widths):
@@ -702,7 +702,7 @@ def pad(x: TensorLike, pad_width: Any, mode: str = "constant", constant_values: 
 
 @row(NUMPY)
 def roll(x: TensorLike, shift: Any, axis: Axes | None = None) -> Any:
-    """Return x moved along axes; what leaves at the end comes back at the beginning."""
+    """Return x shifted along axes; entries shifted beyond the end reappear at the beginning."""
     x = as_tensor(x)
     if axis is None:
         flat = p.Roll((int(np.sum(shift)),), (0,))(K.reshape(x, (-1,)))
@@ -714,7 +714,7 @@ def roll(x: TensorLike, shift: Any, axis: Axes | None = None) -> Any:
 
 @row(NUMPY)
 def rot90(array: TensorLike, k: int = 1, axes: Sequence[int] = (0, 1)) -> Any:
-    """Return x turned by k right angles in the plane of two axes."""
+    """Return x rotated by k * 90 degrees in the plane of two axes."""
     x: Any = as_tensor(array)
     first, second = (axis % x.ndim for axis in axes)
     turned = {
@@ -728,19 +728,19 @@ def rot90(array: TensorLike, k: int = 1, axes: Sequence[int] = (0, 1)) -> Any:
 
 @row(NUMPY)
 def flipud(x: TensorLike) -> Any:
-    """Return x with its rows turned round."""
+    """Return x with its rows in reverse order."""
     return K.reverse(as_tensor(x), 0)
 
 
 @row(NUMPY)
 def fliplr(x: TensorLike) -> Any:
-    """Return x with its columns turned round."""
+    """Return x with its columns in reverse order."""
     return K.reverse(as_tensor(x), 1)
 
 
 @row(NUMPY)
 def append(x1: Any, x2: Any, axis: int | None = None) -> Any:
-    """Return x1 and x2 behind one another; without an axis, as vectors."""
+    """Return x1 and x2 joined along an axis; without an axis, joined as vectors."""
     x1, x2 = promoted(x1, x2)
     if axis is None:
         x1, x2, axis = K.reshape(x1, (-1,)), K.reshape(x2, (-1,)), 0
@@ -758,20 +758,20 @@ def _at_least(x: TensorLike, ndim: int) -> Tensor:
 
 @row(NUMPY)
 def hstack(xs: Sequence[Any]) -> Any:
-    """Return tensors side by side: along the second axis, or the only one."""
+    """Return tensors joined along the second axis, or along the only one."""
     tensors = [_at_least(x, 1) for x in xs]
     return K.concatenate(tensors, 0 if tensors[0].ndim == 1 else 1)
 
 
 @row(NUMPY)
 def vstack(xs: Sequence[Any]) -> Any:
-    """Return tensors below each other: along the first of at least two axes."""
+    """Return tensors joined along the first axis, after extending them to at least two axes."""
     return K.concatenate([_at_least(x, 2) for x in xs], 0)
 
 
 @row(NUMPY)
 def dstack(xs: Sequence[Any]) -> Any:
-    """Return tensors behind each other: along the third of at least three axes."""
+    """Return tensors joined along the third axis, after extending them to at least three axes."""
     return K.concatenate([_at_least(x, 3) for x in xs], 2)
 
 
@@ -796,22 +796,22 @@ def dsplit(x: TensorLike, indices_or_sections: Any) -> Any:
 
 @row(NUMPY)
 def array_split(x: TensorLike, indices_or_sections: Any, axis: int = 0) -> Any:
-    """Return so many parts of x along an axis, the first ones longer by one where it must be."""
+    """Return the parts of x along an axis; if it is not divisible, the first parts are longer."""
     x = as_tensor(x)
     cuts = indices_or_sections
     if isinstance(cuts, int):
         size = x.shape[axis]
         if size is None:
-            raise ArgumentError(f"keras.ops.array_split: the size of axis {axis} is not known.")
+            raise ArgumentError(f"keras.ops.array_split: the size of axis {axis} must be known.")
         cuts = np.cumsum([len(part) for part in np.array_split(np.empty(size), cuts)])[:-1].tolist()
     return ops.split(x, list(cuts), axis)
 
 
 @row(NUMPY)
 def meshgrid(*x: TensorLike, indexing: str = "xy") -> Any:
-    """Return for each vector its entries along an axis of the grid that all of them span."""
+    """Return the coordinate grids of vectors: each is repeated along the axes of the others."""
     if indexing not in ("xy", "ij"):
-        raise ArgumentError(f"keras.ops.meshgrid: indexing={indexing!r}; expected 'xy' or 'ij'.")
+        raise ArgumentError(f"keras.ops.meshgrid: indexing={indexing!r}. Use 'xy' or 'ij'.")
     vectors = [K.reshape(as_tensor(one), (-1,)) for one in x]
     sizes: Any = [ops.shape(one)[0] for one in vectors]
     grids = [
@@ -825,7 +825,7 @@ def meshgrid(*x: TensorLike, indexing: str = "xy") -> Any:
 
 @row(NUMPY)
 def diagonal(x: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """Return the entries of a diagonal of the matrices in two axes, along a new last axis."""
+    """Return a diagonal of the matrices in two axes, as a new last axis."""
     x = ops.moveaxis(as_tensor(x), (axis1, axis2), (-2, -1))
     rows, columns = ops.shape(x)[-2:]
     down, right = max(-offset, 0), max(offset, 0)
@@ -845,13 +845,13 @@ def _least(a: Any, b: Any) -> Any:
 
 @row(NUMPY)
 def trace(x: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """Return the sum of the entries of a diagonal."""
+    """Return the sum of a diagonal of the matrices in two axes."""
     return K.sum(diagonal(x, offset, axis1, axis2), -1)
 
 
 @row(NUMPY)
 def diag(x: TensorLike, k: int = 0) -> Any:
-    """Return a diagonal of a matrix, or the matrix that has a vector as its diagonal."""
+    """Return a diagonal of a matrix, or the matrix with a vector as its diagonal."""
     x = as_tensor(x)
     if x.ndim > 1:
         return diagonal(x, k)
@@ -864,13 +864,13 @@ def diag(x: TensorLike, k: int = 0) -> Any:
 
 @row(NUMPY)
 def diagflat(x: TensorLike, k: int = 0) -> Any:
-    """Return the matrix that has all entries of x as its diagonal."""
+    """Return the matrix with all entries of x as its diagonal."""
     return diag(K.reshape(x, (-1,)), k)
 
 
 @row(NUMPY)
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
-    """Return for each place the entry of the first choice whose condition is true there."""
+    """Return, for each entry, that of the first choice whose condition is true, or `default`."""
     first = next((c for c in choicelist if not np.isscalar(c)), choicelist[0])
     like = as_tensor(first)
     pairs = list(zip(condlist, choicelist, strict=True))[::-1]
@@ -885,19 +885,19 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
 
 @row(NUMPY)
 def correlate(x1: Any, x2: Any, mode: str = "valid") -> Any:
-    """Return the sums of products of two vectors, one moved along the other.
+    """Return the cross-correlation of two vectors: their dot product at each shift.
 
     Raises
     ------
     ArgumentError
-        The mode is none of "full", "same" and "valid", or a length is not known.
+        The mode is not "full", "same" or "valid", or a length is unknown.
     """
     x1, x2 = (floating(x) for x in promoted(x1, x2))
     n, count = x1.shape[0], x2.shape[0]
     if mode not in ("full", "same", "valid") or n is None or count is None:
         raise ArgumentError(
-            f"keras.ops.correlate: mode={mode!r}, shapes {x1.shape} and {x2.shape}; expected "
-            f"'full', 'same' or 'valid' and vectors of known lengths."
+            f"keras.ops.correlate: expected mode 'full', 'same' or 'valid' and vectors of known "
+            f"lengths, got mode={mode!r} and shapes {x1.shape} and {x2.shape}."
         )
     if n < count:
         return K.reverse(correlate(x2, x1, mode), 0)
@@ -910,7 +910,7 @@ def correlate(x1: Any, x2: Any, mode: str = "valid") -> Any:
 
 @row(NUMPY)
 def corrcoef(x: TensorLike) -> Any:
-    """Return the correlation of each two rows."""
+    """Return the matrix of correlation coefficients of the rows of x."""
     x = floating(x)
     x = K.reshape(x, (1, -1)) if x.ndim < 2 else x
     centered = x - K.mean(x, -1, True)
@@ -922,11 +922,11 @@ def corrcoef(x: TensorLike) -> Any:
 
 @row(NUMPY)
 def vander(x: TensorLike, N: int | None = None, increasing: bool = False) -> Any:
-    """Return the powers of the entries of a vector, falling from left to right."""
+    """Return the Vandermonde matrix: the powers of a vector's entries, the highest one first."""
     x = countable(x)
     number = x.shape[0] if N is None else N
     if number is None:
-        raise ArgumentError("keras.ops.vander: the length of x is not known; give N.")
+        raise ArgumentError("keras.ops.vander: the length of x is unknown. Give N.")
     rising = [K.ones_like(x)]
     for _ in range(number - 1):
         rising.append(rising[-1] * x)
@@ -937,23 +937,23 @@ def vander(x: TensorLike, N: int | None = None, increasing: bool = False) -> Any
 
 
 def dtype(x: TensorLike) -> str:
-    """Return the name of the type."""
+    """Return the name of the dtype of x."""
     return as_tensor(x).dtype if isinstance(x, Tensor) else np.asarray(x).dtype.name
 
 
 def empty(shape: Sequence[Any], dtype: str | None = None) -> Any:
-    """Return an array of a shape; here of zeros."""
+    """Return an array of the given shape; here it is filled with zeros."""
     return ops.zeros(shape, dtype)
 
 
 @row(NUMPY)
 def empty_like(x: TensorLike, dtype: str | None = None) -> Any:
-    """Return an array of the shape of x; here of zeros."""
+    """Return a tensor with the shape of x; here it is filled with zeros."""
     return K.zeros_like(x, dtype=dtype)
 
 
 def tri(N: Any, M: Any = None, k: int = 0, dtype: str | None = None) -> Any:
-    """Return ones on the k-th diagonal and below it, zeros above."""
+    """Return an N x M matrix with ones on and below the k-th diagonal, zeros above."""
     return ops._ones_where(K.less_equal, N, M, k, dtype)
 
 
@@ -966,7 +966,7 @@ def logspace(
     dtype: str | None = None,
     axis: int = 0,
 ) -> Any:
-    """Return numbers whose logarithms to a base lie at equal distances."""
+    """Return `num` numbers from base ** start to base ** stop, evenly spaced on a log scale."""
     ends = [_number(x) for x in (start, stop)]
     start, stop = map(np.asarray, ends)
     found = np.logspace(start, stop, num, endpoint, base, axis=axis)
@@ -981,7 +981,7 @@ def geomspace(
     dtype: str | None = None,
     axis: int = 0,
 ) -> Any:
-    """Return numbers of which each is the one before times the same factor."""
+    """Return `num` numbers from start to stop, each the previous one times the same factor."""
     ends = [_number(x) for x in (start, stop)]
     start, stop = map(np.asarray, ends)
     found = np.geomspace(start, stop, num, endpoint, axis=axis)
@@ -997,38 +997,38 @@ def _window(function: Callable[..., np.ndarray], x: Any, *further: Any) -> np.nd
 
 
 def bartlett(x: Any) -> np.ndarray:
-    """Return the window of Bartlett of x numbers, a triangle."""
+    """Return the Bartlett window of x numbers, a triangle."""
     return _window(np.bartlett, x)
 
 
 def blackman(x: Any) -> np.ndarray:
-    """Return the window of Blackman of x numbers."""
+    """Return the Blackman window of x numbers."""
     return _window(np.blackman, x)
 
 
 def hamming(x: Any) -> np.ndarray:
-    """Return the window of Hamming of x numbers."""
+    """Return the Hamming window of x numbers."""
     return _window(np.hamming, x)
 
 
 def hanning(x: Any) -> np.ndarray:
-    """Return the window of Hann of x numbers."""
+    """Return the Hann window of x numbers."""
     return _window(np.hanning, x)
 
 
 def kaiser(x: Any, beta: Any) -> np.ndarray:
-    """Return the window of Kaiser of x numbers."""
+    """Return the Kaiser window of x numbers."""
     return _window(np.kaiser, x, beta)
 
 
-# --- parts that are put into their place ----------------------------------------------------------
+# --- scattering and updating ----------------------------------------------------------------------
 
 
 @row(CORE)
 def scatter(indices: TensorLike, values: Any, shape: Sequence[Any]) -> Any:
-    """Return zeros of a shape, to which each value is added at its place.
+    """Return zeros of a shape, with each value added at its index.
 
-    `indices` has shape (..., n): along its last axis, a place in the first n axes of the shape.
+    `indices` has shape (..., n). Its last axis contains indices for the first n axes of the shape.
     """
     sizes = shape_vector(shape)
     return p.Scatter()(as_tensor(values), as_tensor(indices), _as_sizes(sizes))
@@ -1042,17 +1042,18 @@ def _as_sizes(sizes: Any) -> Tensor:
 def scatter_update(
     inputs: TensorLike, indices: Any, updates: Any, reduction: str | None = None
 ) -> Any:
-    """Return the inputs with updates at places; see `scatter`.
+    """Return the inputs with updates at `indices`, which are as for `scatter`.
 
     Parameters
     ----------
     reduction : {None, "add", "max", "min", "mul"}
-        None: the update stands in the place of what was there. Only None and "add" have a gradient.
+        How updates are combined with the old values; None replaces them. Only None and "add" have a
+        gradient.
     """
     if reduction not in (None, "add", "max", "min", "mul"):
         raise ArgumentError(
-            f"keras.ops.scatter_update: reduction={reduction!r}; expected None, 'add', 'max', "
-            f"'min' or 'mul'."
+            f"keras.ops.scatter_update: expected reduction None, 'add', 'max', 'min' or 'mul', "
+            f"got {reduction!r}."
         )
     inputs = as_tensor(inputs)
     updates = K.cast(as_tensor(updates, like=inputs), inputs.dtype)
@@ -1061,7 +1062,7 @@ def scatter_update(
 
 @row(CORE)
 def slice_update(inputs: TensorLike, start_indices: Any, updates: Any) -> Any:
-    """Return the inputs with updates from a place on."""
+    """Return the inputs with `updates` written from `start_indices` on."""
     inputs = as_tensor(inputs)
     start = shape_vector(start_indices)
     updates = K.cast(as_tensor(updates, like=inputs), inputs.dtype)

@@ -1,7 +1,7 @@
 """How Keras 3's functions treat their arguments: tensors, arrays, or outputs of layers.
 
-Keras 3 calls the same function on symbols and on numbers. `on_anything` decorates a function made
-of K functions, and decides for each call:
+In Keras 3 the same function accepts tensors and arrays. `on_anything` decorates a function made of
+K functions, and decides for each call:
 
 - Inside a layer's `call`, or if an argument is a tensor that no layer made, it builds a graph.
 - If an argument is the output of a layer, outside of any layer, the operation becomes a layer that
@@ -29,7 +29,7 @@ from kerascope.spellings import dialect_options
 
 
 def on_anything(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of tensors as one that takes arrays and results of layers too."""
+    """Decorate a function of tensors so that it accepts arrays and outputs of layers too."""
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -50,7 +50,7 @@ def on_anything(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _as_layer(function: Callable[..., Any], args: Any, kwargs: Any, tensors: list[Tensor]) -> Any:
-    """Call the function inside a Lambda layer, whose inputs are the results of other layers."""
+    """Call the function inside a Lambda layer, whose inputs are the outputs of other layers."""
     inputs = list(dict.fromkeys(tensors))
 
     def body(given: Any) -> Any:

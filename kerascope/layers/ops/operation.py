@@ -1,8 +1,8 @@
 """Operation: an op between layers, such as `x + y` or `ops.mean(x)`, as a layer.
 
 In Keras 3, an operation on the outputs of layers needs no Lambda: it becomes a part of the model.
-Here, it becomes an `Operation`, a layer with the name and arguments that Keras 3 gives the
-operation. So a `.keras` file has the operation as Keras 3 writes it, and both can read it back.
+Here it becomes an `Operation`, a layer with the name and arguments of the operation in Keras 3. So
+a `.keras` file contains the operation as Keras 3 writes it, and both libraries can read it.
 
 `layer_of_apply` makes such a layer from one op: see `engine/operations.py`, which calls it.
 """
@@ -43,34 +43,33 @@ from kerascope.registry import did_you_mean
 
 __all__ = ["Operation"]
 
-_DRAWS = {"draws": True}  # stands for the variable by which a random op counts its draws
+_DRAWS = {"draws": True}  # placeholder for the variable that counts the draws of a random op
 
 
 class Operation(Layer):
-    """An operation on tensors, by the name of its class in Keras 3.
+    """A layer that computes an operation of Keras 3, given by the name of its class.
 
     Parameters
     ----------
     operation : str
-        "Add", "Mean", ...: a name of the table `OPERATIONS`; or "kerascope>" and the name of an op
-        that Keras 3 does not have.
+        "Add", "Mean", ...: a name in the table `OPERATIONS`. For an op that Keras 3 does not have,
+        "kerascope>" and its name.
     pattern : list
-        The arguments by place: numbers, lists, and places. `{"tensor": i}` stands for input number
-        i, `{"variable": i}` for variable number i, `{"phase": True}` for the learning phase,
-        `{"draws": True}` for the count of draws of a random op.
+        The positional arguments: numbers, lists and dicts. `{"tensor": i}` is input number i,
+        `{"variable": i}` is variable number i, `{"phase": True}` is the learning phase, and
+        `{"draws": True}` is the count of draws of a random op.
     options : dict, optional
-        The arguments by name.
+        The keyword arguments.
     variables : list of dict, optional
-        "name", "shape" and "dtype" of each variable that the operation uses. They are weights that
-        are saved with the model, but not trained, as Keras 3 does not train them: a layer's own
-        weights are.
+        "name", "shape" and "dtype" of each variable that the operation uses and that is not the
+        weight of a layer. They are saved with the model but not trained, as in Keras 3.
     **kwargs
         As for `Layer`.
 
     Raises
     ------
-    ConfigError
-        There is no such operation here.
+    NotHereError
+        The operation is unknown here.
 
     Examples
     --------
@@ -95,8 +94,8 @@ class Operation(Layer):
             known = every_operation()
             if operation not in known:
                 raise NotHereError(
-                    f"{self.label}: the operation {operation!r} of Keras 3 is not known here. "
-                    f"{did_you_mean(operation, known)}Known: {', '.join(known)}."
+                    f"{self.label}: there is no operation {operation!r} here. "
+                    f"{did_you_mean(operation, known)}Use one of: {', '.join(known)}."
                 )
         self.operation = operation
         self.pattern = pattern
@@ -107,14 +106,14 @@ class Operation(Layer):
         self._calls = 0
 
     def build(self, input_shape: Shapes) -> None:
-        """Make the variables of a configuration; an operation of a graph has its own."""
+        """Create the variables of the configuration, unless they were taken from a graph."""
         for facts in self.variables[len(self._held) :]:
             facts = {**facts, "initializer": "zeros", "trainable": False}
             variable = self.add_weight(**facts)
             self._held.append(variable)
 
     def call(self, inputs: Tensors) -> Any:
-        """Return the operation's result."""
+        """Return the result of the operation for these inputs."""
         tensors = to_list(inputs)
         arguments = [self._filled(item, tensors) for item in self.pattern]
         if self.operation.startswith(OWN):
@@ -123,7 +122,7 @@ class Operation(Layer):
         return function(*arguments, **_meant(function, self.options))
 
     def _filled(self, item: Any, tensors: list[Any]) -> Any:
-        """Return an argument with tensors in their places."""
+        """Return an item of the pattern with its references replaced by tensors."""
         if isinstance(item, list):
             return [self._filled(one, tensors) for one in item]
         if not isinstance(item, dict):
@@ -142,7 +141,7 @@ class Operation(Layer):
         return item
 
     def _options_of_call(self) -> dict[str, Any]:
-        """Return the options; a random op has another seed in each call, so other numbers."""
+        """Return the options; each call of a random op gets a new seed, so that numbers differ."""
         if _DRAWS not in self.pattern or is_eager():
             return self.options
         seed = (self.options["seed"] + self._calls) % 2**64
@@ -150,7 +149,7 @@ class Operation(Layer):
         return {**self.options, "seed": seed}
 
     def _count_of_draws(self) -> Variable:
-        """Return the variable by which a random op counts its draws."""
+        """Return the variable that counts the draws of a random op."""
         if self._draws is None:
             self._draws = Variable(0, "int64", f"{self.name}/draws")
             with graph_mode():
@@ -158,7 +157,7 @@ class Operation(Layer):
         return self._draws
 
     def compute_mask(self, inputs: Tensors, mask: Masks = None) -> None:
-        """Return None: as in Keras 3, a mask ends at an operation."""
+        """Return None: as in Keras 3, masks do not pass through an operation."""
         return
 
     def get_config(self) -> dict[str, Any]:
@@ -167,27 +166,27 @@ class Operation(Layer):
         Raises
         ------
         ConfigError
-            The operation uses a weight of another layer, or something that JSON cannot hold.
+            The operation uses a weight of another layer, or a value that JSON cannot represent.
         """
         for tensor in found_in(self.pattern, Tensor):
             raise ConfigError(
-                f"{self.label}: uses '{tensor.name}', which is a weight of another layer or was "
-                f"computed from variables; a configuration cannot say so. Write a layer of your "
-                f"own that makes the variable with add_weight, or save the weights alone.",
+                f"{self.label}: a configuration cannot contain '{tensor.name}', a weight of "
+                f"another layer or computed from variables. Write your own layer that makes the "
+                f"variable with add_weight, or save only the weights.",
                 subject=self,
             )
         config = super().get_config()
         if "options" not in config:
             raise ConfigError(
                 f"{self.label}: the parameters of {self.operation} cannot be written in a "
-                f"configuration. Write a layer of your own that calls it.",
+                f"configuration. Write your own layer that calls it.",
                 subject=self,
             )
         return config
 
 
 def _meant(function: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options without those that are None, where None is the default anyhow."""
+    """Return the options without those that are None by default."""
     if None not in options.values():
         return options
     known = inspect.signature(function).parameters
@@ -199,7 +198,7 @@ def _meant(function: Callable[..., Any], options: dict[str, Any]) -> dict[str, A
 
 
 def _name_for(operation: str) -> str:
-    """Return the name of a new layer: `add`, the next one `add_1`."""
+    """Return the name of a new layer: `add`, then `add_1`, and so on."""
     prefix = snake_case(operation.removeprefix(OWN))
     return rules.numbered(prefix, get_uid(prefix))
 
@@ -209,7 +208,10 @@ def _name_for(operation: str) -> str:
 
 @makers_of_layers.register
 def layer_of_apply(apply: Apply) -> Operation:
-    """Return a layer that computes what an Apply does; its inputs are those that have a history."""
+    """Return a layer that computes the same as an `Apply`.
+
+    The inputs of the layer are those inputs of the `Apply` that are outputs of layers.
+    """
     held: dict[Variable, None] = {}
     items: list[Any] = []
     number_of_inputs = 0
@@ -234,7 +236,7 @@ def layer_of_apply(apply: Apply) -> Operation:
 
 
 def _item_inside(x: Tensor, apply: Apply, held: dict[Variable, None]) -> Any:
-    """Return what stands in the pattern for an input that depends on no layer."""
+    """Return the item of the pattern for an input that does not depend on a layer."""
     if x is learning_phase():
         return {"phase": True}
     leaves = _leaves(x)

@@ -1,8 +1,8 @@
-"""Rows of `keras_ops` in the modules that are imported when first needed: one layer for each call.
+"""The decorator `row` for operations in modules that are imported when first needed.
 
-`row` here is that of `keras_ops` with `as_one_layer`: in the dialect of Keras 3, between the layers
-of a model, the operation becomes a single layer with the class and the arguments that Keras 3 gives
-it, even if it is made of many ops. A file and a picture then show one operation.
+It is the `row` of `keras_ops` with `as_one_layer`. In the dialect of Keras 3, an operation on the
+outputs of layers becomes one layer with the class and the arguments of Keras 3, even if it consists
+of many ops. A file or a picture then shows one operation.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MATH, LINALG, IMAGE = keras_ops.MATH, "keras.src.ops.linalg", "keras.src.ops.ima
 
 
 def as_one_layer(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `on_anything(function)`, which is one layer between the layers of Keras 3's models."""
+    """Return `on_anything(function)` that on outputs of layers becomes one layer in dialect "3"."""
     signature = inspect.signature(function)
     plain = on_anything(function)
 
@@ -53,9 +53,9 @@ row = partial(keras_ops.row, callable_as=as_one_layer)
 
 
 def _form(signature: inspect.Signature, args: Any, kwargs: Any) -> Any:
-    """Return (inputs, pattern, options) of a call between layers; None of any other call.
+    """Return (inputs, pattern, options) of a call on outputs of layers; None for other calls.
 
-    Arguments up to the last one that has a tensor or an array make the pattern.
+    The pattern contains the arguments up to the last one with a tensor or an array.
     """
     tensors = list(dict.fromkeys(found_in((args, kwargs), Tensor)))
     inputs = [x for x in tensors if K.is_keras_tensor(x) or operations_before(x)]
@@ -87,7 +87,7 @@ def _is_data(value: Any) -> bool:
 
 
 def _item(value: Any, inputs: Sequence[Tensor]) -> Any:
-    """Return what stands in a pattern for an argument."""
+    """Return an argument as an item of a pattern, which JSON can represent."""
     if isinstance(value, tuple) and found_in(value, Tensor):
         value = list(value)
     value = replaced(value, Tensor, lambda x: {"tensor": inputs.index(x)})
@@ -100,5 +100,5 @@ def _written(array: np.ndarray) -> dict[str, Any]:
 
 
 def public(module: dict[str, Any], others: set[str]) -> list[str]:
-    """Return the names of the operations of a module: what it has in small letters of its own."""
+    """Return the operations of a module: its public lower-case names, without the `others`."""
     return sorted(x for x in {*module} - others if x.islower() and x[0] != "_")
