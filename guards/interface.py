@@ -21,7 +21,7 @@ from typing import Any
 
 from kerascope.compat import keras_imports
 from kerascope.compat.finder import StandIn
-from kerascope.compat.paths import MOVED, ROOTS, opened, sources_of
+from kerascope.compat.paths import MOVED, ROOTS, import_source, sources_of
 from kerascope.missing_names import REFUSALS, Refused
 from kerascope.settings import config
 
@@ -356,7 +356,7 @@ def _names_at(module: ModuleType, places: Places) -> set[str]:
     path = module.__name__.removeprefix("keras").lstrip(".")
     names = {
         name
-        for source in map(opened, sources_of(path))
+        for source in map(import_source, sources_of(path))
         if hasattr(source, "__all__") or source.__name__ in public_modules()
         for name in names_of(source)
     }

@@ -28,8 +28,8 @@ from kerascope.compat.paths import (
     MOVED_INSIDE,
     PACKAGE,
     ROOTS,
+    import_source,
     known_paths,
-    opened,
     sources_of,
 )
 from kerascope.errors import RefusedAttributeError, RefusedImportError
@@ -68,7 +68,7 @@ class StandIn(ModuleType):
 
     @property
     def _sources(self) -> list[Any]:
-        return [opened(source) for source in sources_of(self._path)]
+        return [import_source(source) for source in sources_of(self._path)]
 
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":
@@ -124,7 +124,7 @@ class CallableStandIn(StandIn):
 
 def stand_in(name: str, path: str, child: Callable[[str], StandIn]) -> StandIn:
     """Create the stand-in for a path; it is callable if our module is."""
-    first = opened(sources_of(path)[0])
+    first = import_source(sources_of(path)[0])
     return (CallableStandIn if callable(first) else StandIn)(name, path, child)
 
 
@@ -147,7 +147,7 @@ def nearest(path: str, name: str, known: list[str]) -> str:
     return did_you_mean(name, [*known, *later, *(p for p in below if "." not in p)])
 
 
-def forget(names: list[str]) -> dict[str, ModuleType]:
+def unload(names: list[str]) -> dict[str, ModuleType]:
     """Remove modules from `sys.modules` and return them."""
     return {name: sys.modules.pop(name) for name in names}
 
@@ -200,7 +200,7 @@ class KerasFinder:
             The name looks misspelt; the message has the nearest name.
         """
         ours = self.path_of(fullname)
-        if ours is None or (self.root == PACKAGE and ours == "config"):  # there it is an object
+        if ours is None or (self.root == PACKAGE and ours == "config"):  # an object here
             return None
         if self.root == PACKAGE and ours in MOVED_INSIDE:
             warn(
@@ -329,26 +329,26 @@ def keras_imports() -> Iterator[None]:
     >>> Dense.__module__
     'kerascope.layers.core'
     """
-    finders, hidden = _put_first()
+    finders, hidden = _install_finders()
     try:
         yield
     finally:
         sys.meta_path[:] = [finder for finder in sys.meta_path if finder not in finders]
-        forget(_modules_of_roots())
+        unload(_modules_of_roots())
         sys.modules.update(hidden)
 
 
 def keras_imports_for_good() -> None:
     """Make `import keras` import kerascope until the end of the process."""
-    _put_first()
+    _install_finders()
 
 
-def _put_first() -> tuple[list[Any], dict[str, ModuleType]]:
+def _install_finders() -> tuple[list[Any], dict[str, ModuleType]]:
     """Put our finders before all others; return them and the modules that they replace."""
     finders: list[Any] = [
         (TensorFlowFinder if start else KerasFinder)(root, start) for root, start in ROOTS.items()
     ]
-    hidden = forget(_modules_of_roots())
+    hidden = unload(_modules_of_roots())
     sys.meta_path[:0] = finders
     return finders, hidden
 

@@ -1,6 +1,6 @@
 """`keras.tree`: Keras 3's functions on nested lists, tuples and dicts.
 
-All functions use `_opened`, which returns the items of a container and a function to rebuild it.
+All functions use `_unpack`, which returns the items of a container and a function to rebuild it.
 Unlike `kerascope.nested_values`, which is for the arguments of layers, it also opens named tuples,
 ordered dicts and deques, and None is a value. An instance of a subclass of list or dict is a value.
 """
@@ -41,7 +41,7 @@ class MAP_TO_NONE:
 _DICTS = (dict, OrderedDict, defaultdict)
 
 
-def _opened(structure: Any) -> Opened | None:
+def _unpack(structure: Any) -> Opened | None:
     """Return the keys and items of a container, and a function that builds one from other items.
 
     Return None if the value is not a container.
@@ -69,7 +69,7 @@ def _in_order(keys: Iterable[Any]) -> list[Any]:
 
 
 def _refilled(like: Any, keys: Sequence[Any], items: Iterable[Any]) -> Any:
-    new = copy.copy(like)  # with its order and its default
+    new = copy.copy(like)  # keeps the order of keys and the default factory
     new.update(zip(keys, items, strict=True))
     return new
 
@@ -82,7 +82,7 @@ def is_nested(structure: Any) -> bool:
     >>> is_nested([]), is_nested({"a": 1}), is_nested("ab"), is_nested(None)
     (True, True, False, False)
     """
-    return _opened(structure) is not None
+    return _unpack(structure) is not None
 
 
 def flatten(structure: Any) -> list[Any]:
@@ -104,7 +104,7 @@ def flatten_with_path(structure: Any) -> list[tuple[Path, Any]]:
     >>> flatten_with_path({"b": (1, None), "a": [2]})
     [(('a', 0), 2), (('b', 0), 1), (('b', 1), None)]
     """
-    opened = _opened(structure)
+    opened = _unpack(structure)
     if opened is None:
         return [((), structure)]
     keys, items, _ = opened
@@ -199,7 +199,7 @@ def _mapped(func: Any, apply: Callable[..., Any], first: Any, others: Any) -> An
         raise ArgumentError("keras.tree: expected at least one structure, got none.")
 
     def inside(like: Any, *given: Any) -> Any:
-        opened = _opened(like)
+        opened = _unpack(like)
         if opened is None:
             return apply(*given)
         columns = [_same_places(like, opened[0], other) for other in given]
@@ -210,7 +210,7 @@ def _mapped(func: Any, apply: Callable[..., Any], first: Any, others: Any) -> An
 
 def _same_places(like: Any, keys: Sequence[Any], other: Any) -> list[Any]:
     """Return the items of a container, in the order of the keys of another one."""
-    opened = _opened(other)
+    opened = _unpack(other)
     both = {type(like), type(other)}
     is_same_kind = len(both) == 1 or both <= set(_DICTS)
     if opened is None or not is_same_kind or set(opened[0]) != set(keys):
@@ -227,7 +227,7 @@ def map_shape_structure(func: Callable[..., Any], structure: Any) -> Any:
     >>> map_shape_structure(len, {"a": (None, 3), "b": [(2,), ()]})
     {'a': 2, 'b': [1, 0]}
     """
-    opened = _opened(structure)
+    opened = _unpack(structure)
     is_shape = isinstance(structure, (list, tuple)) and all(
         size is None or isinstance(size, int) for size in structure
     )
@@ -250,7 +250,7 @@ def traverse(func: Callable[[Any], Any], structure: Any, top_down: bool = True) 
     """
     found = func(structure) if top_down else None
     if found is None:
-        opened = _opened(structure)
+        opened = _unpack(structure)
         if opened is not None:
             structure = opened[2]([traverse(func, item, top_down) for item in opened[1]])
         found = None if top_down else func(structure)

@@ -132,17 +132,17 @@ def sources_of(path: str) -> tuple[str, ...]:
     ()
     """
     named = MOVED.get(path, MOVED_INSIDE.get(path, path)).split()
-    return tuple(f"{PACKAGE}.{name}" for name in named if _is_here(name.partition(":")[0]))
+    return tuple(f"{PACKAGE}.{name}" for name in named if _module_exists(name.partition(":")[0]))
 
 
-def opened(source: str) -> Any:
+def import_source(source: str) -> Any:
     """Import a module that `sources_of` returned; return the module or its group of names."""
     name, _, share = source.partition(":")
     module = import_module(name)
     return getattr(module, share) if share else module
 
 
-def _is_here(path: str) -> bool:
+def _module_exists(path: str) -> bool:
     """Return whether kerascope has a module, without importing it."""
     full_name = f"{PACKAGE}.{path}"
     if full_name in sys.modules:
@@ -150,7 +150,7 @@ def _is_here(path: str) -> bool:
     if path.split(".")[0] in ("cli", "demo", "trace", "viz", "__main__"):
         return False
     parent, _, _ = full_name.rpartition(".")
-    if parent != PACKAGE and not _is_here(parent.removeprefix(f"{PACKAGE}.")):
+    if parent != PACKAGE and not _module_exists(parent.removeprefix(f"{PACKAGE}.")):
         return False
     folders = getattr(import_module(parent), "__path__", [])
     spec = PathFinder.find_spec(full_name, folders)

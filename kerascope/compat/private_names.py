@@ -32,7 +32,7 @@ from kerascope.registry import custom_object_scope
 from kerascope.stage import Stage
 from kerascope.utils import conv_utils
 from kerascope.utils.generic_utils import object_list_uid, slice_arrays
-from kerascope.utils.io_utils import _opened
+from kerascope.utils.io_utils import _open_hdf5
 
 # --- arrays: keras.engine.training_utils ----------------------------------------------------------
 
@@ -511,7 +511,7 @@ def count_total_params(layers: Iterable[Layer], layer_set: Any = None) -> tuple[
 
 def save_array(array: ArrayLike, name: str) -> None:
     """Write an array to an HDF5 file, as its data set "data". Keras 1 used PyTables."""
-    with _opened(name, "w", "save_array") as file:
+    with _open_hdf5(name, "w", "save_array") as file:
         file.create_dataset("data", data=np.asarray(array))
 
 
@@ -525,7 +525,7 @@ def load_array(name: str) -> np.ndarray:
     ArgumentError
         The file has no data set "data".
     """
-    with _opened(name, "r", "load_array") as file:
+    with _open_hdf5(name, "r", "load_array") as file:
         if "data" not in file:
             raise ArgumentError(f"load_array: '{name}' has no data set 'data'.")
         return np.asarray(file["data"])

@@ -62,45 +62,45 @@ def mixed_networks(
 
 
 def _mixed(
-    lots: random.Random, outputs: int, layer: Callable[[str], Any], merge: Callable[[str], Any]
+    rng: random.Random, outputs: int, layer: Callable[[str], Any], merge: Callable[[str], Any]
 ) -> Network:
     inputs = [Input(shape=(4,), name=f"x{n}") for n in range(3)]
     shared = {name: layer(name) for name in "st"}
     words = {tensor: tensor.name for tensor in inputs}
-    for number, kind in enumerate(lots.sample(["s", "s", "t", "t", "merge", "merge", "own"], 7)):
+    for number, kind in enumerate(rng.sample(["s", "s", "t", "t", "merge", "merge", "own"], 7)):
         known = list(words)
         if kind == "merge":
             name, made = f"m{number}", merge(f"m{number}")
-            taken = [known[-1], *lots.choices(known, k=lots.choice((1, 1, 2)))]
-            lots.shuffle(taken)
+            taken = [known[-1], *rng.choices(known, k=rng.choice((1, 1, 2)))]
+            rng.shuffle(taken)
         else:
             name = kind if kind in shared else f"d{number}"
-            made, taken = shared.get(name) or layer(name), [lots.choice([known[-1], *known[-2:]])]
+            made, taken = shared.get(name) or layer(name), [rng.choice([known[-1], *known[-2:]])]
         result = made(taken if len(taken) > 1 else taken[0])
         words[result] = f"{name}({', '.join(words[tensor] for tensor in taken)})"
     *others, last = list(words)[len(inputs) :]
-    ends = [last, *lots.sample(others, outputs - 1)]
-    lots.shuffle(ends)
+    ends = [last, *rng.sample(others, outputs - 1)]
+    rng.shuffle(ends)
     needed = [x for x in inputs if any(_depends(end, x) for end in ends)]
     return Network(needed, ends, ", ".join(words[end] for end in ends))
 
 
-def _drawn(lots: random.Random, outputs: int) -> Network:
+def _drawn(rng: random.Random, outputs: int) -> Network:
     inputs = [Input(shape=(4,), name=f"x{n}") for n in range(3)]
     shared = Dense(4, name="shared")
     words = {tensor: tensor.name for tensor in inputs}
     for number in range(6):
-        kind = "shared" if number in (1, 4) else lots.choice(("dense", "add", "add"))
+        kind = "shared" if number in (1, 4) else rng.choice(("dense", "add", "add"))
         known = list(words)
         if kind == "add":
             name = f"add{number}"
-            one, other = lots.choice(known[-2:]), lots.choice(known)
-            taken = [one, other] if number < 5 else [one, other, lots.choice(known)]
+            one, other = rng.choice(known[-2:]), rng.choice(known)
+            taken = [one, other] if number < 5 else [one, other, rng.choice(known)]
             made = Add(name=name)(taken)
             words[made] = f"{name}({', '.join(words[tensor] for tensor in taken)})"
         else:
             name = "shared" if kind == "shared" else f"dense{number}"
-            one = lots.choice(known[-3:])
+            one = rng.choice(known[-3:])
             made = (shared if kind == "shared" else Dense(4, name=name))(one)
             words[made] = f"{name}({words[one]})"
     ends = list(words)[-outputs:][::-1]
@@ -136,15 +136,15 @@ def nodes_behind(tensors: list[Tensor]) -> list[Node]:
 
 def close_a_cycle(network: Network, seed: int) -> list[Node]:
     """Change one input of a node so that the network has exactly one cycle; return its nodes."""
-    lots = random.Random(seed)
+    rng = random.Random(seed)
     calls = [node for node in nodes_behind(network.outputs) if not node.is_input]
     ways = [way for node in calls for way in _ways_back(node, [])]
     ends = [(way[0], way[-1]) for way in ways]
     chosen = [way for way in ways if ends.count((way[0], way[-1])) == 1]
-    length = lots.choice((1, 2, 3))
-    way = lots.choice([one for one in chosen if len(one) == length] or chosen)
+    length = rng.choice((1, 2, 3))
+    way = rng.choice([one for one in chosen if len(one) == length] or chosen)
     tensors = way[-1].input_tensors
-    tensors[lots.randrange(len(tensors))] = way[0].output_tensors[0]
+    tensors[rng.randrange(len(tensors))] = way[0].output_tensors[0]
     return way
 
 
@@ -160,16 +160,16 @@ def drawn_formulas(number: int = 6) -> list[tuple[str, Tensor, list[Variable]]]:
     return [_formula(random.Random(seed)) for seed in range(number)]
 
 
-def _formula(lots: random.Random) -> tuple[str, Tensor, list[Variable]]:
-    numbers = [[round(lots.uniform(-2, 2), 2) for _ in range(3)] for _ in range(2)]
+def _formula(rng: random.Random) -> tuple[str, Tensor, list[Variable]]:
+    numbers = [[round(rng.uniform(-2, 2), 2) for _ in range(3)] for _ in range(2)]
     variables = [K.variable(row, "float64", f"v{n}") for n, row in enumerate(numbers)]
     known: dict[Tensor, str] = {variable: f"v{n}" for n, variable in enumerate(variables)}
     for _ in range(5):
-        one, other = lots.choices(list(known)[-3:], k=2)
-        function = lots.choice((K.sin, K.tanh, None, None))
+        one, other = rng.choices(list(known)[-3:], k=2)
+        function = rng.choice((K.sin, K.tanh, None, None))
         if function is not None:
             known[function(one)] = f"{function.__name__}({known[one]})"
-        elif lots.random() < 0.7:
+        elif rng.random() < 0.7:
             known[one * other] = f"({known[one]} * {known[other]})"
         else:
             known[one - other] = f"({known[one]} - {known[other]})"

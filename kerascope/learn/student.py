@@ -198,7 +198,7 @@ class Student:
                 )
             )
 
-    # --- requirements ------------------------------------------------------------------------
+    # --- requirements -----------------------------------------------------------------------------
 
     def require(self, is_met: bool, *, en: str, zh: str) -> None:
         """Require that a condition is true, and count it.

@@ -1,4 +1,4 @@
-"""Compare stored outputs with new outputs, and numbers in prose with both.
+"""Compare stored outputs with new outputs, and numbers in prose with stored outputs.
 
 Both outputs are cleaned first (`runner.clean`). Two lines match if they are the same, except for
 three rules:
@@ -58,7 +58,7 @@ def same_float(expected: str, got: str) -> bool:
     --------
     >>> same_float("0.6931", "0.6932"), same_float("0.6", "0.7"), same_float("0.0", "1e-9")
     (True, False, False)
-    >>> same_float("5e555", "0.5")  # a color, say, that reads as a number beyond all
+    >>> same_float("5e555", "0.5")  # a color, say, that float() reads as infinity
     False
     """
     one, other = float(expected), float(got)

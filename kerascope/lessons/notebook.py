@@ -27,7 +27,7 @@ from kerascope.lessons.comparison import FREE
 from kerascope.lessons.lesson import SESSIONS, Block, Chapter, Picture, Prose, lines_with_ends
 from kerascope.lessons.runner import clean, prepare_folder
 from kerascope.lessons.sessions import PACKAGE_PARENT, fixed_environment, run_session, start_session
-from kerascope.lessons.stops import numbered
+from kerascope.lessons.stops import number_places
 
 Cell = dict[str, Any]
 FIRST = {
@@ -101,7 +101,7 @@ def _picture_cells(picture: Picture, language: str) -> list[Cell]:
 
 
 def _block_cells(block: Block) -> list[Cell]:
-    output = numbered(block.output.text) if block.output else ""
+    output = number_places(block.output.text) if block.output else ""
     if block.kind == "pycon":
         return _doctest_cells(block)
     if block.kind in SESSIONS:

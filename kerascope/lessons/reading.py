@@ -16,7 +16,7 @@ from kerascope.errors import UnknownNameError
 from kerascope.lessons.lesson import SESSIONS, Block, Lesson, LessonPart, Picture, Prose, lines_of
 from kerascope.lessons.parser import find_chapter, read_chapter
 from kerascope.lessons.render_html import LESSON_LINK, PREDICT, WIDE, session_command, shown_text
-from kerascope.lessons.stops import numbered
+from kerascope.lessons.stops import number_places
 
 DEFAULT_WIDTH = 80
 PICTURE = {"en": "Picture", "zh": "图"}
@@ -111,7 +111,7 @@ def _picture_line(picture: Picture, language: str, folder: Path) -> str:
 
 def _print_block(console: Console, block: Block, language: str) -> None:
     """Print a block after a bar, and its output, without wrapping lines."""
-    output = numbered(block.output.text) if block.output else ""
+    output = number_places(block.output.text) if block.output else ""
     if block.kind in SESSIONS:
         _print_lines(console, f"$ {session_command(block)}\n{output}", "| ", "")
     else:

@@ -33,7 +33,7 @@ from kerascope.lessons.lesson import (
 )
 from kerascope.lessons.page_style import NAMES, NO_NETWORK, TAGS, script, style_sheet
 from kerascope.lessons.parser import markdown
-from kerascope.lessons.stops import numbered
+from kerascope.lessons.stops import number_places
 from kerascope.player.player import frame
 
 # --- a block, with its output ---------------------------------------------------------------------
@@ -51,7 +51,7 @@ def block_html(block: Block, languages: tuple[str, ...] = LANGUAGES) -> str:
     A session is shown as in a terminal: the command that starts it, then each command after its
     prompt. An output that the reader should predict is collapsed.
     """
-    output = numbered(block.output.text) if block.output else ""
+    output = number_places(block.output.text) if block.output else ""
     if block.kind in SESSIONS:
         body = _session(block, output, languages)
     else:
@@ -460,7 +460,7 @@ def _player(picture: Picture, chapter: Chapter) -> str:
         for other in lesson.pictures
         if other.path == picture.path
     ]
-    page = numbered(path.read_text(encoding="utf-8"))
+    page = number_places(path.read_text(encoding="utf-8"))
     return frame(page, " / ".join(dict.fromkeys(titles)))
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from kerascope.lessons import examples_folder
 from kerascope.lessons.lesson import Block, Chapter
 from kerascope.lessons.sessions import PACKAGE_PARENT, fixed_environment
-from kerascope.lessons.stops import named
+from kerascope.lessons.stops import name_places
 
 # --- cleaning: remove what differs between machines and runs -------------------------------------
 # Paths are shortened, times are removed, and addresses are numbered in the order of their first
@@ -65,7 +65,7 @@ def clean(text: str, roots: Iterable[str] = ()) -> str:
             text = text.replace(root.rstrip("/\\") + ending, "")
     text = PATH.sub(lambda match: match[1], text)
     text = without_times(text)
-    return numbered(text)
+    return number_addresses(text)
 
 
 def without_times(text: str) -> str:
@@ -79,16 +79,16 @@ def without_times(text: str) -> str:
     return re.sub(rf"(?: - | )?{TIME.pattern}", "", text)
 
 
-def numbered(text: str) -> str:
+def number_addresses(text: str) -> str:
     """Return a text with ids and addresses replaced by 1, 2, ... in the order of occurrence.
 
     An id becomes a number of ten digits, so that it still looks like an id.
 
     Examples
     --------
-    >>> numbered("'140187463812304-0' '140187463812999-1' '140187463812304-2'")
+    >>> number_addresses("'140187463812304-0' '140187463812999-1' '140187463812304-2'")
     "'1000000001-0' '1000000002-1' '1000000001-2'"
-    >>> numbered("38654705664 operations")
+    >>> number_addresses("38654705664 operations")
     '38654705664 operations'
     """
     seen: dict[str, int] = {}
@@ -165,8 +165,8 @@ def run_chapter(chapter: Chapter) -> ChapterRun:
         roots = (str(folder), str(top), str(PACKAGE_PARENT))
         blocks = {
             row["id"]: BlockRun(
-                named(clean(row["printed"], roots)),
-                named(clean(row["error"], roots)),
+                name_places(clean(row["printed"], roots)),
+                name_places(clean(row["error"], roots)),
                 tuple(row["files"]),
             )
             for row in rows
@@ -183,7 +183,7 @@ def _stored(path: Path) -> bytes:
     """Return the content to store for a file; line numbers in a player are replaced by names."""
     if path.suffix != ".html":
         return path.read_bytes()
-    return named(path.read_text(encoding="utf-8")).encode()
+    return name_places(path.read_text(encoding="utf-8")).encode()
 
 
 def prepare_folder(folder: Path) -> None:

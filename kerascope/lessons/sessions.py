@@ -116,14 +116,14 @@ class FinishedProcess(NamedTuple):
 
     Attributes
     ----------
-    said, complained : str
+    output, errors : str
         Its standard output and its standard error.
     in_time : bool
         Whether it ended within the time limit.
     """
 
-    said: str
-    complained: str
+    output: str
+    errors: str
     in_time: bool
 
 
@@ -205,10 +205,10 @@ class SessionServer:
             self.lines.write(json.dumps(request) + "\n")
             self.lines.flush()
             in_time = json.loads(self.lines.readline())
-            said, complained = (
+            said, errors = (
                 Path(folder, name).read_text(encoding="utf-8", errors="replace") for name in "12"
             )
-        return FinishedProcess(said, complained, in_time)
+        return FinishedProcess(said, errors, in_time)
 
 
 def start_server() -> SessionServer | None:
@@ -305,9 +305,9 @@ def run_session(
     if not finished.in_time:
         return Transcript("", f"the session had not ended after {TIME_LIMIT} s")
     prompt = PROMPTS[kind]
-    text = finished.said.removesuffix("\n").removesuffix(prompt.rstrip()).removesuffix(prompt)
+    text = finished.output.removesuffix("\n").removesuffix(prompt.rstrip()).removesuffix(prompt)
     text = text if not text or text.endswith("\n") else text + "\n"
-    return Transcript(text, _problem(lines, text, finished.complained))
+    return Transcript(text, _problem(lines, text, finished.errors))
 
 
 def _problem(commands: list[str], text: str, complaints: str) -> str:

@@ -45,13 +45,13 @@ class FunctionLines(NamedTuple):
     last: int
 
 
-def named(text: str) -> str:
+def name_places(text: str) -> str:
     r"""Return an output with each line number of kerascope replaced by its stored form.
 
     Examples
     --------
     >>> line = source_of("kerascope/learn/verdicts.py").first_line_of("Text.within")
-    >>> print(named(f"Breakpoint 1 at kerascope/learn/verdicts.py:{line}"))
+    >>> print(name_places(f"Breakpoint 1 at kerascope/learn/verdicts.py:{line}"))
     Breakpoint 1 at kerascope/learn/verdicts.py:Text.within
     """
     lines = text.split("\n")
@@ -61,7 +61,7 @@ def named(text: str) -> str:
     )
 
 
-def numbered(text: str) -> str:
+def number_places(text: str) -> str:
     r"""Return a stored output with the current line numbers.
 
     A place that no longer exists is not changed.
@@ -69,11 +69,11 @@ def numbered(text: str) -> str:
     Examples
     --------
     >>> stored = "> kerascope/learn/verdicts.py(N)as_json()\n-> return {'en': self.en}"
-    >>> numbered(stored) == stored  # the statement does not exist
+    >>> number_places(stored) == stored  # the statement does not exist
     True
     >>> where = "kerascope/learn/verdicts.py(N)within()"
     >>> stored = f"> {where}\n-> def within(self, language: str) -> str:"
-    >>> named(numbered(stored)) == stored, "(N)" in numbered(stored)
+    >>> name_places(number_places(stored)) == stored, "(N)" in number_places(stored)
     (True, False)
     """
     lines = text.split("\n")

@@ -789,7 +789,7 @@ class ImageDataGenerator:
             raise DataError("ImageDataGenerator: fit: expected at least one image, got none.")
         warn_of_channels(images.shape, self.data_format, "ImageDataGenerator: fit")
         if augment:
-            images = self._changed(images, rounds, seed)
+            images = self._augmented(images, rounds, seed)
         axes = (0, self.row_axis, self.col_axis)
         if self.featurewise_center:
             self.mean = images.mean(axis=axes, keepdims=True)[0]
@@ -800,7 +800,7 @@ class ImageDataGenerator:
         if self.zca_whitening:
             self.principal_components = _whitening(images, self.zca_epsilon)
 
-    def _changed(self, images: np.ndarray, rounds: int, seed: int | None) -> np.ndarray:
+    def _augmented(self, images: np.ndarray, rounds: int, seed: int | None) -> np.ndarray:
         rng: Any = np.random if seed is None else np.random.RandomState(seed)
         return np.array(
             [

@@ -282,14 +282,14 @@ class NumpyArrayIterator(ImageIterator):
         shared = by_name(locals(), "x", "y", "sample_weight")
         check_subset(subset)
         images, others = _images_and_others(x)
-        part = _part(len(images), subset, image_data_generator)
+        part = _subset_slice(len(images), subset, image_data_generator)
         self.x = images[part]
-        self.x_misc = [_of_length(array, "x", len(images))[part] for array in others]
-        self.y = None if y is None else _of_length(y, "y", len(images))[part]
+        self.x_misc = [_checked_length(array, "x", len(images))[part] for array in others]
+        self.y = None if y is None else _checked_length(y, "y", len(images))[part]
         self.sample_weight = (
             None
             if sample_weight is None
-            else _of_length(sample_weight, "sample_weight", len(images))[part]
+            else _checked_length(sample_weight, "sample_weight", len(images))[part]
         )
         super().__init__(len(self.x), **shared)
         warn_of_channels(self.x.shape, self.data_format, "NumpyArrayIterator")
@@ -323,14 +323,14 @@ def _images_and_others(x: Any) -> tuple[np.ndarray, list[Any]]:
     return images, others
 
 
-def _of_length(array: ArrayLike, name: str, length: int) -> np.ndarray:
+def _checked_length(array: ArrayLike, name: str, length: int) -> np.ndarray:
     values = np.asarray(array)
     if len(values) != length:
         raise DataError(f"NumpyArrayIterator: expected {length} rows in {name}, got {len(values)}.")
     return values
 
 
-def _part(length: int, subset: str | None, generator: ImageChanges) -> slice:
+def _subset_slice(length: int, subset: str | None, generator: ImageChanges) -> slice:
     """Return the slice of the samples in a subset. Validation data comes first."""
     if subset is None:
         return slice(None)
@@ -355,7 +355,7 @@ def make_folder_for_pictures(folder: str | os.PathLike[str] | None) -> None:
 
 
 # --- images in files ------------------------------------------------------------------------------
-# In a folder for each class, or listed in a table.
+# The files are in a folder for each class, or listed in a table.
 
 CLASS_MODES = ("categorical", "binary", "sparse", "input", None)
 _OF_FILES = ("target_size", "color_mode", "classes", "class_mode", "interpolation")
@@ -502,7 +502,7 @@ class DirectoryIterator(FileIterator):
         self.filenames, numbers = [], []
         for name, number in self.class_indices.items():
             files = _files_below(Path(directory), name, follow_links)
-            part = files[_part(len(files), subset, image_data_generator)]
+            part = files[_subset_slice(len(files), subset, image_data_generator)]
             self.filenames += part
             numbers += [number] * len(part)
         self.classes = np.array(numbers, dtype="int32")
@@ -576,7 +576,7 @@ class DataFrameIterator(FileIterator):
         if class_mode not in ("input", None):
             targets = self._columns(dataframe, y_col)
             rows = self._rows_of_classes(rows, targets, classes)
-        rows = rows[_part(len(rows), subset, image_data_generator)]
+        rows = rows[_subset_slice(len(rows), subset, image_data_generator)]
         self.filenames = [name for _, name in rows]
         self._number_classes(rows, targets)
         self._show_counts()

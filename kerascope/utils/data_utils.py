@@ -113,11 +113,11 @@ def get_file(
         return str(target)
     path = folder / f"{fname}.tar.gz" if untar else target
     checksum, algorithm = (md5_hash, "md5") if file_hash is None else (file_hash, hash_algorithm)
-    if not (path.is_file() and _is_right(path, checksum, algorithm)):
+    if not (path.is_file() and _has_checksum(path, checksum, algorithm)):
         _fetch(origin, path, checksum, algorithm)
     if untar:
         extract_archive(path, folder, archive_format="tar")
-        _require_what_it_makes(target, path)
+        _check_unpacked(target, path)
     elif extract:
         extract_archive(path, folder, archive_format)
     return str(target)
@@ -185,11 +185,11 @@ def _digest(path: Path, name: str, chunk_size: int = CHUNK_SIZE) -> str:
     return hasher.hexdigest()
 
 
-def _is_right(path: Path, checksum: str | None, algorithm: str) -> bool:
+def _has_checksum(path: Path, checksum: str | None, algorithm: str) -> bool:
     return checksum is None or validate_file(path, checksum, algorithm)
 
 
-def _require_what_it_makes(target: Path, path: Path) -> None:
+def _check_unpacked(target: Path, path: Path) -> None:
     if not target.exists():
         raise DataError(
             f"get_file: the archive {path} does not contain {target.name}. "
@@ -206,7 +206,7 @@ def _fetch(origin: str, path: Path, checksum: str | None, algorithm: str) -> Non
     with replacing(path) as unfinished:
         with _new_file(unfinished, origin, path) as file:
             _download(origin, path, file)
-        if not _is_right(unfinished, checksum, algorithm):
+        if not _has_checksum(unfinished, checksum, algorithm):
             problem = f"expected the checksum {checksum}"
             got = _digest(unfinished, _algorithm(checksum or "", algorithm))
             raise _unavailable(origin, path, f"{problem}, got {got}")

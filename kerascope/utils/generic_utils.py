@@ -224,7 +224,7 @@ def has_arg(fn: Callable[..., Any], name: str, accept_all: bool = False) -> bool
 
 
 def to_list(x: Any, allow_tuple: bool = False) -> list[Any]:
-    """Return a value in a list. A list is returned unchanged, with `allow_tuple` a tuple as a list.
+    """Return `[x]`, or a list unchanged. With `allow_tuple`, a tuple is converted to a list.
 
     Examples
     --------

@@ -50,7 +50,7 @@ class HDF5Matrix:
         end: int | None = None,
         normalizer: Callable[[Any], Any] | None = None,
     ) -> None:
-        file = _opened(datapath, "r", "HDF5Matrix")
+        file = _open_hdf5(datapath, "r", "HDF5Matrix")
         if dataset not in file:
             known = ", ".join(map(repr, file)) or "none"
             raise DataError(
@@ -154,7 +154,7 @@ class H5Dict:
 
     def __init__(self, path: Any, mode: str = "a") -> None:
         self._is_file = isinstance(path, (str, PathLike))
-        self.data: Any = _opened(path, mode, "H5Dict") if self._is_file else path
+        self.data: Any = _open_hdf5(path, mode, "H5Dict") if self._is_file else path
         self.read_only = mode == "r"
 
     @property
@@ -250,7 +250,7 @@ def _from_attribute(value: Any) -> Any:
     return value
 
 
-def _opened(path: str | PathLike[str], mode: str, where: str) -> Any:
+def _open_hdf5(path: str | PathLike[str], mode: str, where: str) -> Any:
     """Open an HDF5 file; `where` is the caller's name for messages.
 
     Raises

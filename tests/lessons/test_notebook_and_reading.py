@@ -20,7 +20,7 @@ from kerascope.lessons.reading import chapter_text, lesson_text
 from kerascope.lessons.render_html import chapter_page
 from kerascope.lessons.runner import clean
 from kerascope.lessons.sessions import PACKAGE_PARENT
-from kerascope.lessons.stops import named, numbered
+from kerascope.lessons.stops import name_places, number_places
 
 NAMES = [folder.name for folder in chapter_folders()]
 
@@ -107,7 +107,10 @@ def test_a_notebook_of_the_course_runs_from_top_to_bottom(name):
             if block.kind == "python":  # sessions are clean already
                 printed = clean(printed, [str(PACKAGE_PARENT)])
             # A name stands for more than one line, so both sides get theirs from the numbers.
-            difference = compare(named(numbered(block.output.text)), named(printed))
+            difference = compare(
+                name_places(number_places(block.output.text)),
+                name_places(printed),
+            )
             assert difference is None, f"{block.id}:\n{difference.text}"
             compared += 1
     assert compared
@@ -164,7 +167,7 @@ def test_one_word_of_a_chapters_name_will_do_where_no_other_has_it(tmp_path):
     for name in ("01-network-maps", "02-network-depths"):
         write_chapter(tmp_path, EVERY_KIND, name=name)
     assert find_chapter("depths", tmp_path).name == "02-network-depths"
-    with pytest.raises(UnknownNameError, match="in several chapters: 01-network-maps, 02-netw"):
+    with pytest.raises(UnknownNameError, match="is ambiguous. Use one of: 01-network-maps, 02-netw"):
         find_chapter("network", tmp_path)
 
 

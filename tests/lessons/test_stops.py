@@ -15,7 +15,13 @@ from kerascope.lessons.lesson import LANGUAGES
 from kerascope.lessons.notebook import notebook_text
 from kerascope.lessons.reading import lesson_text
 from kerascope.lessons.render_html import chapter_page
-from kerascope.lessons.stops import PRINTED, Source, named, numbered, source_of
+from kerascope.lessons.stops import (
+    PRINTED,
+    Source,
+    name_places,
+    number_places,
+    source_of,
+)
 
 PACKAGE = Path(kerascope.__file__).parent
 OURS = re.compile(r"(?<![\w/.])kerascope/[\w/]+\.py[(:]\S+")
@@ -99,10 +105,10 @@ def test_a_place_anywhere_in_the_package_comes_back_with_its_number(most_files):
         stop = f"> {file}({line}){function}()\n-> {words}"
         row = f"  visit  {file}({line}){function}()  example.py:3"
         for printed in (stop, row):
-            assert not re.search(rf"\({line}\)", named(printed))
-            assert numbered(named(printed)) == printed
+            assert not re.search(rf"\({line}\)", name_places(printed))
+            assert number_places(name_places(printed)) == printed
         breakpoint = f"Breakpoint 1 at {file}:{line}"
-        again = numbered(named(breakpoint))
+        again = number_places(name_places(breakpoint))
         first = source_of(file).function_at(line)
         assert again == breakpoint or again.endswith(f":{first.first}")  # in the head of it
         assert line <= first.body or again == breakpoint
@@ -138,20 +144,20 @@ def small(monkeypatch):
     ],
 )
 def test_a_place_is_stored_by_what_stands_there(small, printed, stored):
-    assert named(printed) == stored
+    assert name_places(printed) == stored
     if printed != '"kerascope/a.py:11",':
-        assert numbered(stored) == printed
-    assert numbered(printed) == printed
-    assert named(stored) == stored
+        assert number_places(stored) == printed
+    assert number_places(printed) == printed
+    assert name_places(stored) == stored
 
 
 def test_what_is_stored_stays_when_lines_move_and_the_page_has_the_new_number(small):
     printed = "> kerascope/a.py(7)f()\n-> return x\nBreakpoint 1 at kerascope/a.py:2"
-    stored = named(printed)
+    stored = name_places(printed)
     small["kerascope/a.py"] = moved(small["kerascope/a.py"], 30)
     later = "> kerascope/a.py(37)f()\n-> return x\nBreakpoint 1 at kerascope/a.py:32"
-    assert numbered(stored) == later
-    assert named(later) == stored
+    assert number_places(stored) == later
+    assert name_places(later) == stored
 
 
 @pytest.mark.parametrize(
@@ -165,8 +171,8 @@ def test_what_is_stored_does_not_hold_when_something_else_stands_there(small, ol
     words = "return 2 * x" if new.startswith("return") else "return x"
     name = "g" if new.startswith("def g") else "f"
     printed = f"> kerascope/a.py(7){name}()\n-> {words}\nBreakpoint 1 at kerascope/a.py:2"
-    assert compare(stored, named(printed)) is not None
-    assert UNNUMBERED.search(numbered(stored)), "no number is made up for what is not there"
+    assert compare(stored, name_places(printed)) is not None
+    assert UNNUMBERED.search(number_places(stored)), "no number is made up for what is not there"
 
 
 # --- the course -----------------------------------------------------------------------------------
@@ -183,10 +189,10 @@ def test_no_stored_output_holds_the_number_of_a_line_of_ours():
 def test_every_stored_place_is_there_and_gets_its_number():
     """What holds no place that is gone: the statement, the function and the file."""
     left = [(where, place[0]) for where, text in [*outputs(), *players()]
-            for place in UNNUMBERED.finditer(numbered(text))]  # fmt: skip
+            for place in UNNUMBERED.finditer(number_places(text))]  # fmt: skip
     assert left == []
     for where, text in outputs():
-        assert named(numbered(text)) == text, where
+        assert name_places(number_places(text)) == text, where
 
 
 def other_stops(text):
