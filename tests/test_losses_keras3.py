@@ -338,12 +338,18 @@ def test_class_numbers_in_a_column_are_those_of_their_own_rows():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: losses.CategoricalGeneralizedCrossEntropy(1.0), "q is 1.0; expected one between"),
+        (
+            lambda: losses.CategoricalGeneralizedCrossEntropy(1.0),
+            "expected q between 0 and 1, got 1.0",
+        ),
         (
             lambda: losses.circle(K.zeros((2,)), K.zeros((2,))),
-            "expected one vector for each sample",
+            "one vector for each sample, got",
         ),
-        (lambda: losses.ctc(K.zeros((2, 3)), K.zeros((2, 3))), "expected .batch, longest label"),
+        (
+            lambda: losses.ctc(K.zeros((2, 3)), K.zeros((2, 3))),
+            "expected targets .batch, longest label",
+        ),
         (
             lambda: K.eval(losses.ctc(K.constant([[1, 0, 2]]), K.zeros((1, 4, 3)))),
             "the blank is 0",
@@ -367,5 +373,5 @@ def test_in_dialect_3_a_loss_takes_arrays_by_name_and_axes_by_place():
 
 def test_loss_without_reduction_cannot_be_compiled():
     model = Sequential([Dense(1, input_shape=(1,))])
-    with pytest.raises(ValueError, match="reduction=None; expected one that gives a single number"):
+    with pytest.raises(ValueError, match="a single number.*got reduction=None"):
         model.compile("sgd", losses.MeanSquaredError(reduction=None))

@@ -41,7 +41,7 @@ def test_precision_is_of_a_batch_in_keras_1_and_of_all_batches_elsewhere(dialect
     assert metrics.get("precision") is metrics.precision
     dialect("2.2")
     assert isinstance(metrics.get("precision"), metrics.Precision)
-    with pytest.raises(ArgumentError, match="beta is -1"):
+    with pytest.raises(ArgumentError, match="beta of at least 0, got -1"):
         metrics.fbeta_score(K.ones((2, 2)), K.ones((2, 2)), beta=-1)
 
 

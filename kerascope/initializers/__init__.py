@@ -1,20 +1,20 @@
 """Initializers: the first values of a weight.
 
-A layer hands one to `add_weight`, which calls it with the weight's shape. It returns a NumPy array
-(Keras: a tensor that a backend must evaluate first), so that first values can be looked at without
-any graph::
+A layer passes an initializer to `add_weight`, which calls it with the weight's shape. It returns a
+NumPy array (in Keras a tensor, which a backend must evaluate first), so you can look at the first
+values without a graph::
 
     >>> GlorotUniform(seed=1)((2, 3)).shape
     (2, 3)
 
-Any function of a shape that returns an array or a tensor may stand in its place. Keras 1 calls this
-module `initializations`.
+Any function of a shape that returns an array or a tensor can be used as an initializer. Keras 1
+calls this module `initializations`.
 
 Random initializers with a `seed` return the same array at each call. Without one, each call takes a
 fresh seed from the backend, which draws it from NumPy's global generator: `np.random.seed(0)` at
-its top makes a script repeatable.
+the top of a script makes it repeatable.
 
-The classes stand in `classes`; this file finds them by name.
+The file `classes` contains the classes; this file looks them up by name.
 """
 
 # ruff: noqa: F403, F405 (each module's __all__ says which names it has)
@@ -56,7 +56,7 @@ __all__ = [
     "zeros",
 ]
 
-# Keras's names in small letters are these same classes.
+# Keras's lowercase names are the same classes.
 zero = zeros = Zeros
 one = ones = Ones
 constant = Constant

@@ -1,7 +1,7 @@
-"""The classes of initializers: those that draw nothing, and those that draw numbers.
+"""The classes of initializers, constant and random.
 
-`Initializer` is the base. Then constants, random numbers of a given spread, and spreads that follow
-from the number of inputs and outputs of a unit.
+`Initializer` is the base class. After it come constant values, random numbers of a given spread,
+and random numbers whose spread depends on how many inputs and outputs a unit has.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Shape = Sequence[int]
 
 
 class Initializer(Configured):
-    """Base of the initializers."""
+    """Base class of initializers; subclasses define `__call__(shape, dtype)`."""
 
     def __call__(self, shape: Shape, dtype: str | None = None) -> np.ndarray:
         """Return the first values of a weight.
@@ -58,9 +58,9 @@ class Initializer(Configured):
         Returns
         -------
         np.ndarray
-            Of this shape and dtype; a fresh array.
+            A new array of this shape and dtype.
         """
-        raise NotImplementedError(f"initializer {type(self).__name__} does not define __call__")
+        raise NotImplementedError(f"Initializer {type(self).__name__} does not define __call__.")
 
 
 def as_array(values: Any, dtype: str | None) -> np.ndarray:
@@ -69,7 +69,7 @@ def as_array(values: Any, dtype: str | None) -> np.ndarray:
 
 
 class Zeros(Initializer):
-    """All numbers 0."""
+    """An array of zeros."""
 
     def __call__(self, shape: Shape, dtype: str | None = None) -> np.ndarray:
         """Return zeros."""
@@ -77,7 +77,7 @@ class Zeros(Initializer):
 
 
 class Ones(Initializer):
-    """All numbers 1."""
+    """An array of ones."""
 
     def __call__(self, shape: Shape, dtype: str | None = None) -> np.ndarray:
         """Return ones."""
@@ -85,7 +85,7 @@ class Ones(Initializer):
 
 
 class Constant(Initializer):
-    """All numbers equal to `value`.
+    """An array filled with `value`.
 
     Parameters
     ----------
@@ -111,12 +111,13 @@ class Identity(Initializer):
     Raises
     ------
     ShapeError
-        The weight is no matrix; or, in dialect "2.2", neither side is a multiple of the other.
+        The weight does not have 2 axes. Or, in dialect "2.2", its longer side is not a multiple of
+        the shorter one.
 
     Notes
     -----
-    In dialect "2.2" a matrix that is not square consists of square ones side by side, as in Keras
-    2.2.4: so each gate of a recurrent layer has its own.
+    In dialect "2.2" a matrix that is not square repeats the square identity along its longer side,
+    as in Keras 2.2.4. So each gate of a recurrent layer has its own identity.
     """
 
     def __init__(self, gain: float = 1.0) -> None:
@@ -126,15 +127,15 @@ class Identity(Initializer):
         """Return the matrix; `shape` has two axes."""
         if len(shape) != 2:
             raise ShapeError(
-                f"initializer Identity: weight has shape {tuple(shape)}; expected 2 axes."
+                f"Initializer Identity: expected a weight with 2 axes, got shape {tuple(shape)}."
             )
         if not dialect_options().repeats_identity:
             return as_array(self.gain * np.eye(shape[0], shape[1]), dtype)
         short, long = sorted(shape)
         if short and long % short:
             raise ShapeError(
-                f"initializer Identity: weight has shape {tuple(shape)}; expected the long side to "
-                f"be a multiple of the short one."
+                "Initializer Identity: expected a weight whose longer side is a multiple of the "
+                f"shorter one, got shape {tuple(shape)}."
             )
         one = self.gain * np.eye(short)
         times = [side // short if short else 1 for side in shape]
@@ -143,11 +144,11 @@ class Identity(Initializer):
 
 # --- random numbers of a given spread -------------------------------------------------------------
 
-PIECE = 65_536
+CHUNK_SIZE = 65_536
 
 
 class RandomInitializer(Initializer):
-    """An initializer that draws numbers."""
+    """Base class of initializers that draw random numbers."""
 
     seed: int | None
 
@@ -155,19 +156,19 @@ class RandomInitializer(Initializer):
         return np.random.default_rng(fresh_seed() if self.seed is None else self.seed)
 
 
-def drawn_in_pieces(
+def draw_in_chunks(
     draw: Callable[[int], np.ndarray], shape: Shape, dtype: str | None
 ) -> np.ndarray:
-    """Return an array of numbers that `draw(number)` gives, `PIECE` of them at a time.
+    """Return an array that is filled by `draw(number)`, with `CHUNK_SIZE` numbers at a time.
 
-    They are drawn in float64. The hundred million weights of a VGG16 would take a gigabyte so, were
-    they drawn at once.
+    The numbers are drawn in float64. Drawn all at once, the hundred million weights of a VGG16
+    would take a gigabyte.
     """
     result = np.empty(tuple(shape), checked_dtype(dtype or config.floatx))
     flat = result.reshape(-1)
-    for start in range(0, flat.size, PIECE):
-        piece = flat[start : start + PIECE]
-        piece[:] = draw(piece.size)
+    for start in range(0, flat.size, CHUNK_SIZE):
+        chunk = flat[start : start + CHUNK_SIZE]
+        chunk[:] = draw(chunk.size)
     return result
 
 
@@ -189,7 +190,7 @@ class RandomNormal(RandomInitializer):
     def __call__(self, shape: Shape, dtype: str | None = None) -> np.ndarray:
         """Return normal numbers."""
         normal = self._generator().normal
-        return drawn_in_pieces(lambda n: normal(self.mean, self.stddev, n), shape, dtype)
+        return draw_in_chunks(lambda n: normal(self.mean, self.stddev, n), shape, dtype)
 
 
 class RandomUniform(RandomInitializer):
@@ -212,16 +213,16 @@ class RandomUniform(RandomInitializer):
     def __call__(self, shape: Shape, dtype: str | None = None) -> np.ndarray:
         """Return uniform numbers."""
         uniform = self._generator().uniform
-        return drawn_in_pieces(lambda n: uniform(self.minval, self.maxval, n), shape, dtype)
+        return draw_in_chunks(lambda n: uniform(self.minval, self.maxval, n), shape, dtype)
 
 
 class TruncatedNormal(RandomInitializer):
-    """Numbers from a normal distribution; those beyond two standard deviations are drawn again.
+    """Numbers from a normal distribution; values beyond two standard deviations are drawn again.
 
     Parameters
     ----------
     mean, stddev : float
-        Of the distribution before it is cut off.
+        Parameters of the distribution before it is cut off.
     seed : int, optional
         The same seed gives the same array at each call.
     """
@@ -232,17 +233,17 @@ class TruncatedNormal(RandomInitializer):
         self.seed = seed
 
     def __call__(self, shape: Shape, dtype: str | None = None) -> np.ndarray:
-        """Return numbers in `mean` plus or minus two `stddev`."""
+        """Return numbers between `mean - 2 * stddev` and `mean + 2 * stddev`."""
         generator = self._generator()
 
         def draw(number: int) -> np.ndarray:
             return self.mean + self.stddev * truncated_standard_normal(generator, number)
 
-        return drawn_in_pieces(draw, shape, dtype)
+        return draw_in_chunks(draw, shape, dtype)
 
 
 def truncated_standard_normal(generator: np.random.Generator, number: int) -> np.ndarray:
-    """Return normal numbers between -2 and 2."""
+    """Return standard normal numbers between -2 and 2."""
     values = np.asarray(generator.standard_normal(number))
     outside = np.abs(values) > 2
     while outside.any():
@@ -257,7 +258,7 @@ class Orthogonal(RandomInitializer):
     Parameters
     ----------
     gain : float
-        Factor of all numbers.
+        Factor by which the matrix is multiplied.
     seed : int, optional
         The same seed gives the same array at each call.
 
@@ -268,9 +269,10 @@ class Orthogonal(RandomInitializer):
 
     Notes
     -----
-    A weight of more than two axes is taken as a matrix of its last axis against all others. The
-    matrix is the Q of the QR decomposition of normal numbers, with signs chosen so that R has a
-    positive diagonal: only so are all orthogonal matrices equally likely.
+    A weight with more than two axes is treated as a matrix: its last axis are the columns, all
+    others together the rows. The matrix is the Q of the QR decomposition of normal numbers, with
+    signs chosen so that R has a positive diagonal. Only then are all orthogonal matrices equally
+    likely.
 
     References
     ----------
@@ -287,8 +289,8 @@ class Orthogonal(RandomInitializer):
         """Return the matrix; `shape` has at least two axes."""
         if len(shape) < 2:
             raise ShapeError(
-                f"initializer Orthogonal: weight has shape {tuple(shape)}; "
-                f"expected at least 2 axes."
+                "Initializer Orthogonal: expected a weight with at least 2 axes, "
+                f"got shape {tuple(shape)}."
             )
         rows, columns = math.prod(shape[:-1]), shape[-1]
         budget = current_budget()
@@ -312,7 +314,7 @@ _MODES: dict[str, Callable[[float, float], float]] = {
     "fan_avg": lambda fan_in, fan_out: (fan_in + fan_out) / 2,
 }
 
-# Each draws numbers of mean 0 and variance 1.
+# Each draws numbers with mean 0 and variance 1.
 _DISTRIBUTIONS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
     "normal": lambda g, number: truncated_standard_normal(g, number) / TRUNCATED_STDDEV,
     "truncated_normal": lambda g, number: truncated_standard_normal(g, number) / TRUNCATED_STDDEV,
@@ -328,17 +330,17 @@ class VarianceScaling(RandomInitializer):
     ----------
     scale : float, positive
     mode : {"fan_in", "fan_out", "fan_avg"}
-        What n is: inputs of a unit, units that an input feeds, or the mean of both.
+        How n is counted: inputs of a unit, units that an input feeds, or the mean of both.
     distribution : {"normal", "uniform"}
-        "normal" is cut off at two standard deviations ("truncated_normal" means the same);
+        "normal", or "truncated_normal", is cut off at two standard deviations;
         "untruncated_normal" is not.
     seed : int, optional
         The same seed gives the same array at each call.
 
     Notes
     -----
-    normal: stddev = sqrt(scale / n) after cutting off. uniform: limit = sqrt(3 * scale / n), so
-    from -limit to limit.
+    normal: stddev = sqrt(scale / n) after it is cut off. uniform: from -limit to limit, where
+    limit = sqrt(3 * scale / n).
 
     References
     ----------
@@ -363,7 +365,7 @@ class VarianceScaling(RandomInitializer):
         seed: int | None = None,
     ) -> None:
         if not scale > 0:
-            raise ArgumentError(f"VarianceScaling: scale is {scale!r}; expected a positive number.")
+            raise ArgumentError(f"VarianceScaling: expected a positive scale, got {scale!r}.")
         self.scale = scale
         self.mode = _one_of("mode", mode, _MODES)
         self.distribution = _one_of("distribution", distribution, _DISTRIBUTIONS)
@@ -374,16 +376,14 @@ class VarianceScaling(RandomInitializer):
         n = max(1.0, _MODES[self.mode](*compute_fans(shape)))
         generator, factor = self._generator(), math.sqrt(self.scale / n)
         standard = _DISTRIBUTIONS[self.distribution]
-        return drawn_in_pieces(lambda number: factor * standard(generator, number), shape, dtype)
+        return draw_in_chunks(lambda number: factor * standard(generator, number), shape, dtype)
 
 
 def _one_of(argument: str, value: str, choices: dict[str, Any]) -> str:
     if str(value).lower() in choices:
         return str(value).lower()
     listed = ", ".join(map(repr, choices))
-    raise ArgumentError(
-        f"VarianceScaling: unknown {argument}; expected one of {listed}, got {value!r}."
-    )
+    raise ArgumentError(f"VarianceScaling: unknown {argument} {value!r}. Use one of: {listed}.")
 
 
 def compute_fans(shape: Shape) -> tuple[float, float]:
@@ -392,9 +392,9 @@ def compute_fans(shape: Shape) -> tuple[float, float]:
     Parameters
     ----------
     shape : tuple of int
-        (inputs, units), or (kernel sizes..., input channels, filters) of a convolution of one to
-        three dimensions.
-        For any other shape both are taken as the root of the number of elements.
+        (inputs, units), or (kernel sizes..., input channels, filters) of a convolution with one to
+        three dimensions. For any other shape, both results are the square root of the number of
+        elements.
 
     Examples
     --------
@@ -409,7 +409,7 @@ def compute_fans(shape: Shape) -> tuple[float, float]:
 
 
 class GlorotUniform(VarianceScaling):
-    """Uniform with variance 2 / (inputs + outputs), also called Xavier; most layers take it."""
+    """Uniform with variance 2 / (inputs + outputs), also called Xavier; most layers use it."""
 
     def __init__(self, seed: int | None = None) -> None:
         super().__init__(1.0, "fan_avg", "uniform", seed)

@@ -1,8 +1,8 @@
 """`keras.initializations` of Keras 1: functions of a shape that return a variable.
 
-`init=lambda shape, name=None: initializations.normal(shape, scale=0.01, name=name)` is how its
-scripts said what an initializer object says today. Each takes `dim_ordering` too, which tells where
-the sizes of a kernel lie ("th", "tf").
+Scripts of Keras 1 wrote `init=lambda shape, name=None: initializations.normal(shape, scale=0.01,
+name=name)` for what is an initializer object today. Each function also takes `dim_ordering`, which
+says whether the channels of a kernel come first ("th") or last ("tf").
 """
 
 from __future__ import annotations
@@ -45,16 +45,17 @@ Shape = tuple[int, ...]
 
 
 def get(identifier: Any) -> Any:
-    """Return the function of this name, which takes a shape, a `name` and a `dim_ordering`.
+    """Return the function with this name, which takes a shape, a `name` and a `dim_ordering`.
 
-    What is no name is returned as it is, and for a name that Keras 1 did not have, the initializer
-    of today. A layer of Keras 1 keeps it: `self.init = initializations.get(init)`, calls it:
-    `self.W = self.init((3, 4), name="W")`, and tells its name: `self.init.__name__`.
+    For a name that Keras 1 did not have, it is the current initializer. An argument that is not a
+    string is returned unchanged. Layers of Keras 1 store the function
+    (`self.init = initializations.get(init)`), call it (`self.W = self.init((3, 4), name="W")`), and
+    save its name (`self.init.__name__`).
 
     Raises
     ------
-    ArgumentError
-        There is none of this name.
+    UnknownNameError
+        No initializer has this name.
 
     Examples
     --------
@@ -76,7 +77,7 @@ def uniform(
 def normal(
     shape: Shape, scale: float = 0.05, name: str | None = None, dim_ordering: str = "th"
 ) -> Variable:
-    """Return a variable of normal numbers around 0 with the deviation `scale`."""
+    """Return a variable of normal numbers with mean 0 and standard deviation `scale`."""
     return variable(RandomNormal(0.0, scale)(shape), name=name)
 
 
@@ -87,7 +88,7 @@ def lecun_uniform(shape: Shape, name: str | None = None, dim_ordering: str = "th
 
 
 def glorot_normal(shape: Shape, name: str | None = None, dim_ordering: str = "th") -> Variable:
-    """Return a variable of normal numbers, deviation sqrt(2 / (fan_in + fan_out))."""
+    """Return a variable of normal numbers with stddev sqrt(2 / (fan_in + fan_out))."""
     return normal(shape, float(np.sqrt(2.0 / sum(get_fans(shape, dim_ordering)))), name)
 
 
@@ -97,7 +98,7 @@ def glorot_uniform(shape: Shape, name: str | None = None, dim_ordering: str = "t
 
 
 def he_normal(shape: Shape, name: str | None = None, dim_ordering: str = "th") -> Variable:
-    """Return a variable of normal numbers, deviation sqrt(2 / fan_in)."""
+    """Return a variable of normal numbers with stddev sqrt(2 / fan_in)."""
     fan_in, _ = get_fans(shape, dim_ordering)
     return normal(shape, float(np.sqrt(2.0 / fan_in)), name)
 
@@ -111,7 +112,7 @@ def he_uniform(shape: Shape, name: str | None = None, dim_ordering: str = "th") 
 def orthogonal(
     shape: Shape, scale: float = 1.1, name: str | None = None, dim_ordering: str = "th"
 ) -> Variable:
-    """Return a variable whose rows, or columns, are at right angles and of length `scale`."""
+    """Return a variable whose rows or columns are orthogonal and of length `scale`."""
     return variable(Orthogonal(gain=scale)(shape), name=name)
 
 
@@ -133,7 +134,7 @@ def one(shape: Shape, name: str | None = None, dim_ordering: str = "th") -> Vari
 
 
 def get_fans(shape: Shape, dim_ordering: str = "th") -> tuple[float, float]:
-    """Return how many numbers go into a unit, and come out of it, for a weight of this shape.
+    """Return how many inputs a unit has and how many units an input feeds, for a weight's shape.
 
     Examples
     --------
@@ -141,11 +142,13 @@ def get_fans(shape: Shape, dim_ordering: str = "th") -> tuple[float, float]:
     ((4, 5), (18, 72))
     """
     sizes = tuple(shape)
-    if len(sizes) == 3:  # no kernel of a convolution in Keras 1
+    if len(sizes) == 3:  # not a convolution kernel in Keras 1
         return compute_fans((math.prod(sizes),))
     if len(sizes) in (4, 5):
         if dim_ordering not in ("th", "tf"):
-            raise ArgumentError(f"get_fans: dim_ordering {dim_ordering!r}; expected 'th' or 'tf'.")
+            raise ArgumentError(
+                f"get_fans: expected 'th' or 'tf', got dim_ordering {dim_ordering!r}."
+            )
         if dim_ordering == "th":
             sizes = (*sizes[2:], sizes[1], sizes[0])
     return compute_fans(sizes)

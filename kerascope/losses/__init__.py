@@ -1,12 +1,12 @@
 """Losses: how far the predictions are from the targets, one number for each sample.
 
-`model.compile(loss="mse")` finds them by name through `get`. Each takes a tensor of targets and one
-of predictions, of equal shape (batch, ..., features), and averages or sums over the last axis only:
-the result has shape (batch, ...). The model weights these numbers by the sample weights and takes
-their mean. Keras 1 calls this module `objectives`.
+`model.compile(loss="mse")` looks them up by name with `get`. A loss takes targets and predictions
+of equal shape (batch, ..., features), and averages or sums over the last axis only: the result has
+shape (batch, ...). The model multiplies these numbers by the sample weights and takes their mean.
+Keras 1 calls this module `objectives`.
 
 Files: `functions`, `classes` (losses as objects with arguments, as in Keras 3), and `structured`
-(those that compare areas, samples with each other, or sequences).
+(losses that compare areas, samples with each other, or sequences).
 """
 
 # ruff: noqa: F403, F405 (each module's __all__ says which names it has)
@@ -70,7 +70,7 @@ def deserialize(name: Any, custom_objects: dict[str, Any] | None = None) -> Any:
     UnknownNameError
         No loss has this name; the message suggests the nearest one.
     ConfigError
-        The configuration has an argument that the loss does not know.
+        The configuration has an argument that the loss does not take.
 
     Examples
     --------
@@ -81,7 +81,9 @@ def deserialize(name: Any, custom_objects: dict[str, Any] | None = None) -> Any:
 
 
 def get(identifier: Any) -> Any:
-    """Return a loss by name, configuration, function or object; None is None.
+    """Return the loss for a name, a configuration, a function or an object.
+
+    None is returned unchanged.
 
     Raises
     ------

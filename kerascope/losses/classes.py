@@ -1,9 +1,9 @@
 """Losses as objects that hold their arguments: `Huber(delta=0.5)`, as in Keras 3.
 
-An object does two things that a function does not: it has arguments, which a configuration keeps,
-and it reduces the numbers of the samples itself, as its `reduction` says. `model.compile` takes
-either. `Loss` is the base; those of Keras 3 follow under their names: each is a function and its
-arguments.
+An object does two things that a function does not. It has arguments, which its configuration
+contains, and it reduces the losses of the samples to one number, as its `reduction` says.
+`model.compile` takes functions and objects. `Loss` is the base class. The losses of Keras 3 follow
+under their own names: each consists of a function and its arguments.
 """
 
 from __future__ import annotations
@@ -48,48 +48,48 @@ _REDUCTIONS = (
     "sum_over_batch_size", "mean", "mean_with_sample_weight", "sum", "auto", "none", None,
 )  # fmt: skip
 _MEANS = ("sum_over_batch_size", "mean", "auto")
-_OF_ALL = ("reduction", "name", "dtype")
+_BASE_ARGUMENTS = ("reduction", "name", "dtype")
 
 
 class FunctionWithArguments(Configured):
-    """Base of losses and metrics: a function of targets and predictions, and its other arguments.
+    """Base of losses and metrics that compute a function of targets and predictions.
 
-    A subclass names the `function`; its constructor has the arguments, and stores them.
+    A subclass sets `function`. Its constructor stores the other arguments of the function.
     """
 
     function: ClassVar[Callable[..., Tensor] | None] = None
 
     def _store(self, arguments: dict[str, Any]) -> None:
-        """Store the `locals()` of a constructor under their names, after the base has its own."""
+        """Store the `locals()` of a constructor as attributes, except the base's arguments."""
         for name, value in by_name(arguments).items():
-            if name not in _OF_ALL:
+            if name not in _BASE_ARGUMENTS:
                 setattr(self, name, value)
 
-    def _computed(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        """Return what the function gives with the stored arguments."""
+    def _compute(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        """Return the function's result with the stored arguments."""
         function = type(self).function
         if function is None:
-            raise NotImplementedError(f"{type(self).__name__} does not define call")
-        names = [n for n in names_beside(type(self), "function") if n not in _OF_ALL]
+            raise NotImplementedError(f"{type(self).__name__} does not define call.")
+        names = [n for n in names_beside(type(self), "function") if n not in _BASE_ARGUMENTS]
         return function(y_true, y_pred, **{name: getattr(self, name) for name in names})
 
 
 class Loss(FunctionWithArguments):
-    """Base of the losses that are objects; one of your own writes `call(y_true, y_pred)`.
+    """Base class of losses that are objects; your own subclass defines `call(y_true, y_pred)`.
 
     Parameters
     ----------
     name : str, optional
-        Default: that of the class.
+        Default: the name of the class in snake case.
     reduction : {"sum_over_batch_size", "mean", "mean_with_sample_weight", "sum", "none", None}
-        How the numbers of the samples become one. "auto" is the first.
+        How the losses of the samples become one number. "auto" means "sum_over_batch_size".
     dtype : str, optional
-        Type that targets and predictions are cast to.
+        Targets and predictions are cast to it.
 
     Raises
     ------
     ArgumentError
-        There is no such reduction.
+        `reduction` is unknown.
 
     Examples
     --------
@@ -109,7 +109,7 @@ class Loss(FunctionWithArguments):
         if reduction not in _REDUCTIONS:
             listed = ", ".join(map(repr, _REDUCTIONS))
             raise ArgumentError(
-                f"{type(self).__name__}: reduction {reduction!r}; expected one of {listed}."
+                f"{type(self).__name__}: unknown reduction {reduction!r}. Use one of: {listed}."
             )
         self.reduction = reduction
         self.dtype = dtype
@@ -117,28 +117,28 @@ class Loss(FunctionWithArguments):
 
     @property
     def __name__(self) -> str:
-        """The name of the class as that of a function: `mean_squared_error`."""
+        """The class name in snake case, such as `mean_squared_error`."""
         return snake_case(type(self).__qualname__.rpartition(".")[2])
 
     def call(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        """Return one number for each sample (or each place in it)."""
-        return self._computed(y_true, y_pred)
+        """Return one number for each sample, or for each of its time steps or positions."""
+        return self._compute(y_true, y_pred)
 
     def counted(self, y_true: Tensor, y_pred: Tensor) -> Tensor | None:
-        """Return which of the numbers that `call` gives count as samples; None for all of them."""
+        """Return which numbers that `call` returns count in the mean; None means all of them."""
         return None
 
     @at_once_on_arrays
     def __call__(
         self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None
     ) -> Tensor:
-        """Return the loss of these predictions, reduced; weights multiply the samples' numbers.
+        """Return the reduced loss of these predictions; the weights multiply the samples' losses.
 
         Parameters
         ----------
         y_true, y_pred : Tensor or array_like
         sample_weight : Tensor or array_like, optional
-            One for each sample, or for each of its numbers.
+            One weight for each sample, or for each number that `call` returns.
         """
         y_pred = as_tensor(y_pred)
         y_true, y_pred = of_equal_rank(as_tensor(y_true, like=y_pred), y_pred)
@@ -148,24 +148,24 @@ class Loss(FunctionWithArguments):
     def weighted(
         self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None, mask: Tensor | None = None
     ) -> Tensor:
-        """Return the reduced loss that heeds sample weights and a mask.
+        """Return the reduced loss, with sample weights and a mask taken into account.
 
         Notes
         -----
-        With losses l_i of n samples and weights w_i, "sum_over_batch_size" is sum(w_i l_i) / n:
-        unlike the losses that are functions, it counts samples of weight 0 too. What a mask, or
-        `counted`, leaves out is not among the n; where nothing is left, the loss is 0. Only "sum"
-        and None are the numbers as they are.
+        With losses l_i of n samples and weights w_i, "sum_over_batch_size" is sum(w_i l_i) / n.
+        Unlike the mean of a loss that is a function, it counts samples of weight 0 too. Samples
+        that the mask or `counted` excludes are not among the n. If all are excluded, the loss is 0.
+        "sum" and None do not divide.
         """
         if self.dtype is not None:
             y_true, y_pred = K.cast(y_true, self.dtype), K.cast(y_pred, self.dtype)
         scores = self.call(y_true, y_pred)
         factors = []
-        for kept in _both(mask, self.counted(y_true, y_pred)):
+        for kept in _combined_mask(mask, self.counted(y_true, y_pred)):
             kept = K.cast(kept, scores.dtype)
             factors.append(quotient(kept, K.mean(kept)) if self.reduction in _MEANS else kept)
         if weights is not None:
-            weights, scores = _spread(K.cast(weights, scores.dtype), scores)
+            weights, scores = _broadcast_weights(K.cast(weights, scores.dtype), scores)
             factors.append(weights)
         for factor in factors:
             scores = scores * factor
@@ -191,11 +191,11 @@ class Loss(FunctionWithArguments):
 
 
 def of_equal_rank(y_true: Tensor, y_pred: Tensor) -> tuple[Tensor, Tensor]:
-    """Return targets and predictions with as many axes, where one of size 1 tells them apart.
+    """Return targets and predictions with equal ranks, if they differ by a last axis of size 1.
 
-    Targets of shape (batch,) beside predictions of shape (batch, 1) would be broadcast to (batch,
-    batch): every target would be compared with every prediction. The axis of size 1 goes, unless
-    only that of the samples would stay: then the other side gets one.
+    Targets of shape (batch,) and predictions of shape (batch, 1) would be broadcast to (batch,
+    batch): every target would be compared with every prediction. The axis of size 1 is removed. If
+    only the batch axis would remain, it is added to the other side instead.
 
     Examples
     --------
@@ -214,19 +214,19 @@ def of_equal_rank(y_true: Tensor, y_pred: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def quotient(x: Tensor, y: Tensor) -> Tensor:
-    """Return x / y, and 0 where y is 0."""
+    """Return x / y, or 0 where y is 0."""
     is_zero = K.cast(K.equal(y, 0.0), K.dtype(y))
     return x * (1.0 - is_zero) / (y + is_zero)
 
 
-def _both(mask: Tensor | None, counted: Tensor | None) -> list[Tensor]:
-    """Return one mask for those that there are, or none."""
+def _combined_mask(mask: Tensor | None, counted: Tensor | None) -> list[Tensor]:
+    """Return a list with the logical and of the masks that are given; empty if both are None."""
     given = [K.cast(x, "bool") for x in (mask, counted) if x is not None]
     return [functools.reduce(K.logical_and, given)] if given else []
 
 
-def _spread(weights: Tensor, scores: Tensor) -> tuple[Tensor, Tensor]:
-    """Return weights of samples, with the axes of the numbers that they weight, and the numbers."""
+def _broadcast_weights(weights: Tensor, scores: Tensor) -> tuple[Tensor, Tensor]:
+    """Return sample weights and scores, with the weights broadcast to the shape of the scores."""
     if weights.ndim == scores.ndim + 1:
         weights, scores = of_equal_rank(weights, scores)
     if weights.ndim >= scores.ndim:
@@ -236,11 +236,11 @@ def _spread(weights: Tensor, scores: Tensor) -> tuple[Tensor, Tensor]:
     return weights * K.ones_like(scores), scores
 
 
-# --- objects and the functions that they stand for ------------------------------------------------
+# --- loss objects and their functions -------------------------------------------------------------
 
 
 def snake_case(name: str) -> str:
-    """Return the name of a class as that of a function.
+    """Return a class name in snake case, which is the name of its function.
 
     Examples
     --------
@@ -252,7 +252,9 @@ def snake_case(name: str) -> str:
 
 
 def plain_function(loss: Any) -> Any:
-    """Return the function behind a loss object or behind a metric of its name, else the loss.
+    """Return the function that a loss object computes, or that a metric of its name averages.
+
+    Any other loss is returned unchanged.
 
     Examples
     --------
@@ -266,25 +268,25 @@ def plain_function(loss: Any) -> Any:
 
 
 def takes_class_numbers(loss: Any) -> bool:
-    """Whether targets are numbers of classes, and not of the shape of the predictions."""
+    """Return whether the targets of a loss are class numbers, without an axis of classes."""
     function = plain_function(loss)
     return any(function is one for one in functions.of_class_numbers)
 
 
 def wants_targets_like_predictions(loss: Any) -> bool:
-    """Whether targets must have the shape of the predictions: of a loss of yours nobody knows."""
+    """Return whether targets must have the shape of the predictions; False for custom losses."""
     is_ours = getattr(plain_function(loss), "__module__", "").startswith("kerascope.losses.")
     return is_ours and not takes_class_numbers(loss)
 
 
 # --- the losses of Keras 3 ------------------------------------------------------------------------
-# Each takes also `reduction`, `name` and `dtype`: see `Loss`.
+# Each also takes `reduction`, `name` and `dtype`: see `Loss`.
 
 _MEAN = "sum_over_batch_size"
 
 
-class _LossOfKeras3(Loss):
-    """A function without arguments of its own, with the order of arguments that Keras 3 has."""
+class _LossWithoutArguments(Loss):
+    """Base of losses without arguments of their own; Keras 3's order of constructor arguments."""
 
     def __init__(
         self, reduction: str | None = _MEAN, name: str | None = None, dtype: str | None = None
@@ -293,70 +295,70 @@ class _LossOfKeras3(Loss):
 
 
 @registry.register
-class MeanSquaredError(_LossOfKeras3):
+class MeanSquaredError(_LossWithoutArguments):
     """mean (p - y)^2, as an object."""
 
     function = functions.mean_squared_error
 
 
 @registry.register
-class MeanAbsoluteError(_LossOfKeras3):
+class MeanAbsoluteError(_LossWithoutArguments):
     """mean |p - y|, as an object."""
 
     function = functions.mean_absolute_error
 
 
 @registry.register
-class MeanAbsolutePercentageError(_LossOfKeras3):
+class MeanAbsolutePercentageError(_LossWithoutArguments):
     """100 * mean |p - y| / |y|, as an object."""
 
     function = functions.mean_absolute_percentage_error
 
 
 @registry.register
-class MeanSquaredLogarithmicError(_LossOfKeras3):
+class MeanSquaredLogarithmicError(_LossWithoutArguments):
     """mean (log(1 + p) - log(1 + y))^2, as an object."""
 
     function = functions.mean_squared_logarithmic_error
 
 
 @registry.register
-class LogCosh(_LossOfKeras3):
+class LogCosh(_LossWithoutArguments):
     """mean log(cosh(p - y)), as an object."""
 
     function = functions.logcosh
 
 
 @registry.register
-class Hinge(_LossOfKeras3):
-    """mean max(1 - y p, 0); targets 0 and 1 count as -1 and 1, as an object."""
+class Hinge(_LossWithoutArguments):
+    """mean max(1 - y p, 0), as an object; targets 0 and 1 count as -1 and 1."""
 
     function = functions.hinge_of_bits
 
 
 @registry.register
-class SquaredHinge(_LossOfKeras3):
-    """mean max(1 - y p, 0)^2; targets 0 and 1 count as -1 and 1."""
+class SquaredHinge(_LossWithoutArguments):
+    """mean max(1 - y p, 0)^2, as an object; targets 0 and 1 count as -1 and 1."""
 
     function = functions.squared_hinge_of_bits
 
 
 @registry.register
-class CategoricalHinge(_LossOfKeras3):
-    """max(1 + greatest p of a wrong class - p of the right one, 0), as an object."""
+class CategoricalHinge(_LossWithoutArguments):
+    """max(1 + greatest p of a wrong class - p of the right class, 0), as an object."""
 
     function = functions.categorical_hinge
 
 
 @registry.register
-class KLDivergence(_LossOfKeras3):
+class KLDivergence(_LossWithoutArguments):
     """sum y log(y / p), as an object."""
 
     function = functions.kullback_leibler_divergence
 
 
 @registry.register
-class Poisson(_LossOfKeras3):
+class Poisson(_LossWithoutArguments):
     """mean p - y log(p), as an object."""
 
     function = functions.poisson
@@ -364,7 +366,7 @@ class Poisson(_LossOfKeras3):
 
 @registry.register
 class Huber(Loss):
-    """`huber` with its `delta`."""
+    """`huber` as an object: squared errors up to `delta`, linear beyond it."""
 
     function = functions.huber
 
@@ -381,7 +383,7 @@ class Huber(Loss):
 
 @registry.register
 class CosineSimilarity(Loss):
-    """Minus the cosine of the angle between y and p."""
+    """Minus the cosine of the angle between y and p along `axis`, as an object."""
 
     function = functions.cosine_proximity
 
@@ -397,7 +399,7 @@ class CosineSimilarity(Loss):
 
 
 class _Crossentropy(Loss):
-    """Base of the two whose targets are probabilities, which `label_smoothing` makes less sure."""
+    """Base of the crossentropies whose targets are probabilities, which can be smoothed."""
 
     def __init__(
         self,
@@ -414,21 +416,24 @@ class _Crossentropy(Loss):
 
 @registry.register
 class BinaryCrossentropy(_Crossentropy):
-    """Binary crossentropy, of logits too."""
+    """`binary_crossentropy` as an object, for probabilities or logits."""
 
     function = functions.binary_crossentropy
 
 
 @registry.register
 class CategoricalCrossentropy(_Crossentropy):
-    """Crossentropy of one-hot targets, of logits too."""
+    """`categorical_crossentropy` as an object: one-hot targets, probabilities or logits."""
 
     function = functions.categorical_crossentropy
 
 
 @registry.register
 class SparseCategoricalCrossentropy(Loss):
-    """Crossentropy of class numbers, of logits too; those of `ignore_class` are no samples."""
+    """`sparse_categorical_crossentropy` as an object: class numbers, probabilities or logits.
+
+    Samples of class `ignore_class` do not count in the mean.
+    """
 
     function = functions.sparse_categorical_crossentropy
     ignore_class: int | None
@@ -447,13 +452,13 @@ class SparseCategoricalCrossentropy(Loss):
         self._store(locals())
 
     def counted(self, y_true: Tensor, y_pred: Tensor) -> Tensor | None:
-        """Return where the class is not `ignore_class`: the mean is over those."""
+        """Return which samples are not of class `ignore_class`: the mean is over these."""
         return functions.counted_classes(y_true, y_pred, self.ignore_class, self.axis)
 
 
 @registry.register
 class BinaryFocalCrossentropy(Loss):
-    """`binary_focal_crossentropy` with its arguments."""
+    """`binary_focal_crossentropy` as an object."""
 
     function = functions.binary_focal_crossentropy
 
@@ -475,7 +480,7 @@ class BinaryFocalCrossentropy(Loss):
 
 @registry.register
 class CategoricalFocalCrossentropy(Loss):
-    """`categorical_focal_crossentropy` with its arguments."""
+    """`categorical_focal_crossentropy` as an object."""
 
     function = functions.categorical_focal_crossentropy
 
@@ -496,7 +501,7 @@ class CategoricalFocalCrossentropy(Loss):
 
 @registry.register
 class CategoricalGeneralizedCrossEntropy(Loss):
-    """`categorical_generalized_cross_entropy` with its `q`, between 0 and 1."""
+    """`categorical_generalized_cross_entropy` as an object; `q` is between 0 and 1."""
 
     function = functions.categorical_generalized_cross_entropy
 
@@ -509,5 +514,5 @@ class CategoricalGeneralizedCrossEntropy(Loss):
     ) -> None:
         super().__init__(name, reduction, dtype)
         if not 0 < q < 1:
-            raise ArgumentError(f"{type(self).__name__}: q is {q!r}; expected one between 0 and 1.")
+            raise ArgumentError(f"{type(self).__name__}: expected q between 0 and 1, got {q!r}.")
         self.q = q

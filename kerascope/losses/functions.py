@@ -1,7 +1,8 @@
 """Losses as functions of targets and predictions: one number for each sample.
 
-Those of Keras 1 and 2 have no further arguments. Behind them stand those that came with Keras 3, or
-that take arguments there; `CosineSimilarity`, `Huber` and so on in `classes.py` hold these.
+The losses of Keras 1 and 2 come first, then those that are new in Keras 3. Arguments other than
+targets and predictions are Keras 3's: `CosineSimilarity`, `Huber` and so on in `classes.py` store
+them.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ __all__ = [
 registry = Registry("loss")
 Loss = TypeVar("Loss", bound=Callable[..., Tensor])
 
-# Other names of losses: Keras 1's and 2's short ones, and those of Keras 3. Metrics share them.
+# Other names of losses: the short ones of Keras 1 and 2, and those of Keras 3. Metrics share them.
 ALIASES: dict[str, tuple[str, ...]] = {
     "mean_squared_error": ("mse", "MSE"),
     "mean_absolute_error": ("mae", "MAE"),
@@ -100,7 +101,7 @@ def mean_absolute_percentage_error(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 @_register
 def mean_squared_logarithmic_error(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return mean (log(1 + p) - log(1 + y))^2; below epsilon y and p count as epsilon."""
+    """Return mean (log(1 + p) - log(1 + y))^2; y and p count as at least epsilon."""
     first_log = K.log(K.clip(y_pred, margin_of(y_pred), None) + 1.0)
     second_log = K.log(K.clip(y_true, margin_of(y_pred), None) + 1.0)
     return K.mean(K.square(first_log - second_log), axis=-1)
@@ -112,8 +113,8 @@ def logcosh(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
     Notes
     -----
-    Near 0 it is like x^2 / 2, far away like |x| - log 2. Computed as x + softplus(-2x) - log 2,
-    since cosh(x) itself overflows from x = 89 on in float32.
+    With x = p - y, it is close to x^2 / 2 near 0 and to |x| - log 2 far from 0. It is computed as
+    x + softplus(-2x) - log 2, because cosh(x) itself overflows in float32 from x = 89 on.
     """
     x = y_pred - y_true
     return K.mean(x + K.softplus(-2.0 * x) - math.log(2.0), axis=-1)
@@ -123,7 +124,7 @@ def logcosh(y_true: Tensor, y_pred: Tensor) -> Tensor:
 def hinge(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """Return mean max(1 - y p, 0) over the last axis; targets are -1 and 1.
 
-    In dialect "3" they may be 0 and 1, which means the same.
+    In dialect "3" they may also be 0 and 1, where 0 means -1.
     """
     y_true = signs_of_bits(y_true) if dialect_options().bits_are_signs else y_true
     return K.mean(K.maximum(1.0 - y_true * y_pred, 0.0), axis=-1)
@@ -133,7 +134,7 @@ def hinge(y_true: Tensor, y_pred: Tensor) -> Tensor:
 def squared_hinge(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """Return mean max(1 - y p, 0)^2 over the last axis; targets are -1 and 1.
 
-    In dialect "3" they may be 0 and 1, which means the same.
+    In dialect "3" they may also be 0 and 1, where 0 means -1.
     """
     y_true = signs_of_bits(y_true) if dialect_options().bits_are_signs else y_true
     return K.mean(K.square(K.maximum(1.0 - y_true * y_pred, 0.0)), axis=-1)
@@ -141,7 +142,7 @@ def squared_hinge(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 @_register
 def categorical_hinge(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return max(1 + greatest p of a wrong class - p of the right one, 0); y is one-hot."""
+    """Return max(1 + greatest p of a wrong class - p of the right class, 0); y is one-hot."""
     right = K.sum(y_true * y_pred, axis=-1)
     wrong = K.max((1.0 - y_true) * y_pred, axis=-1)
     return K.maximum(wrong - right + 1.0, 0.0)
@@ -162,14 +163,14 @@ def categorical_crossentropy(
     y_true : Tensor, shape (batch, ..., classes)
         One-hot targets, or probabilities.
     y_pred : Tensor, shape (batch, ..., classes)
-        Probabilities, as `softmax` gives them; divided by their sum and kept epsilon away from 0
-        and 1.
+        Probabilities, as `softmax` returns them. They are divided by their sum and kept epsilon
+        away from 0 and 1.
     from_logits : bool
-        Whether `y_pred` has what `softmax` is applied to.
+        Whether `y_pred` contains logits: the values before `softmax`.
     label_smoothing : float
-        Which share of the targets is spread over all classes.
+        Share of the targets that is spread over all classes.
     axis : int
-        That of the classes.
+        Axis of the classes.
     """
     y_true = _smoothed(y_true, label_smoothing, _classes(y_pred, axis))
     return K.categorical_crossentropy(y_true, y_pred, from_logits=from_logits, axis=axis)
@@ -192,11 +193,11 @@ def sparse_categorical_crossentropy(
     y_pred : Tensor, shape (batch, ..., classes)
         Probabilities.
     from_logits : bool
-        Whether `y_pred` has what `softmax` is applied to.
+        Whether `y_pred` contains logits: the values before `softmax`.
     ignore_class : int, optional
-        A class that does not count.
+        Samples of this class have the loss 0.
     axis : int
-        That of the classes.
+        Axis of the classes.
     """
     counts = counted_classes(y_true, y_pred, ignore_class, axis)
     if counts is None:
@@ -218,9 +219,9 @@ def binary_crossentropy(
 ) -> Tensor:
     """Return mean -(y log p + (1 - y) log(1 - p)) over the last axis.
 
-    `y_pred` holds probabilities, as `sigmoid` gives them, which are kept epsilon away from 0 and 1;
-    or, with `from_logits`, what `sigmoid` is applied to. `label_smoothing` moves the targets by so
-    much towards 1/2.
+    `y_pred` contains probabilities, as `sigmoid` returns them; they are kept epsilon away from 0
+    and 1. With `from_logits` it contains logits: the values before `sigmoid`. `label_smoothing` is
+    the share by which targets move towards 1/2.
     """
     y_true = _smoothed(y_true, label_smoothing, 2)
     return K.mean(K.binary_crossentropy(y_true, y_pred, from_logits=from_logits), axis=axis)
@@ -245,7 +246,7 @@ def poisson(y_true: Tensor, y_pred: Tensor) -> Tensor:
 def cosine_proximity(y_true: Tensor, y_pred: Tensor, axis: int = -1) -> Tensor:
     """Return minus the cosine of the angle between y and p: -1 if they point the same way.
 
-    In dialect "1.2" it is divided by the number of features, as in Keras 1.
+    In dialect "1.2" the cosine is divided by the number of features, as in Keras 1.
     """
     y_true, y_pred = K.l2_normalize(y_true, axis=axis), K.l2_normalize(y_pred, axis=axis)
     total = K.mean if dialect_options().cosine_is_mean else K.sum
@@ -253,16 +254,16 @@ def cosine_proximity(y_true: Tensor, y_pred: Tensor, axis: int = -1) -> Tensor:
 
 
 def margin_of(y_pred: Tensor) -> float:
-    """Return how far from 0 a number is kept that is divided by or has its logarithm taken.
+    """Return the least distance from 0 of a divisor, or of a number whose logarithm is taken.
 
-    That is `epsilon`, but in float16 at least 0.0005: 1 / 1e-7 would be infinite there.
+    It is `epsilon`, but at least 0.0005 in float16, where 1 / 1e-7 would be infinite.
     """
     dtype = K.dtype(y_pred)
     return max(K.epsilon(), float(np.finfo(dtype if is_float(dtype) else K.floatx()).epsneg))
 
 
 def signs_of_bits(y_true: Tensor) -> Tensor:
-    """Return targets as -1 and 1: if every one is 0 or 1, 0 becomes -1."""
+    """Return the targets with -1 for 0 if all of them are 0 or 1, otherwise unchanged."""
     is_bit = K.equal(y_true * (y_true - 1.0), 0.0)
     are_bits = K.cast(K.all(is_bit), K.dtype(y_true))
     return are_bits * (2.0 * y_true - 1.0) + (1.0 - are_bits) * y_true
@@ -273,11 +274,11 @@ def signs_of_bits(y_true: Tensor) -> Tensor:
 
 @_register
 def huber(y_true: Tensor, y_pred: Tensor, delta: float = 1.0) -> Tensor:
-    """Return mean (p - y)^2 / 2 over the last axis, but straight lines beyond `delta`.
+    """Return mean (p - y)^2 / 2 over the last axis, but linear for errors beyond `delta`.
 
     Notes
     -----
-    With e = |p - y|: e^2 / 2 where e <= delta, else delta * (e - delta / 2).
+    With e = |p - y|: e^2 / 2 where e <= delta, otherwise delta * (e - delta / 2).
     """
     error = K.abs(y_pred - y_true)
     near = K.minimum(error, delta)
@@ -295,27 +296,27 @@ def binary_focal_crossentropy(
     label_smoothing: float = 0.0,
     axis: int = -1,
 ) -> Tensor:
-    """Return the binary crossentropy with small weights for what is predicted well already.
+    """Return the binary crossentropy with small weights for values that are predicted well.
 
     Parameters
     ----------
     y_true : Tensor, shape (batch, ..., features)
         Zeros and ones.
     y_pred : Tensor, shape (batch, ..., features)
-        Probabilities, or with `from_logits` what a sigmoid would turn into them.
+        Probabilities; with `from_logits`, the values before the sigmoid.
     apply_class_balancing : bool
-        Whether ones count `alpha` times and zeros 1 - alpha times.
+        Whether the loss is multiplied by `alpha` for ones and by 1 - alpha for zeros.
     alpha, gamma : float
-        Gamma 0 is the plain crossentropy.
+        With gamma 0 this is the plain crossentropy.
     from_logits : bool
     label_smoothing : float
-        Moves targets towards 1/2.
+        Share by which targets move towards 1/2.
     axis : int
-        Over which axis the mean is taken.
+        Axis over which the mean is taken.
 
     Notes
     -----
-    mean (1 - q)^gamma * -log q, where q is the probability given to the right answer.
+    mean (1 - q)^gamma * -log q, where q is the predicted probability of the right answer.
 
     References
     ----------
@@ -340,22 +341,22 @@ def categorical_focal_crossentropy(
     label_smoothing: float = 0.0,
     axis: int = -1,
 ) -> Tensor:
-    """Return the crossentropy with small weights for what is predicted well already.
+    """Return the crossentropy with small weights for classes that are predicted well.
 
     Parameters
     ----------
     y_true : Tensor, shape (batch, ..., classes)
         One-hot targets.
     y_pred : Tensor, shape (batch, ..., classes)
-        Probabilities, or with `from_logits` what a softmax would turn into them.
+        Probabilities; with `from_logits`, the values before the softmax.
     alpha : float or list of float
-        Factor, or one for each class.
+        Factor of the loss, or one factor for each class.
     gamma : float
     from_logits : bool
     label_smoothing : float
-        Moves targets towards equal shares.
+        Share of the targets that is spread over all classes.
     axis : int
-        Where the classes lie.
+        Axis of the classes.
 
     Notes
     -----
@@ -372,16 +373,17 @@ def categorical_focal_crossentropy(
 
 @at_once_on_arrays
 def categorical_generalized_cross_entropy(y_true: Tensor, y_pred: Tensor, q: float) -> Tensor:
-    """Return (1 - p^q) / q, where p is the probability given to the right class.
+    """Return (1 - p^q) / q, where p is the predicted probability of the right class.
 
     Parameters
     ----------
     y_true : Tensor, shape (batch, ...) or (batch, ..., 1)
-        Numbers of the classes, counted from 0; p is 0 for one that there is not.
+        Numbers of the classes, counted from 0; p is 0 for a class that does not exist.
     y_pred : Tensor, shape (batch, ..., classes)
         Probabilities.
     q : float
-        Near 0 it is like the crossentropy; the nearer to 1, the less a wrong label does.
+        Near 0 the loss is close to the crossentropy. The nearer `q` is to 1, the less a wrong label
+        matters.
 
     References
     ----------
@@ -394,26 +396,26 @@ def categorical_generalized_cross_entropy(y_true: Tensor, y_pred: Tensor, q: flo
     return (1.0 - K.pow(right, q)) / q
 
 
-# Those that take numbers of classes, or of words in a label, as targets.
+# Losses whose targets are class numbers, one for each sample or (`ctc`) a sequence of them.
 of_class_numbers = {sparse_categorical_crossentropy, categorical_generalized_cross_entropy}
 
 
 def counted_classes(
     y_true: Tensor, y_pred: Tensor, ignore_class: int | None, axis: int = -1
 ) -> Tensor | None:
-    """Return where the class is another one than `ignore_class`; None if no class is ignored."""
+    """Return a mask of the targets that are not `ignore_class`; None if no class is ignored."""
     if ignore_class is None:
         return None
     return K.not_equal(_class_numbers(y_true, y_pred, axis), ignore_class)
 
 
 def hinge_of_bits(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return mean max(1 - y p, 0); targets are -1 and 1, or 0 and 1, which means the same."""
+    """Return mean max(1 - y p, 0); targets are -1 and 1, or 0 and 1, where 0 means -1."""
     return hinge(signs_of_bits(y_true), y_pred)
 
 
 def squared_hinge_of_bits(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return mean max(1 - y p, 0)^2; targets are -1 and 1, or 0 and 1, which means the same."""
+    """Return mean max(1 - y p, 0)^2; targets are -1 and 1, or 0 and 1, where 0 means -1."""
     return squared_hinge(signs_of_bits(y_true), y_pred)
 
 

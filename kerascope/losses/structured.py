@@ -1,8 +1,9 @@
-"""Losses that compare more than the numbers of one place: areas, samples, sequences.
+"""Losses that compare areas, samples with each other, or sequences.
 
-`dice` and `tversky` measure how far two areas overlap, `circle` whether samples of one class lie
-nearer to each other than to those of others, `ctc` whether a sequence spells a label. They came
-with Keras 3, where no metric has their names. Each is a function and a class, as in `classes`.
+`dice` and `tversky` measure how much two areas overlap. `circle` measures whether samples are
+nearer to those of their own class than to other samples, `ctc` whether a sequence spells a label.
+They came with Keras 3, where no metric has their names. Each is a function and a class, as in
+`classes`.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ Axes = int | tuple[int, ...] | list[int] | None
 @registry.register
 @at_once_on_arrays
 def dice(y_true: Tensor, y_pred: Tensor, axis: Axes = None) -> Tensor:
-    """Return 1 - 2 sum(y p) / (sum(y) + sum(p)): 0 where two areas are the same.
+    """Return 1 - 2 sum(y p) / (sum(y) + sum(p)): 0 if two areas are the same.
 
     Parameters
     ----------
     y_true, y_pred : Tensor, of equal shape
-        How far each place belongs to the area, from 0 to 1.
+        How much each pixel or voxel belongs to the area, from 0 to 1.
     axis : int or list of int, optional
-        What is summed over; without it everything, with the batch, to a single number.
+        Axes of the sums. Default: all axes, including the batch, which gives a single number.
     """
     y_pred = floating(y_pred)
     y_true = K.cast(y_true, y_pred.dtype)
@@ -53,15 +54,15 @@ def dice(y_true: Tensor, y_pred: Tensor, axis: Axes = None) -> Tensor:
 def tversky(
     y_true: Tensor, y_pred: Tensor, alpha: float = 0.5, beta: float = 0.5, axis: Axes = None
 ) -> Tensor:
-    """Return 1 - both / (both + alpha * missed + beta * too much): `dice` with unequal mistakes.
+    """Return 1 - both / (both + alpha * missed + beta * too much): `dice` with weighted mistakes.
 
     Parameters
     ----------
     y_true, y_pred, axis
         As for `dice`.
     alpha, beta : float
-        What a false negative and a false positive count: so Keras 3 computes it, though it says,
-        with the paper, that alpha is of the false positives.
+        Weights of false negatives and of false positives. Keras 3 computes it like this, although
+        its documentation and the paper say that alpha weights the false positives.
 
     References
     ----------
@@ -78,7 +79,7 @@ def tversky(
 
 @registry.register
 class Dice(Loss):
-    """`dice` with its `axis`."""
+    """`dice` as an object."""
 
     function = dice
 
@@ -95,7 +96,7 @@ class Dice(Loss):
 
 @registry.register
 class Tversky(Loss):
-    """`tversky` with its arguments."""
+    """`tversky` as an object."""
 
     function = tversky
 
@@ -126,39 +127,40 @@ def circle(
     gamma: float = 80,
     margin: float = 0.4,
 ) -> Tensor:
-    """Return for each sample whether those of its class are more like it than the others.
+    """Return a loss for each sample: small if samples of its own class are the most similar.
 
     Parameters
     ----------
     y_true : Tensor, shape (batch,) or (batch, 1)
         Numbers of the classes.
     y_pred : Tensor, shape (batch, features)
-        Vectors of length 1, as `UnitNormalization` gives them.
+        Vectors of length 1, as `UnitNormalization` returns them.
     ref_labels, ref_embeddings : Tensor, optional
-        Samples to compare with; by default those of the batch.
+        Samples to compare with. Default: the samples of the batch.
     remove_diagonal : bool
-        Whether a sample of the batch is not compared with itself.
+        Whether to exclude the comparison of a sample with itself.
     gamma : float
-        Scale of the likenesses.
+        Scale of the similarities.
     margin : float
-        How near to 1 and 0 likenesses are good enough.
+        Similarities this close to 1 (same class) or to 0 (different classes) are good enough.
 
     Returns
     -------
     Tensor, shape (batch,)
-        0 for a sample that nothing is like, or nothing unlike.
+        0 for a sample if no other sample is of its class, or if all are.
 
     Raises
     ------
     ShapeError
-        The predictions are no vectors.
+        The predictions do not have 2 axes.
 
     Notes
     -----
-    log(1 + sum_p exp(-gamma a_p (s_p - 1 + margin)) * sum_n exp(gamma a_n (s_n - margin))) with the
-    scalar products s_p of one class and s_n of two, at most 1, and the weights
-    a_p = max(1 + margin - s_p, 0) and a_n = max(s_n + margin, 0). In the paper no gradient goes
-    through the weights; in Keras 3 and here it does.
+    log(1 + sum_p exp(-gamma a_p (s_p - 1 + margin)) * sum_n exp(gamma a_n (s_n - margin))), where
+    s_p are the scalar products with samples of the same class and s_n with those of other classes,
+    both cut to at most 1. The weights are a_p = max(1 + margin - s_p, 0) and
+    a_n = max(s_n + margin, 0). In the paper no gradient flows through the weights; in Keras 3 and
+    here it does.
 
     References
     ----------
@@ -167,8 +169,8 @@ def circle(
     y_pred = floating(y_pred)
     if y_pred.ndim != 2:
         raise ShapeError(
-            f"circle: predictions of shape {y_pred.shape}; expected one vector for each sample, "
-            "(batch, features). Flatten() them first.",
+            "circle: expected predictions of shape (batch, features), one vector for each sample, "
+            f"got {y_pred.shape}. Flatten() them first.",
             subject=y_pred,
         )
     vectors = y_pred if ref_embeddings is None else K.cast(ref_embeddings, y_pred.dtype)
@@ -177,7 +179,7 @@ def circle(
     are_compared = _without_diagonal(same) if remove_diagonal and ref_embeddings is None else same
     pull = K.relu(1.0 + margin - likeness) * (1.0 - margin - likeness)
     push = K.relu(likeness + margin) * (likeness - margin)
-    # What is not compared adds exp(-much) = 0; a half, so that two of them stay finite.
+    # Excluded pairs add exp(least float / 2) = 0. Half of it, so that two of them stay finite.
     nothing = K.ones_like(likeness) * 0.5 * float(np.finfo(y_pred.dtype).min)
     pulls = K.logsumexp(K.switch(are_compared, gamma * pull, nothing), axis=1)
     pushes = K.logsumexp(K.switch(same, nothing, gamma * push), axis=1)
@@ -197,7 +199,7 @@ def _without_diagonal(same: Tensor) -> Tensor:
 
 @registry.register
 class Circle(Loss):
-    """`circle` with its arguments: the mean over the samples that another of the batch is like."""
+    """`circle` as an object: the mean over samples that share their class with another one."""
 
     function = circle
 
@@ -216,7 +218,7 @@ class Circle(Loss):
         self.remove_diagonal = remove_diagonal
 
     def counted(self, y_true: Tensor, y_pred: Tensor) -> Tensor | None:
-        """Return which samples have another one of their class."""
+        """Return which samples share their class with another sample of the batch."""
         same = _same_class(y_true)
         return K.any(_without_diagonal(same) if self.remove_diagonal else same, axis=1)
 
@@ -227,31 +229,31 @@ class Circle(Loss):
 @registry.register
 @at_once_on_arrays
 def ctc(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return for each sample -log of the probability of all that spells its label.
+    """Return -log of the probability of all sequences that spell the label, for each sample.
 
     Parameters
     ----------
     y_true : Tensor, shape (batch, longest label) or (batch, longest label, 1)
-        Classes from 1 on; zeros fill up what is shorter.
+        Class numbers from 1 on; shorter labels are padded with zeros.
     y_pred : Tensor, shape (batch, time, classes)
         Logits; class 0 is the blank.
 
     Returns
     -------
     Tensor, shape (batch,)
-        Infinity for a label that has no room in so many steps; Keras 3 gives about 100000.
+        Infinity for a label that is too long for the number of time steps; about 100000 in Keras 3.
 
     Raises
     ------
     ShapeError
-        Predictions have no axis of time, or labels not one of classes.
+        The targets do not have 2 axes, or the predictions do not have 3.
     """
     if K.ndim(y_true) == 3 and K.int_shape(y_true)[-1] in (1, None):
-        y_true = K.squeeze(y_true, -1)  # so training gives them
+        y_true = K.squeeze(y_true, -1)  # training adds this axis
     if K.ndim(y_true) != 2 or K.ndim(y_pred) != 3:
         raise ShapeError(
-            f"ctc: targets of shape {K.int_shape(y_true)} and predictions of shape "
-            f"{K.int_shape(y_pred)}; expected (batch, longest label) and (batch, time, classes).",
+            "ctc: expected targets (batch, longest label) and predictions (batch, time, classes), "
+            f"got shapes {K.int_shape(y_true)} and {K.int_shape(y_pred)}.",
             subject=y_pred,
         )
     lengths = K.sum(K.cast(K.not_equal(y_true, 0), "int64"), axis=-1)

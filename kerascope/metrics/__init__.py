@@ -1,13 +1,13 @@
 """Metrics: numbers that are reported while a model is trained, and never differentiated.
 
 Each takes targets and predictions like a loss and returns one number for each sample; the model
-reports their mean. Every loss can serve as a metric. `metrics=["accuracy"]` is no function of this
-file: `compile` looks at the loss and at the shape of the output and takes `binary_accuracy`,
-`categorical_accuracy` or `sparse_categorical_accuracy`. So the same word means different things:
-under binary_crossentropy it counts right *entries* of a one-hot row, not right rows.
+reports their mean. Every loss can be used as a metric. For `metrics=["accuracy"]`, `compile` looks
+at the loss and at the shape of the output and chooses `binary_accuracy`, `categorical_accuracy` or
+`sparse_categorical_accuracy`. So the same word means different things: with binary_crossentropy it
+counts right *entries* of a one-hot row, not right rows.
 
-Files: `functions` (those of Keras 1 and 2), `classes` (metrics as objects, and those of Keras 3
-that are means), `stateful` (those that are none: precision, recall, AUC and so on).
+Files: `functions` (metrics of Keras 1 and 2), `classes` (metrics as objects, and Keras 3's metrics
+that are means), `stateful` (metrics that are not means: precision, recall, AUC and so on).
 """
 
 # ruff: noqa: F403, F405 (each module's __all__ says which names it has)
@@ -50,7 +50,7 @@ __all__ = [
 
 _registry = registry
 
-# Losses that are metrics of Keras 1, too: there each gives the mean of the batch.
+# Losses that are also metrics in Keras 1, where each returns the mean of the batch.
 binary_crossentropy = registry.register(averaged(losses.binary_crossentropy))
 categorical_crossentropy = registry.register(averaged(losses.categorical_crossentropy))
 cosine_proximity = registry.register(averaged(losses.cosine_proximity))
@@ -88,13 +88,15 @@ def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> An
     UnknownNameError
         No metric has this name; the message suggests the nearest one.
     ConfigError
-        The configuration has an argument that the metric does not know.
+        The configuration has an argument that the metric does not take.
     """
     return _registry.deserialize(config, custom_objects)
 
 
 def get(identifier: Any) -> Any:
-    """Return a metric by name, configuration or function; None is None.
+    """Return the metric for a name, a configuration or a function.
+
+    None is returned unchanged.
 
     Raises
     ------

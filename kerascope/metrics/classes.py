@@ -1,11 +1,11 @@
-"""Metrics as objects: with arguments, and with a state that grows from batch to batch.
+"""Metrics as objects: they have arguments, and a state that is updated with each batch.
 
-Two kinds. A `MeanMetric` is a function and its arguments; in the dialects before "3" it works in
-`model.compile` like the function, and the means over an epoch are taken as for any function. The
-others (`stateful.py`), such as the share of found positives in all (`Recall`), are no mean of
-numbers of batches: they keep sums in variables. Their call gives the result *after* the batch and,
-in `updates`, the pairs (variable, new value), which the train function and the test function write.
-Training resets them before each epoch.
+There are two kinds. A `MeanMetric` consists of a function and its arguments. In the dialects before
+"3", `model.compile` treats it like the function: the model averages its values over an epoch. The
+others (`stateful.py`), such as `Recall`, are not means of values of batches: they keep sums in
+variables. Calling one returns the result *after* the batch. Its `updates` are then the pairs
+(variable, new value), which the train function and the test function write. Training resets these
+metrics before each epoch.
 """
 
 from __future__ import annotations
@@ -62,16 +62,16 @@ __all__ = [
 
 Method = Callable[..., Any]
 
-HOW = (
-    "A metric of your own makes each variable by self.add_weight(name='total'), and writes "
-    "update_state(y_true, y_pred, sample_weight=None), which assigns to them, and result()."
+ADVICE = (
+    "Create variables with self.add_weight(name='total'). Define update_state(y_true, y_pred, "
+    "sample_weight=None), which assigns to them, and result()."
 )
 
 
 def as_one_step(method: Method) -> Method:
-    """Let what a metric's method assigns be written together, when it ends; it gives numbers.
+    """Make a metric's method write all its assignments when it returns, and return numbers.
 
-    Inside of another one, or where a graph is made of them, that is up to who is outside.
+    Inside another such method, or while a graph is built, the outer caller writes them.
     """
 
     @wraps(method)
@@ -87,29 +87,29 @@ def as_one_step(method: Method) -> Method:
 
 
 class Metric(Configured):
-    """Base of the metrics that are objects; one of your own is written as in Keras 3.
+    """Base class of metrics that are objects; you write your own as in Keras 3.
 
-    Its constructor makes variables by `add_weight`, `update_state` assigns to them by `assign`,
-    `assign_add` and `assign_sub`, `result` returns a number or a dict of numbers.
+    The constructor creates variables with `add_weight`. `update_state` changes them with `assign`,
+    `assign_add` and `assign_sub`. `result` returns a number or a dict of numbers.
 
-    On arrays all of it is computed at once, and what a method assigns is written when it ends. In a
-    model it runs once, on symbols, and what it assigns becomes update pairs, which are written with
-    the weights of the step. So Python's own state, such as a list to which it appends, is no state
-    of a metric.
+    On arrays everything is computed at once, and assignments are written when the method returns.
+    In a model each method runs once, on symbolic tensors, and its assignments become update pairs,
+    which are written together with the weights of a training step. So only variables are state:
+    Python values, such as a list that a method appends to, are not updated with each batch.
 
     Parameters
     ----------
     name : str, optional
-        Key in the logs; default that of the class.
+        Key in the logs. Default: the name of the class in snake case.
     dtype : str, optional
         Default `K.floatx()`.
 
     Attributes
     ----------
     stateful : bool
-        Whether the state goes on from batch to batch inside a model.
+        Whether a model keeps the metric's state from batch to batch.
     updates : list of (Variable, Tensor)
-        What the last call on tensors wants to be written.
+        Variables and their new values after the last call on tensors.
 
     Examples
     --------
@@ -130,7 +130,7 @@ class Metric(Configured):
     """
 
     stateful = True
-    waits_for_predictions = True  # whether `build` needs them
+    waits_for_predictions = True  # whether `build` needs their shape
 
     def __init_subclass__(cls) -> None:
         for name in ("update_state", "result", "reset_state"):
@@ -142,7 +142,7 @@ class Metric(Configured):
         self.name = name or snake_case(type(self).__name__)
         self.dtype = dtype or K.floatx()
         self._made: list[Variable] = []
-        self._state: list[Variable] = []  # those that `build` has made
+        self._state: list[Variable] = []  # variables created by `build`
         self.updates: list[tuple[Variable, Tensor]] = []
 
     def add_variable(
@@ -153,7 +153,7 @@ class Metric(Configured):
         aggregation: str | None = None,
         name: str | None = None,
     ) -> Variable:
-        """Make a variable of the state; `aggregation`, Keras 3's, does nothing."""
+        """Create a variable of the state. `aggregation` is for Keras 3's signature only."""
         budget = current_budget()
         if budget is not None:
             budget.take_numbers(tuple(shape), f"a state {name!r} of the metric {self.name!r}")
@@ -172,24 +172,24 @@ class Metric(Configured):
         name: str | None = None,
         **kwargs: Any,
     ) -> Variable:
-        """Make a variable of the state; the name may come first, as in Keras 2."""
+        """Create a variable of the state; the name may come first, as in Keras 2."""
         if isinstance(shape, str):
             shape, name = kwargs.pop("shape", ()), shape
         return self.add_variable(shape, initializer, dtype, kwargs.get("aggregation"), name)
 
     @property
     def variables(self) -> list[Variable]:
-        """The state, with that of the metrics that this one has as attributes."""
+        """The variables of this metric and of metrics that are its attributes."""
         if not self.waits_for_predictions:
             self._build(None)
         held = [value for name, value in vars(self).items() if name != "updates"]
         inner = [v for metric in found_in(held, Metric) for v in metric.variables]
         return list(dict.fromkeys([*self._made, *found_in(held, Variable), *inner]))
 
-    # --- how ours are written ---------------------------------------------------------------------
+    # --- for the metrics of this package ----------------------------------------------------------
 
     def build(self, y_pred: Tensor) -> None:
-        """Make the variables; called at the first use, when the shape of predictions is known."""
+        """Create the variables; called at first use, when the shape of predictions is known."""
 
     def _build(self, y_pred: Tensor | None) -> None:
         if not self._state:
@@ -198,25 +198,25 @@ class Metric(Configured):
             self._state = self._made[len(before) :]
 
     def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
-        """Return by how much a batch makes each variable grow."""
-        raise NotImplementedError(f"{type(self).__name__} does not define update_state. {HOW}")
+        """Return the numbers that a batch adds to the variables."""
+        raise NotImplementedError(f"{type(self).__name__} does not define update_state. {ADVICE}")
 
     def result_of(self, state: list[Tensor]) -> Any:
         """Return the metric for these values of the variables."""
-        raise NotImplementedError(f"{type(self).__name__} does not define result. {HOW}")
+        raise NotImplementedError(f"{type(self).__name__} does not define result. {ADVICE}")
 
     # --- use --------------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Take a batch into account and return the result so far.
+        """Update the state with a batch and return the result so far.
 
-        On tensors nothing is written: see `updates`. On arrays the state changes at once.
+        On arrays the state changes at once. On tensors nothing is written: see `updates`.
 
         Raises
         ------
         GraphError
-            Tensors were put elsewhere than into variables, or numbers of Python were changed: in a
-            graph, that would happen once, and not for each batch.
+            `update_state` or `result` set an attribute to a tensor, or changed a Python number. In
+            a graph this would happen once, and not for each batch.
         """
         is_numbers = is_eager() or not found_in((args, kwargs), Tensor)
         if is_numbers or ASSIGNED.get() is not None:
@@ -234,8 +234,8 @@ class Metric(Configured):
                 vars(self).clear()
                 vars(self).update(before)
                 raise GraphError(
-                    f"metric {self.name!r}: sets self.{name}, which a model would do once, not for "
-                    f"each batch. Make a variable, self.{name} = self.add_weight(), and assign.",
+                    f"Metric {self.name!r} sets self.{name}, which a model would do once, not for "
+                    f"each batch. Create self.{name} = self.add_weight() and assign to it.",
                     subject=self,
                 )
         self.updates = list(assigned.items())
@@ -245,7 +245,7 @@ class Metric(Configured):
     def update_state(
         self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None
     ) -> None:
-        """Take a batch into account."""
+        """Update the state with a batch."""
         y_pred = as_tensor(y_pred)
         y_true, y_pred = of_equal_rank(as_tensor(y_true, like=y_pred), y_pred)
         weights = None if sample_weight is None else as_tensor(sample_weight)
@@ -263,24 +263,24 @@ class Metric(Configured):
             self._build(None)
         elif not self._state and type(self).build is not Metric.build:
             raise ArgumentError(
-                f"metric {self.name!r}: no result yet, since its variables follow the shape of the "
-                "predictions. Call update_state first.",
+                f"Metric {self.name!r} has no result yet, because its variables depend on the "
+                "shape of the predictions. Call update_state first.",
                 subject=self,
             )
         return self.result_of(list(self._state))
 
     @as_one_step
     def reset_state(self) -> None:
-        """Forget all batches."""
+        """Reset the state to that before the first batch."""
         for variable, zeros in self._resets():
             variable.assign(zeros)
 
     def _resets(self) -> list[tuple[Variable, np.ndarray]]:
-        """Return what each variable becomes when all batches are forgotten."""
+        """Return each variable and the value that `reset_state` gives it."""
         return [(v, np.zeros_like(v.room)) for v in self.variables]
 
     def reset_states(self) -> None:
-        """Forget all batches: Keras 2's name of `reset_state`."""
+        """Reset the state: Keras 2's name for `reset_state`."""
         self.reset_state()
 
     # --- Keras 3's functions of the state ---------------------------------------------------------
@@ -294,7 +294,7 @@ class Metric(Configured):
     def stateless_update_state(
         self, metric_variables: Sequence[Any], *args: Any, **kwargs: Any
     ) -> list[Any]:
-        """Return the state that `update_state` makes of a given one; nothing is written."""
+        """Return the state after `update_state` on a given state; nothing is written."""
         return self._with_state(metric_variables, self.update_state, *args, **kwargs)[1]
 
     def stateless_result(self, metric_variables: Sequence[Any]) -> Any:
@@ -314,28 +314,28 @@ class Metric(Configured):
 
 
 class SumAndCount(Metric):
-    """Base of those that keep a sum of numbers, and how many (or how heavy) they are."""
+    """Base of metrics that keep a weighted sum of numbers and the sum of their weights."""
 
     waits_for_predictions = False
 
     def build(self, y_pred: Tensor) -> None:
-        """Make the sum of the numbers and their count."""
+        """Create the sum of the numbers and their count."""
         self.add_weight(name="total")
         self.add_weight(name="count")
 
 
 class MeanMetric(FunctionWithArguments, SumAndCount):
-    """A function of targets and predictions, the mean of which is reported."""
+    """Base of metrics that report the mean of a function of targets and predictions."""
 
     stateful = False
 
     def per_sample(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        """Return one number for each sample (or each place in it)."""
+        """Return one number for each sample, or for each of its time steps or positions."""
         with override_dialect(averaged_metrics="none"):
-            return self._computed(y_true, y_pred)
+            return self._compute(y_true, y_pred)
 
     def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
-        """Return the sum of the batch's numbers, and how many (or how heavy) they are."""
+        """Return the weighted sum of the batch's numbers and the sum of their weights."""
         if weights is not None and weights.ndim == y_pred.ndim == 1:  # each number is a sample
             y_true, y_pred = K.expand_dims(y_true, -1), K.expand_dims(y_pred, -1)
         scores = self.per_sample(y_true, y_pred)
@@ -347,16 +347,16 @@ class MeanMetric(FunctionWithArguments, SumAndCount):
 
 
 class MeanMetricWrapper(MeanMetric):
-    """The mean of a function of one's own.
+    """The mean of your own function of targets and predictions.
 
     Parameters
     ----------
     fn : callable
-        Takes targets and predictions, returns a number for each sample.
+        Takes targets and predictions, and returns a number for each sample.
     name, dtype : str, optional
         As for `Metric`.
     **kwargs
-        Handed on to `fn`.
+        Passed to `fn`.
 
     Examples
     --------
@@ -373,70 +373,70 @@ class MeanMetricWrapper(MeanMetric):
         self._options = kwargs
 
     def per_sample(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        """Return what the function gives, as numbers."""
+        """Return the function's result, cast to the metric's dtype."""
         with override_dialect(averaged_metrics="none"):
             return K.cast(self.fn(y_true, y_pred, **self._options), self.dtype)
 
     def get_config(self) -> dict[str, Any]:
-        """Return the constructor's arguments; the function by its name, if it has one."""
+        """Return the constructor's arguments; a registered function is given by its name."""
         config = {**super().get_config(), **self._options}
         return config | ({"fn": registry.serialize(self.fn)} if "fn" in config else {})
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
-        """Make a metric from what `get_config` returned."""
+        """Create a metric from a configuration that `get_config` returned."""
         fn = {"fn": registry.get(config["fn"])} if "fn" in config else {}
         return super().from_config({**config, **fn})
 
 
 def sum_and_weight(scores: Tensor, weights: Tensor | None) -> list[Tensor]:
-    """Return by how much a batch makes a mean's sum grow, and its count: as in Keras 3.
+    """Return the increments of the sum and of the count of a mean, as in Keras 3.
 
     Parameters
     ----------
     scores : Tensor, shape (batch, ...)
-        Or a single number, which counts once, however large the batch is.
+        Or a single number, which counts once, regardless of the batch size.
     weights : Tensor, optional
-        Shape (batch,) for one weight each, or (batch, steps).
+        Shape (batch,) for one weight per sample, or (batch, steps).
 
     Raises
     ------
     ArgumentError
-        The weights have more axes than the numbers.
+        The weights have more axes than the scores.
 
     Notes
     -----
-    A sample counts as one, or as the mean of its weights, however many steps it has.
+    A sample counts as 1, or as the mean of its weights, regardless of its number of steps.
     """
     if weights is None:
         samples = _mean_from(scores, 1)
         return [K.sum(samples), K.sum(K.ones_like(samples))]
-    scores, weights = _matched(scores, K.cast(weights, scores.dtype))
+    scores, weights = _align_weights(scores, K.cast(weights, scores.dtype))
     scores = _mean_from(scores, weights.ndim)
     weights = weights * K.ones_like(scores)
     return [K.sum(_mean_from(scores * weights, 1)), K.sum(_mean_from(weights, 1))]
 
 
 def _mean_from(x: Tensor, axis: int) -> Tensor:
-    """Return the mean over all axes from one on."""
+    """Return the mean over `axis` and all axes after it."""
     return K.mean(x, axis=list(range(axis, x.ndim))) if x.ndim > axis else x
 
 
-def _matched(scores: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
-    """Return numbers and their weights; an axis of size 1 that only one of them has goes."""
+def _align_weights(scores: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
+    """Return scores and their weights, without a last axis of size 1 that only one of them has."""
     scores, weights = of_equal_rank(scores, weights)
     if weights.ndim == scores.ndim + 1 > 1:
         weights = K.squeeze(weights, -1)
     if weights.ndim > scores.ndim:
         raise ArgumentError(
-            f"metric: weights with {weights.ndim} axes for numbers with {scores.ndim}; expected "
-            "as many or fewer, such as one weight for each sample."
+            f"Metric: expected sample weights with at most {scores.ndim} axes, as many as the "
+            f"values have, got {weights.ndim}. Give one weight for each sample, for example."
         )
     return scores, weights
 
 
 def weights_like(x: Tensor, weights: Tensor | None) -> Tensor:
-    """Return the sample weights with the shape of `x`; ones if there are none."""
+    """Return sample weights broadcast to the shape of `x`; ones if `weights` is None."""
     ones = K.ones_like(x)
     if weights is None:
         return ones
@@ -448,7 +448,7 @@ def weights_like(x: Tensor, weights: Tensor | None) -> Tensor:
 
 
 # --- the means of Keras 3 -------------------------------------------------------------------------
-# Each takes also `name`, the key in the logs, and `dtype`: see `Metric`.
+# Each also takes `name`, the key in the logs, and `dtype`: see `Metric`.
 
 
 def _accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
@@ -463,7 +463,7 @@ def _binary_accuracy(y_true: Tensor, y_pred: Tensor, threshold: float) -> Tensor
 def _sparse_top_k(y_true: Tensor, y_pred: Tensor, k: int, from_sorted_ids: bool) -> Tensor:
     if from_sorted_ids:
         raise ArgumentError(
-            "SparseTopKCategoricalAccuracy: from_sorted_ids=True does not exist here; give scores."
+            "SparseTopKCategoricalAccuracy: from_sorted_ids=True is not supported. Give scores."
         )
     return functions.sparse_top_k_categorical_accuracy(y_true, y_pred, k)
 
@@ -619,7 +619,7 @@ class CosineSimilarity(MeanMetric):
 
 
 class _Correlation(MeanMetric):
-    """Base of the two, with the axes along which targets and predictions are compared."""
+    """Base of the correlations, with the axes along which targets and predictions are compared."""
 
     def __init__(
         self, name: str | None = None, dtype: str | None = None, axis: functions.Axes = -1
@@ -630,14 +630,14 @@ class _Correlation(MeanMetric):
 
 @registry.alias("pearson_correlation")
 class PearsonCorrelation(_Correlation):
-    """`pearson_correlation` as an object; the mean of it where it is no single number."""
+    """`pearson_correlation` as an object: the mean over all axes that are not compared."""
 
     function = functions.pearson_correlation
 
 
 @registry.alias("concordance_correlation")
 class ConcordanceCorrelation(_Correlation):
-    """`concordance_correlation` as an object; the mean of it where it is no single number."""
+    """`concordance_correlation` as an object: the mean over all axes that are not compared."""
 
     function = functions.concordance_correlation
 

@@ -33,7 +33,7 @@ __all__ = [
     "top_k_categorical_accuracy",
 ]
 
-# These four are understood by `compile`, which knows the loss.
+# `compile` translates these four words into a metric, according to the loss.
 registry = Registry("metric", words=("accuracy", "acc", "crossentropy", "ce"))
 
 Metric = Callable[[Tensor, Tensor], Tensor]
@@ -42,7 +42,7 @@ Axes = int | tuple[int, ...] | list[int]
 
 
 def averaged(function: Function) -> Function:
-    """Return a metric that is the mean of the batch in dialect "1.2", as in Keras 1."""
+    """Return a metric that returns the mean of the batch in dialect "1.2", as in Keras 1."""
 
     @wraps(function)
     def metric(*args: Any, **kwargs: Any) -> Any:
@@ -60,7 +60,7 @@ def averaged(function: Function) -> Function:
 def binary_accuracy(y_true: Tensor, y_pred: Tensor, threshold: float = 0.5) -> Tensor:
     """Return the share of entries in the last axis that are right after rounding.
 
-    In dialect "3" each entry by itself, 1 where it is right.
+    In dialect "3", return 1 or 0 for each entry instead of the share.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def binary_accuracy(y_true: Tensor, y_pred: Tensor, threshold: float = 0.5) -> T
     y_pred : Tensor, shape (batch, ..., features), float
         Probabilities.
     threshold : float
-        What is greater counts as 1.
+        Greater predictions count as 1.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def binary_accuracy(y_true: Tensor, y_pred: Tensor, threshold: float = 0.5) -> T
 @averaged
 @at_once_on_arrays
 def categorical_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return 1 where the greatest prediction is that of the right class, else 0.
+    """Return 1 where the right class has the greatest prediction, 0 elsewhere.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def categorical_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
 @averaged
 @at_once_on_arrays
 def sparse_categorical_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return 1 where the greatest prediction is that of the right class, else 0.
+    """Return 1 where the right class has the greatest prediction, 0 elsewhere.
 
     Parameters
     ----------
@@ -135,9 +135,9 @@ def sparse_categorical_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 
 def accuracy_by_shapes(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return `sparse_categorical_accuracy` for targets of one number, else `categorical_accuracy`.
+    """Return `sparse_categorical_accuracy` if the last axis of targets has size 1.
 
-    Which of the two is seen when the data comes.
+    Otherwise return `categorical_accuracy`. The shape of the data decides, at run time.
     """
     places = K.argmax(y_true, axis=-1)
     classes = K.switch(K.equal(K.shape(y_true)[-1], 1), K.cast(y_true[..., 0], "int64"), places)
@@ -148,7 +148,7 @@ def accuracy_by_shapes(y_true: Tensor, y_pred: Tensor) -> Tensor:
 @averaged
 @at_once_on_arrays
 def top_k_categorical_accuracy(y_true: Tensor, y_pred: Tensor, k: int = 5) -> Tensor:
-    """Return 1 where the right class is among the `k` greatest predictions, else 0.
+    """Return 1 where the right class is among the `k` greatest predictions, 0 elsewhere.
 
     Parameters
     ----------
@@ -163,14 +163,14 @@ def top_k_categorical_accuracy(y_true: Tensor, y_pred: Tensor, k: int = 5) -> Te
         Shape (batch, ...) in dialect "3". Keras 1 and 2 return the mean over the last of these
         axes: a scalar for predictions of shape (batch, classes).
     """
-    return _among_greatest(K.argmax(y_true, axis=-1), y_pred, k)
+    return _in_top_k(K.argmax(y_true, axis=-1), y_pred, k)
 
 
 @registry.register
 @averaged
 @at_once_on_arrays
 def sparse_top_k_categorical_accuracy(y_true: Tensor, y_pred: Tensor, k: int = 5) -> Tensor:
-    """Return 1 where the right class is among the `k` greatest predictions, else 0.
+    """Return 1 where the right class is among the `k` greatest predictions, 0 elsewhere.
 
     Parameters
     ----------
@@ -185,18 +185,18 @@ def sparse_top_k_categorical_accuracy(y_true: Tensor, y_pred: Tensor, k: int = 5
         Shape (batch, ...) in dialect "3". Keras 1 and 2 return the mean over the last of these
         axes: a scalar for predictions of shape (batch, classes).
     """
-    return _among_greatest(_class_numbers(y_true, y_pred), y_pred, k)
+    return _in_top_k(_class_numbers(y_true, y_pred), y_pred, k)
 
 
 def _class_numbers(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return sparse targets without the last axis of size 1 that they may have."""
+    """Return class numbers without their last axis, if they have as many axes as predictions."""
     return K.squeeze(y_true, -1) if K.ndim(y_true) == K.ndim(y_pred) else y_true
 
 
-def _among_greatest(classes: Tensor, y_pred: Tensor, k: int) -> Tensor:
-    """Return 1 where fewer than `k` classes are predicted more strongly than the right one.
+def _in_top_k(classes: Tensor, y_pred: Tensor, k: int) -> Tensor:
+    """Return 1 where fewer than `k` classes have a greater prediction than the right one.
 
-    `K.in_top_k` says the same for predictions of two axes; this holds for any number of them.
+    `K.in_top_k` does the same, but only for predictions with two axes.
     """
     one_hot = K.one_hot(K.cast(classes, "int32"), K.int_shape(y_pred)[-1])
     score = K.sum(y_pred * K.cast(one_hot, K.dtype(y_pred)), axis=-1, keepdims=True)
@@ -210,15 +210,15 @@ def _among_greatest(classes: Tensor, y_pred: Tensor, k: int) -> Tensor:
 
 @at_once_on_arrays
 def pearson_correlation(y_true: Tensor, y_pred: Tensor, axis: Axes = -1) -> Tensor:
-    """Return how far targets and predictions rise and fall together, from -1 to 1.
+    """Return the correlation of targets and predictions, from -1 to 1.
 
-    NaN where one of them does not change.
+    It is NaN where targets or predictions are constant along the axis.
 
     Parameters
     ----------
     y_true, y_pred : Tensor, of equal shape
     axis : int or list of int
-        Along which they are compared.
+        Axis or axes along which they are compared.
 
     Notes
     -----
@@ -231,7 +231,7 @@ def pearson_correlation(y_true: Tensor, y_pred: Tensor, axis: Axes = -1) -> Tens
 
 @at_once_on_arrays
 def concordance_correlation(y_true: Tensor, y_pred: Tensor, axis: Axes = -1) -> Tensor:
-    """Return how near predictions lie to targets, from -1 to 1: 1 where they are the same.
+    """Return how well predictions agree with targets, from -1 to 1: 1 where they are equal.
 
     Parameters
     ----------
@@ -265,12 +265,12 @@ def _centred(x: Tensor, axis: Axes) -> Tensor:
 # --- losses as metrics ----------------------------------------------------------------------------
 
 for _name in losses.__all__:
-    # Keras 3's cosine similarity has, as a metric, the other sign.
+    # As a metric, Keras 3's cosine similarity has the opposite sign.
     _aliases = ("cosine",) if _name == "cosine_proximity" else ALIASES.get(_name, ())
     registry.register(getattr(losses, _name), *_aliases)
 
 
-# --- of Keras 1: one number for a batch, of entries that are rounded to 0 and 1 -------------------
+# --- of Keras 1: one number for a batch, computed from entries rounded to 0 and 1 -----------------
 
 
 def _rounded(x: Tensor) -> Tensor:
@@ -278,9 +278,9 @@ def _rounded(x: Tensor) -> Tensor:
 
 
 def precision(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return the share of the entries predicted as 1 that are 1, over the whole batch.
+    """Return the share of ones among the entries that are predicted as 1, over the whole batch.
 
-    It is the mean over batches that logs show; `Precision` counts over all of them.
+    Logs show the mean over the batches; `Precision` counts over all batches.
 
     Examples
     --------
@@ -292,14 +292,14 @@ def precision(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 
 def recall(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return the share of the entries that are 1 which are predicted so, over the whole batch."""
+    """Return the share of the ones that are predicted as 1, over the whole batch."""
     return K.sum(_rounded(y_true * y_pred)) / (K.sum(_rounded(y_true)) + K.epsilon())
 
 
 @registry.register
 @at_once_on_arrays
 def fbeta_score(y_true: Tensor, y_pred: Tensor, beta: float = 1) -> Tensor:
-    """Return the weighted harmonic mean of precision and recall; recall counts beta times as much.
+    """Return the weighted harmonic mean of precision and recall; recall weighs beta times as much.
 
     Raises
     ------
@@ -311,7 +311,7 @@ def fbeta_score(y_true: Tensor, y_pred: Tensor, beta: float = 1) -> Tensor:
     (1 + beta^2) precision recall / (beta^2 precision + recall)
     """
     if beta < 0:
-        raise ArgumentError(f"fbeta_score: beta is {beta}; expected 0 or more.")
+        raise ArgumentError(f"fbeta_score: expected beta of at least 0, got {beta}.")
     p, r, square = precision(y_true, y_pred), recall(y_true, y_pred), beta**2
     return (1 + square) * (p * r) / (square * p + r + K.epsilon())
 

@@ -1,7 +1,7 @@
 """Metrics over all samples of an epoch: precision, recall, AUC, F1, intersection over union, sums.
 
-None of them is a mean of what the batches give: each keeps sums or counts in variables, from which
-the result is computed. The first ones count decisions: how many predictions above a threshold are
+None of them is a mean of values of the batches. Each keeps sums or counts in variables and computes
+its result from them. The first ones count decisions: how many predictions above a threshold are
 right (true positives), and so on.
 """
 
@@ -51,7 +51,7 @@ __all__ = [
 def _counts(
     y_true: Tensor, y_pred: Tensor, weights: Tensor | None, thresholds: Sequence[float]
 ) -> list[Tensor]:
-    """Return tp, fp, tn and fn of a batch, one number for each threshold."""
+    """Return true and false positives, true and false negatives of a batch, for each threshold."""
     weight = K.reshape(weights_like(y_pred, weights), (-1, 1))
     is_true = K.reshape(K.cast(K.greater(K.cast(y_true, y_pred.dtype), 0.5), y_pred.dtype), (-1, 1))
     bounds = K.constant(np.array(thresholds), dtype=y_pred.dtype)
@@ -62,8 +62,8 @@ def _counts(
             ((right, yes), (wrong, yes), (wrong, no), (right, no))]  # fmt: skip
 
 
-class _Counting(Metric):
-    """Base: keeps the four counts for each threshold."""
+class _ConfusionMetric(Metric):
+    """Base of metrics that count true and false positives and negatives at each threshold."""
 
     waits_for_predictions = False
 
@@ -74,8 +74,8 @@ class _Counting(Metric):
         wrong = [float(bound) for bound in given if not 0 <= bound <= 1]
         if wrong:
             raise ArgumentError(
-                f"{type(self).__name__}: threshold {wrong[0]}; expected 0 to 1, since predictions "
-                "are probabilities."
+                f"{type(self).__name__}: expected thresholds from 0 to 1, because predictions are "
+                f"probabilities, got {wrong[0]}."
             )
         self.class_id: int | None = None
 
@@ -86,7 +86,7 @@ class _Counting(Metric):
         return list(np.atleast_1d(np.asarray(given, dtype=float)))
 
     def build(self, y_pred: Tensor) -> None:
-        """Make the four counts."""
+        """Create the four counts."""
         for word in ("true_positives", "false_positives", "true_negatives", "false_negatives"):
             self.add_weight((len(self._bounds),), name=word)
 
@@ -95,13 +95,13 @@ class _Counting(Metric):
         if self.class_id is not None:
             y_true, y_pred = y_true[..., self.class_id], y_pred[..., self.class_id]
         bounds, even = self._bounds, np.linspace(0, 1, len(self._bounds))
-        if len(bounds) > 2 and np.allclose(bounds, even, atol=1e-6):  # as Keras 3 has it
+        if len(bounds) > 2 and np.allclose(bounds, even, atol=1e-6):  # as in Keras 3
             y_pred = K.clip(y_pred, 0.0, 1.0)
         return _counts(y_true, y_pred, weights, bounds)
 
     def from_counts(self, tp: Tensor, fp: Tensor, tn: Tensor, fn: Tensor) -> Tensor:
         """Return the metric, one number for each threshold."""
-        raise NotImplementedError(f"{type(self).__name__} does not define from_counts")
+        raise NotImplementedError(f"{type(self).__name__} does not define from_counts.")
 
     def result_of(self, state: list[Tensor]) -> Tensor:
         """Return the metric: a number for one threshold, a vector for several."""
@@ -109,7 +109,7 @@ class _Counting(Metric):
         return result[0] if len(self._bounds) == 1 else result
 
 
-class _OfDecisions(_Counting):
+class _RateMetric(_ConfusionMetric):
     def __init__(
         self,
         thresholds: Any = None,
@@ -121,24 +121,24 @@ class _OfDecisions(_Counting):
         super().__init__(thresholds, name, dtype)
         if top_k is not None:
             raise ArgumentError(
-                f"{type(self).__name__}: top_k={top_k!r} does not exist here; give thresholds."
+                f"{type(self).__name__}: top_k={top_k!r} is not supported. Give thresholds."
             )
         self.top_k = None
         self.class_id = class_id
 
 
 @registry.alias("precision")
-class Precision(_OfDecisions):
-    """Share of right ones among the predicted positives: tp / (tp + fp).
+class Precision(_RateMetric):
+    """Share of true positives among the predicted positives: tp / (tp + fp).
 
     Parameters
     ----------
     thresholds : float or list of float, optional
         A prediction above it is a "yes". Default 0.5.
     top_k : None
-        Keras 3's; not here.
+        Keras 3's `top_k` is not supported.
     class_id : int, optional
-        Looks at one column of the predictions only.
+        Count only this column of the predictions. Default: all columns.
     name, dtype : str, optional
         As for `Metric`.
 
@@ -154,8 +154,8 @@ class Precision(_OfDecisions):
 
 
 @registry.alias("recall")
-class Recall(_OfDecisions):
-    """Share of found ones among the positives: tp / (tp + fn).
+class Recall(_RateMetric):
+    """Share of true positives among the actual positives: tp / (tp + fn).
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ class Recall(_OfDecisions):
         return quotient(tp, tp + fn)
 
 
-class _OneCount(_Counting):
+class _CountMetric(_ConfusionMetric):
     def __init__(
         self, thresholds: Any = None, name: str | None = None, dtype: str | None = None
     ) -> None:
@@ -176,8 +176,8 @@ class _OneCount(_Counting):
 
 
 @registry.alias("true_positives")
-class TruePositives(_OneCount):
-    """Number of positives that were predicted."""
+class TruePositives(_CountMetric):
+    """Number of positives that are predicted as positives."""
 
     def from_counts(self, tp: Tensor, fp: Tensor, tn: Tensor, fn: Tensor) -> Tensor:
         """Return tp."""
@@ -185,8 +185,8 @@ class TruePositives(_OneCount):
 
 
 @registry.alias("false_positives")
-class FalsePositives(_OneCount):
-    """Number of negatives that were predicted to be positives."""
+class FalsePositives(_CountMetric):
+    """Number of negatives that are predicted as positives."""
 
     def from_counts(self, tp: Tensor, fp: Tensor, tn: Tensor, fn: Tensor) -> Tensor:
         """Return fp."""
@@ -194,8 +194,8 @@ class FalsePositives(_OneCount):
 
 
 @registry.alias("true_negatives")
-class TrueNegatives(_OneCount):
-    """Number of negatives that were predicted."""
+class TrueNegatives(_CountMetric):
+    """Number of negatives that are predicted as negatives."""
 
     def from_counts(self, tp: Tensor, fp: Tensor, tn: Tensor, fn: Tensor) -> Tensor:
         """Return tn."""
@@ -203,8 +203,8 @@ class TrueNegatives(_OneCount):
 
 
 @registry.alias("false_negatives")
-class FalseNegatives(_OneCount):
-    """Number of positives that were predicted to be negatives."""
+class FalseNegatives(_CountMetric):
+    """Number of positives that are predicted as negatives."""
 
     def from_counts(self, tp: Tensor, fp: Tensor, tn: Tensor, fn: Tensor) -> Tensor:
         """Return fn."""
@@ -212,25 +212,25 @@ class FalseNegatives(_OneCount):
 
 
 @registry.alias("auc")
-class AUC(_Counting):
-    """Area under the curve that a falling threshold draws.
+class AUC(_ConfusionMetric):
+    """Area under the ROC or precision-recall curve, computed at a fixed number of thresholds.
 
     Parameters
     ----------
     num_thresholds : int
         Points of the curve.
     curve : {"ROC", "PR"}
-        Recall over the share of false alarms, or precision over recall.
+        "ROC": recall over the false-positive rate. "PR": precision over recall.
     summation_method : {"interpolation"}
-        Keras 3's other methods are not here.
+        Keras 3's other methods are not supported.
     name, dtype : str, optional
         As for `Metric`.
     thresholds : list of float, optional
-        Given instead of their number.
+        Thresholds to use instead of `num_thresholds` evenly spaced ones.
     multi_label, num_labels, label_weights : None
-        Keras 3's; not here.
+        Keras 3's arguments are not supported.
     from_logits : bool
-        Whether predictions are what a sigmoid would turn into probabilities.
+        Whether predictions are logits: values before the sigmoid.
 
     Notes
     -----
@@ -258,13 +258,13 @@ class AUC(_Counting):
         super().__init__(None if thresholds is None else sorted(thresholds), name, dtype)
         if multi_label or num_labels is not None or label_weights is not None:
             raise ArgumentError(
-                "AUC: multi_label, num_labels and label_weights do not exist here; take one AUC "
-                "for each label, on outputs of their own."
+                "AUC: multi_label, num_labels and label_weights are not supported. Give each label "
+                "its own output and its own AUC."
             )
         if curve not in ("ROC", "PR") or summation_method != "interpolation":
             raise ArgumentError(
-                f"AUC: curve {curve!r} with summation_method {summation_method!r}; expected 'ROC' "
-                f"or 'PR' with 'interpolation'."
+                "AUC: expected curve 'ROC' or 'PR' and summation_method 'interpolation', got "
+                f"{curve!r} and {summation_method!r}."
             )
         _check_thresholds("AUC", num_thresholds, 2)
         self.num_thresholds = num_thresholds
@@ -311,15 +311,17 @@ _RATES = {
 }
 
 
-class _BestRate(_Counting):
-    """Base: the best of one rate at the thresholds where another one is high enough, else 0.
+class _BestRate(_ConfusionMetric):
+    """Base of metrics that report the best value of one rate while another one is high enough.
+
+    The result is 0 if the other rate is too low at every threshold.
 
     Parameters
     ----------
     least : float
-        What the other one, the first argument of the derived class, has at least: from 0 to 1.
+        Least value of the other rate, from 0 to 1: the first argument of the derived class.
     num_thresholds : int
-        Evenly from 0 to 1; a single one is 0.5.
+        Number of thresholds, evenly spaced from 0 to 1. A single one is 0.5.
     class_id, name, dtype
         As for `Precision`.
     """
@@ -337,7 +339,7 @@ class _BestRate(_Counting):
     ) -> None:
         where = type(self).__name__
         if not 0 <= least <= 1:
-            raise ArgumentError(f"{where}: {self._bounded} is {least!r}; expected 0 to 1.")
+            raise ArgumentError(f"{where}: expected {self._bounded} from 0 to 1, got {least!r}.")
         _check_thresholds(where, num_thresholds, 1)
         thresholds = np.linspace(0.0, 1.0, num_thresholds) if num_thresholds > 1 else [0.5]
         super().__init__(list(thresholds), name, dtype)
@@ -353,14 +355,14 @@ class _BestRate(_Counting):
 
 @registry.register
 class PrecisionAtRecall(_BestRate):
-    """Greatest precision at a threshold where the recall is at least `recall`.
+    """Greatest precision at a threshold where the recall is at least `recall`, or 0.
 
     Parameters
     ----------
     recall : float
         From 0 to 1.
     num_thresholds : int
-        How many are tried, evenly from 0 to 1.
+        Number of thresholds to try, evenly spaced from 0 to 1.
     class_id, name, dtype
         As for `Precision`.
     """
@@ -380,7 +382,7 @@ class PrecisionAtRecall(_BestRate):
 
 @registry.register
 class RecallAtPrecision(_BestRate):
-    """Greatest recall at a threshold where the precision is at least `precision`, else 0.
+    """Greatest recall at a threshold where the precision is at least `precision`, or 0.
 
     The other arguments are those of `PrecisionAtRecall`.
     """
@@ -400,7 +402,9 @@ class RecallAtPrecision(_BestRate):
 
 @registry.register
 class SensitivityAtSpecificity(_BestRate):
-    """Greatest share of found positives where that of found negatives is at least `specificity`.
+    """Greatest sensitivity at a threshold where the specificity is at least `specificity`, or 0.
+
+    Sensitivity is tp / (tp + fn), specificity tn / (tn + fp).
 
     The other arguments are those of `PrecisionAtRecall`.
     """
@@ -420,7 +424,9 @@ class SensitivityAtSpecificity(_BestRate):
 
 @registry.register
 class SpecificityAtSensitivity(_BestRate):
-    """Greatest share of found negatives where that of found positives is at least `sensitivity`.
+    """Greatest specificity at a threshold where the sensitivity is at least `sensitivity`, or 0.
+
+    Specificity is tn / (tn + fp), sensitivity tp / (tp + fn).
 
     The other arguments are those of `PrecisionAtRecall`.
     """
@@ -440,7 +446,7 @@ class SpecificityAtSensitivity(_BestRate):
 
 def _check_thresholds(where: str, number: int, least: int) -> None:
     if number < least:
-        raise ArgumentError(f"{where}: num_thresholds is {number!r}; expected at least {least}.")
+        raise ArgumentError(f"{where}: expected num_thresholds >= {least}, got {number!r}.")
     budget = current_budget()
     if budget is not None:
         budget.take_numbers((number,), f"thresholds of {where}")
@@ -449,30 +455,30 @@ def _check_thresholds(where: str, number: int, least: int) -> None:
 # --- scores of classes ----------------------------------------------------------------------------
 
 
-def outputs_of(metric: Metric, y_pred: Tensor) -> tuple[int]:
-    """Return the number of outputs, as the shape of what is kept of each."""
+def per_output_shape(metric: Metric, y_pred: Tensor) -> tuple[int]:
+    """Return the shape of a variable with one number for each output: (outputs,)."""
     outputs = y_pred.shape[-1] if y_pred.ndim == 2 else None
     if outputs is None:
         raise ShapeError(
-            f"{type(metric).__name__}: predictions of shape {y_pred.shape}; expected "
-            f"(batch, classes)."
+            f"{type(metric).__name__}: expected predictions of shape (batch, classes), got "
+            f"{y_pred.shape}."
         )
     return (outputs,)
 
 
 @registry.alias("f_beta_score")
 class FBetaScore(Metric):
-    """Weighted harmonic mean of precision and recall, of each class or averaged.
+    """Weighted harmonic mean of precision and recall, for each class or averaged.
 
     Parameters
     ----------
     average : {None, "micro", "macro", "weighted"}
-        None gives a number for each class; "micro" counts all classes together, "macro" takes the
-        mean of the classes, "weighted" weights it by their sizes.
+        None returns a number for each class. "micro" counts all classes together, "macro" takes the
+        mean over the classes, "weighted" weights this mean by the sizes of the classes.
     beta : float
-        Recall counts beta times as much as precision.
+        Recall weighs beta times as much as precision.
     threshold : float, optional
-        A prediction above it is a "yes"; by default the greatest of a sample is.
+        A prediction above it is a "yes". Default: only the greatest prediction of a sample is.
     name, dtype : str, optional
         As for `Metric`.
 
@@ -492,16 +498,16 @@ class FBetaScore(Metric):
         super().__init__(name, dtype)
         if average not in (None, "micro", "macro", "weighted"):
             raise ArgumentError(
-                f"{type(self).__name__}: average {average!r}; expected None, 'micro', 'macro' or "
-                f"'weighted'."
+                f"{type(self).__name__}: expected average None, 'micro', 'macro' or 'weighted', "
+                f"got {average!r}."
             )
         self.average = average
         self.beta = float(beta)
         self.threshold = threshold
 
     def build(self, y_pred: Tensor) -> None:
-        """Make tp, fp and fn: one number for each class."""
-        shape = outputs_of(self, y_pred)
+        """Create tp, fp and fn: one number for each class."""
+        shape = per_output_shape(self, y_pred)
         for word in ("true_positives", "false_positives", "false_negatives"):
             self.add_weight(shape, name=word)
 
@@ -545,30 +551,31 @@ class F1Score(FBetaScore):
 
 @registry.register
 class IoU(Metric):
-    """Intersection over union of predicted and true places of a class, mean over some classes.
+    """Intersection over union of the predicted and true pixels of a class, mean over classes.
 
     Parameters
     ----------
     num_classes : int
     target_class_ids : list of int or None
-        Of which the mean is taken; None for all of them.
+        Classes over which the mean is taken; None for all classes.
     name, dtype : str, optional
-        As for `Metric`. Of "int32", which is Keras 3's own, weights are cut to whole numbers.
+        As for `Metric`. With "int32", Keras 3's default, weights are truncated to whole numbers.
     ignore_class : int, optional
-        Places of this true class do not count.
+        Pixels whose true class is this one do not count.
     sparse_y_true, sparse_y_pred : bool
-        Whether these are class numbers; else the greatest entry along `axis` is the class.
+        Whether targets and predictions are class numbers. Otherwise the class is the index of the
+        greatest entry along `axis`.
     axis : int
 
     Raises
     ------
     ArgumentError
-        There is no such class, or none is given.
+        `target_class_ids` is empty, or contains a class that does not exist.
 
     Notes
     -----
-    With the counts c_ij of places of class i that were predicted to be j:
-    c_ii / (sum_j c_ij + sum_j c_ji - c_ii), mean over those of the classes that occur.
+    With the counts c_ij of pixels of class i that are predicted as class j:
+    c_ii / (sum_j c_ij + sum_j c_ji - c_ii), mean over the classes that occur.
     """
 
     waits_for_predictions = False
@@ -596,12 +603,12 @@ class IoU(Metric):
         known = range(-self.num_classes, self.num_classes)
         if not self.target_class_ids or any(n not in known for n in self.target_class_ids):
             raise ArgumentError(
-                f"{type(self).__name__}: target_class_ids {self.target_class_ids}; expected at "
-                f"least one, each from 0 to {self.num_classes - 1}."
+                f"{type(self).__name__}: expected at least one target_class_id, each from 0 to "
+                f"{self.num_classes - 1}, got {self.target_class_ids}."
             )
 
     def build(self, y_pred: Tensor) -> None:
-        """Make the counts c."""
+        """Create the matrix of counts c."""
         self.add_weight((self.num_classes, self.num_classes), name="total_confusion_matrix")
 
     def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
@@ -624,7 +631,7 @@ class IoU(Metric):
         return K.cast(K.one_hot(flat, self.num_classes), K.floatx())
 
     def result_of(self, state: list[Tensor]) -> Tensor:
-        """Return the mean over those of the classes that occur."""
+        """Return the mean over the target classes that occur."""
         counts = K.cast(state[0], K.floatx())
         both = K.sum(counts * K.eye(self.num_classes), axis=0)
         either = K.sum(counts, axis=0) + K.sum(counts, axis=1) - both
@@ -635,13 +642,13 @@ class IoU(Metric):
         return quotient(K.sum(times * quotient(both, either)), K.sum(times * occurs))
 
     def get_config(self) -> dict[str, Any]:
-        """Return the constructor's arguments; the type too, since Keras 3 has another default."""
+        """Return the constructor's arguments, always with the dtype: Keras 3's default differs."""
         return {**super().get_config(), "dtype": self.dtype}
 
 
 @registry.register
 class MeanIoU(IoU):
-    """`IoU`, mean over all the classes that occur.
+    """`IoU`, mean over all classes that occur.
 
     Parameters
     ----------
@@ -666,7 +673,9 @@ class MeanIoU(IoU):
 
 @registry.register
 class OneHotIoU(IoU):
-    """`IoU` of one-hot targets; of predictions, unless they are class numbers, the greatest entry.
+    """`IoU` of one-hot targets and of predictions with one score for each class.
+
+    With `sparse_y_pred`, the predictions are class numbers.
 
     Parameters
     ----------
@@ -758,29 +767,30 @@ class RootMeanSquaredError(SumAndCount):
 
 @registry.alias("r2_score")
 class R2Score(Metric):
-    """Coefficient of determination: which share of the targets' variance is predicted.
+    """Coefficient of determination: the share of the targets' variance that is predicted.
 
     Parameters
     ----------
     class_aggregation : {"uniform_average", "variance_weighted_average", None}
-        How the scores of several outputs become one; None gives each.
+        How the scores of several outputs become one number; None returns a score for each.
     num_regressors : int
-        If it is above 0, the adjusted score for a model with so many of them; as in Keras 3, every
-        number of the targets counts as an observation. Without enough of them nothing is adjusted.
+        Above 0, the score is adjusted for a model with this number of regressors. As in Keras 3,
+        every number of the targets counts as an observation. With too few observations the score
+        is not adjusted.
     name, dtype : str, optional
         As for `Metric`.
 
     Raises
     ------
     ArgumentError
-        There is no such aggregation, or a negative number of regressors.
+        `class_aggregation` is unknown, or `num_regressors` is negative.
     ShapeError
-        The predictions have another shape than (batch, outputs).
+        The shape of the predictions is not (batch, outputs).
 
     Notes
     -----
-    1 - sum (y - p)^2 / sum (y - mean(y))^2, and 0 where y does not change, but NaN if p is equal to
-    it there.
+    1 - sum (y - p)^2 / sum (y - mean(y))^2. Where y is constant, the score is 0, or NaN if p is
+    equal to y there.
 
     Examples
     --------
@@ -798,17 +808,17 @@ class R2Score(Metric):
         super().__init__(name, dtype)
         if class_aggregation not in (None, "uniform_average", "variance_weighted_average"):
             raise ArgumentError(
-                f"R2Score: class_aggregation {class_aggregation!r}; expected None, "
-                "'uniform_average' or 'variance_weighted_average'."
+                "R2Score: expected class_aggregation None, 'uniform_average' or "
+                f"'variance_weighted_average', got {class_aggregation!r}."
             )
         if num_regressors < 0:
-            raise ArgumentError(f"R2Score: num_regressors is {num_regressors}; expected 0 or more.")
+            raise ArgumentError(f"R2Score: expected num_regressors >= 0, got {num_regressors}.")
         self.class_aggregation = class_aggregation
         self.num_regressors = num_regressors
 
     def build(self, y_pred: Tensor) -> None:
-        """Make the sums, in float64: the mean's square is taken from that of the squares."""
-        shape = outputs_of(self, y_pred)
+        """Create the sums, in float64 because the variance is a difference of large sums."""
+        shape = per_output_shape(self, y_pred)
         for word in ("squared_sum", "sum", "total_mse", "count"):
             self.add_weight(shape, dtype="float64", name=word)
         self.add_weight(dtype="float64", name="num_samples")
@@ -824,7 +834,7 @@ class R2Score(Metric):
         """Return the score."""
         squares, total, residual, count, number = state
         spread = squares - total * quotient(total, count)
-        spread = spread * K.cast(K.greater(spread, 1e-12 * squares), "float64")  # else it is noise
+        spread = spread * K.cast(K.greater(spread, 1e-12 * squares), "float64")  # less is noise
         share = residual / spread
         score = K.switch(K.equal(spread, 0.0) & K.greater(residual, 0.0), 0.0 * spread, 1.0 - share)
         if self.class_aggregation == "uniform_average":
@@ -840,18 +850,18 @@ class R2Score(Metric):
         return K.cast(score, self.dtype)
 
 
-class _OfValues(SumAndCount):
-    """Base of the two metrics of numbers, which know no targets: `metric.update_state(values)`."""
+class _ValueMetric(SumAndCount):
+    """Base of metrics of plain numbers, without targets: `metric.update_state(values)`."""
 
     def update_state(self, values: TensorLike, sample_weight: TensorLike | None = None) -> None:
-        """Take numbers into account, with their weights."""
+        """Update the state with numbers and their weights."""
         weights = None if sample_weight is None else as_tensor(sample_weight)
         self._build(None)
         grown = sum_and_weight(K.cast(as_tensor(values), K.floatx()), weights)
         self._grow(grown[: len(self._state)])
 
 
-class Mean(_OfValues):
+class Mean(_ValueMetric):
     """Mean of numbers: `metric.update_state([1, 3])`, `metric.result()`."""
 
     def result_of(self, state: list[Tensor]) -> Tensor:
@@ -859,11 +869,11 @@ class Mean(_OfValues):
         return quotient(state[0], state[1])
 
 
-class Sum(_OfValues):
-    """Sum of numbers."""
+class Sum(_ValueMetric):
+    """Weighted sum of numbers: `metric.update_state([1, 3])`, `metric.result()`."""
 
     def build(self, y_pred: Tensor) -> None:
-        """Make the sum alone."""
+        """Create the sum, without a count."""
         self.add_weight(name="total")
 
     def result_of(self, state: list[Tensor]) -> Tensor:
