@@ -277,8 +277,8 @@ class Sheet:
 def plain_sheet(sheet: Sheet, theme: str) -> Sheet:
     """Return a sheet in points whose colours are "#RRGGBB", for writers without style sheets.
 
-    Roles, looks, groups and arrow heads are resolved into plain marks. The background is a
-    rectangle, and rectangles with round corners are curved polygons.
+    Roles, looks, groups and arrow heads are resolved into plain marks, and empty texts are left
+    out. The background is a rectangle, and rectangles with round corners are curved polygons.
     """
     ground = Rectangle(0, 0, sheet.width, sheet.height, sheet.ground)
     marks: list[Shape] = [ground] if sheet.ground else []
@@ -289,7 +289,11 @@ def plain_sheet(sheet: Sheet, theme: str) -> Sheet:
         sheet,
         width=sheet.width * sheet.unit,
         height=sheet.height * sheet.unit,
-        marks=tuple(_resolved(mark, sheet.unit, theme) for mark in marks),
+        marks=tuple(
+            _resolved(mark, sheet.unit, theme)
+            for mark in marks
+            if not isinstance(mark, Label) or mark.text
+        ),
         unit=1.0,
         ground=color_of(sheet.ground, theme) if sheet.ground else "",
     )

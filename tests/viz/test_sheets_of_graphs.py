@@ -137,6 +137,19 @@ def test_graphviz_has_nothing_to_say_of_closed_frames(capfd, tmp_path):
     assert "too small" not in capfd.readouterr().err
 
 
+@pytest.mark.parametrize("format", ["png", "pdf"])
+@pytest.mark.parametrize("level", ["gradient", "training"])
+def test_graphviz_draws_ladders_with_numbers_to_their_end(level, format, capfd, tmp_path):
+    x = ks.Input((3,), name="x")
+    model = ks.Model(x, ks.layers.Dense(2, name="scores")(x))
+    model.compile("adam", "mse")
+    drawing = ks.draw(model, level=level, gradients=(np.ones((2, 3)), np.zeros((2, 2))))
+    sheet = plain_sheet(drawing.sheet, "light")
+    assert all(mark.text for mark in sheet.marks if isinstance(mark, Label))
+    drawing.save(tmp_path / f"ladder.{format}")
+    assert "rror" not in capfd.readouterr().err
+
+
 def test_the_label_of_an_arrow_lies_on_a_ground_above_the_arrows():
     marks = plain_sheet(small_sheet(), "light").marks
     place = next(i for i, one in enumerate(marks) if isinstance(one, Label) and one.text == "x2")
