@@ -487,7 +487,7 @@ class MultiHeadAttention(Layer):
         query : Tensor, shape (batch, ..., features)
         value, key : Tensor, shape (batch, ..., features)
             The key defaults to the value.
-        query_mask, value_mask, key_mask : Tensor, shape (batch, places), optional
+        query_mask, value_mask, key_mask : Tensor, shape (batch, positions), optional
             Positions that count; by default the masks of the tensors. The output for a masked query
             is the plain mean of all values.
         attention_mask : Tensor, shape (batch, queries, values), optional
@@ -597,5 +597,5 @@ def _three(query_shape: Any, value_shape: Any, key_shape: Any) -> tuple[Shape, S
 
 
 def _spread(mask: Tensor | None, axis: int) -> Tensor | None:
-    """Return a mask of (batch, places) as (batch, places, 1) or (batch, 1, places)."""
+    """Return a mask of (batch, positions) as (batch, positions, 1) or (batch, 1, positions)."""
     return None if mask is None else K.expand_dims(mask, axis)

@@ -23,8 +23,8 @@ from kerascope.layers.recurrent_cells import (
     LSTMCell,
     factors_for,
     first_shape,
-    joined_steps,
-    parted_steps,
+    join_steps,
+    split_steps,
 )
 from kerascope.layers.spatial import KernelType
 from kerascope.spellings import default_by_dialect
@@ -147,8 +147,8 @@ class ConvLSTM2DCell(LSTMCell, metaclass=KernelType):
             return self._projected(inputs, masks.inputs)
         factors = factors_for(inputs, masks.inputs)
         if factors is not None:  # one for each image
-            factors = [joined_steps(factor + K.zeros_like(inputs)) for factor in factors]
-        return parted_steps(self._projected(joined_steps(inputs), factors), like=inputs)
+            factors = [join_steps(factor + K.zeros_like(inputs)) for factor in factors]
+        return split_steps(self._projected(join_steps(inputs), factors), like=inputs)
 
     def _projected(self, images: Tensor, factors: list[Tensor] | None) -> Tensor:
         projected = self.product(images, self.kernel, factors, self.convolved)

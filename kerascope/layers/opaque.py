@@ -176,7 +176,7 @@ class Unknown(Op):
         raise NotYetError(self.words)
 
 
-def refused(layer: Layer, like: Tensor, words: str) -> Tensor:
+def uncomputable(layer: Layer, like: Tensor, words: str) -> Tensor:
     """Return a tensor that cannot be computed, with the shape and dtype of another one.
 
     Raises

@@ -287,7 +287,7 @@ class GatedCell(OneStep):
         parts = K.reshape(x, (-1, number, self.units))
         return K.permute_dimensions(parts, (1, 0, 2))
 
-    def opened(self, stacked: Any, number: int) -> list[Tensor]:
+    def activate_gates(self, stacked: Any, number: int) -> list[Tensor]:
         """Return the recurrent activation of stacked gates.
 
         An elementwise activation is applied to all gates at once.
@@ -309,15 +309,15 @@ class GatedCell(OneStep):
         training : bool or Tensor, optional
         """
         return DropoutMasks(
-            self._drawn(K.ones_like(inputs), self.dropout, training),
-            self._drawn(self.zero_state(inputs) + 1, self.recurrent_dropout, training),
+            self._draw_factors(K.ones_like(inputs), self.dropout, training),
+            self._draw_factors(self.zero_state(inputs) + 1, self.recurrent_dropout, training),
         )
 
     def zero_state(self, inputs: Tensor) -> Tensor:
         """Return zeros of a state's shape, for inputs of one time step."""
         return K.tile(K.zeros_like(inputs[:, :1]), (1, self.units))
 
-    def _drawn(self, ones: Tensor, rate: float, training: Training) -> list[Tensor] | None:
+    def _draw_factors(self, ones: Tensor, rate: float, training: Training) -> list[Tensor] | None:
         """Return dropout factors: in training 0 or 1 / (1 - rate), in test 1."""
         if rate == 0:
             return None
@@ -416,7 +416,7 @@ class LSTMCell(GatedCell):
 
     Notes
     -----
-    Four gates, whose matrices stand side by side in `kernel`, `recurrent_kernel` and `bias` in the
+    Four gates, whose matrices are side by side in `kernel`, `recurrent_kernel` and `bias` in the
     order i, f, c, o. With a_g = dot(inputs, kernel_g) + dot(h, recurrent_kernel_g) + bias_g:
 
         i = recurrent_activation(a_i)       input gate: how much of the candidate is written
@@ -469,7 +469,7 @@ class LSTMCell(GatedCell):
         h, c = states
         sums = projected + self.product(h, self.recurrent_kernel, masks.states)
         stacked = self.stacked_gates(sums, 4)
-        i, f, _, o = self.opened(stacked, 4)
+        i, f, _, o = self.activate_gates(stacked, 4)
         c = f * c + i * self.activation(stacked[2])
         h = o * self.activation(c)
         return h, [h, c]
@@ -506,7 +506,7 @@ class GRUCell(GatedCell):
 
     Notes
     -----
-    Three gates, whose matrices stand side by side in the order z, r, h:
+    Three gates, whose matrices are side by side in the order z, r, h:
 
         z = recurrent_activation(x_z + dot(h, recurrent_kernel_z))   update gate: what is kept
         r = recurrent_activation(x_r + dot(h, recurrent_kernel_r))   reset gate
@@ -563,7 +563,7 @@ class GRUCell(GatedCell):
         """Return the output h and the new states [h]."""
         (h,) = states
         candidate_of = self._reset_after if self.reset_after else self._reset_before
-        z, candidate = candidate_of(self._parted(projected), h, masks.states)
+        z, candidate = candidate_of(self._split_gates(projected), h, masks.states)
         h = z * h + (1 - z) * candidate
         return h, [h]
 
@@ -574,8 +574,8 @@ class GRUCell(GatedCell):
         for_gates, for_candidate = inputs
         recurrent = self.product(h, self.recurrent_kernel, factors)
         recurrent = recurrent + self.bias[1] if self.use_bias else recurrent
-        of_gates, of_candidate = self._parted(recurrent)
-        z, r = self.opened(self.stacked_gates(for_gates + of_gates, 2), 2)
+        of_gates, of_candidate = self._split_gates(recurrent)
+        z, r = self.activate_gates(self.stacked_gates(for_gates + of_gates, 2), 2)
         return z, self.activation(for_candidate + r * of_candidate)
 
     def _reset_before(
@@ -583,13 +583,13 @@ class GRUCell(GatedCell):
     ) -> tuple[Tensor, Tensor]:
         """Return the update gate and the candidate; the reset gate acts on the state."""
         for_gates, for_candidate = inputs
-        of_gates, of_candidate = self._parted(self.recurrent_kernel)
+        of_gates, of_candidate = self._split_gates(self.recurrent_kernel)
         two_factors, last_factor = (factors[:2], factors[-1:]) if factors else (None, None)
         sums = for_gates + self.product(h, of_gates, two_factors)
-        z, r = self.opened(self.stacked_gates(sums, 2), 2)
+        z, r = self.activate_gates(self.stacked_gates(sums, 2), 2)
         return z, self.activation(for_candidate + self.product(r * h, of_candidate, last_factor))
 
-    def _parted(self, x: Tensor) -> list[Tensor]:
+    def _split_gates(self, x: Tensor) -> list[Tensor]:
         """Return the columns of z and r, side by side, and those of the candidate."""
         both = 2 * self.units
         return [x[:, :both], x[:, both:]]
@@ -792,25 +792,25 @@ def check_states(layer: Layer, states: Sequence[Tensor], sizes: Sequence[Shape])
 # --- time steps as samples of a larger batch, and back --------------------------------------------
 
 
-def joined_steps(x: Tensor) -> Tensor:
+def join_steps(x: Tensor) -> Tensor:
     """Return (batch, time, ...) as (batch * time, ...).
 
     Examples
     --------
-    >>> joined_steps(K.placeholder((None, 5, 4))).shape
+    >>> join_steps(K.placeholder((None, 5, 4))).shape
     (None, 4)
     """
     sizes = [K.shape(x)[axis + 2] if n is None else n for axis, n in enumerate(x.shape[2:])]
     return K.reshape(x, (-1, *sizes))
 
 
-def parted_steps(x: Tensor, like: Tensor) -> Tensor:
+def split_steps(x: Tensor, like: Tensor) -> Tensor:
     """Return (batch * time, ...) as (batch, time, ...), with the first two sizes of `like`.
 
     Examples
     --------
     >>> x = K.placeholder((None, 5, 4))
-    >>> parted_steps(joined_steps(x), like=x).shape
+    >>> split_steps(join_steps(x), like=x).shape
     (None, 5, 4)
     """
     sizes = [K.shape(x)[axis + 1] if n is None else n for axis, n in enumerate(x.shape[1:])]

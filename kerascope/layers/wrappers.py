@@ -21,7 +21,7 @@ from kerascope.errors import ArgumentError, ShapeError
 from kerascope.layers.arguments import Masks, Tensors, Training
 from kerascope.layers.inner_layers import build_inside, without_history
 from kerascope.layers.recurrent import RecurrentInputs, first_mask, recurrent_inputs
-from kerascope.layers.recurrent_cells import first_shape, joined_steps, parted_steps
+from kerascope.layers.recurrent_cells import first_shape, join_steps, split_steps
 from kerascope.registry import custom_object_scope
 from kerascope.spellings import dialect_options
 
@@ -188,16 +188,16 @@ class TimeDistributed(Wrapper):
         keywords = {"training": training} if accepts(self.layer.call, "training") else {}
         outputs = to_list(self.layer(self._steps(inputs, mask), **keywords))
         self._masks = inputs, mask, [y._keras_mask for y in outputs]
-        return unpack_singleton([parted_steps(y, inputs) for y in outputs])
+        return unpack_singleton([split_steps(y, inputs) for y in outputs])
 
     def _steps(self, inputs: Tensor, mask: Tensor | None) -> Tensor:
         """Return all time steps as one batch, with the mask for the layer inside."""
-        steps = joined_steps(inputs)
+        steps = join_steps(inputs)
         understands = (
             self.layer.supports_masking or type(self.layer).compute_mask is not Layer.compute_mask
         )
         if mask is not None and mask.ndim > 2 and understands:
-            steps._keras_mask = joined_steps(mask)
+            steps._keras_mask = join_steps(mask)
         return steps
 
     def compute_output_shape(self, input_shape: Shape) -> Any:
@@ -218,7 +218,7 @@ class TimeDistributed(Wrapper):
             steps = self._steps(inputs, mask)
             found = to_list(self.layer.compute_mask(steps, steps._keras_mask)) or [None]
         return unpack_singleton(
-            [_of_steps(mask) if m is None else parted_steps(m, inputs) for m in found]
+            [_of_steps(mask) if m is None else split_steps(m, inputs) for m in found]
         )
 
 

@@ -22,7 +22,7 @@ from kerascope.engine.base_layer import Layer
 from kerascope.errors import ArgumentError, ShapeError
 from kerascope.layers.arguments import positive_int
 from kerascope.layers.keras3.images import Factor, _RandomImages, _with_pixel_axes
-from kerascope.layers.opaque import refused
+from kerascope.layers.opaque import uncomputable
 from kerascope.layers.ops import keras_ops as ops
 from kerascope.layers.ops.image import (
     FILL_MODES,
@@ -87,7 +87,7 @@ class _Colors(_RandomImages):
         **kwargs: Any,
     ) -> None:
         super().__init__(seed, data_format, **kwargs)
-        self.factor = self.checked(factor, low=self.lowest)
+        self.factor = self.check_factor(factor, low=self.lowest)
         self.value_range = sorted_pair(f"{self.label}: value_range", value_range)
 
 
@@ -117,10 +117,10 @@ class RandomHue(_Colors):
     factor_range = (0.0, 1.0)
     lowest = 0
 
-    def changed(self, images: Tensor) -> Tensor:
+    def change(self, images: Tensor) -> Tensor:
         """Return the images with other hues."""
-        is_back = self.drawn(images, (0.0, 1.0)) > 0.5
-        turned = self.drawn(images, self.factor) * 0.5
+        is_back = self.draw(images, (0.0, 1.0)) > 0.5
+        turned = self.draw(images, self.factor) * 0.5
         turned = K.expand_dims(ops.where(is_back, -turned, turned), -1)
         colors = rgb_to_hsv(rescaled(images, self.value_range, (0, 1)), "channels_last")
         hue = colors[..., 0] + turned
@@ -142,9 +142,9 @@ class RandomSaturation(_Colors):
         As for `RandomHue`.
     """
 
-    def changed(self, images: Tensor) -> Tensor:
+    def change(self, images: Tensor) -> Tensor:
         """Return the images with paler or stronger colors."""
-        drawn = self.drawn(images, self.factor)
+        drawn = self.draw(images, self.factor)
         times = K.expand_dims(drawn / (1.0 - drawn + 1e-7), -1)
         colors = rgb_to_hsv(images, "channels_last")
         saturation = K.clip(colors[..., 1] * times, *self.value_range)
@@ -163,9 +163,9 @@ class RandomColorDegeneration(_Colors):
         As for `RandomHue`.
     """
 
-    def changed(self, images: Tensor) -> Tensor:
+    def change(self, images: Tensor) -> Tensor:
         """Return the images, partly gray."""
-        share = _with_pixel_axes(self.drawn(images, self.factor))
+        share = _with_pixel_axes(self.draw(images, self.factor))
         gray = rgb_to_grayscale(images, "channels_last")
         return K.clip(images + share * (gray - images), *self.value_range)
 
@@ -184,9 +184,9 @@ class RandomSharpness(_Colors):
     factor_range = (0.0, 1.0)
     lowest = 0
 
-    def changed(self, images: Tensor) -> Tensor:
+    def change(self, images: Tensor) -> Tensor:
         """Return the images, blurred or sharpened."""
-        times = _with_pixel_axes(self.drawn(images, self.factor)) * 2.0
+        times = _with_pixel_axes(self.draw(images, self.factor)) * 2.0
         channels = images.shape[-1]
         if channels is None:
             raise ShapeError(
@@ -215,10 +215,10 @@ class RandomPosterization(_Colors):
     factor_range = (1, 8)
     lowest = 1
 
-    def changed(self, images: Tensor) -> Tensor:
+    def change(self, images: Tensor) -> Tensor:
         """Return the images with fewer colors."""
         least, most = self.factor
-        bits = K.clip(ops.floor(self.drawn(images, self.factor)), least, max(least, most - 1))
+        bits = K.clip(ops.floor(self.draw(images, self.factor)), least, max(least, most - 1))
         step = _with_pixel_axes(K.exp(K.round(8.0 - bits) * float(np.log(2.0))))
         step = K.round(step)  # a power of two, without rounding errors of exp
         pixels = ops.floor(rescaled(images, self.value_range, (0, 255)))
@@ -247,13 +247,13 @@ class RandomInvert(_RandomImages):
         **kwargs: Any,
     ) -> None:
         super().__init__(seed, data_format, **kwargs)
-        self.factor = self.checked(factor, low=0)
+        self.factor = self.check_factor(factor, low=0)
         self.value_range = tuple(sorted_pair(f"{self.label}: value_range", value_range))
 
-    def changed(self, images: Tensor) -> Tensor:
+    def change(self, images: Tensor) -> Tensor:
         """Return the images, some of them inverted."""
-        chance = self.drawn(images, self.factor)
-        is_inverted = _with_pixel_axes(self.drawn(images, (0.0, 1.0)) < chance)
+        chance = self.draw(images, self.factor)
+        is_inverted = _with_pixel_axes(self.draw(images, (0.0, 1.0)) < chance)
         return ops.where(is_inverted, float(self.value_range[1]) - images, images)
 
 
@@ -278,12 +278,12 @@ class RandomGrayscale(_RandomImages):
         **kwargs: Any,
     ) -> None:
         super().__init__(seed, data_format, **kwargs)
-        self.checked((factor, factor))
+        self.check_factor((factor, factor))
         self.factor = factor
 
-    def changed(self, images: Tensor) -> Tensor:
+    def change(self, images: Tensor) -> Tensor:
         """Return the images, some of them gray."""
-        is_gray = _with_pixel_axes(self.drawn(images, (0.0, 1.0)) < self.factor)
+        is_gray = _with_pixel_axes(self.draw(images, (0.0, 1.0)) < self.factor)
         return ops.where(is_gray, rgb_to_grayscale(images, "channels_last"), images)
 
     def get_config(self) -> dict[str, Any]:
@@ -317,14 +317,14 @@ class Solarization(_RandomImages):
         **kwargs: Any,
     ) -> None:
         super().__init__(seed, **kwargs)
-        self.addition_factor = self.checked(addition_factor, "addition_factor", 0)
-        self.threshold_factor = self.checked(threshold_factor, "threshold_factor", 0)
+        self.addition_factor = self.check_factor(addition_factor, "addition_factor", 0)
+        self.threshold_factor = self.check_factor(threshold_factor, "threshold_factor", 0)
         self.value_range = sorted_pair(f"{self.label}: value_range", value_range)
 
-    def changed(self, images: Tensor) -> Tensor:
+    def change(self, images: Tensor) -> Tensor:
         """Return the images with their bright pixels inverted."""
         added, threshold = (
-            _with_pixel_axes(self.drawn(images, (low, high * 255.0)))
+            _with_pixel_axes(self.draw(images, (low, high * 255.0)))
             for low, high in (self.addition_factor, self.threshold_factor)
         )
         pixels = K.clip(rescaled(images, self.value_range, (0, 255)) + added, 0.0, 255.0)
@@ -416,18 +416,18 @@ class RandomShear(_RandomImages):
         **kwargs: Any,
     ) -> None:
         super().__init__(seed, data_format, **kwargs)
-        self.x_factor = self.checked(x_factor, "x_factor")
-        self.y_factor = self.checked(y_factor, "y_factor")
+        self.x_factor = self.check_factor(x_factor, "x_factor")
+        self.y_factor = self.check_factor(y_factor, "y_factor")
         self.interpolation = one_of(
             f"{self.label}: interpolation", interpolation, INTERPOLATIONS[:2]
         )
         self.fill_mode = one_of(f"{self.label}: fill_mode", fill_mode, FILL_MODES)
         self.fill_value = fill_value
 
-    def changed(self, images: Tensor) -> Tensor:
+    def change(self, images: Tensor) -> Tensor:
         """Return the sheared images."""
-        is_back = self.drawn(images, (0.0, 1.0)) > 0.5
-        along_y, along_x = (self.drawn(images, f) for f in (self.y_factor, self.x_factor))
+        is_back = self.draw(images, (0.0, 1.0)) > 0.5
+        along_y, along_x = (self.draw(images, f) for f in (self.y_factor, self.x_factor))
         x, y = (ops.where(is_back, -factor, factor) for factor in (along_x, along_y))
         zero, one = K.zeros_like(x), K.ones_like(x)
         transform = K.concatenate([one, x, zero, y, one, zero, zero, zero], axis=1)
@@ -444,7 +444,7 @@ class _UntrainedImages(_RandomImages):
 
     kernel_size: tuple[int, ...]
 
-    def changed(self, images: Tensor) -> Tensor:
+    def change(self, images: Tensor) -> Tensor:
         """Return a tensor that cannot be computed, since training is not supported.
 
         Raises
@@ -456,7 +456,7 @@ class _UntrainedImages(_RandomImages):
             f"{self.label}: kerascope supports this layer in prediction only, where images pass "
             f"unchanged. Use training=False, or prepare the data with NumPy before fit."
         )
-        return refused(self, images, words)
+        return uncomputable(self, images, words)
 
     def check_sizes(self) -> None:
         """Check the arguments that are sizes, in whole pixels."""
@@ -470,7 +470,7 @@ class _UntrainedImages(_RandomImages):
 def _untrained(
     name: str, does: str, signature: Callable[..., None], ranges: Sequence[str] = ("factor",)
 ) -> type[_UntrainedImages]:
-    """Return a layer that refuses to act in training, with the constructor of Keras 3's layer.
+    """Return a layer that raises an error in training, with the constructor of Keras 3's layer.
 
     Parameters
     ----------
@@ -479,7 +479,7 @@ def _untrained(
     signature : callable
         A function with the arguments of the constructor.
     ranges : sequence of str
-        Arguments that are one number or a pair: see `_RandomImages.checked`.
+        Arguments that are one number or a pair: see `_RandomImages.check_factor`.
     """
     own = list(inspect.signature(signature).parameters.values())
     parameters = inspect.Signature([Parameter("self", Parameter.POSITIONAL_OR_KEYWORD), *own])
@@ -491,7 +491,7 @@ def _untrained(
         of_layer = given.pop("kwargs")
         _RandomImages.__init__(self, given.pop("seed"), given.pop("data_format"), **of_layer)
         for word, value in list(given.items())[1:]:
-            setattr(self, word, self.checked(value, word, 0) if word in ranges else value)
+            setattr(self, word, self.check_factor(value, word, 0) if word in ranges else value)
         self.check_sizes()
 
     construct.__name__, construct.__qualname__ = "__init__", f"{name}.__init__"
@@ -510,14 +510,14 @@ _DOCUMENTED = """{does}; supported in prediction only.
     Parameters
     ----------
     {listed}
-        As those of `keras.layers.{name}` of Keras 3; none counts in prediction.
+        As for `keras.layers.{name}` of Keras 3; they have no effect in prediction.
     **kwargs
         As for `Layer`.
 
     Raises
     ------
     NotYetError
-        It is asked to act, in training.
+        The layer is used in training.
     """
 
 _PIXELS = (0, 255)
@@ -544,7 +544,7 @@ RandomGaussianBlur = _untrained(
 )  # fmt: skip
 RandomPerspective = _untrained(
     "RandomPerspective",
-    "Shows images from other places",
+    "Changes the perspective of images",
     lambda factor=1.0, scale=1.0, interpolation="bilinear", fill_value=0.0, seed=None,
     data_format=None, **kwargs: None,
 )  # fmt: skip
@@ -570,6 +570,6 @@ AugMix = _untrained(
 # Keras 3.15 returns whole images in prediction, although it states the new size.
 RandomCrop = _untrained(
     "RandomCrop",
-    "Cuts a part out of the images of a batch, nothing in prediction",
+    "Cuts a part out of the images of a batch",
     lambda height, width, seed=None, data_format=None, **kwargs: None,
 )  # fmt: skip

@@ -54,7 +54,7 @@ def check_mode(layer: Layer, mode: Any, sparse: bool, expected: Sequence[str] = 
 
 
 def shape_of_encoded(shape: Shape, mode: str, depth: int, label: str) -> Shape:
-    """Return the output shape of `encoded` for categories of this shape."""
+    """Return the output shape of `encode` for categories of this shape."""
     if mode == "one_hot":
         return (*(shape[:-1] if len(shape) > 1 and shape[-1] == 1 else shape or (1,)), depth)
     if len(shape) > 2 and shape[-1] == 1:
@@ -65,7 +65,7 @@ def shape_of_encoded(shape: Shape, mode: str, depth: int, label: str) -> Shape:
     return (*shape[:-1], depth)
 
 
-def encoded(
+def encode(
     categories: Any, mode: str, depth: int, dtype: str, label: str, weights: Any = None
 ) -> Tensor:
     """Return a row of `depth` numbers for each category, or for all along the last axis together.
@@ -109,7 +109,7 @@ class CategoryEncoding(Layer):
     num_tokens : int
         Number of categories.
     output_mode : {"multi_hot", "one_hot", "count"}
-        How they are marked: see `encoded`.
+        How they are marked: see `encode`.
     sparse : bool
         An argument of Keras 3; only False is supported.
     **kwargs
@@ -138,7 +138,7 @@ class CategoryEncoding(Layer):
             if self.output_mode != "count":
                 raise ArgumentError(f"{self.label}: count_weights need output_mode='count'.")
             count_weights = K.cast(count_weights, self.dtype)
-        return encoded(
+        return encode(
             inputs, self.output_mode, self.num_tokens, self.dtype, self.label, count_weights
         )
 
@@ -218,17 +218,17 @@ class Discretization(Layer):
         """Return the index of the interval for each number, or the marked rows."""
         if self.bin_boundaries is None:
             raise ArgumentError(f"{self.label}: has no boundaries yet. Call adapt(data) first.")
-        places = digitize(inputs, np.asarray(self.bin_boundaries, "float32"))
+        indices = digitize(inputs, np.asarray(self.bin_boundaries, "float32"))
         if self.output_mode == "int":
-            return places
+            return indices
         depth = len(self.bin_boundaries) + 1
-        return encoded(places, self.output_mode, depth, self.dtype, self.label)
+        return encode(indices, self.output_mode, depth, self.dtype, self.label)
 
 
 # --- vocabularies ---------------------------------------------------------------------------------
 
 
-_encoded_array = on_anything(encoded)
+_encode_array = on_anything(encode)
 _LOOKUP_MODES = ("int", *MODES, "tf_idf")
 
 
@@ -302,7 +302,7 @@ class _Lookup(_OnArrays):
         """Return the tokens in an array, or raise DtypeError if they are of another type."""
         raise NotImplementedError(f"{type(self).__name__} must define _tokens_of(array).")
 
-    def _place_of_unknown(self, token: Any) -> int:
+    def _index_of_unknown(self, token: Any) -> int:
         return 0
 
     # --- the vocabulary ---------------------------------------------------------------------------
@@ -365,12 +365,12 @@ class _Lookup(_OnArrays):
 
     def _hold(self, tokens: list[Any], idf_weights: list[float] | None) -> None:
         self.vocabulary, self.idf_weights = tokens, idf_weights
-        self._places = {token: n for n, token in enumerate(self.get_vocabulary())}
+        self._indices = {token: n for n, token in enumerate(self.get_vocabulary())}
         has_mask = self.mask_token is not None
         self._first_unknown = int(has_mask and self.output_mode == "int")
         if has_mask:
-            self._places[self.mask_token] = self._first_unknown - 1  # not marked, or 0
-        self._places.pop(self.oov_token, None)
+            self._indices[self.mask_token] = self._first_unknown - 1  # not marked, or 0
+        self._indices.pop(self.oov_token, None)
 
     def adapt(self, data: Any, batch_size: int | None = None, steps: int | None = None) -> None:
         """Make the vocabulary from the tokens in data, the most frequent first.
@@ -415,9 +415,9 @@ class _Lookup(_OnArrays):
         if self.invert:
             tokens = np.array([*self.get_vocabulary(), self.oov_token])
             return tokens[np.where((inputs < 0) | (inputs >= len(tokens)), -1, inputs)]
-        return self.encoded(self.places(self._tokens_of(inputs)))
+        return self.encode(self.indices(self._tokens_of(inputs)))
 
-    def places(self, tokens: np.ndarray) -> np.ndarray:
+    def indices(self, tokens: np.ndarray) -> np.ndarray:
         """Return the number of each token.
 
         Raises
@@ -426,27 +426,27 @@ class _Lookup(_OnArrays):
             A token is not in the vocabulary, and unknown tokens have no index.
         """
         distinct, which = np.unique(tokens, return_inverse=True)
-        known, found = self._places, []
+        known, found = self._indices, []
         for token in distinct.tolist():
             if token not in known and not self.num_oov_indices:
                 raise ArgumentError(
                     f"{self.label}: {printable(str(token))!r} is not in the vocabulary, and "
                     f"num_oov_indices is 0."
                 )
-            unknown = self._first_unknown + self._place_of_unknown(token)
+            unknown = self._first_unknown + self._index_of_unknown(token)
             found.append(known.get(token, unknown))
         return np.array(found, "int64")[which].reshape(tokens.shape)
 
-    def encoded(self, places: np.ndarray) -> np.ndarray:
+    def encode(self, indices: np.ndarray) -> np.ndarray:
         """Return token numbers in the form of `output_mode`."""
         if self.output_mode == "int":
-            return places
+            return indices
         has_weights = self.output_mode == "tf_idf"
         depth = self.vocabulary_size()
         if self.pad_to_max_tokens and self.max_tokens is not None:
             depth = self.max_tokens
         mode, dtype = ("count", self.dtype) if has_weights else (self.output_mode, "int64")
-        rows = _encoded_array(places, mode, depth, dtype, self.label)
+        rows = _encode_array(indices, mode, depth, dtype, self.label)
         if not has_weights:
             return rows
         weights = np.zeros(depth, dtype)
@@ -575,7 +575,7 @@ class IntegerLookup(_Lookup):
         except (TypeError, ValueError):
             raise DtypeError(f"{self.label}: expected whole numbers, got {array.dtype}.") from None
 
-    def _place_of_unknown(self, token: Any) -> int:
+    def _index_of_unknown(self, token: Any) -> int:
         return int(token) % self.num_oov_indices
 
 
@@ -758,9 +758,9 @@ class TextVectorization(_OnArrays):
         width = self.output_sequence_length or (width if is_int else max(width, 1))
         rows = np.full((len(words), width), 0 if is_int else -1, "int64")
         lookup(np.array([""]))  # raises an error before there is a vocabulary
-        places = lookup.places(np.array([word for line in words for word in line], str))
+        indices = lookup.indices(np.array([word for line in words for word in line], str))
         starts = np.cumsum([0, *map(len, words)])
         for row, start, end in zip(rows, starts[:-1], starts[1:], strict=True):
-            found = places[start:end][:width]
+            found = indices[start:end][:width]
             row[: len(found)] = found
-        return lookup.encoded(rows if inputs.ndim else rows[0])
+        return lookup.encode(rows if inputs.ndim else rows[0])

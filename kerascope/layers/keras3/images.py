@@ -171,7 +171,7 @@ class CenterCrop(_OfSize):
 
 
 class _RandomImages(Layer):
-    """Base: a subclass changes a batch in `changed`, in training."""
+    """Base: a subclass changes a batch in `change`, in training."""
 
     factor_range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
 
@@ -184,7 +184,7 @@ class _RandomImages(Layer):
         self._draws = 0
         self.supports_masking = True
 
-    def checked(self, factor: Any, word: str = "factor", low: float | None = None) -> Any:
+    def check_factor(self, factor: Any, word: str = "factor", low: float | None = None) -> Any:
         """Return a factor: a pair (low, high), or a number for (-number, number).
 
         Raises
@@ -204,7 +204,7 @@ class _RandomImages(Layer):
             )
         return (min(pair), max(pair))
 
-    def drawn(self, images: Tensor, pair: Sequence[float]) -> Tensor:
+    def draw(self, images: Tensor, pair: Sequence[float]) -> Tensor:
         """Draw a number between two others for each image, of shape (batch, 1).
 
         With a seed, each call on arrays draws other numbers, in an order that the seed determines.
@@ -214,9 +214,9 @@ class _RandomImages(Layer):
         low, high = pair
         return K.random_uniform((ops.shape(images)[0], 1), low, high, images.dtype, seed)
 
-    def changed(self, images: Tensor) -> Tensor:
+    def change(self, images: Tensor) -> Tensor:
         """Return a batch with channels last, changed as in training."""
-        raise NotImplementedError(f"{type(self).__name__} must define changed(images).")
+        raise NotImplementedError(f"{type(self).__name__} must define change(images).")
 
     def call(self, inputs: Tensor, training: Training = None) -> Tensor:
         """Return the images; in training, changed at random."""
@@ -226,7 +226,7 @@ class _RandomImages(Layer):
             self._draws = 0  # so that a model made again draws the same numbers
         inputs = K.cast(inputs, self.dtype)
         images, back = channels_last(inputs, self.data_format, self.label)
-        return K.in_train_phase(lambda: back(self.changed(images)), inputs, training)
+        return K.in_train_phase(lambda: back(self.change(images)), inputs, training)
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
         """Return the input's shape."""
@@ -268,11 +268,11 @@ class RandomFlip(_RandomImages):
         modes = ("horizontal_and_vertical", "horizontal", "vertical")
         self.mode = one_of(f"{self.label}: mode", mode, modes)
 
-    def changed(self, images: Tensor) -> Tensor:
+    def change(self, images: Tensor) -> Tensor:
         """Return the images, some of them flipped."""
         for word, axis in (("horizontal", 2), ("vertical", 1)):
             if word in self.mode:
-                is_kept = _with_pixel_axes(self.drawn(images, (0.0, 1.0))) < 0.5
+                is_kept = _with_pixel_axes(self.draw(images, (0.0, 1.0))) < 0.5
                 images = ops.where(is_kept, images, K.reverse(images, axis))
         return images
 
@@ -296,13 +296,13 @@ class RandomBrightness(_RandomImages):
         self, factor: Factor, value_range: Any = (0, 255), seed: int | None = None, **kwargs: Any
     ) -> None:
         super().__init__(seed, **kwargs)
-        self.factor = self.checked(factor)
+        self.factor = self.check_factor(factor)
         self.value_range = list(value_range)
 
-    def changed(self, images: Tensor) -> Tensor:
+    def change(self, images: Tensor) -> Tensor:
         """Return the images with a number added to each image."""
         low, high = self.value_range
-        added = _with_pixel_axes(self.drawn(images, self.factor)) * float(high - low)
+        added = _with_pixel_axes(self.draw(images, self.factor)) * float(high - low)
         return K.clip(images + added, low, high)
 
 
@@ -327,13 +327,13 @@ class RandomContrast(_RandomImages):
         self, factor: Factor, value_range: Any = (0, 255), seed: int | None = None, **kwargs: Any
     ) -> None:
         super().__init__(seed, **kwargs)
-        self.factor = self.checked(factor, low=0)
+        self.factor = self.check_factor(factor, low=0)
         self.value_range = tuple(value_range)
 
-    def changed(self, images: Tensor) -> Tensor:
+    def change(self, images: Tensor) -> Tensor:
         """Return the images, each with another contrast."""
         less, more = self.factor
-        contrast = _with_pixel_axes(self.drawn(images, (1.0 - less, 1.0 + more)))
+        contrast = _with_pixel_axes(self.draw(images, (1.0 - less, 1.0 + more)))
         mean = K.mean(images, axis=[1, 2], keepdims=True)
         return K.clip((images - mean) * contrast + mean, *self.value_range)
 
@@ -356,15 +356,15 @@ class _Moved(_RandomImages):
         self.interpolation = one_of(f"{self.label}: interpolation", interpolation, known)
         self.fill_value = fill_value
 
-    def places(self, images: Tensor) -> list[Any]:
+    def coefficients(self, images: Tensor) -> list[Any]:
         """Return a, b, c, d, e, f: (x, y) is read at (a x + b y + c, d x + e y + f)."""
-        raise NotImplementedError(f"{type(self).__name__} must define places(images).")
+        raise NotImplementedError(f"{type(self).__name__} must define coefficients(images).")
 
-    def changed(self, images: Tensor) -> Tensor:
+    def change(self, images: Tensor) -> Tensor:
         """Return the images, read at other positions."""
         height, width = ops.shape(images)[1:3]
         x, y = ((K.cast(size, images.dtype) - 1.0) * 0.5 for size in (width, height))
-        a, b, c, d, e, f = self.places(images)
+        a, b, c, d, e, f = self.coefficients(images)
         zero = K.zeros_like(images[:, 0, 0, :1])
         numbers = [a, b, x - a * x - b * y + c, d, e, y - d * x - e * y + f, 0.0, 0.0]
         transform = K.concatenate([zero + number for number in numbers], axis=1)
@@ -410,11 +410,11 @@ class RandomRotation(_Moved):
         **kwargs: Any,
     ) -> None:
         super().__init__(fill_mode, interpolation, seed, fill_value, data_format, **kwargs)
-        self.factor = self.checked(factor)
+        self.factor = self.check_factor(factor)
 
-    def places(self, images: Tensor) -> list[Any]:
+    def coefficients(self, images: Tensor) -> list[Any]:
         """Return the coefficients of a rotation."""
-        angle = self.drawn(images, self.factor) * (2.0 * math.pi)
+        angle = self.draw(images, self.factor) * (2.0 * math.pi)
         cosine, sine = K.cos(angle), K.sin(angle)
         return [cosine, -sine, 0.0, sine, cosine, 0.0]
 
@@ -436,9 +436,9 @@ class _MovedByTwo(_Moved):
         super().__init__(fill_mode, interpolation, seed, fill_value, data_format, **kwargs)
         self.height_factor: Any = height_factor
         self.width_factor: Any = width_factor
-        self._rows = self.checked(height_factor, "height_factor")
+        self._rows = self.check_factor(height_factor, "height_factor")
         columns = height_factor if width_factor is None else width_factor
-        self._columns = self.checked(columns, "width_factor")
+        self._columns = self.check_factor(columns, "width_factor")
 
 
 class RandomZoom(_MovedByTwo):
@@ -456,11 +456,11 @@ class RandomZoom(_MovedByTwo):
         As for `Layer`.
     """
 
-    def places(self, images: Tensor) -> list[Any]:
+    def coefficients(self, images: Tensor) -> list[Any]:
         """Return the coefficients of a zoom."""
-        rows = 1.0 + self.drawn(images, self._rows)
+        rows = 1.0 + self.draw(images, self._rows)
         same = self.width_factor is None
-        columns = rows if same else 1.0 + self.drawn(images, self._columns)
+        columns = rows if same else 1.0 + self.draw(images, self._columns)
         return [columns, 0.0, 0.0, 0.0, rows, 0.0]
 
 
@@ -477,11 +477,11 @@ class RandomTranslation(_MovedByTwo):
         As for `Layer`.
     """
 
-    def places(self, images: Tensor) -> list[Any]:
+    def coefficients(self, images: Tensor) -> list[Any]:
         """Return the coefficients of a shift."""
         height, width = (K.cast(size, images.dtype) for size in ops.shape(images)[1:3])
-        down = self.drawn(images, self._rows) * height
-        right = self.drawn(images, self._columns) * width
+        down = self.draw(images, self._rows) * height
+        right = self.draw(images, self._columns) * width
         return [1.0, 0.0, -right, 0.0, 1.0, -down]
 
 

@@ -30,7 +30,7 @@ from kerascope.layers.attention import MultiHeadAttention
 from kerascope.layers.convolutional_recurrent import ConvLSTM2D, ConvLSTM2DCell
 from kerascope.layers.embeddings import Embedding
 from kerascope.layers.inner_layers import build_inside, without_history
-from kerascope.layers.opaque import refused
+from kerascope.layers.opaque import uncomputable
 from kerascope.layers.wrappers import Wrapper
 
 __all__ = [
@@ -445,8 +445,8 @@ class SpectralNormalization(Wrapper):
         )
         keywords = {"training": training} if accepts(self.layer.call, "training") else {}
         outputs = self.layer(without_history(inputs), **keywords)
-        found: Tensor = K.in_train_phase(lambda: refused(self, outputs, words), outputs, training)
-        return found
+        y: Tensor = K.in_train_phase(lambda: uncomputable(self, outputs, words), outputs, training)
+        return y
 
 
 class Pipeline(Layer):
@@ -570,7 +570,7 @@ class ConvLSTM1D(ConvLSTM2D):
 
     _cell_class = _ConvLSTM1DCell
     kernel_axes = 1
-    axes = ("batch", "time", "places", "channels")
+    axes = ("batch", "time", "positions", "channels")
     __init__ = _of_other_axes(ConvLSTM2D.__init__)
 
 
@@ -625,7 +625,7 @@ class _AdaptivePooling(Layer):
 def _adaptive(word: str, function: Callable[..., Tensor], axes: int) -> Any:
     """Return one of the classes of adaptive pooling."""
     name = f"Adaptive{word}Pooling{axes}D"
-    doc = f"""The {word.lower()} of each of a fixed number of windows, along {axes} axes of places.
+    doc = f"""The {word.lower()} of each of a fixed number of windows, along {axes} spatial axes.
 
     Parameters
     ----------
