@@ -33,7 +33,7 @@ def dialect_3(monkeypatch):
 
 
 def initial_state_and_mask(library):
-    """Keras ignores a mask of time steps in a recurrent layer with an initial state."""
+    """A mask of time steps does not reach a recurrent layer that has an initial state."""
     tokens, state = library.Input((5,), dtype="int32"), library.Input((1,))
     rows = library.layers.Embedding(7, 1, mask_zero=True, embeddings_initializer="ones")(tokens)
     ones = {"kernel_initializer": "ones", "recurrent_initializer": "ones", "activation": "linear"}
@@ -43,7 +43,7 @@ def initial_state_and_mask(library):
 
 
 def generator_for_two_epochs(library):
-    """Keras reads its first two batches again in each further epoch."""
+    """After a generator has ended, each further epoch reads its first two batches again."""
     model = library.Sequential([library.layers.Dense(1, kernel_initializer="zeros")])
     model.compile(optimizer="sgd", loss="mse")
     batches = ((np.full((2, 1), n + 1.0), np.ones((2, 1))) for n in range(4))
@@ -52,7 +52,7 @@ def generator_for_two_epochs(library):
 
 
 def penalty_of_two_calls(library):
-    """Keras adds the activity penalty of only the last call of a layer in training."""
+    """In training only the last call of a layer has its activity penalty."""
     layer = library.layers.Dense(1, kernel_initializer="ones", activity_regularizer="l1")
     one, two = library.Input((1,)), library.Input((1,))
     model = library.Model([one, two], [layer(one), layer(two)])
@@ -62,7 +62,7 @@ def penalty_of_two_calls(library):
 
 
 def phase_of_a_call(library):
-    """Keras replaces an explicit `training=True` of a symbolic call when the model predicts."""
+    """`training=True` that a call on a symbol was given is replaced when the model predicts."""
     inputs = library.Input((1,))
     norm = library.layers.BatchNormalization(epsilon=0.0)
     model = library.Model(inputs, norm(inputs, training=True))
@@ -91,13 +91,13 @@ def test_a_generator_is_read_once():
 
 def test_the_page_says_each_of_them():
     text = " ".join(PAGE.read_text(encoding="utf-8").split())
-    for case in (
-        initial_state_and_mask,
-        generator_for_two_epochs,
-        penalty_of_two_calls,
-        phase_of_a_call,
+    for sentence in (
+        "Keras ignores a mask of time steps in a recurrent layer with an initial state.",
+        "Keras reads its first two batches again in each further epoch.",
+        "Keras adds the activity penalty of only the last call of a layer in training.",
+        "Keras replaces an explicit `training=True` of a symbolic call when the model predicts.",
     ):
-        assert case.__doc__ in text
+        assert sentence in text
 
 
 def saved(library, path):
