@@ -120,8 +120,8 @@ def _outcome(exercise: Exercise, outcome: Outcome, path: Path, language: str) ->
     verdict, message = outcome.verdict.text.within(language), outcome.message.within(language)
     lines.append(f"{verdict}  {message}".rstrip())
     if outcome.verdict is Verdict.PASS:
-        demands = Text(f"({outcome.checks} demands met)", f"（满足 {outcome.checks} 项要求）")
-        lines[-1] += f"  {demands.within(language)}"
+        met = Text(f"({outcome.checks} requirements met)", f"（满足 {outcome.checks} 项要求）")
+        lines[-1] += f"  {met.within(language)}"
         lines.append(seen(exercise).within(language))
     return "\n".join(lines)
 

@@ -107,13 +107,13 @@ class Student:
             hint = did_you_mean(name, own).strip()
             raise Unmet(
                 Text(
-                    en=f"expected a name {name} in your file, there is none. {hint}".strip(),
+                    en=f"expected your file to define {name}, it does not. {hint}".strip(),
                     zh=f"你的文件里应有 {name}，但没有找到。{hint}".strip(),
                 )
             )
         self.require(
             names[name] is not Ellipsis,
-            en=f"expected {name} to hold your answer, it still holds `...`",
+            en=f"expected {name} to be your answer, it is still `...`",
             zh=f"{name} 应填入你的答案，现在仍是 `...`",
         )
         return names[name]
@@ -175,7 +175,7 @@ class Student:
             except Exception as error:
                 raise self.failure(error, f"{name}(...)") from error
             self._hint = why_none(name) if answer is None and output.has_printed else NOTHING
-            self._demand_untouched(name, [change for look in before if (change := look())])
+            self._require_unchanged(name, [change for look in before if (change := look())])
             self.require(
                 answer is not Ellipsis,
                 en=f"expected {name}(...) to return your answer, it still returns `...`",
@@ -185,13 +185,13 @@ class Student:
 
         return asked
 
-    def _demand_untouched(self, name: str, changed: list[tuple[Any, Any]]) -> None:
+    def _require_unchanged(self, name: str, changed: list[tuple[Any, Any]]) -> None:
         """Require that no argument of a call changed; `changed` has pairs of old and new values."""
         for was, is_now in changed:
             before, after, at = first_change(was, is_now)
             raise Unmet(
                 Text(
-                    en=f"expected {name}(...) to leave what it is given as it is, yours has "
+                    en=f"expected {name}(...) not to change its arguments, yours has "
                     f"changed {shown(before)}{at.en} into {shown(after)}; make a copy first",
                     zh=f"{name}(...) 不应改动交给它的东西，你的把 {shown(before, 'zh')}{at.zh} "
                     f"改成了 {shown(after, 'zh')}；请先复制一份",
@@ -214,10 +214,10 @@ class Student:
         Unmet
             The condition is false.
         """
-        self._demand(is_met, en=en, zh=zh)
+        self._raise_unless(is_met, en=en, zh=zh)
         self.met += 1
 
-    def _demand(self, is_met: bool, *, en: str, zh: str) -> None:
+    def _raise_unless(self, is_met: bool, *, en: str, zh: str) -> None:
         """Require something too obvious to be counted, such as the right type."""
         if not is_met:
             raise Unmet(Text(en + self._hint.en, zh + self._hint.zh))
@@ -228,7 +228,7 @@ class Student:
         A float does not count as an int: 3.0 cannot be an index or a number of iterations.
         """
         en, zh = both(what)
-        self._demand(
+        self._raise_unless(
             not is_whole_number_as_float(found, expected),
             en=f"expected {en} to be the int {shown(expected)}, yours is the float {found!s}",
             zh=f"{spaced(zh)}应为整数（int）{shown(expected, 'zh')}，"
@@ -283,16 +283,16 @@ class Student:
         is_tensor = isinstance(found, Tensor)
         advice = Text(": put it into a list, [tensor]", "：请把它放进列表，[tensor]")
         if number is not None and number > 1:
-            advice = Text(f": a list of {number} is due", f"：应是 {number} 项的列表")
+            advice = Text(f": a list of {number} is needed", f"：应是 {number} 项的列表")
         en_advice, zh_advice = advice if is_tensor else NOTHING
-        self._demand(
+        self._raise_unless(
             isinstance(found, (list, tuple)),
             en=f"expected {en} to be a list, yours is {shown(found)}{en_advice}",
             zh=f"{spaced(zh)}应是列表，你的是 {shown(found, 'zh')}{zh_advice}",
         )
-        self._demand(
+        self._raise_unless(
             number is None or len(found) == number,
-            en=f"expected {en} to hold {number}, yours holds {len(found)}",
+            en=f"expected {en} to have {number} items, yours has {len(found)}",
             zh=f"{spaced(zh)}应有 {number} 项，你的有 {len(found)} 项",
         )
         return list(found)
@@ -301,7 +301,7 @@ class Student:
         """Require that a value is a list of pairs (variable, new value), and return it."""
         entries = self.listed(what, found, number)
         for place, entry in enumerate(entries):
-            self._demand(
+            self._raise_unless(
                 isinstance(entry, (list, tuple)) and len(entry) == 2,
                 en=f"expected {what}[{place}] to be a pair (variable, new value), yours is "
                 f"{shown(entry)}: a new value alone does not say which variable it is for",
@@ -347,7 +347,7 @@ class Student:
         word = "".join(called[:1])
         self.require(
             not called,
-            en=f"expected {name} to do the work itself, yours leaves it to {word}",
+            en=f"expected {name} to do the work itself, yours calls {word}",
             zh=f"{name} 应自己完成，你的把它交给了 {word}",
         )
 
@@ -369,7 +369,7 @@ class Student:
         wanted = shown(expected[at]) if at < len(expected) else ""
         self.require(
             place is None,
-            en=f"{en}: expected number {at + 1} to be {wanted or 'none, all were done'}, "
+            en=f"{en}: expected number {at + 1} to be {wanted or 'none (all are done)'}, "
             + (f"yours is {yours}" if yours else "yours has none"),
             zh=f"{zh}：第 {at + 1} 个应为 {wanted or '无（已全部完成）'}，"
             + (f"你的是 {yours}" if yours else "你的没有"),
@@ -442,7 +442,7 @@ Check = Callable[[Student], None]
 _MARK = "_is_a_check_of_an_exercise"
 
 NOTHING_CHECKED = Text(
-    en="the checker made no demand, so nothing is shown; please tell your teacher",
+    en="the checker checks nothing, so this is not a PASS; please tell your teacher",
     zh="检查程序没有检查任何内容，不能算通过；请告诉老师",
 )
 

@@ -88,7 +88,7 @@ def test_what_is_met_is_counted(student):
         (
             "order",
             ("calls", ["a", "b"], ["a"]),
-            "calls: expected number 2 to be none, all were done, yours is 'b'",
+            "calls: expected number 2 to be none (all are done), yours is 'b'",
             "calls：第 2 个应为 无（已全部完成），你的是 'b'",
         ),
     ],
@@ -241,9 +241,7 @@ def test_who_changes_what_he_was_given_is_told_so(student, change, argument):
     source = f"def f(y, x):\n    {change}\n    return 1"
     before = argument.copy()
     message = said(asked, student, source, 0, argument)
-    assert message.startswith(
-        "expected f(...) to leave what it is given as it is, yours has changed"
-    )
+    assert message.startswith("expected f(...) not to change its arguments, yours has changed")
     assert asked(student, source, 0, before, changes=(1,)) == 1
 
 
@@ -262,7 +260,7 @@ def test_a_tensor_is_no_list(student):
     )
     assert said(student.order, "f(x)", y, [1]) == said(student.listed, "f(x)", y)
     assert said(student.listed, "f(x)", "ab") == "expected f(x) to be a list, yours is 'ab'"
-    assert said(student.listed, "f(x)", [1], 2) == "expected f(x) to hold 2, yours holds 1"
+    assert said(student.listed, "f(x)", [1], 2) == "expected f(x) to have 2 items, yours has 1"
     assert student.listed("f(x)", (y,), 1) == [y]
 
 
@@ -331,11 +329,11 @@ def by_model(x): return type("Own", (Model,), {})()
     with student.without("f", K_function=K.function, Model=Model.__init__):
         student.function("by_eval")(x)
     look = student.without("f", K_is_tensor=K.eval)
-    with pytest.raises(Unmet, match="yours leaves it to K.is_tensor$"), look:
+    with pytest.raises(Unmet, match="yours calls K.is_tensor$"), look:
         student.function("by_eval")(x)
     for name, word in (("by_function", "K.function"), ("by_model", "Model")):
         look = student.without("f", K_function=K.function, Model=Model.__init__)
-        with pytest.raises(Unmet, match=f"yours leaves it to {word}"), look:
+        with pytest.raises(Unmet, match=f"yours calls {word}"), look:
             student.function(name)(x)
 
 

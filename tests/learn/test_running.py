@@ -88,10 +88,10 @@ def test_a_file_that_is_not_there_is_not_attempted(exercise, tmp_path):
         ("import os\nos._exit(0)\n", None, "the process ended (code 0)", "进程就结束了"),
         ("\n1 / 0\n", 2, "your file stopped at line 2 with ZeroDivisionError", "第 2 行"),
         ("input()\n", 1, "so leave out input()", "请去掉 input()"),
-        ("", None, "expected a name double in your file, there is none", "没有找到"),
+        ("", None, "expected your file to define double, it does not", "没有找到"),
         ("doubel = 1\n", None, "Did you mean 'doubel'?", "Did you mean"),
         ("double = 5\n", None, "expected double to be a function, yours is 5", "应是一个函数"),
-        ("double = ...\n", None, "it still holds `...`", "仍是"),
+        ("double = ...\n", None, "it is still `...`", "仍是"),
         ("def double(x):\n    return x.y\n", 2, "double(...) stopped at line 2 with Attrib", "2"),
         ("def double(x):\n    return None\n", None, "to be 4, yours is None", "你的是 None"),
         ("def double(x):\n    return True\n", None, "to be 4, yours is True", "你的是 True"),
@@ -188,7 +188,7 @@ def test_a_checker_that_demands_nothing_lets_nobody_pass(tmp_path):
     empty = made(tmp_path, "from kerascope.learn import check\n@check\ndef f(student):\n    pass\n")
     outcome = checked(empty, tmp_path, GOOD)
     assert (outcome.verdict, outcome.checks) == (Verdict.FAIL, 0)
-    assert outcome.message.en.startswith("the checker made no demand")
+    assert outcome.message.en.startswith("the checker checks nothing")
 
 
 def test_places_that_are_left_are_named_in_a_failure(exercise, tmp_path):

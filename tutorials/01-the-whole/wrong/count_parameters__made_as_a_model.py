@@ -1,6 +1,6 @@
 """A model is made and asked.
 
-en: expected parameters to do the work itself, yours leaves it to Layer
+en: expected parameters to do the work itself, yours calls Layer
 zh: parameters 应自己完成，你的把它交给了 Layer
 """
 

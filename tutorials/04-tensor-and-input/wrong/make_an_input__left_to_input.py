@@ -1,6 +1,6 @@
 """Input itself is called.
 
-en: expected make_input to do the work itself, yours leaves it to Input
+en: expected make_input to do the work itself, yours calls Input
 zh: make_input 应自己完成，你的把它交给了 Input
 """
 

@@ -1,6 +1,6 @@
 """evaluate makes the function, not you.
 
-en: expected loss_of to do the work itself, yours leaves it to model.evaluate
+en: expected loss_of to do the work itself, yours calls model.evaluate
 zh: loss_of 应自己完成，你的把它交给了 model.evaluate
 """
 

@@ -1,6 +1,6 @@
 """test_on_batch makes the function, not you.
 
-en: expected loss_of to do the work itself, yours leaves it to model.test_on_batch
+en: expected loss_of to do the work itself, yours calls model.test_on_batch
 zh: loss_of 应自己完成，你的把它交给了 model.test_on_batch
 """
 

@@ -1,6 +1,6 @@
 """The gradient is left to K.gradients.
 
-en: expected grad to do the work itself, yours leaves it to K.gradients
+en: expected grad to do the work itself, yours calls K.gradients
 zh: grad 应自己完成，你的把它交给了 K.gradients
 """
 

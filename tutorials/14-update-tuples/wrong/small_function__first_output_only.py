@@ -1,6 +1,6 @@
 """Of the outputs the first one is computed.
 
-en: expected f() to hold 3, yours holds 1
+en: expected f() to have 3 items, yours has 1
 zh: f() 应有 3 项，你的有 1 项
 """
 

@@ -1,6 +1,6 @@
 """The work is left to K.function.
 
-en: expected SmallFunction to do the work itself, yours leaves it to K.function
+en: expected SmallFunction to do the work itself, yours calls K.function
 zh: SmallFunction 应自己完成，你的把它交给了 K.function
 """
 

@@ -1,6 +1,6 @@
 """The model is made to find out.
 
-en: expected kind_of to do the work itself, yours leaves it to Model
+en: expected kind_of to do the work itself, yours calls Model
 zh: kind_of 应自己完成，你的把它交给了 Model
 """
 
