@@ -193,10 +193,10 @@ def test_a_softmax_heeds_the_mask_that_it_is_given_in_every_dialect(dialect):
         x, keep = Input((3,)), Input((3,), dtype="bool")
         model = Model([x, keep], layers.Softmax()(x, mask=keep))
         with pytest.raises(
-            ShapeError, match=r"mask of shape \(None, 2\).*expected their last axes"
+            ShapeError, match=r"expected a mask with the last axes.*got shape \(None, 2\)"
         ):
             layers.Softmax()(x, mask=Input((2,)))
-        with pytest.raises(ShapeError, match=r"mask of shape \(None, 3, 3\)"):
+        with pytest.raises(ShapeError, match=r"a mask with the last axes .*got shape \(None, 3, 3\)"):
             layers.Softmax()(x, mask=Input((3, 3)))
     finally:
         config.dialect = "2.2"
