@@ -1,4 +1,4 @@
-"""The core layers: Dense, Activation, Masking, Dropout, Reshape and their kin, Lambda.
+"""The core layers: Dense, Activation, Masking, Dropout, Reshape, Lambda and others.
 
 Most are a few lines of `K` functions: `build` makes the weights, `call` is the formula. Read
 `Dense` first. Dropout is the reason why a model has two phases: it acts in training and is the

@@ -709,7 +709,7 @@ class TextVectorization(_OnArrays):
         return self._lookup_layer.vocabulary_size()
 
     def set_vocabulary(self, vocabulary: Any, idf_weights: Any = None) -> None:
-        """Take a list of words or the path of a file; see `StringLookup`."""
+        """Set the vocabulary to a list of words or to those in a file; see `StringLookup`."""
         self._lookup_layer.set_vocabulary(vocabulary, idf_weights)
 
     def adapt(self, data: Any, batch_size: int | None = None, steps: int | None = None) -> None:

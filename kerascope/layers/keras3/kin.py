@@ -376,7 +376,7 @@ class ReversibleEmbedding(Embedding):
         return {**super().get_config(), "activity_regularizer": written}
 
 
-# --- layers that hold others ----------------------------------------------------------------------
+# --- layers that contain others -------------------------------------------------------------------
 
 
 class SpectralNormalization(Wrapper):
