@@ -51,7 +51,7 @@ def without_warnings(student, what, function, *arguments):
     first = old[0] if old else ""
     student.require(
         not old,
-        en=f"expected {what} to say everything in today's words, kerascope warned: {first}",
+        en=f"expected {what} to use only today's names, kerascope warned: {first}",
         zh=f"{what} 应全部使用今天的名字，但 kerascope 给出了警告：{first}",
     )
     return answer
@@ -85,7 +85,7 @@ def the_layers(student):
         nothing_more(student, layer, number)
     others = [layer for layer in model.layers if not isinstance(layer, (Dense, InputLayer))]
     names = [type(layer).__name__ for layer in others]
-    what = Text("the layers beside the three Dense layers", "三个 Dense 层以外的层")
+    what = Text("the layers other than the three Dense layers", "三个 Dense 层以外的层")
     student.same(what, names, [])
     student.same(Text("the input's shape", "输入的形状"), tuple(model.input_shape), (None, 20))
     student.same(Text("the loss", "损失函数"), model.loss, "binary_crossentropy")
@@ -143,7 +143,7 @@ def the_training(student):
     )
     student.require(
         not any(map(np.array_equal, before, model.get_weights())),
-        en="expected train(model, x, y) to fit the model that it is given, its weights have not moved",
+        en="expected train(model, x, y) to fit the model that it gets, its weights have not changed",
         zh="train(model, x, y) 应训练交给它的模型，但它的权重没有变",
     )
     student.same(Text("the number of epochs", "训练的轮数"), len(history.epoch), 2)

@@ -36,7 +36,7 @@ class Hidden:
         return Hidden(numbers_of(other) - self._numbers)
 
     def __array__(self, dtype=None, copy=None):
-        raise TypeError("only the small engine can read its tensors; use the K that came")
+        raise TypeError("only the small engine can read its tensors; use the argument K")
 
     def __repr__(self):
         return f"a tensor of the small engine {self._numbers.shape}"

@@ -1,7 +1,7 @@
 """The backend that came is not used: another one is imported.
 
-en: dense_relu(...) stopped at line 11 with TypeError: only the small engine can read its tensors; use the K that came
-zh: dense_relu(...) 中途出错（第 11 行）：TypeError: only the small engine can read its tensors; use the K that came
+en: dense_relu(...) stopped at line 11 with TypeError: only the small engine can read its tensors; use the argument K
+zh: dense_relu(...) 中途出错（第 11 行）：TypeError: only the small engine can read its tensors; use the argument K
 """
 
 from keras import backend

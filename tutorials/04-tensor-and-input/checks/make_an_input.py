@@ -18,7 +18,7 @@ def the_tensor(student):
     student.same(Text("the tensor's shape", "张量的形状"), tuple(tensor.shape), (None, 784))
     student.require(
         tensor._keras_history is not None,
-        en="expected the tensor to have a _keras_history, yours has none: no layer stands behind it",
+        en="expected the tensor to have a _keras_history, yours has none: no layer made it",
         zh="张量应有 _keras_history，你的没有：它背后没有层",
     )
 

@@ -1,6 +1,6 @@
 """A placeholder with no layer behind it.
 
-en: expected the tensor to have a _keras_history, yours has none: no layer stands behind it
+en: expected the tensor to have a _keras_history, yours has none: no layer made it
 zh: 张量应有 _keras_history，你的没有：它背后没有层
 """
 

@@ -20,7 +20,7 @@ def built_by_the_first_call(student):
     student.same(Text("built after a call", "调用之后的 built"), layer.built, True)
     student.same(
         AFTER_ONE, len(layer.weights), 2,
-        Text("only add_weight enters a weight in the layer's books", "只有 add_weight 会登记权重"),
+        Text("only add_weight registers a weight with the layer", "只有 add_weight 会登记权重"),
     )  # fmt: skip
     first = list(layer.weights)
     layer(Input(shape=(3,)))

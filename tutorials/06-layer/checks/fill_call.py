@@ -14,7 +14,7 @@ def recording_layer(student, passes_through=False, gives=None):
         def build(self, input_shape):
             student.require(
                 not K.is_tensor(input_shape),
-                en="expected build to be given a shape, yours gives it a tensor",
+                en="expected build to get a shape, yours passes it a tensor",
                 zh="交给 build 的应是形状，你交的是张量",
             )
             told.append(f"build {tuple(input_shape)}")
@@ -42,7 +42,7 @@ def one_build_for_two_calls(student):
     student.close("layer(x)", K.eval(first), [3.0, 6.0])
     student.require(
         first.owner.op.name != "identity",
-        en="expected an output that `call` has made to be handed back as it is, yours is a copy",
+        en="expected an output that `call` has made to be returned unchanged, yours is a copy",
         zh="`call` 新算出的输出应原样交还，你返回的是它的复制",
     )
     second = layer(K.variable([5.0, 5.0]))
@@ -73,7 +73,7 @@ def a_build_that_fails(student):
         False,
     )
     layer(K.variable([1.0, 2.0]))
-    what = Text("what the call after a failed build did", "build 失败之后的那次调用所做的事")
+    what = Text("the steps of the call after a failed build", "build 失败之后的那次调用所做的事")
     student.order(what, told, ["build (2,)", "call"])
 
 
@@ -108,7 +108,7 @@ def an_unchanged_output_is_copied(student):
     named = K.variable([1.0, 2.0], name="x")
     student.require(
         recording_layer(student, gives=named)[0](x) is named,
-        en="expected an output that is another tensor to be handed back as it is, whatever its "
+        en="expected an output that is another tensor to be returned unchanged, whatever its "
         "name; yours is a copy",
         zh="输出是另一个张量时，无论叫什么名字都应原样交还，你返回的是它的复制",
     )
@@ -116,8 +116,8 @@ def an_unchanged_output_is_copied(student):
     layer(named)
     student.require(
         layer(x) is named,
-        en="expected an output that an earlier call was given to be handed back as it is, yours is "
-        "a copy: only the inputs of this call count",
+        en="expected an output that was an input of an earlier call to be returned unchanged, yours "
+        "is a copy: only the inputs of this call count",
         zh="输出是先前某次调用的输入时，也应原样交还，你返回的是它的复制：只看这一次的输入",
     )
     layer, _ = recording_layer(student, passes_through=True)

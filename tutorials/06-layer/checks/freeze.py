@@ -56,7 +56,7 @@ def what_was_predicted(student):
 def the_proof(student):
     model = compiled_model()
     before = model.get_weights()
-    student.same(Text("what moves in a new model", "新模型中变动的权重"),
+    student.same(Text("the weights that move in a new model", "新模型中变动的权重"),
                  moved(student, model), FIRST + SECOND)  # fmt: skip
     student.require(
         all(map(np.array_equal, before, model.get_weights())),
@@ -64,7 +64,7 @@ def the_proof(student):
         zh="weights_that_move 之后模型里的数应恢复原样，你的没有",
     )
     model.get_layer("first").trainable = False
-    student.same(Text("what moves before a new compile", "重新编译之前变动的权重"),
+    student.same(Text("the weights that move before a new compile", "重新编译之前变动的权重"),
                  moved(student, model), FIRST + SECOND)  # fmt: skip
 
 
@@ -72,13 +72,15 @@ def the_proof(student):
 def however_little_moves(student):
     """A column of zeros; slopes whose sum is 0; steps that are tiny."""
     half = np.array([[1.0, 0.0]])
-    what = Text("what moves where the second feature is 0", "第二个特征为 0 时变动的权重")
+    what = Text(
+        "the weights that move where the second feature is 0", "第二个特征为 0 时变动的权重"
+    )
     student.same(what, moved(student, compiled_model(), half, [[0.0]]), FIRST + SECOND)
-    what = Text("what moves by slopes whose sum is 0", "梯度之和为 0 时变动的权重")
+    what = Text("the weights that move by slopes whose sum is 0", "梯度之和为 0 时变动的权重")
     opposite = np.array([[1.0, -1.0]])
     expected = [*FIRST, "second/bias"]  # the hidden units are 0
     student.same(what, moved(student, compiled_model(), opposite, [[1.0]]), expected)
-    what = Text("what moves at a rate of 2 ** -22", "学习率为 2 ** -22 时变动的权重")
+    what = Text("the weights that move at a rate of 2 ** -22", "学习率为 2 ** -22 时变动的权重")
     slow = compiled_model(SGD(lr=2.0**-22))
     student.same(what, moved(student, slow, half, [[0.0]]), FIRST + SECOND)
 
@@ -93,7 +95,10 @@ def optimizer_and_loss_are_kept(student):
     for name, value in before.items():
         what = Text(f"the optimizer's {name} after freeze(...)", f"freeze(...) 之后优化器的 {name}")
         student.same(what, after.get(name), value)
-    what = Text("what moves after freeze(model, 'first')", "freeze(model, 'first') 之后变动的权重")
+    what = Text(
+        "the weights that move after freeze(model, 'first')",
+        "freeze(model, 'first') 之后变动的权重",
+    )
     student.same(what, moved(student, model), SECOND)
 
 
@@ -104,7 +109,7 @@ def the_remedy(student):
         optimizer = model.optimizer
         student.function("freeze")(model, name)
         student.same(
-            Text(f"what moves after freeze(model, '{name}')",
+            Text(f"the weights that move after freeze(model, '{name}')",
                  f"freeze(model, '{name}') 之后变动的权重"),
             moved(student, model), left,
         )  # fmt: skip
@@ -115,7 +120,7 @@ def the_remedy(student):
             type(optimizer),
         )
         student.function("freeze")(model, name)
-        what = Text(f"what moves after freeze(model, '{name}') twice",
+        what = Text(f"the weights that move after freeze(model, '{name}') twice",
                     f"两次 freeze(model, '{name}') 之后变动的权重")  # fmt: skip
         student.same(what, moved(student, model), left)
         what = Text("the learning rate after freeze(...)", "freeze(...) 之后的学习率")
@@ -135,6 +140,7 @@ def what_moves_without_a_gradient(student):
     expected = sorted(name for name, old, new in pairs if not np.array_equal(old, new))
     model.set_weights(before)
     what = Text(
-        "what moves in a model with BatchNormalization", "带 BatchNormalization 的模型中变动的权重"
+        "the weights that move in a model with BatchNormalization",
+        "带 BatchNormalization 的模型中变动的权重",
     )
     student.same(what, moved(student, model, ROWS, targets), expected)

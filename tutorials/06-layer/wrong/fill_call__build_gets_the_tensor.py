@@ -1,6 +1,6 @@
 """build is given the inputs, not their shape.
 
-en: expected build to be given a shape, yours gives it a tensor
+en: expected build to get a shape, yours passes it a tensor
 zh: 交给 build 的应是形状，你交的是张量
 """
 

@@ -1,6 +1,6 @@
 """Another tensor of the same name is taken for the inputs.
 
-en: expected an output that is another tensor to be handed back as it is, whatever its name; yours is a copy
+en: expected an output that is another tensor to be returned unchanged, whatever its name; yours is a copy
 zh: 输出是另一个张量时，无论叫什么名字都应原样交还，你返回的是它的复制
 """
 

@@ -1,6 +1,6 @@
 """A small step is taken for none.
 
-en: expected what moves at a rate of 2 ** -22 to be ['first/bias', 'first/kernel', 'second/bias', 'second/kernel'], yours is ['first/bias', 'second/bias']
+en: expected the weights that move at a rate of 2 ** -22 to be ['first/bias', 'first/kernel', 'second/bias', 'second/kernel'], yours is ['first/bias', 'second/bias']
 zh: 学习率为 2 ** -22 时变动的权重应为 ['first/bias', 'first/kernel', 'second/bias', 'second/kernel']，你的是 ['first/bias', 'second/bias']
 """
 

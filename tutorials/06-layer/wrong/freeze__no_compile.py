@@ -1,6 +1,6 @@
 """The layer is frozen, and the model never hears of it.
 
-en: expected what moves after freeze(model, 'first') to be ['second/bias', 'second/kernel'], yours is ['first/bias', 'first/kernel', 'second/bias', 'second/kernel']
+en: expected the weights that move after freeze(model, 'first') to be ['second/bias', 'second/kernel'], yours is ['first/bias', 'first/kernel', 'second/bias', 'second/kernel']
 zh: freeze(model, 'first') 之后变动的权重应为 ['second/bias', 'second/kernel']，你的是 ['first/bias', 'first/kernel', 'second/bias', 'second/kernel']
 """
 

@@ -1,6 +1,6 @@
 """model.weights has the trainable weights first, get_weights goes layer by layer.
 
-en: expected what moves after freeze(model, 'first') to be ['second/bias', 'second/kernel'], yours is ['first/bias', 'first/kernel']
+en: expected the weights that move after freeze(model, 'first') to be ['second/bias', 'second/kernel'], yours is ['first/bias', 'first/kernel']
 zh: freeze(model, 'first') 之后变动的权重应为 ['second/bias', 'second/kernel']，你的是 ['first/bias', 'first/kernel']
 """
 

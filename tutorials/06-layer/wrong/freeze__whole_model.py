@@ -1,6 +1,6 @@
 """The whole model is frozen with the one layer.
 
-en: expected what moves after freeze(model, 'first') to be ['second/bias', 'second/kernel'], yours is []
+en: expected the weights that move after freeze(model, 'first') to be ['second/bias', 'second/kernel'], yours is []
 zh: freeze(model, 'first') 之后变动的权重应为 ['second/bias', 'second/kernel']，你的是 []
 """
 

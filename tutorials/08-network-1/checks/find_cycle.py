@@ -40,7 +40,7 @@ def finished_nodes_are_left_alone(student):
     student.require(
         len(asked) < 2**9,
         en="a tower of 13 nodes, each taken twice: expected parent_nodes to be read less than 512 "
-        f"times, yours reads it {len(asked):,} times; a finished node has no cycle behind it",
+        f"times, yours reads it {len(asked):,} times; a finished node does not lead to a cycle",
         zh="13 个结点的塔，每个被取用两次：parent_nodes 的读取应少于 512 次，"
         f"你的读了 {len(asked):,} 次；已完成的结点背后没有环",
     )

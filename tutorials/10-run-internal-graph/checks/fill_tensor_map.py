@@ -96,7 +96,7 @@ def follow(student, model, arrays):
     )
     for node in steps:
         on_a_list(student, node.layer, len(node.input_tensors))
-    answer = student.listed(Text("what run_internal_graph returns", "run_internal_graph 的返回值"),
+    answer = student.listed(Text("the outputs of run_internal_graph", "run_internal_graph 的返回值"),
                             answer, len(model.outputs))  # fmt: skip
     wanted = model.predict(arrays if len(arrays) > 1 else arrays[0])
     student.close(Text("the model's output", "模型的输出"), answer[0], wanted)
@@ -106,7 +106,7 @@ def compare_outputs(student, words, model, arrays):
     """Demand each output of a model, in their order."""
     answer, _, _ = run(student, model, arrays)
     what = Text(
-        f"what run_internal_graph returns for {words}", f"{words} 时 run_internal_graph 的返回值"
+        f"the outputs of run_internal_graph for {words}", f"{words} 时 run_internal_graph 的返回值"
     )
     answer = student.listed(what, answer, len(model.outputs))
     wanted = model.predict(arrays if len(arrays) > 1 else arrays[0])

@@ -38,9 +38,7 @@ def the_predictions(student):
         (
             "second_run_with_by",
             {"by": 2.0},
-            Text(
-                "the first run has written into node.arguments", "第一次已经写进了 node.arguments"
-            ),
+            Text("the first run has changed node.arguments", "第一次已经写进了 node.arguments"),
         ),
         (
             "second_run_without",

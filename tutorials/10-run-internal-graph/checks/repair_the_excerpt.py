@@ -153,8 +153,8 @@ def a_chain(student):
     for name, _, mask in heard:
         student.require(
             mask is None,
-            en=f"expected {name}.call to be given the mask None, for nobody makes one; yours was "
-            f"given {mask!r}",
+            en=f"expected {name}.call to get the mask None, because no layer makes one; yours got "
+            f"{mask!r}",
             zh=f"{name}.call 得到的掩码应是 None，因为没有层给出掩码；你给它的是 {mask!r}",
         )
 
@@ -172,7 +172,7 @@ def a_mask(student):
     heard, new = run(student, model, 3)
     student.require(
         heard[-1][2] is not None,
-        en="expected keep.call to be given the mask that gaps made, yours was given None",
+        en="expected keep.call to get the mask that gaps made, yours got None",
         zh="keep.call 应得到 gaps 给出的掩码，你给它的是 None",
     )
     rows = np.array([[0.0, 1.0, 2.0], [3.0, 0.0, 0.0]])
@@ -207,7 +207,7 @@ def compare(student, words, model):
     Told.heard.clear()
     answer = student.function("run")(model, new, list(masks))
     heard = list(Told.heard)
-    what = Text(f"what run(...) returns for {words}", f"{words} 时 run(...) 的返回值")
+    what = Text(f"the outputs of run(...) for {words}", f"{words} 时 run(...) 的返回值")
     answer = student.listed(what, answer, len(model.outputs))
     calls, outputs = reference(model, new, masks)
     student.order(CALLS, [name for name, _, _ in heard], [name for name, _, _ in calls])

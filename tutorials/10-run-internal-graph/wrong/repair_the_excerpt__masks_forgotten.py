@@ -1,6 +1,6 @@
 """The outputs are stored without their masks.
 
-en: expected keep.call to be given the mask that gaps made, yours was given None
+en: expected keep.call to get the mask that gaps made, yours got None
 zh: keep.call 应得到 gaps 给出的掩码，你给它的是 None
 """
 

@@ -38,11 +38,11 @@ def a_hit(student):
     cached, compute = new_cache(student)
     a, mask = Thing("a"), Thing("mask")
     first = cached([a], [mask])
-    student.same(Text("what compute is called on", "compute 得到的参数"),
+    student.same(Text("the arguments of compute", "compute 得到的参数"),
                  compute.asked, [([a], [mask])])  # fmt: skip
     student.require(
         first is compute.result,
-        en="expected the first call to return what compute returned, yours returns another thing",
+        en="expected the first call to return the result of compute, yours returns another object",
         zh="第一次调用应返回 compute 的结果，你返回的是别的",
     )
     again = cached([a], [mask])
@@ -53,7 +53,7 @@ def a_hit(student):
     )
     student.require(
         again is first,
-        en="expected the very same result the second time, yours is another one",
+        en="expected the same result object the second time, yours is another one",
         zh="第二次应返回同一个结果，你返回的是另一个",
     )
 
@@ -77,7 +77,7 @@ def misses(student):
         cached(*other)
         student.require(
             len(compute.asked) == 2,
-            en=f"expected {what.en} to be a miss, your cache returned what it had",
+            en=f"expected {what.en} to be a miss, your cache returned a stored result",
             zh=f"{what.zh}应当落空，你的缓冲却交还了旧的结果",
         )
 
@@ -94,7 +94,7 @@ def more_than_one_entry(student):
     student.same(what, len(compute.asked), 2)
     student.require(
         all(one is other for one, other in zip(results, again, strict=True)),
-        en="expected each input to keep its own result, yours gives another one back",
+        en="expected each input to keep its own result, yours returns another one",
         zh="每个输入应保有各自的结果，你交还的是别的",
     )
 
@@ -140,7 +140,7 @@ def lives_through(student, calls):
     ):
         student.require(
             reference() is not None,
-            en=f"expected {what.en} to live as long as the cache, yours let it die{later.en}: "
+            en=f"expected {what.en} to live as long as the cache, yours lets it be freed{later.en}: "
             "its id will be given to another object",
             zh=f"{what.zh}应与缓冲同寿，你让它消亡了{later.zh}：它的 id 会发给别的对象",
         )

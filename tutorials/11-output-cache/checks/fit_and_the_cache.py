@@ -85,7 +85,7 @@ def a_hit(student):
         )
         student.require(
             outputs[0] is outputs[1],
-            en="expected the second output to be the very tensor of the first, yours is another",
+            en="expected the second output to be the same tensor as the first, yours is another",
             zh="第二个输出应就是第一个张量，你的是另一个",
         )
         what = Text("the calls of the model in one_hit", "one_hit 中调用模型的次数")

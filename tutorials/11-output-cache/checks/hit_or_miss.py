@@ -25,7 +25,9 @@ WHY = {
     "the_same_input": Text("the key is the tensor a", "键就是张量 a"),
     "the_same_shape": Text("b is another tensor", "b 是另一个张量"),
     "in_a_list": Text("call makes a list of its input anyway", "call 本来就会把输入变成列表"),
-    "new_weights": Text("a formula is kept, not what it gave", "存下的是公式，不是它得出的数"),
+    "new_weights": Text(
+        "the cache stores a formula, not its value", "存下的是公式，不是它得出的数"
+    ),
     "a_twin": Text("each network has a cache of its own", "每个网络各有自己的缓冲"),
     "numbers_again": Text("numbers are never kept", "数从来不存"),
 }

@@ -1,6 +1,6 @@
 """It is forgotten which mask belongs to which input.
 
-en: expected a mask at another place to be a miss, your cache returned what it had
+en: expected a mask at another place to be a miss, your cache returned a stored result
 zh: 掩码换了位置应当落空，你的缓冲却交还了旧的结果
 """
 

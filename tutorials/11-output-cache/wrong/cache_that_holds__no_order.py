@@ -1,6 +1,6 @@
 """A set forgets the order.
 
-en: expected another order to be a miss, your cache returned what it had
+en: expected another order to be a miss, your cache returned a stored result
 zh: 另一种次序应当落空，你的缓冲却交还了旧的结果
 """
 

@@ -1,6 +1,6 @@
 """New weights are thought to make the cache useless.
 
-en: expected new_weights to be 'hit', yours is 'miss': a formula is kept, not what it gave
+en: expected new_weights to be 'hit', yours is 'miss': the cache stores a formula, not its value
 zh: new_weights 应为 'hit'，你的是 'miss'：存下的是公式，不是它得出的数
 """
 

@@ -99,6 +99,6 @@ def a_function_of_ones_own(student):
     )
     student.require(
         model.train_function is None,
-        en="expected model.train_function to stay None, yours made loss_of ask for one",
+        en="expected model.train_function to stay None, your loss_of made one",
         zh="model.train_function 应一直是 None，你的 loss_of 却让模型造了一个",
     )

@@ -79,6 +79,6 @@ def its_gradient(student):
     gradients = K.gradients(total_of(student, model, WEIGHTS), model.trainable_weights)
     student.require(
         all(gradient is not None for gradient in gradients),
-        en="expected the total loss to hang on every weight, yours leaves one out",
+        en="expected the total loss to depend on every weight, yours leaves one out",
         zh="总损失应系着每一个权重，你的漏掉了某一个",
     )

@@ -12,8 +12,9 @@ loss. Write the name of the function for each of these, as a str ("binary_accura
 Then predict: a model of 10 units gives 0.1 for each class, and the labels are one-hot. What will
 "accuracy" be under binary_crossentropy?
 
-And write `rows_right(y_true, y_pred)`, a metric for one-hot labels with the usual meaning: the share
-of rows whose largest prediction is at the index of the label. It is symbolic and ignores the loss.
+And write `rows_right(y_true, y_pred)`, a metric for one-hot labels with the usual meaning: the
+share of rows whose largest prediction is at the index of the label. It is symbolic and ignores the
+loss.
 """
 
 from keras import backend as K

@@ -8,7 +8,7 @@ from kerascope.optimizers import RMSprop
 
 EXPECTED = [0, 0, 1, 1, 301]
 WHAT = Text(
-    "state, then what each call returns and leaves",
+    "state, then the output of each call and the state after it",
     "state 的初值，以及每次调用的返回值和调用后的 state",
 )
 

@@ -50,7 +50,7 @@ def three_outputs_and_three_pairs(student):
         student.close(
             Text(f"output {number} of three", f"三个输出中的第 {number} 个"), found, expected
         )
-    what = Text("(a, b, c) = (1, 2, 3) after they went round", "(a, b, c) = (1, 2, 3) 轮换之后")
+    what = Text("(a, b, c) = (1, 2, 3) after a rotation", "(a, b, c) = (1, 2, 3) 轮换之后")
     student.same(what, [float(K.get_value(x).mean()) for x in (a, b, c)], [2.0, 3.0, 1.0])
 
 

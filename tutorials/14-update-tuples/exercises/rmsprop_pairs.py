@@ -6,8 +6,8 @@ zeros. RMSprop makes two pairs for it, (a, new_a) and (p, new_p):
     new_a = rho * a + (1 - rho) * g^2
     new_p = p - lr * g / (sqrt(new_a) + epsilon)
 
-The first v that S4 looks at, (20, 64) and all zeros, is such an a. Fill in the two formulas. K.square
-and K.sqrt work on tensors; nothing is computed here.
+The first v that S4 looks at, (20, 64) and all zeros, is such an a. Fill in the two formulas.
+K.square and K.sqrt work on tensors; nothing is computed here.
 """
 
 import numpy as np

@@ -38,7 +38,7 @@ def mixed(student):
     first, second = (order(student, 50, 10, True, random) for _ in range(2))
     student.require(
         (np.diff(first) != 1).sum() > 20,
-        en="shuffle=True: expected all rows to be mixed, yours still stand in order",
+        en="shuffle=True: expected all rows to be mixed, yours are still in order",
         zh="shuffle=True：所有的行应混在一起，你的仍按原来的次序",
     )
     anew(student, "True", first, second)
@@ -82,7 +82,7 @@ def whole_batches(student):
         )
     student.require(
         (first != np.arange(50)).any(),
-        en="shuffle='batch': expected whole batches to change places, yours stand in order",
+        en="shuffle='batch': expected whole batches to change places, yours are in order",
         zh="shuffle='batch'：各批应换位置，你的仍按原来的次序",
     )
     anew(student, "'batch'", first, second)
@@ -118,7 +118,7 @@ def drawn_from_random(student):
         student.require(
             np.array_equal(first, again),
             en=f"shuffle={shuffle!r}: expected the same order from two generators of one seed, "
-            "yours differs: draw from `random` alone",
+            "yours differs: use only `random`",
             zh=f"shuffle={shuffle!r}：同一种子的两个生成器应给出同样的次序，你的不同："
             "请只从 `random` 中抽取",
         )

@@ -32,7 +32,7 @@ def case(student, en, zh, model, expected, x=X, y=Y):
     same = map(np.array_equal, weights, model.get_weights())
     student.require(
         all(same),
-        en="expected the weights to stay as they are, yours have moved",
+        en="expected the weights to stay the same, yours have changed",
         zh="权重应保持原样，你的变了",
     )
 

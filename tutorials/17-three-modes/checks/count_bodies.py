@@ -52,8 +52,10 @@ def the_box(student):
     runs = Text("the number of runs of the body in 3 calls", "3 次调用中函数体运行的次数")
     student.same(runs, layer.runs, 1)
     other = student.function("keep")(lambda x: x - 1.0)
-    what = Text("what came out of a second function, for x - 1", "另一个函数（x - 1）的结果")
+    what = Text("the output of a second function, for x - 1", "另一个函数（x - 1）的结果")
     student.close(what, other(array), array - 1.0)
     student.close(
-        Text("what the first one gives then", "此后第一个函数的结果"), kept(array), 2 * array
+        Text("the output of the first function then", "此后第一个函数的结果"),
+        kept(array),
+        2 * array,
     )

@@ -11,7 +11,8 @@ A layer is called in five ways:
 Predict the mode of each: "eager" (the body runs on numbers), "graph" (it runs on symbols, and
 nothing is recorded) or "symbolic" (it runs on symbols, and a Node is made).
 
-And write `mode_of(x)`: the mode of `layer(x)` for an array or a tensor x, when no trace is being made.
+And write `mode_of(x)`: the mode of `layer(x)` for an array or a tensor x, when no trace is being
+made.
 """
 
 from keras import backend as K

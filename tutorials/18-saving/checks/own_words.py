@@ -27,7 +27,7 @@ def the_words(student):
     student.same('get_config()["trainable"]', config.get("trainable"), False)
     back = json.loads(json.dumps(config))
     student.same(
-        Text("the configuration after a way through JSON", "经过 JSON 的配置"), back, config
+        Text("the configuration after a round trip through JSON", "经过 JSON 的配置"), back, config
     )
 
 
@@ -78,5 +78,7 @@ def within_a_model(student):
     model = Model(x, layer(x))
     twin = model_from_json(model.to_json(), custom_objects={"Scaled": type(layer)})
     array = np.linspace(-1.0, 9.0, 6).reshape(2, 3)
-    what = Text("what the model predicts after a way through JSON", "经过 JSON 的模型的预测")
+    what = Text(
+        "the predictions of the model after a round trip through JSON", "经过 JSON 的模型的预测"
+    )
     student.close(what, twin.predict(array), model.predict(array))
