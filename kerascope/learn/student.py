@@ -218,7 +218,7 @@ class Student:
         self.met += 1
 
     def _raise_unless(self, is_met: bool, *, en: str, zh: str) -> None:
-        """Require something too obvious to be counted, such as the right type."""
+        """Raise `Unmet` if a condition is false. It is too obvious to be counted, such as a type."""
         if not is_met:
             raise Unmet(Text(en + self._hint.en, zh + self._hint.zh))
 
