@@ -132,7 +132,7 @@ def categorical(
 
 @on_anything
 def shuffle(x: Any, axis: int = 0, seed: Any = None) -> Any:
-    """Return the entries along an axis in a random order."""
+    """Return a tensor with its slices along an axis in random order."""
     x = as_tensor(x)
     order = ops.argsort(K.random_uniform((ops.shape(x)[axis],), seed=_seed(seed)))
     return ops.take(x, order, axis)

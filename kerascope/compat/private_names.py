@@ -152,7 +152,7 @@ def check_loss_and_target_compatibility(
 
 
 def collect_metrics(metrics: Any, output_names: list[str]) -> list[list[Any]]:
-    """Return the metrics of each output.
+    """Return a list of metrics for each output, from the `metrics` argument of `compile`.
 
     Examples
     --------
@@ -342,7 +342,7 @@ def predict_generator(
     use_multiprocessing: bool = False,
     verbose: int = 0,
 ) -> Any:
-    """Return a model's outputs for a generator: `model.predict_generator`."""
+    """Return a model's outputs for the batches of a generator: `model.predict_generator`."""
     return model.predict_generator(**by_name(locals(), "model"))
 
 
@@ -376,7 +376,7 @@ def multiclass_logloss(P: ArrayLike, Y: ArrayLike) -> float:
 
 
 def accuracy(p: ArrayLike, y: ArrayLike) -> float:
-    """Return the share of entries that are equal."""
+    """Return the fraction of predictions `p` that equal the labels `y`."""
     return float(np.mean(np.equal(p, y)))
 
 

@@ -82,7 +82,7 @@ class ProseNumber(NamedTuple):
 
 
 def numbers_of(text: str) -> set[float]:
-    """Return the numbers of an output.
+    """Return the set of numbers in an output.
 
     Examples
     --------
@@ -292,7 +292,7 @@ def _holds(expected: str, got: str) -> bool:
 
 
 def _from_the_middle(lines: list[str], index: int) -> Iterator[str]:
-    """Yield all lines, the nearest to a place first."""
+    """Return an iterator over lines, ordered by their distance to an index."""
     order = sorted(range(len(lines)), key=lambda place: abs(place - index))
     return (lines[place] for place in order)
 

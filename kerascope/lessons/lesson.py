@@ -141,7 +141,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Lesson:
-    """One chapter in one language.
+    """A chapter in one language, parsed from its Markdown file.
 
     Attributes
     ----------
@@ -159,7 +159,7 @@ class Lesson:
 
     @property
     def title(self) -> str:
-        """The first heading."""
+        """The title of the first section."""
         return self.sections[0].title
 
     @property

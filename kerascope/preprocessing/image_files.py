@@ -26,7 +26,7 @@ EXTENSIONS = ("png", "jpg", "jpeg", "bmp", "ppm", "tif", "tiff")
 
 
 def pil_image(where: str) -> ModuleType:
-    """Return the module `PIL.Image`.
+    """Import and return the module `PIL.Image`.
 
     Raises
     ------

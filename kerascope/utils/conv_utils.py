@@ -1,6 +1,6 @@
-"""Sizes of convolutions under the names of Keras's `utils.conv_utils`.
+"""Lengths, paddings and kernels of convolutions: Keras's `keras.utils.conv_utils`.
 
-The functions of lengths are those of `kerascope.backend.ops.windows`, which the ops use too. This
+The functions for lengths come from `kerascope.backend.ops.windows`, which the ops use too. This
 module adds Keras's checks of arguments.
 """
 

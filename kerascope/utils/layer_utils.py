@@ -1,4 +1,4 @@
-"""Helpers around layers and their weights: Keras's `keras.utils.layer_utils`."""
+"""Helpers for layers and their weights: Keras's `keras.utils.layer_utils`."""
 
 from __future__ import annotations
 
