@@ -218,7 +218,7 @@ class Student:
         self.met += 1
 
     def _raise_unless(self, is_met: bool, *, en: str, zh: str) -> None:
-        """Raise `Unmet` if a condition is false. It is too obvious to be counted, such as a type."""
+        """Raise `Unmet` if a condition is false. It is not counted (checks of types)."""
         if not is_met:
             raise Unmet(Text(en + self._hint.en, zh + self._hint.zh))
 
