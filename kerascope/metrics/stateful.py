@@ -86,12 +86,12 @@ class _ConfusionMetric(Metric):
         return list(np.atleast_1d(np.asarray(given, dtype=float)))
 
     def build(self, y_pred: Tensor) -> None:
-        """Create the four counts."""
+        """Create variables for true and false positives and negatives."""
         for word in ("true_positives", "false_positives", "true_negatives", "false_negatives"):
             self.add_weight((len(self._bounds),), name=word)
 
     def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
-        """Return the four counts of a batch."""
+        """Return the true and false positives and negatives of a batch."""
         if self.class_id is not None:
             y_true, y_pred = y_true[..., self.class_id], y_pred[..., self.class_id]
         bounds, even = self._bounds, np.linspace(0, 1, len(self._bounds))
@@ -180,7 +180,7 @@ class TruePositives(_CountMetric):
     """Number of positives that are predicted as positives."""
 
     def from_counts(self, tp: Tensor, fp: Tensor, tn: Tensor, fn: Tensor) -> Tensor:
-        """Return tp."""
+        """Return the true positives."""
         return K.identity(tp)
 
 
@@ -189,7 +189,7 @@ class FalsePositives(_CountMetric):
     """Number of negatives that are predicted as positives."""
 
     def from_counts(self, tp: Tensor, fp: Tensor, tn: Tensor, fn: Tensor) -> Tensor:
-        """Return fp."""
+        """Return the false positives."""
         return K.identity(fp)
 
 
@@ -198,7 +198,7 @@ class TrueNegatives(_CountMetric):
     """Number of negatives that are predicted as negatives."""
 
     def from_counts(self, tp: Tensor, fp: Tensor, tn: Tensor, fn: Tensor) -> Tensor:
-        """Return tn."""
+        """Return the true negatives."""
         return K.identity(tn)
 
 
@@ -207,7 +207,7 @@ class FalseNegatives(_CountMetric):
     """Number of positives that are predicted as negatives."""
 
     def from_counts(self, tp: Tensor, fp: Tensor, tn: Tensor, fn: Tensor) -> Tensor:
-        """Return fn."""
+        """Return the false negatives."""
         return K.identity(fn)
 
 
@@ -281,7 +281,7 @@ class AUC(_ConfusionMetric):
         return [-1e-7, *inner, 1.0 + 1e-7]
 
     def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
-        """Return the four counts of a batch."""
+        """Return the true and false positives and negatives of a batch."""
         y_pred = K.sigmoid(y_pred) if self.from_logits else y_pred
         return super().increments(y_true, y_pred, weights)
 
@@ -312,7 +312,7 @@ _RATES = {
 
 
 class _BestRate(_ConfusionMetric):
-    """Base of metrics that report the best value of one rate while another one is high enough.
+    """Base of metrics that report the best value of one rate while another rate is high enough.
 
     The result is 0 if the other rate is too low at every threshold.
 
@@ -612,7 +612,7 @@ class IoU(Metric):
         self.add_weight((self.num_classes, self.num_classes), name="total_confusion_matrix")
 
     def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
-        """Return the counts of a batch."""
+        """Return the confusion matrix of a batch."""
         true = y_true if self.sparse_y_true else K.argmax(y_true, axis=self.axis)
         predicted = y_pred if self.sparse_y_pred else K.argmax(y_pred, axis=self.axis)
         if weights is not None:
@@ -738,7 +738,7 @@ class BinaryIoU(IoU):
         self.threshold = threshold
 
     def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
-        """Return the counts of a batch."""
+        """Return the confusion matrix of a batch."""
         return super().increments(y_true, K.greater_equal(y_pred, self.threshold), weights)
 
 
