@@ -150,7 +150,7 @@ class Budget:
         if self.constants < 0:
             raise ConfigError(
                 f"{self.where}: its configuration asks for {what} of shape {in_words(shape)}, "
-                f"but all constants may have {self.limits.constants:,} numbers. "
+                f"but all constants together may have {self.limits.constants:,} numbers. "
                 f"{HOW_TO_LIFT}"
             )
 

@@ -161,7 +161,7 @@ REFUSED = {
     ),
     "resizing": (
         line(layer("Resizing", height=3, width=10**18, batch_input_shape=[None, 5, 4, 3])),
-        "a matrix that resizes of shape (4, 1000000000000000000); expected at most 67,108,864",
+        "of shape (4, 1000000000000000000), but all constants together may have 67,108,864",
     ),
     "unrolled": (
         line(layer("LSTM", units=2, unroll=True, batch_input_shape=[None, 3_000_000, 2])),
