@@ -163,7 +163,7 @@ class EinsumDense(Layer):
         if missing := [x for x in [*kernel, *along_bias] if x and sizes.get(x) is None]:
             raise ShapeError(
                 f"{self.label}: expected a known size of axis {missing[0]!r} of {self.equation!r}, "
-                f"since a weight has that size. Give the Input that size.",
+                f"since a weight has that size. Give it in the Input or output_shape.",
                 subject=self,
             )
         self.kernel = make_weight(self, "kernel", tuple(sizes[x] for x in kernel))
@@ -262,7 +262,7 @@ class GroupQueryAttention(MultiHeadAttention):
         self.num_key_value_heads = groups
         if self.num_heads % groups:
             raise ArgumentError(
-                f"{self.label}: expected a multiple of {groups} heads, got {self.num_heads}."
+                f"{self.label}: expected a multiple of {groups} query heads, got {self.num_heads}."
             )
 
     def _heads_of_keys(self) -> int:
