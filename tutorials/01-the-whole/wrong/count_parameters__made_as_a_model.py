@@ -1,4 +1,4 @@
-"""A model is made and asked.
+"""Makes a model and calls its count_params.
 
 en: expected parameters to do the work itself, yours calls Layer
 zh: parameters 应自己完成，你的把它交给了 Layer

@@ -1,4 +1,4 @@
-"""The last batch, which is not full, is not counted.
+"""The last, smaller batch is not counted.
 
 en: expected batches_seen of the training with samples=50, batch_size=32, initial_epoch=3, epochs=8 to be 10, yours is 5
 zh: 训练 samples=50, batch_size=32, initial_epoch=3, epochs=8 的 batches_seen 应为 10，你的是 5

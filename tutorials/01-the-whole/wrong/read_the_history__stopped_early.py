@@ -1,4 +1,4 @@
-"""Counts the epochs up to the last that was asked for, though the training stopped early.
+"""Counts the epochs up to the last one requested, although training stopped early.
 
 en: expected batches_seen of the training with samples=50, batch_size=32, initial_epoch=2, epochs=9, stops_after=4 to be 6, yours is 14
 zh: 训练 samples=50, batch_size=32, initial_epoch=2, epochs=9, stops_after=4 的 batches_seen 应为 6，你的是 14

@@ -1,4 +1,4 @@
-"""`he_normal` becomes the uniform one.
+"""`he_normal` becomes `he_uniform`.
 
 en: expected the weights of Dense layer 1 to begin as he_normal
 zh: 第 1 个 Dense 层的权重应以 he_normal 初始化

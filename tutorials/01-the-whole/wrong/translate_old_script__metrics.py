@@ -1,4 +1,4 @@
-"""Metrics that the old script does not ask for.
+"""Adds metrics that are not in the old script.
 
 en: expected model.metrics_names to be ['loss'], yours is ['loss', 'acc']
 zh: model.metrics_names 应为 ['loss']，你的是 ['loss', 'acc']

@@ -1,4 +1,4 @@
-"""One of the old words is left.
+"""One of the old names is left.
 
 en: expected build() to use only today's names, kerascope warned: Dense: 'W_regularizer' is Keras 1's word; today it is 'kernel_regularizer'.
 zh: build() 应全部使用今天的名字，但 kerascope 给出了警告：Dense: 'W_regularizer' is Keras 1's word; today it is 'kernel_regularizer'.

@@ -1,4 +1,4 @@
-"""`train` fits a model of its own.
+"""`train` makes and fits another model.
 
 en: expected train(model, x, y) to fit the model that it gets, its weights have not changed
 zh: train(model, x, y) 应训练交给它的模型，但它的权重没有变

@@ -1,4 +1,4 @@
-"""The last layer begins at zero.
+"""The last layer starts at zero.
 
 en: expected the weights of Dense layer 3 to begin as glorot_uniform
 zh: 第 3 个 Dense 层的权重应以 glorot_uniform 初始化

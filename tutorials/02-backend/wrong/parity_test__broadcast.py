@@ -1,4 +1,4 @@
-"""np.allclose broadcasts, so a wrong shape is not seen.
+"""np.allclose broadcasts, so a wrong shape is not noticed.
 
 en: expected different_results(first, second, calls) to be ['clip', 'drop', 'large', 'near', 'ones', 'power', 'row', 'shift'], yours is ['clip', 'drop', 'near', 'power', 'shift']
 zh: different_results(first, second, calls) 应为 ['clip', 'drop', 'large', 'near', 'ones', 'power', 'row', 'shift']，你的是 ['clip', 'drop', 'near', 'power', 'shift']

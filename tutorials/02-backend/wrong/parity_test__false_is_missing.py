@@ -1,4 +1,4 @@
-"""A name that stands for 0 is taken for missing.
+"""A name whose value is 0 is taken for missing.
 
 en: expected missing_names(first, second) to be ['cosh', 'softsign', 'tanh'], yours is ['cosh', 'epsilon', 'softsign', 'tanh']
 zh: missing_names(first, second) 应为 ['cosh', 'softsign', 'tanh']，你的是 ['cosh', 'epsilon', 'softsign', 'tanh']

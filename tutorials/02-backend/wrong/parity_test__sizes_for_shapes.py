@@ -1,4 +1,4 @@
-"""As many numbers are not yet the same shape.
+"""Compares the number of elements instead of the shape.
 
 en: expected different_results(first, second, calls) to be ['clip', 'drop', 'large', 'near', 'ones', 'power', 'row', 'shift'], yours is ['clip', 'drop', 'large', 'near', 'ones', 'power', 'shift']
 zh: different_results(first, second, calls) 应为 ['clip', 'drop', 'large', 'near', 'ones', 'power', 'row', 'shift']，你的是 ['clip', 'drop', 'large', 'near', 'ones', 'power', 'shift']

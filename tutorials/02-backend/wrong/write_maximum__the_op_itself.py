@@ -1,4 +1,4 @@
-"""The symbolic one is K.maximum itself.
+"""The symbolic function calls K.maximum itself.
 
 en: expected a graph without the op maximum, yours holds maximum
 zh: 运算图中不应有运算 maximum，你的图中有 maximum

@@ -1,4 +1,4 @@
-"""NumPy in the middle: it needs numbers, and a symbol has none.
+"""Uses NumPy in the middle, which needs numbers; a symbol has none.
 
 en: dense_relu(...) stopped at line 11 with DtypeError: tensor 'add': np.maximum needs numbers, and a symbolic tensor has none. Use the K function instead: K.maximum if it exists.
 zh: dense_relu(...) 中途出错（第 11 行）：DtypeError: tensor 'add': np.maximum needs numbers, and a symbolic tensor has none. Use the K function instead: K.maximum if it exists.

@@ -1,4 +1,4 @@
-"""The second one computes instead of keeping a graph.
+"""`with_graph` computes a number instead of making a graph.
 
 en: expected with_graph(x) to be a symbolic tensor, yours is 1
 zh: with_graph(x) 应是一个符号张量，你的是 1

@@ -1,4 +1,4 @@
-"""The lambda remembers a number that was computed when it was made.
+"""The lambda returns a number that was computed when it was made.
 
 en: expected y() after box[0] = 2 to be 4, yours is 1
 zh: box[0] = 2 之后的 y() 应为 4，你的是 1

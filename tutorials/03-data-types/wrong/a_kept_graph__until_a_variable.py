@@ -1,4 +1,4 @@
-"""Every way is thought to end in a variable.
+"""Assumes that every path ends at a variable.
 
 en: ops_of(...) stopped at line 21 with AttributeError: 'NoneType' object has no attribute 'op'
 zh: ops_of(...) 中途出错（第 21 行）：AttributeError: 'NoneType' object has no attribute 'op'

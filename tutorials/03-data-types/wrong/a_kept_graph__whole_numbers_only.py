@@ -1,4 +1,4 @@
-"""It works for whole numbers, as in the example.
+"""Works only for whole numbers, as in the example.
 
 en: expected with_lambda([1.5])() to be 2.25, yours is 1
 zh: with_lambda([1.5])() 应为 2.25，你的是 1

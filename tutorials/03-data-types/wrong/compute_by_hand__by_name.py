@@ -1,4 +1,4 @@
-"""Arrays are kept under the names of their tensors.
+"""Arrays are stored under the names of their tensors.
 
 en: expected compute(p - q, {p: 1, q: 2}), both of one name, to be -1, yours is 0
 zh: 同名的 p 与 q，compute(p - q, {p: 1, q: 2}) 应为 -1，你的是 0

@@ -1,4 +1,4 @@
-"""Nothing is kept, so a shared op is performed for everybody who asks.
+"""Nothing is stored, so a shared op is performed again for each use.
 
 en: expected the op at the bottom of ((p + 1)^2)^2... to be performed once in one call, yours performs it 8 times
 zh: 在一次调用中，((p + 1)^2)^2... 最底下的运算应只执行 1 次，你的执行了 8 次

@@ -1,4 +1,4 @@
-"""The arrays come in the wrong order.
+"""The arrays of the inputs are in the wrong order.
 
 en: expected compute(v - p, {p: [3, 4]})[0] to be 7, yours is -7
 zh: compute(v - p, {p: [3, 4]})[0] 应为 7，你的是 -7

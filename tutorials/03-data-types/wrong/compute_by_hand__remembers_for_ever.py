@@ -1,4 +1,4 @@
-"""What was computed once is never computed again.
+"""A value that was computed once is never computed again.
 
 en: expected compute(v ** 2, {}) after K.set_value(v, 3.0) to be 9, yours is 4
 zh: K.set_value(v, 3.0) 之后的 compute(v ** 2, {}) 应为 9，你的是 4

@@ -1,4 +1,4 @@
-"""It knows ops of one input and of two.
+"""Handles only ops with one input or two.
 
 en: compute(...) stopped at line 20 with TypeError: OneOfThree.perform() missing 1 required positional argument: 'z'
 zh: compute(...) 中途出错（第 20 行）：TypeError: OneOfThree.perform() missing 1 required positional argument: 'z'

@@ -1,4 +1,4 @@
-"""The arrays are noted in the feed that came.
+"""The arrays are written into the feed argument.
 
 en: expected compute(...) not to change its arguments, yours has changed {p: array([3., 4.], dtype=float32)} into {p: array([3., 4.], dtype=float32), v: array([10., 20.], dtype=float32)}; make a copy first
 zh: compute(...) 不应改动交给它的东西，你的把 {p: array([3., 4.], dtype=float32)} 改成了 {p: array([3., 4.], dtype=float32), v: array([10., 20.], dtype=float32)}；请先复制一份

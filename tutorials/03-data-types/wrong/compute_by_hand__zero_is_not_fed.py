@@ -1,4 +1,4 @@
-"""An array of zero is taken for none.
+"""An array of zero is taken for a missing array.
 
 en: compute(...) stopped at line 19 with AttributeError: 'Placeholder' object has no attribute 'value'
 zh: compute(...) 中途出错（第 19 行）：AttributeError: 'Placeholder' object has no attribute 'value'

@@ -1,4 +1,4 @@
-"""Each step multiplies by x, not by what there is.
+"""Each step multiplies by x, not by the result so far.
 
 en: expected K.eval(sixteenth_power(x)) to be 656.841, yours is 7.59375
 zh: K.eval(sixteenth_power(x)) 应为 656.841，你的是 7.59375

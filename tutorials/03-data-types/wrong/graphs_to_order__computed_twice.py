@@ -1,4 +1,4 @@
-"""The shared one is written twice as well.
+"""The shared exponential is computed twice as well.
 
 en: expected the ops in the graph of shared(x) to be ['exp', 'multiply'], yours is ['exp', 'exp', 'multiply']
 zh: shared(x) 的图中的运算应为 ['exp', 'multiply']，你的是 ['exp', 'exp', 'multiply']

@@ -1,4 +1,4 @@
-"""The square of x is a graph that leads to x.
+"""The result is a graph that depends on x.
 
 en: expected no variable in the graph of frozen(x), yours holds x
 zh: frozen(x) 的图中不应有变量，你的图中有 x

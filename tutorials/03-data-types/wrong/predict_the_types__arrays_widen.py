@@ -1,4 +1,4 @@
-"""The array's float64 is thought to win.
+"""Assumes that the float64 of the array wins.
 
 en: expected predictions["x * a"] to be 'float32', yours is 'float64': the ops of its graph are multiply
 zh: predictions["x * a"] 应为 'float32'，你的是 'float64'：它的图中的运算依次是 multiply

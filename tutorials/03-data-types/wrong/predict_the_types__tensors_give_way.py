@@ -1,4 +1,4 @@
-"""The float64 placeholder is thought to give way.
+"""Assumes that the float64 placeholder gives way.
 
 en: expected predictions["x + d"] to be 'float64', yours is 'float32': the ops of its graph are cast, add
 zh: predictions["x + d"] 应为 'float64'，你的是 'float32'：它的图中的运算依次是 cast, add

@@ -1,4 +1,4 @@
-"""The walk of the documents: it never looks at a second input.
+"""Walks like the documents and never looks at a second input.
 
 en: expected placeholders_of(add.output) to be ['a', 'b'], yours is ['a']
 zh: placeholders_of(add.output) 应为 ['a', 'b']，你的是 ['a']

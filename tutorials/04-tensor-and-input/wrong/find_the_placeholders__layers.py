@@ -1,4 +1,4 @@
-"""The InputLayers come back instead of their tensors.
+"""Returns the InputLayers instead of their tensors.
 
 en: expected placeholders_of(dense_3.output) to hold tensors, yours holds InputLayer
 zh: placeholders_of(dense_3.output) 中应是张量，你的是 InputLayer

@@ -1,4 +1,4 @@
-"""An input that is reached on two ways is listed twice.
+"""An input that is reached on two paths is listed twice.
 
 en: expected placeholders_of(beside.output) to be ['x'], yours is ['x', 'x']
 zh: placeholders_of(beside.output) 应为 ['x']，你的是 ['x', 'x']

@@ -1,4 +1,4 @@
-"""Of a merge of three it walks two ways.
+"""Walks only two inputs of a merge of three.
 
 en: expected placeholders_of(add5(shared(dense3(dense2(x2))), dense2(x2), x0)) to be ['x0', 'x2'], yours is ['x2']
 zh: placeholders_of(add5(shared(dense3(dense2(x2))), dense2(x2), x0)) 应为 ['x0', 'x2']，你的是 ['x2']

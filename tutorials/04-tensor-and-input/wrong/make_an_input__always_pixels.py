@@ -1,4 +1,4 @@
-"""The name is that of the example, whatever was asked for.
+"""Always uses the name of the example.
 
 en: expected the name of the layer to be 'rows', yours is 'pixels'
 zh: 层的名字应为 'rows'，你的是 'pixels'

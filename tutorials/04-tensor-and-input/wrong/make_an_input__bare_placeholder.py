@@ -1,4 +1,4 @@
-"""A placeholder with no layer behind it.
+"""Returns a placeholder that no layer made.
 
 en: expected the tensor to have a _keras_history, yours has none: no layer made it
 zh: 张量应有 _keras_history，你的没有：它背后没有层

@@ -1,4 +1,4 @@
-"""The Input is returned, as Input() does; nothing was asked for.
+"""Returns the Input, like Input(), instead of nothing.
 
 en: expected create_input_layer(...) to be None, yours is the tensor 'door': nothing is returned
 zh: create_input_layer(...) 应为 None，你的是 张量 'door'：什么也不返回

@@ -1,4 +1,4 @@
-"""The layer is connected, but does not remember the shape.
+"""The layer is connected, but does not store the shape.
 
 en: expected layer.batch_input_shape to be (None, 7), yours is None
 zh: layer.batch_input_shape 应为 (None, 7)，你的是 None

@@ -1,4 +1,4 @@
-"""The layer is asked for its one output, which it does not have any more.
+"""Reads layer.output, which a layer called twice does not have.
 
 en: second_output(...) stopped at line 15 with IllDefinedError: Layer shared has multiple inbound nodes, hence the notion of "layer output" is ill-defined. Use get_output_at(node_index) instead.
 zh: second_output(...) 中途出错（第 15 行）：IllDefinedError: Layer shared has multiple inbound nodes, hence the notion of "layer output" is ill-defined. Use get_output_at(node_index) instead.

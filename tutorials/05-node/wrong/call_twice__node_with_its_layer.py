@@ -1,4 +1,4 @@
-"""The Node is thought to come with the layer, as S0 says.
+"""Assumes that the Node is made with the layer, as S0 says.
 
 en: expected nodes_before to be 0, yours is 1: a new layer has not been called
 zh: nodes_before 应为 0，你的是 1：新建的层还没有被调用过

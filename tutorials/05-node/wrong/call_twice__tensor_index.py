@@ -1,4 +1,4 @@
-"""The calls are thought to be counted by tensor_index, as S3 says.
+"""Assumes that tensor_index counts the calls, as S3 says.
 
 en: expected history_of_b to be (1, 0), yours is (0, 1): encoded_b is output 0 of call 1
 zh: history_of_b 应为 (1, 0)，你的是 (0, 1)：encoded_b 是第 1 次调用的第 0 个输出（都从 0 数起）

@@ -1,4 +1,4 @@
-"""The call after the second one.
+"""Takes the call after the second one.
 
 en: expected second_output(layer) to be the output of call 1, yours is that of call 2; they are counted from 0
 zh: second_output(layer) 应是第 1 次调用的输出，你的是第 2 次的（从 0 数起）

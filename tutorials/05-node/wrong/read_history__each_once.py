@@ -1,4 +1,4 @@
-"""A tensor that was given twice is told once.
+"""A tensor that was passed twice is reported once.
 
 en: took_in(output 0 of call 0 of twice): expected number 2 to be 'output 0 of call 0 of a', yours has none
 zh: took_in(output 0 of call 0 of twice)：第 2 个应为 'output 0 of call 0 of a'，你的没有

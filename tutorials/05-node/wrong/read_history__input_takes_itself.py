@@ -1,4 +1,4 @@
-"""The tensor of an Input is in its Node's input_tensors too, but nothing came before it.
+"""Lists the tensor of an Input as its own input, because it is in its Node's input_tensors.
 
 en: expected took_in(output 0 of call 0 of a) to be [], yours is ['output 0 of call 0 of a']
 zh: took_in(output 0 of call 0 of a) 应为 []，你的是 ['output 0 of call 0 of a']

@@ -1,4 +1,4 @@
-"""Only the layers are looked at: each is thought to have been called once, with one output.
+"""Looks only at the layers, as if each was called once and had one output.
 
 en: took_in(output 0 of call 0 of join): expected number 1 to be 'output 0 of call 1 of dense', yours is 'output 0 of call 0 of dense'
 zh: took_in(output 0 of call 0 of join)：第 1 个应为 'output 0 of call 1 of dense'，你的是 'output 0 of call 0 of dense'

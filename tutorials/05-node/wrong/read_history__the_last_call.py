@@ -1,4 +1,4 @@
-"""It looks at the last call of the layer, not at the one that made the tensor.
+"""Looks at the last call of the layer, not at the call that made the tensor.
 
 en: took_in(output 0 of call 0 of dense): expected number 1 to be 'output 2 of call 0 of reader', yours is 'output 1 of call 1 of reader'
 zh: took_in(output 0 of call 0 of dense)：第 1 个应为 'output 2 of call 0 of reader'，你的是 'output 1 of call 1 of reader'

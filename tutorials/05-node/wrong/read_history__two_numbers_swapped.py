@@ -1,4 +1,4 @@
-"""The calls are thought to be counted by tensor_index, as S3 says.
+"""Assumes that tensor_index counts the calls, as S3 says.
 
 en: expected made_by(tensor) to be 'output 1 of call 0 of reader', yours is 'output 0 of call 1 of reader'
 zh: made_by(tensor) 应为 'output 1 of call 0 of reader'，你的是 'output 0 of call 1 of reader'

@@ -1,4 +1,4 @@
-"""The weights are variables that the layer was never told of.
+"""The weights are variables that are not registered with the layer.
 
 en: expected len(layer.weights) after one call to be 2, yours is 0: only add_weight registers a weight with the layer
 zh: 一次调用之后的 len(layer.weights) 应为 2，你的是 0：只有 add_weight 会登记权重

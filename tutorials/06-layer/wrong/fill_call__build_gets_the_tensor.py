@@ -1,4 +1,4 @@
-"""build is given the inputs, not their shape.
+"""build gets the inputs, not their shape.
 
 en: expected build to get a shape, yours passes it a tensor
 zh: 交给 build 的应是形状，你交的是张量

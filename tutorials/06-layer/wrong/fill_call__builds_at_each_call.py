@@ -1,4 +1,4 @@
-"""Nobody remembers that it is built.
+"""self.built is never set.
 
 en: expected layer.built after a call to be True, yours is False
 zh: 调用之后的 layer.built 应为 True，你的是 False

@@ -1,4 +1,4 @@
-"""It counts as built before build has come to its end.
+"""self.built is set before build has finished.
 
 en: expected layer.built after a build that failed to be False, yours is True
 zh: build 失败之后的 layer.built 应为 False，你的是 True

@@ -1,4 +1,4 @@
-"""Of all the calls the last two are kept.
+"""Only the last two calls are recorded.
 
 en: expected len(layer.calls) to be 3, yours is 2
 zh: len(layer.calls) 应为 3，你的是 2

@@ -1,4 +1,4 @@
-"""A weight counts only if all its entries move.
+"""Counts a weight only if all its entries change.
 
 en: expected the weights that move where the second feature is 0 to be ['first/bias', 'first/kernel', 'second/bias', 'second/kernel'], yours is ['first/bias', 'second/bias', 'second/kernel']
 zh: 第二个特征为 0 时变动的权重应为 ['first/bias', 'first/kernel', 'second/bias', 'second/kernel']，你的是 ['first/bias', 'second/bias', 'second/kernel']

@@ -1,4 +1,4 @@
-"""The loss is written down, not kept.
+"""The loss is hard-coded instead of kept.
 
 en: expected model.loss to be 'mae', yours is 'mse'
 zh: model.loss 应为 'mae'，你的是 'mse'

@@ -1,4 +1,4 @@
-"""Freezing is thought to count at once, as S0 says.
+"""Assumes that freezing takes effect at once, as S0 says.
 
 en: expected moves_before_compile to be True, yours is False
 zh: moves_before_compile 应为 True，你的是 False

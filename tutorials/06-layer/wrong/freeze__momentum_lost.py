@@ -1,4 +1,4 @@
-"""A new optimizer, of the same class and rate.
+"""Compiles with a new optimizer of the same class and rate, so its state is lost.
 
 en: expected the optimizer's momentum after freeze(...) to be 0.5, yours is 0
 zh: freeze(...) 之后优化器的 momentum 应为 0.5，你的是 0

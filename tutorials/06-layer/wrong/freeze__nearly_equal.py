@@ -1,4 +1,4 @@
-"""A small step is taken for none.
+"""A small step is taken for no step.
 
 en: expected the weights that move at a rate of 2 ** -22 to be ['first/bias', 'first/kernel', 'second/bias', 'second/kernel'], yours is ['first/bias', 'second/bias']
 zh: 学习率为 2 ** -22 时变动的权重应为 ['first/bias', 'first/kernel', 'second/bias', 'second/kernel']，你的是 ['first/bias', 'second/bias']

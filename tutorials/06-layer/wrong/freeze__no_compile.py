@@ -1,4 +1,4 @@
-"""The layer is frozen, and the model never hears of it.
+"""The layer is frozen, but the model is not compiled again.
 
 en: expected the weights that move after freeze(model, 'first') to be ['second/bias', 'second/kernel'], yours is ['first/bias', 'first/kernel', 'second/bias', 'second/kernel']
 zh: freeze(model, 'first') 之后变动的权重应为 ['second/bias', 'second/kernel']，你的是 ['first/bias', 'first/kernel', 'second/bias', 'second/kernel']

@@ -1,4 +1,4 @@
-"""The step is left in the model.
+"""The step is not undone.
 
 en: expected the model to have its old numbers after weights_that_move, yours has new ones
 zh: weights_that_move 之后模型里的数应恢复原样，你的没有

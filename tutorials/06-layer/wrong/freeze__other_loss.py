@@ -1,4 +1,4 @@
-"""The model is compiled with a loss of another name.
+"""The model is compiled with another loss.
 
 en: expected model.loss to be 'mse', yours is 'mae'
 zh: model.loss 应为 'mse'，你的是 'mae'

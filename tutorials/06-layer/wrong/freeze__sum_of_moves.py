@@ -1,4 +1,4 @@
-"""Movements that cancel are taken for none.
+"""Changes that cancel are taken for no change.
 
 en: expected the weights that move by slopes whose sum is 0 to be ['first/bias', 'first/kernel', 'second/bias'], yours is ['first/bias', 'second/bias']
 zh: 梯度之和为 0 时变动的权重应为 ['first/bias', 'first/kernel', 'second/bias']，你的是 ['first/bias', 'second/bias']

@@ -1,4 +1,4 @@
-"""As Keras 2 has it.
+"""Uses `in`, as Keras 2 does.
 
 en: is_among(...) stopped at line 9 with ValueError: The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()
 zh: is_among(...) 中途出错（第 9 行）：ValueError: The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()

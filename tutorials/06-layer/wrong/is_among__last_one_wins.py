@@ -1,4 +1,4 @@
-"""Each one overwrites what was found before.
+"""Each comparison overwrites the result before it.
 
 en: expected is_among(ones, [ones, zeros]) to be True, yours is False
 zh: is_among(ones, [ones, zeros]) 应为 True，你的是 False

@@ -1,4 +1,4 @@
-"""The bias is free to be negative, and still held back.
+"""The bias can be negative, but a constraint keeps it small.
 
 en: expected the bias to be free to go far below 0, towards the targets of -150; after 100 steps yours is at -1.15
 zh: bias 应可以远小于 0，走向目标 -150；训练 100 步之后，你的在 -1.15

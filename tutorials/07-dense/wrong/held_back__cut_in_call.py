@@ -1,4 +1,4 @@
-"""The kernel is cut where it is used, so the weight itself goes below zero.
+"""The kernel is clipped in call, so the weight itself goes below zero.
 
 en: expected the kernel to stay at 0 or above after 100 steps, yours is at -0.01 somewhere
 zh: 训练 100 步之后 kernel 应不小于 0，你的有一处是 -0.01

@@ -1,4 +1,4 @@
-"""A kernel of norm one is small, and may be negative.
+"""A kernel of norm one is small, but it can be negative.
 
 en: expected the kernel to stay at 0 or above after 100 steps, yours is at -0.71 somewhere
 zh: 训练 100 步之后 kernel 应不小于 0，你的有一处是 -0.71

@@ -1,4 +1,4 @@
-"""The penalty is the usual one, whatever was asked for.
+"""Always uses the default penalty.
 
 en: expected the penalty with penalty=0.5 to be 12, yours is 0.24
 zh: penalty=0.5 时的惩罚应为 12，你的是 0.24

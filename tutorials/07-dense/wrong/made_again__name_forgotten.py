@@ -1,4 +1,4 @@
-"""The configuration holds the word only, so the layer gets a new name.
+"""The configuration contains only the key, so the layer gets a new name.
 
 en: expected the name of the layer made again to be 'my_square', yours is 'curve_1'
 zh: 再造出的层的名字应为 'my_square'，你的是 'curve_1'

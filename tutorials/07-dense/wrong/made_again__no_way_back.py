@@ -1,4 +1,4 @@
-"""The word is written down and nobody looks up what it means.
+"""The key is stored, but not looked up again.
 
 en: your file stopped at line 18 with TypeError: 'str' object is not callable
 zh: 你的文件 中途出错（第 18 行）：TypeError: 'str' object is not callable

@@ -1,4 +1,4 @@
-"""The configuration holds the function.
+"""The configuration contains the function.
 
 en: expected Curve(CURVES['square']).get_config() to hold words and numbers, 'curve' is a function
 zh: Curve(CURVES['square']).get_config() 中应只有文字和数，但 'curve' 是 function

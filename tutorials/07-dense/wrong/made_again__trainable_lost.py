@@ -1,4 +1,4 @@
-"""A frozen layer comes back unfrozen.
+"""A frozen layer is not frozen when it is made again.
 
 en: expected trainable of a frozen layer made again to be False, yours is True
 zh: 冻结的层再造之后的 trainable 应为 False，你的是 True

@@ -1,4 +1,4 @@
-"""The bias begins at one.
+"""The bias starts at one.
 
 en: expected the bias at the beginning, at [0], to be 0, yours is 1
 zh: bias 的初值，[0] 处应为 0，你的是 1

@@ -1,4 +1,4 @@
-"""The activation is kept and never used.
+"""The activation is stored but never used.
 
 en: expected SimpleDense(3, 'relu')(x)[0, 0] to be 0, yours is -1.375
 zh: SimpleDense(3, 'relu')(x)[0, 0] 应为 0，你的是 -1.375

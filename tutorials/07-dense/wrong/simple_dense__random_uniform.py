@@ -1,4 +1,4 @@
-"""The kernel begins as random_uniform, which stays below the limit.
+"""The kernel starts as random_uniform, which stays below the limit.
 
 en: expected a kernel of (40, 50) to begin as glorot_uniform, drawn evenly from within sqrt(6 / (40 + 50)) = 0.258, yours is not
 zh: (40, 50) 的 kernel 应以 glorot_uniform 初始化，均匀取自 sqrt(6 / (40 + 50)) = 0.258 以内，你的不是

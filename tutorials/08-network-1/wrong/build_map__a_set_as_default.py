@@ -1,4 +1,4 @@
-"""The set is a default, so every call finds the marks of those before.
+"""The set is a default, so every call finds the marks of the calls before.
 
 en: add(c(a(x)), b(x)): expected no mark for (depth, layer) = [(0, 'b')], yours has it
 zh: add(c(a(x)), b(x))：不应有记号（深度，层）= [(0, 'b')]，你的有

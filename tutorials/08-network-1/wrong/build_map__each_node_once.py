@@ -1,4 +1,4 @@
-"""A node that was met is not met again, whatever the depth.
+"""A node is visited only once, whatever its depth.
 
 en: add(c(a(x)), b(x)): expected a mark for (depth, layer) = [(2, 'x')], there is none: [(0, 'add'), (1, 'b'), (1, 'c'), (2, 'a'), (3, 'x')]
 zh: add(c(a(x)), b(x))：应有记号（深度，层）= [(2, 'x')]，却没有：[(0, 'add'), (1, 'b'), (1, 'c'), (2, 'a'), (3, 'x')]

@@ -1,4 +1,4 @@
-"""A parent lies one deeper than the node, whatever its layer.
+"""A parent is one deeper than the node, not than the node's layer.
 
 en: expected visits_of_keras_1 of a diamond on a stalk to be 8, yours is 10
 zh: visits_of_keras_1（带柄的菱形）应为 8，你的是 10

@@ -1,4 +1,4 @@
-"""No node is ever entered as finished.
+"""No node is ever marked as finished.
 
 en: expected visits_of_keras_2 of a diamond on a stalk to be 8, yours is 10
 zh: visits_of_keras_2（带柄的菱形）应为 8，你的是 10

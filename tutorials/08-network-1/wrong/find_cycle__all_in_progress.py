@@ -1,4 +1,4 @@
-"""All nodes in progress are returned, those too that only lead to the cycle.
+"""Returns all nodes in progress, also those that only lead to the cycle.
 
 en: expected the cycle in c(b(a(b(a(... to be ['a_ib-0', 'b_ib-0'], yours is ['a_ib-0', 'b_ib-0', 'c_ib-0']
 zh: c(b(a(b(a(... 中的环应为 ['a_ib-0', 'b_ib-0']，你的是 ['a_ib-0', 'b_ib-0', 'c_ib-0']

@@ -1,4 +1,4 @@
-"""Layers are compared in place of nodes.
+"""Compares layers instead of nodes.
 
 en: expected the cycle in s(d(s(x))) to be [], yours is ['d_ib-1', 's_ib-1']
 zh: s(d(s(x))) 中的环应为 []，你的是 ['d_ib-1', 's_ib-1']

@@ -1,4 +1,4 @@
-"""A node that is met twice is taken for a cycle; nobody asks whether it is finished.
+"""A node that is met twice is taken for a cycle, even if it is finished.
 
 en: expected the cycle in add(c(a(x)), b(a(x))) to be [], yours is ['a_ib-0', 'b_ib-0', 'x_ib-0']
 zh: add(c(a(x)), b(a(x))) 中的环应为 []，你的是 ['a_ib-0', 'b_ib-0', 'x_ib-0']

@@ -1,4 +1,4 @@
-"""The node is taken from the layer, not from the tensor: always that of its first call.
+"""Takes the layer's first node instead of the tensor's own node.
 
 en: expected what_is_missing([], [shared(b)]) to be ['b'], yours is ['a']: shared was called on a, then on b; tensor._keras_history.node is the call that made a tensor
 zh: what_is_missing([], [shared(b)]) 应为 ['b']，你的是 ['a']：shared 先对 a 调用，再对 b 调用；tensor._keras_history.node 才是产生该张量的那次调用

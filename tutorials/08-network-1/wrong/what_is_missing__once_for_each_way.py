@@ -1,4 +1,4 @@
-"""What two outputs need is returned twice.
+"""An input that two outputs need is returned twice.
 
 en: expected what_is_missing([a], [first, second]) to be ['b', 'c'], yours is ['b', 'c', 'c']
 zh: what_is_missing([a], [first, second]) 应为 ['b', 'c']，你的是 ['b', 'c', 'c']

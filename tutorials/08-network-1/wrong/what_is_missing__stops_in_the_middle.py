@@ -1,4 +1,4 @@
-"""A tensor from the middle that is named as an input stops the walk.
+"""A tensor from the middle among the inputs stops the walk.
 
 en: expected what_is_missing([h], [y]) to be ['a'], yours is []
 zh: what_is_missing([h], [y]) 应为 ['a']，你的是 []

@@ -1,4 +1,4 @@
-"""Of a merge of three it walks two ways.
+"""Walks only two inputs of a merge of three.
 
 en: expected what_is_missing([], [add5(shared(dense3(dense2(x2))), dense2(x2), x0), shared(dense3(dense2(x2)))]) to be ['x0', 'x2'], yours is ['x2']
 zh: what_is_missing([], [add5(shared(dense3(dense2(x2))), dense2(x2), x0), shared(dense3(dense2(x2)))]) 应为 ['x0', 'x2']，你的是 ['x2']

@@ -1,4 +1,4 @@
-"""A layer is entered when its node is finished.
+"""A layer is added when its node is finished.
 
 en: order_of_meeting, add(b(x), c(a(x))): expected number 1 to be 'add', yours is 'x'
 zh: order_of_meeting, add(b(x), c(a(x)))：第 1 个应为 'add'，你的是 'x'

@@ -1,4 +1,4 @@
-"""The layers stand by rising depth.
+"""The layers are sorted by rising depth.
 
 en: layers_in_order, add(b(x), c(a(x))): expected number 1 to be 'x', yours is 'add'
 zh: layers_in_order, add(b(x), c(a(x)))：第 1 个应为 'x'，你的是 'add'

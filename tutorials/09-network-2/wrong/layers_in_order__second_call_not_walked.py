@@ -1,4 +1,4 @@
-"""A layer that was met before is not walked again, so what its second call needs is forgotten.
+"""The second call of a layer is not visited, so the layers before it are missing.
 
 en: order_of_meeting, add(s(e(x)), s(d(x))): expected number 5 to be 'd', yours has none
 zh: order_of_meeting, add(s(e(x)), s(d(x)))：第 5 个应为 'd'，你的没有

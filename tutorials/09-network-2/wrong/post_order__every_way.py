@@ -1,4 +1,4 @@
-"""A node is appended once for each way that leads to it.
+"""A node is appended once for each path that leads to it.
 
 en: add(b(x), c(a(x))): expected number 3 to be 'a_ib-0', yours is 'x_ib-0'
 zh: add(b(x), c(a(x)))：第 3 个应为 'a_ib-0'，你的是 'x_ib-0'

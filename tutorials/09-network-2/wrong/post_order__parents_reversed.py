@@ -1,4 +1,4 @@
-"""The last parent is taken first.
+"""The last parent is visited first.
 
 en: add(b(x), c(a(x))): expected number 2 to be 'b_ib-0', yours is 'a_ib-0'
 zh: add(b(x), c(a(x)))：第 2 个应为 'b_ib-0'，你的是 'a_ib-0'

@@ -1,4 +1,4 @@
-"""The list is believed to fall by depth.
+"""Assumes that the list falls by depth.
 
 en: post_order: expected number 3 to be 'b', yours is 'c'
 zh: post_order：第 3 个应为 'b'，你的是 'c'

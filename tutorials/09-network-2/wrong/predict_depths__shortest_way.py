@@ -1,4 +1,4 @@
-"""The shortest way is taken for the depth.
+"""The shortest path is taken for the depth.
 
 en: expected depths['a'] to be 3, yours is 2
 zh: depths['a'] 应为 3，你的是 2

@@ -1,4 +1,4 @@
-"""Every layer is called on a list, those of one input too.
+"""Every layer is called on a list, even with one input.
 
 en: expected dense_1 to be called on one array, yours was called on a list of 1
 zh: dense_1 应以一个数组来调用，你用的是含 1 项的列表

@@ -1,4 +1,4 @@
-"""The outputs are stored under the nodes, as S4 reads the map.
+"""The outputs are stored under the nodes, as S4 explains the map.
 
 en: expected the keys of tensor_map to be tensors of the model, yours are Node
 zh: tensor_map 的键应是模型的张量，你的是 Node

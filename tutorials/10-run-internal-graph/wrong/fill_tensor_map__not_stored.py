@@ -1,4 +1,4 @@
-"""Every other output is kept in a variable only.
+"""The output of dense_2 is not stored in the map.
 
 en: expected tensor_map to hold 3 keys after step 3, yours holds 2: dense_2's output was not stored
 zh: 第 3 步之后 tensor_map 应有 3 个键，你的有 2 个：没有存入 dense_2 的输出

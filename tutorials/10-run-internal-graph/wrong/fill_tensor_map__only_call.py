@@ -1,4 +1,4 @@
-"""The layers' own `call` is used in place of calling them.
+"""Calls the method `call` instead of the layer.
 
 en: expected each layer to be called, layer(x), yours calls none (its .call is only a part of that)
 zh: 应调用各层，layer(x)，你的一个也没有调用（.call 只是其中的一部分）

@@ -1,4 +1,4 @@
-"""The node's own dictionary is filled, as in S2:234.
+"""The node's own dictionary is changed, as in S2:234.
 
 en: expected the mask of run 2 to be 'second', yours is 'first'
 zh: 第 2 次运行的掩码应为 'second'，你的是 'first'

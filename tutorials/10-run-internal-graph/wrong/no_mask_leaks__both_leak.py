@@ -1,4 +1,4 @@
-"""The mask is believed to leak without arguments too.
+"""Assumes that the mask also leaks without arguments.
 
 en: expected second_run_without to be 'second', yours is 'first': an empty dictionary counts as false
 zh: second_run_without 应为 'second'，你的是 'first'：空字典算作假

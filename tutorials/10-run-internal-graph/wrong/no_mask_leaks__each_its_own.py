@@ -1,4 +1,4 @@
-"""Each run is believed to use its own mask.
+"""Assumes that each run uses its own mask.
 
 en: expected second_run_with_by to be 'first', yours is 'second': the first run has changed node.arguments
 zh: second_run_with_by 应为 'first'，你的是 'second'：第一次已经写进了 node.arguments

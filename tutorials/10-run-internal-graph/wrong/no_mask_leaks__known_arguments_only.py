@@ -1,4 +1,4 @@
-"""Of the arguments only the one of the example is handed on.
+"""Passes on only the argument of the example.
 
 en: expected kwargs_of(node, 'm', True) of a node with by and shift to be {'by': 2.0, 'shift': 0.5, 'mask': 'm'}, yours is {'by': 2.0, 'mask': 'm'}
 zh: node 带有 by 和 shift 时的 kwargs_of(node, 'm', True) 应为 {'by': 2.0, 'shift': 0.5, 'mask': 'm'}，你的是 {'by': 2.0, 'mask': 'm'}

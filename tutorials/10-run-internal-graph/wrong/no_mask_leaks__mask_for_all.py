@@ -1,4 +1,4 @@
-"""Every layer is given a mask.
+"""Every layer gets a mask.
 
 en: expected kwargs_of(node, 'm', False) to be {'by': 2.0}, yours is {'by': 2.0, 'mask': 'm'}
 zh: kwargs_of(node, 'm', False) 应为 {'by': 2.0}，你的是 {'by': 2.0, 'mask': 'm'}

@@ -1,4 +1,4 @@
-"""The computed mask replaces the one that the user gave.
+"""The computed mask replaces the user's mask.
 
 en: expected the mask in node.arguments to be kept, yours was replaced
 zh: node.arguments 里的掩码应当保留，你把它换掉了

@@ -1,4 +1,4 @@
-"""As printed: computed_data[0], whatever else was collected.
+"""Always uses computed_data[0], as printed.
 
 en: expected sum to be called on a list of 2, yours was called on one tensor
 zh: sum 应以含 2 项的列表来调用，你用的是一个张量

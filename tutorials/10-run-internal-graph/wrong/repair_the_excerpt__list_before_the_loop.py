@@ -1,4 +1,4 @@
-"""The list is made once, and never emptied.
+"""The list is made once and never emptied.
 
 en: expected first to be called on one tensor, yours was called on a list of 2
 zh: first 应以一个张量来调用，你用的是含 2 项的列表

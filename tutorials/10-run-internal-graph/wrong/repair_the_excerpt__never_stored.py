@@ -1,4 +1,4 @@
-"""What came out is thrown away.
+"""The outputs are thrown away.
 
 en: expected second to be called on one tensor, yours was called on a list of 0
 zh: second 应以一个张量来调用，你用的是含 0 项的列表

@@ -1,4 +1,4 @@
-"""The model's own outputs come back.
+"""Returns the outputs with which the model was built.
 
 en: expected run(...) to return the outputs for the new inputs, yours returns the tensors that the model was built from
 zh: run(...) 应返回为新输入算出的张量，你返回的是搭建模型时的张量

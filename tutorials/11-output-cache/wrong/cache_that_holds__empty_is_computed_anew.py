@@ -1,4 +1,4 @@
-"""A result that is empty is taken for none.
+"""An empty result is taken for a missing one.
 
 en: expected the calls of compute, which returns [], for one input twice, to be 1, yours is 2
 zh: 同一输入来两次，compute 返回 [] 时的调用次数应为 1，你的是 2

@@ -1,4 +1,4 @@
-"""It is forgotten which mask belongs to which input.
+"""The key does not say which mask belongs to which input.
 
 en: expected a mask at another place to be a miss, your cache returned a stored result
 zh: 掩码换了位置应当落空，你的缓冲却交还了旧的结果

@@ -1,4 +1,4 @@
-"""The model is called once, and its output handed out twice.
+"""The model is called once, and its output is returned twice.
 
 en: expected the calls of the model in one_hit to be 2, yours is 1
 zh: one_hit 中调用模型的次数应为 2，你的是 1

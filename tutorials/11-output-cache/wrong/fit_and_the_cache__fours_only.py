@@ -1,4 +1,4 @@
-"""It fits the model of the task alone, whose rows have four numbers.
+"""Works only for the model of the task, whose rows have four numbers.
 
 en: one_run(...) stopped at line 15 with ShapeError: Model 'model_3': input has shape (None, 4); expected (None, 7). Dense 'dense_6': input has size 4 on axis -1 of (None, 4); expected 7, as when the layer was built. Use another layer for another size.
 zh: one_run(...) 中途出错（第 15 行）：ShapeError: Model 'model_3': input has shape (None, 4); expected (None, 7). Dense 'dense_6': input has size 4 on axis -1 of (None, 4); expected 7, as when the layer was built. Use another layer for another size.

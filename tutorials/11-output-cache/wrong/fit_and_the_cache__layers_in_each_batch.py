@@ -1,4 +1,4 @@
-"""Each batch is thought to call both layers.
+"""Assumes that each batch calls both layers.
 
 en: expected layer_calls to be 0, yours is 12: the model was built before
 zh: layer_calls 应为 0，你的是 12：模型早已搭建好了

@@ -1,4 +1,4 @@
-"""The model is called on numbers, which are not kept.
+"""The model is called on numbers, which are not stored.
 
 en: expected entries of the cache after one_run to be 1, yours is 0
 zh: one_run 之后缓冲的项数应为 1，你的是 0

@@ -1,4 +1,4 @@
-"""The function is thought to be called once for each epoch.
+"""Assumes that the function is called once in each epoch.
 
 en: expected function_calls to be 6, yours is 3: once for each batch
 zh: function_calls 应为 6，你的是 3：每批一次

@@ -1,4 +1,4 @@
-"""Two inputs of one shape are two keys.
+"""Two inputs of the same shape are two keys.
 
 en: expected runs of the graph in one_hit to be 1, yours is 2
 zh: one_hit 中图的运行次数应为 1，你的是 2

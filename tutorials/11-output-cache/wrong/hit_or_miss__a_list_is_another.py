@@ -1,4 +1,4 @@
-"""A list around the tensor is thought to make another key.
+"""Assumes that a list around the tensor makes another key.
 
 en: expected in_a_list to be 'hit', yours is 'miss': call makes a list of its input anyway
 zh: in_a_list 应为 'hit'，你的是 'miss'：call 本来就会把输入变成列表

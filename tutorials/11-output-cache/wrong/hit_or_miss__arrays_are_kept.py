@@ -1,4 +1,4 @@
-"""The same array is thought to be a hit.
+"""Assumes that the same array is a hit.
 
 en: expected numbers_again to be 'miss', yours is 'hit': numbers are never kept
 zh: numbers_again 应为 'miss'，你的是 'hit'：数从来不存

@@ -1,4 +1,4 @@
-"""Networks of the same layers are thought to share a cache.
+"""Assumes that networks of the same layers share a cache.
 
 en: expected a_twin to be 'miss', yours is 'hit': each network has a cache of its own
 zh: a_twin 应为 'miss'，你的是 'hit'：每个网络各有自己的缓冲

@@ -1,4 +1,4 @@
-"""Inputs of the same shape are thought to be the same.
+"""Assumes that inputs of the same shape have the same key.
 
 en: expected the_same_shape to be 'miss', yours is 'hit': b is another tensor
 zh: the_same_shape 应为 'miss'，你的是 'hit'：b 是另一个张量

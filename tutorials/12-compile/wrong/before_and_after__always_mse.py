@@ -1,4 +1,4 @@
-"""The loss is computed anew, as if it were always mse.
+"""Computes the mse of the predictions, whatever the loss is.
 
 en: expected loss_of(...) of a model with mae and l2(0.5) to be 17, yours is 341.5
 zh: loss_of(...)（mae 加 l2(0.5)）应为 17，你的是 341.5

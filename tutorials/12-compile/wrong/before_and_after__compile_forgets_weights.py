@@ -1,4 +1,4 @@
-"""A second compile is thought to begin anew.
+"""Assumes that a second compile resets the weights.
 
 en: expected weights_stay to be True, yours is False
 zh: weights_stay 应为 True，你的是 False

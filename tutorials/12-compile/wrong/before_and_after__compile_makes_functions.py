@@ -1,4 +1,4 @@
-"""compile is thought to make the train function.
+"""Assumes that compile makes the train function.
 
 en: expected train_function to be 'fit', yours is 'compile'
 zh: train_function 应为 'fit'，你的是 'compile'

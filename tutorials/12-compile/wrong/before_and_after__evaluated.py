@@ -1,4 +1,4 @@
-"""evaluate makes the function, not you.
+"""Calls evaluate, which makes the function.
 
 en: expected loss_of to do the work itself, yours calls model.evaluate
 zh: loss_of 应自己完成，你的把它交给了 model.evaluate

@@ -1,4 +1,4 @@
-"""test_on_batch makes the function, not you.
+"""Calls test_on_batch, which makes the function.
 
 en: expected loss_of to do the work itself, yours calls model.test_on_batch
 zh: loss_of 应自己完成，你的把它交给了 model.test_on_batch

@@ -1,4 +1,4 @@
-"""As S4:356 may be read: compile only notes words down.
+"""Assumes that compile only stores words, as S4:356 suggests.
 
 en: expected total_loss to be 'compile', yours is 'fit'
 zh: total_loss 应为 'compile'，你的是 'fit'

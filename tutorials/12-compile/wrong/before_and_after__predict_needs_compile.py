@@ -1,4 +1,4 @@
-"""Predicting is thought to need a loss.
+"""Assumes that predicting needs a loss.
 
 en: expected predictions to be 'made', yours is 'compile'
 zh: predictions 应为 'made'，你的是 'compile'

@@ -1,4 +1,4 @@
-"""The loss is asked for by a step of training.
+"""Computes the loss with a step of training.
 
 en: expected loss_of to leave the weights alone, yours has trained the model
 zh: loss_of 不应改动权重，你的却训练了模型

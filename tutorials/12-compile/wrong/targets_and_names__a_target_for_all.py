@@ -1,4 +1,4 @@
-"""An output without a loss is thought to have a target.
+"""Assumes that an output without a loss has a target.
 
 en: expected targets_of_half to be ['spam_target'], yours is ['spam_target', 'cost_target']: cost has no loss, so it needs no label
 zh: targets_of_half 应为 ['spam_target']，你的是 ['spam_target', 'cost_target']：cost 没有损失，用不着标签

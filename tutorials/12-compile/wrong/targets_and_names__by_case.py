@@ -1,4 +1,4 @@
-"""Three kinds of tensor are told apart, and the graph is not asked.
+"""Distinguishes three kinds of tensor, without looking at the graph.
 
 en: expected needed_by(pair, pair.outputs[0]) to be ['a'], yours is ['a', 'b']
 zh: needed_by(pair, pair.outputs[0]) 应为 ['a']，你的是 ['a', 'b']

@@ -1,4 +1,4 @@
-"""The targets are thought to bear the layers' own names.
+"""Assumes that the targets have the layers' own names.
 
 en: expected targets_of_one to be ['spam_target'], yours is ['spam']: a target is named after its output
 zh: targets_of_one 应为 ['spam_target']，你的是 ['spam']：目标以其输出命名

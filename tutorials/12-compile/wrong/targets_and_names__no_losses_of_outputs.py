@@ -1,4 +1,4 @@
-"""Only the total is thought to have a name.
+"""Assumes that only the total loss has a name.
 
 en: expected names_of_two to be ['loss', 'spam_loss', 'cost_loss', 'spam_acc'], yours is ['loss', 'spam_acc']: the total, then a loss for each output, then the metrics
 zh: names_of_two 应为 ['loss', 'spam_loss', 'cost_loss', 'spam_acc']，你的是 ['loss', 'spam_acc']：先是总损失，再是每个输出的损失，最后是评价

@@ -1,4 +1,4 @@
-"""The one trained output is thought to be the only one.
+"""Assumes that the one trained output is the only output.
 
 en: expected names_of_half to be ['loss', 'spam_loss'], yours is ['loss']: the model still has two outputs
 zh: names_of_half 应为 ['loss', 'spam_loss']，你的是 ['loss']：模型仍有两个输出

@@ -1,4 +1,4 @@
-"""The target is taken for a part of every forward pass, as at S4:412.
+"""Assumes that every forward pass needs the target, as S4:412 says.
 
 en: expected needed_by(one, one.outputs[0]) to be ['mail'], yours is ['mail', 'spam_target']
 zh: needed_by(one, one.outputs[0]) 应为 ['mail']，你的是 ['mail', 'spam_target']

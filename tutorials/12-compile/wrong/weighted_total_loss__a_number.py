@@ -1,4 +1,4 @@
-"""Nothing has been added to the total.
+"""The losses are not added to the total.
 
 en: expected the total loss to be a symbolic tensor, yours is 0
 zh: 总损失应是一个符号张量，你的是 0

@@ -1,4 +1,4 @@
-"""The sum is divided by the weights, as S4:372 reads.
+"""The sum is divided by the sum of the weights, as S4:372 suggests.
 
 en: expected the total loss with weights [0.5, 3.0] to be 2.12663, yours is 0.607609
 zh: 权重为 [0.5, 3.0] 时的总损失应为 2.12663，你的是 0.607609

@@ -1,4 +1,4 @@
-"""With a single output its weight is left out.
+"""The weight of a single output is left out.
 
 en: expected the total loss with weights [4.0] to be 2.77259, yours is 0.693147
 zh: 权重为 [4.0] 时的总损失应为 2.77259，你的是 0.693147

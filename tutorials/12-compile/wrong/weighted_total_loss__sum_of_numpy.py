@@ -1,4 +1,4 @@
-"""NumPy is asked for the sum of symbols.
+"""Uses np.sum on symbols.
 
 en: total_loss(...) stopped at line 15 with DtypeError: tensor 'mean': np.sum needs numbers, and a symbolic tensor has none. Use the K function instead: K.sum if it exists.
 zh: total_loss(...) 中途出错（第 15 行）：DtypeError: tensor 'mean': np.sum needs numbers, and a symbolic tensor has none. Use the K function instead: K.sum if it exists.

@@ -1,4 +1,4 @@
-"""It works for two outputs, and forgets a third.
+"""Works for two outputs and ignores a third.
 
 en: expected the total loss with weights [2.0, 0.25, 1.5] to be 2.12717, yours is 1.53463
 zh: 权重为 [2.0, 0.25, 1.5] 时的总损失应为 2.12717，你的是 1.53463

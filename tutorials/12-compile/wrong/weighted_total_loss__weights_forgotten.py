@@ -1,4 +1,4 @@
-"""All outputs count the same.
+"""All outputs have the same weight.
 
 en: expected the total loss with weights [0.5, 3.0] to be 2.12663, yours is 1.2865
 zh: 权重为 [0.5, 3.0] 时的总损失应为 2.12663，你的是 1.2865

@@ -1,4 +1,4 @@
-"""The places are compared with the one-hot rows themselves.
+"""Compares the largest values of the rows instead of their indices.
 
 en: expected rows_right under categorical_crossentropy to be 0.6, yours is 0
 zh: categorical_crossentropy 之下的 rows_right 应为 0.6，你的是 0

@@ -1,4 +1,4 @@
-"""mse is thought to have no accuracy of its own.
+"""Assumes that mse has an accuracy of its own.
 
 en: expected e to be 'categorical_accuracy', yours is 'binary_accuracy': any other loss counts as categorical
 zh: e 应为 'categorical_accuracy'，你的是 'binary_accuracy'：其余的损失都按多分类算

@@ -1,4 +1,4 @@
-"""The prediction is that of categorical_accuracy.
+"""Predicts the value of categorical_accuracy.
 
 en: expected accuracy_of_c to be 0.9, yours is 0.1
 zh: accuracy_of_c 应为 0.9，你的是 0.1

@@ -1,4 +1,4 @@
-"""The label's prediction is cut out by a product, which gives 0 elsewhere.
+"""Multiplies predictions by the labels, which gives 0 elsewhere.
 
 en: expected rows_right under categorical_crossentropy, where all predictions are below 0, to be 0.6, yours is 0
 zh: categorical_crossentropy 之下，预测值都小于 0 时的 rows_right 应为 0.6，你的是 0

@@ -1,4 +1,4 @@
-"""Ten units are thought to be categorical under any loss.
+"""Assumes that ten units mean categorical_accuracy under any loss.
 
 en: expected c to be 'binary_accuracy', yours is 'categorical_accuracy': the loss decides
 zh: c 应为 'binary_accuracy'，你的是 'categorical_accuracy'：由损失决定

@@ -1,4 +1,4 @@
-"""All elements are moved together.
+"""All elements are changed together.
 
 en: expected slopes(sum(x ** 2))[0, 0] to be 2, yours is 11
 zh: slopes(sum(x ** 2))[0, 0] 应为 2，你的是 11

@@ -1,4 +1,4 @@
-"""Two loops, for two axes.
+"""Uses two loops, for two axes only.
 
 en: slopes(...) stopped at line 15 with IndexError: tuple index out of range
 zh: slopes(...) 中途出错（第 15 行）：IndexError: tuple index out of range

@@ -1,4 +1,4 @@
-"""x is moved and not put back.
+"""x is changed and not restored.
 
 en: expected x to be as before, slopes(sum(x ** 2)) has changed it
 zh: x 应保持原样，但 slopes(sum(x ** 2)) 改变了它

@@ -1,4 +1,4 @@
-"""The shapes fit, but the output stands where the arriving gradient should.
+"""The shapes fit, but the output is used instead of the arriving gradient.
 
 en: Dot: d loss / d input 0[0, 1]: finite differences give 1.09021, your gradient gives -11.9994 (maxdiff 13.0896)
 zh: Dot: d loss / d input 0[0, 1]：有限差分得 1.09021，你的梯度得 -11.9994（最大差 13.0896）

@@ -1,4 +1,4 @@
-"""out / x is y, but not where x is 0.
+"""Uses out / x for y, which is wrong where x is 0.
 
 en: Mul(x * [1, 0], y * [0, 1]): d loss / d input 0[0, 1]: finite differences give -12.5, your gradient gives nan (maxdiff inf)
 zh: Mul(x * [1, 0], y * [0, 1]): d loss / d input 0[0, 1]：有限差分得 -12.5，你的梯度得 nan（最大差 inf）

@@ -1,4 +1,4 @@
-"""A positive number that is small is taken for 0.
+"""A small positive number is taken for 0.
 
 en: Relu(1e-4 * x): d loss / d input 0[1, 1]: finite differences give 5.5, your gradient gives 0 (maxdiff 5.5)
 zh: Relu(1e-4 * x): d loss / d input 0[1, 1]：有限差分得 5.5，你的梯度得 0（最大差 5.5）

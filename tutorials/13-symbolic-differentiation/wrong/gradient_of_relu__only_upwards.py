@@ -1,4 +1,4 @@
-"""What arrives is cut off below 0 as well.
+"""The arriving gradient is also cut off below 0.
 
 en: Relu(-x): d loss / d input 0[1, 2]: finite differences give -6.5, your gradient gives 0 (maxdiff 6.5)
 zh: Relu(-x): d loss / d input 0[1, 2]：有限差分得 -6.5，你的梯度得 0（最大差 6.5）

@@ -1,4 +1,4 @@
-"""What arrives is cut at 0, instead of being stopped where x is negative.
+"""The arriving gradient is cut at 0, instead of being stopped where x is negative.
 
 en: Relu: d loss / d input 0[1, 2]: finite differences give 0, your gradient gives 26 (maxdiff 26)
 zh: Relu: d loss / d input 0[1, 2]：有限差分得 0，你的梯度得 26（最大差 26）

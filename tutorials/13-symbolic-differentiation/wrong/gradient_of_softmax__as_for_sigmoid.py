@@ -1,4 +1,4 @@
-"""Each output is thought to depend on its own input only.
+"""Assumes that each output depends on its own input only.
 
 en: Softmax: d loss / d input 0[1, 1]: finite differences give 2.60197, your gradient gives 1.36301 (maxdiff 1.23897)
 zh: Softmax: d loss / d input 0[1, 1]：有限差分得 2.60197，你的梯度得 1.36301（最大差 1.23897）

@@ -1,4 +1,4 @@
-"""One tensor is returned, where a list of them was asked for.
+"""Returns one tensor instead of a list.
 
 en: expected gradients(loss, wrt) to be a list, yours is the tensor 'multiply': put it into a list, [tensor]
 zh: gradients(loss, wrt) 应是列表，你的是 张量 'multiply'：请把它放进列表，[tensor]

@@ -1,4 +1,4 @@
-"""The sweep begins with the loss itself in place of 1.
+"""The sweep starts with the loss itself instead of 1.
 
 en: expected d loss / d x to be -5.65356, yours is -4.39889
 zh: d loss / d x 应为 -5.65356，你的是 -4.39889

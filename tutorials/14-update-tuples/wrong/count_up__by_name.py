@@ -1,4 +1,4 @@
-"""A slot that is named like a parameter is taken for it.
+"""A slot that has the name of a parameter is taken for the parameter.
 
 en: expected slots_of(...), of a slot with a parameter's name, to be [w], yours is []
 zh: 累加器与参数同名时的 slots_of(...) 应为 [w]，你的是 []

@@ -1,4 +1,4 @@
-"""All accumulators count in one variable.
+"""All accumulators share one variable.
 
 en: expected the first state, after a second accumulator was given 5, to be 301, yours is 306
 zh: 第二个累加器得到 5 之后，第一个 state 应为 301，你的是 306

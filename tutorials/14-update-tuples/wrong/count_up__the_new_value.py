@@ -1,4 +1,4 @@
-"""The call returns the state as it will be.
+"""The call returns the new state.
 
 en: state, then the output of each call and the state after it: expected number 2 to be 0, yours is 1
 zh: state 的初值，以及每次调用的返回值和调用后的 state：第 2 个应为 0，你的是 1

@@ -1,4 +1,4 @@
-"""epsilon stands under the root.
+"""epsilon is added under the root.
 
 en: expected w after call 1 (epsilon = 0.5 added to the root), at [0, 0], to be 0.866667, yours is 0.836701
 zh: w（第 1 次调用之后）（epsilon = 0.5，加在根号之外），[0, 0] 处应为 0.866667，你的是 0.836701

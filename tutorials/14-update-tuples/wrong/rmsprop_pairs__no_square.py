@@ -1,4 +1,4 @@
-"""The gradient itself goes into the mean, not its square.
+"""The mean is taken of the gradient, not of its square.
 
 en: expected the accumulator of w after call 1, at [0, 0], to be 1, yours is 0.5
 zh: w 的累加器（第 1 次调用之后），[0, 0] 处应为 1，你的是 0.5

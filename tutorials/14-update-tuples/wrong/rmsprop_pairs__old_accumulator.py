@@ -1,4 +1,4 @@
-"""The root is that of the old accumulator, which is 0 at the first call.
+"""Takes the root of the old accumulator, which is 0 at the first call.
 
 en: expected w after call 1, at [0, 0], to be 0.8, yours is -2e+06
 zh: w（第 1 次调用之后），[0, 0] 处应为 0.8，你的是 -2e+06

@@ -1,4 +1,4 @@
-"""The step stands where the new value should.
+"""Returns the step instead of the new value.
 
 en: expected w after call 1, at [0, 0], to be 0.8, yours is 0.2
 zh: w（第 1 次调用之后），[0, 0] 处应为 0.8，你的是 0.2

@@ -1,4 +1,4 @@
-"""The rate is read when the pairs are made, so that nobody can change it later.
+"""The rate is read when the pairs are made, so later changes have no effect.
 
 en: expected w (lr = 0.5)[0, 0] to be 0, yours is 0.64
 zh: w (lr = 0.5)[0, 0] 应为 0，你的是 0.64

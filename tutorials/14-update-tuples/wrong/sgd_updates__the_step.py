@@ -1,4 +1,4 @@
-"""The step stands where the new value should.
+"""Returns the step instead of the new value.
 
 en: expected w[0, 0] to be 0.8, yours is -0.2
 zh: w[0, 0] 应为 0.8，你的是 -0.2

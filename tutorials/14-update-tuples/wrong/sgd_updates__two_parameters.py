@@ -1,4 +1,4 @@
-"""It takes as many parameters as the example has.
+"""Handles only as many parameters as the example has.
 
 en: expected get_updates(loss, [p3, p2, p1]) to have 3 items, yours has 2
 zh: get_updates(loss, [p3, p2, p1]) 应有 3 项，你的有 2 项

@@ -1,4 +1,4 @@
-"""The update is made with the function, as S0 and S4 say.
+"""The update is done when the function is made, as S0 and S4 say.
 
 en: expected W after the function was made to be 2, yours is 1.6
 zh: 创建函数之后的 W 应为 2，你的是 1.6

@@ -1,4 +1,4 @@
-"""Of the outputs the first one is computed.
+"""Only the first output is computed.
 
 en: expected f() to have 3 items, yours has 1
 zh: f() 应有 3 项，你的有 1 项

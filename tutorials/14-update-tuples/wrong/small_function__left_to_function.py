@@ -1,4 +1,4 @@
-"""The work is left to K.function.
+"""K.function does the work.
 
 en: expected SmallFunction to do the work itself, yours calls K.function
 zh: SmallFunction 应自己完成，你的把它交给了 K.function

@@ -1,4 +1,4 @@
-"""The outputs are shown, and nobody gets them.
+"""The outputs are printed, not returned.
 
 en: expected f() to be a list, yours is None; f(...) prints and returns nothing: `return` hands an answer back, `print` only shows it
 zh: f() 应是列表，你的是 None；f(...) 只打印，没有返回值：`return` 才把答案交出去，`print` 只是显示它

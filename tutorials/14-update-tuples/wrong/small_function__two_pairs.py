@@ -1,4 +1,4 @@
-"""It writes two variables, and forgets a third.
+"""Writes two variables and ignores a third.
 
 en: expected (a, b, c) = (1, 2, 3) after a rotation to be [2.0, 3.0, 1.0], yours is [2.0, 3.0, 3.0]
 zh: (a, b, c) = (1, 2, 3) 轮换之后应为 [2.0, 3.0, 1.0]，你的是 [2.0, 3.0, 3.0]

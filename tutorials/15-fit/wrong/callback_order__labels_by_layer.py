@@ -1,4 +1,4 @@
-"""The outputs of f are called by the layer.
+"""The outputs of f are named after the layer.
 
 en: expected names to be ['loss', 'val_loss'], yours is ['dense_1_loss', 'val_dense_1_loss']: no metrics were asked for
 zh: names 应为 ['loss', 'val_loss']，你的是 ['dense_1_loss', 'val_dense_1_loss']：没有要求别的评价

@@ -1,4 +1,4 @@
-"""The training stops and nobody is told of its end.
+"""Training stops without any notice of its end.
 
 en: calls: expected number 10 to be 'train_end', yours has none
 zh: calls：第 10 个应为 'train_end'，你的没有

@@ -1,4 +1,4 @@
-"""Nobody has asked stop_training.
+"""stop_training is ignored.
 
 en: calls: expected number 10 to be 'train_end', yours is 'epoch_begin 1'
 zh: calls：第 10 个应为 'train_end'，你的是 'epoch_begin 1'

@@ -1,4 +1,4 @@
-"""It begins with the same random numbers in every epoch.
+"""Starts with the same random numbers in every epoch.
 
 en: shuffle=True: expected another order in the second epoch, yours is the same
 zh: shuffle=True：第二轮应是另一种次序，你的没有变

@@ -1,4 +1,4 @@
-"""'batch' is taken for True: any word is true.
+"""'batch' is taken for True, because any non-empty text is true.
 
 en: expected the last batch of order_of_rows(50, 4, 'batch', random) to be [48, 49], yours is [8, 1]
 zh: order_of_rows(50, 4, 'batch', random) 的最后一批应为 [48, 49]，你的是 [8, 1]

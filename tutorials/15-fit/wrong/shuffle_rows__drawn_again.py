@@ -1,4 +1,4 @@
-"""Rows are drawn and put back, so that some come twice and some never.
+"""Rows are drawn with replacement, so some come twice and some never.
 
 en: order_of_rows(50, 10, True, random): expected row 1 to come once, yours comes 2 times
 zh: order_of_rows(50, 10, True, random)：第 1 行应出现一次，你的出现了 2 次

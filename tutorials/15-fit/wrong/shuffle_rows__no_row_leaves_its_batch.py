@@ -1,4 +1,4 @@
-"""Rows are mixed within their batch, and never meet others.
+"""Rows are mixed only within their batch.
 
 en: shuffle=True: expected rows to go from one batch to another, yours are mixed within their batches only
 zh: shuffle=True：行应能从一批换到另一批，你的只在各自的批内混合

@@ -1,4 +1,4 @@
-"""The order is drawn from NumPy's own generator, not from the one that is given.
+"""The order comes from NumPy's own generator, not from the argument.
 
 en: shuffle=True: expected the same order from two generators of one seed, yours differs: use only `random`
 zh: shuffle=True：同一种子的两个生成器应给出同样的次序，你的不同：请只从 `random` 中抽取

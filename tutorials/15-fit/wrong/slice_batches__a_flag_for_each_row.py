@@ -1,4 +1,4 @@
-"""The flag is made an array with a number for each row.
+"""The flag becomes an array with a number for each row.
 
 en: expected the flag to be the float 1.0, yours is ndarray of shape (3,)
 zh: 标志应为 float 1.0，你的是 ndarray，形状 (3,)

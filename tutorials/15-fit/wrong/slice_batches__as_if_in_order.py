@@ -1,4 +1,4 @@
-"""It takes so many rows from the least number on, as if rows always stood in order.
+"""Takes a slice from the smallest row number, as if rows were always in order.
 
 en: expected x of rows [4, 0, 3], at [0, 0], to be 8, yours is 0
 zh: 第 [4, 0, 3] 行的 x，[0, 0] 处应为 8，你的是 0

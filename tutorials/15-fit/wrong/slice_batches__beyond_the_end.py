@@ -1,4 +1,4 @@
-"""The last batch ends where there are no rows.
+"""The end of the last batch is beyond the last row.
 
 en: expected make_batches(50, 32) to be [(0, 32), (32, 50)], yours is [(0, 32), (32, 64)]
 zh: make_batches(50, 32) 应为 [(0, 32), (32, 50)]，你的是 [(0, 32), (32, 64)]

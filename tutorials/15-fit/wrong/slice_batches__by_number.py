@@ -1,4 +1,4 @@
-"""The flag is known by how many arrays there are.
+"""The flag is recognised by the number of arrays.
 
 en: slice_batch(...) stopped at line 15 with TypeError: 'float' object is not subscriptable
 zh: slice_batch(...) 中途出错（第 15 行）：TypeError: 'float' object is not subscriptable

@@ -1,4 +1,4 @@
-"""The flag 0.0 is taken for none.
+"""The flag 0.0 is taken for a missing flag.
 
 en: expected slice_batch of x and the flag 0.0 to have 2 items, yours has 1
 zh: x 和标志 0.0 的 slice_batch 应有 2 项，你的有 1 项

@@ -1,4 +1,4 @@
-"""What comes fourth is thought to be the flag.
+"""Assumes that the fourth item is the flag.
 
 en: slice_batch(...) stopped at line 13 with ValueError: not enough values to unpack (expected at least 3, got 2)
 zh: slice_batch(...) 中途出错（第 13 行）：ValueError: not enough values to unpack (expected at least 3, got 2)

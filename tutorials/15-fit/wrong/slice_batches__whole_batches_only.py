@@ -1,4 +1,4 @@
-"""The rows that make no whole batch are left out.
+"""The rows that do not fill a whole batch are left out.
 
 en: expected make_batches(50, 32) to be [(0, 32), (32, 50)], yours is [(0, 32)]
 zh: make_batches(50, 32) 应为 [(0, 32), (32, 50)]，你的是 [(0, 32)]

@@ -1,4 +1,4 @@
-"""The best value begins as 10, and no loss above it counts as better.
+"""The best value starts at 10, so no loss above it counts as better.
 
 en: expected epochs until StopEarly(2) stops at losses [5000.0, 4000.0, 3000.0, 2000.0] to be None, yours is 2: each loss is a new best
 zh: 损失为 [5000.0, 4000.0, 3000.0, 2000.0] 时 StopEarly(2) 停止前的轮数应为 None，你的是 2：每个损失都是新的最佳值

@@ -1,4 +1,4 @@
-"""The count is never begun anew.
+"""The count is never reset.
 
 en: expected epochs until StopEarly(2) stops at losses [5.0, 6.0, 4.0, 5.0, 3.0, 4.0, 2.0] to be None, yours is 4
 zh: 损失为 [5.0, 6.0, 4.0, 5.0, 3.0, 4.0, 2.0] 时 StopEarly(2) 停止前的轮数应为 None，你的是 4

@@ -1,4 +1,4 @@
-"""It waits one epoch longer than it should.
+"""It waits one epoch too long.
 
 en: expected epochs until StopEarly(2) stops at losses [5.0, 6.0, 7.0, 8.0] to be 3, yours is 4
 zh: 损失为 [5.0, 6.0, 7.0, 8.0] 时 StopEarly(2) 停止前的轮数应为 3，你的是 4

@@ -1,4 +1,4 @@
-"""Nothing is forgotten when a second training begins.
+"""Nothing is reset when a second training begins.
 
 en: expected epochs of a second training to be 4, yours is 1
 zh: 第二次训练的轮数应为 4，你的是 1

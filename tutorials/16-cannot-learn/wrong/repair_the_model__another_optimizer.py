@@ -1,4 +1,4 @@
-"""The optimizer is taken for the culprit.
+"""Changes the optimizer, which is not the cause.
 
 en: expected the optimizer to be 'RMSprop', yours is 'Adam'
 zh: 优化器应为 'RMSprop'，你的是 'Adam'

@@ -1,4 +1,4 @@
-"""A faint slope is taken for none.
+"""A very small slope is taken for 0.
 
 en: expected causes of sigmoid over 1, bias -25, with mse to be [], yours is ['activation']
 zh: causes（1 个单元的 sigmoid、偏置 -25，配 mse）应为 []，你的是 ['activation']

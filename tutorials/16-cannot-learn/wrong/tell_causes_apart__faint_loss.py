@@ -1,4 +1,4 @@
-"""A faint gradient is taken for none.
+"""A very small gradient is taken for 0.
 
 en: expected causes of sigmoid over 1, with faint_mse to be [], yours is ['loss']
 zh: causes（1 个单元的 sigmoid，配 faint_mse）应为 []，你的是 ['loss']

@@ -1,4 +1,4 @@
-"""Slopes whose sum is 0 are taken for none.
+"""Slopes whose sum is 0 are taken for 0.
 
 en: expected causes of square over 1, with mse to be [], yours is ['activation']
 zh: causes（1 个单元的 square，配 mse）应为 []，你的是 ['activation']

@@ -1,4 +1,4 @@
-"""It asks the weights, and a layer without weights is overlooked.
+"""Looks at weights, so a layer without weights is overlooked.
 
 en: expected where_it_dies of an activation of its own to be 'shares', yours is 'two'
 zh: where_it_dies（单独成层的激活函数）应为 'shares'，你的是 'two'

@@ -1,4 +1,4 @@
-"""It goes forward, and so names the last one that suffers.
+"""Goes forward, and so names the last layer that is affected.
 
 en: expected where_it_dies of softmax with mse to be 'last', yours is 'one'
 zh: where_it_dies（softmax 配 mse）应为 'last'，你的是 'one'

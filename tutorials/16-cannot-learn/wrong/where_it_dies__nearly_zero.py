@@ -1,4 +1,4 @@
-"""A faint gradient is taken for none.
+"""A very small gradient is taken for 0.
 
 en: expected where_it_dies of a model whose slopes are about 1e-9 to be None, yours is 'loss'
 zh: where_it_dies（梯度约为 1e-9 的模型）应为 None，你的是 'loss'

@@ -1,4 +1,4 @@
-"""Where there is no gradient at all it sees nothing dead.
+"""A missing gradient is not recognised as dead.
 
 en: expected where_it_dies of a layer that stops gradients to be 'wall', yours is None
 zh: where_it_dies（阻断梯度的层）应为 'wall'，你的是 None

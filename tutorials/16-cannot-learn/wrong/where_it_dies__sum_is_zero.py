@@ -1,4 +1,4 @@
-"""A gradient whose sum is 0 is taken for one that is 0 everywhere.
+"""A gradient whose sum is 0 is taken for a gradient of zeros.
 
 en: expected where_it_dies of a model whose slopes sum to 0 to be None, yours is 'loss'
 zh: where_it_dies（梯度之和为 0 的模型）应为 None，你的是 'loss'

@@ -1,4 +1,4 @@
-"""It begins at the first layer behind the output: the loss is never asked.
+"""Starts at the last layer, without checking the model's output.
 
 en: expected where_it_dies of softmax with crossentropy to be 'loss', yours is 'last'
 zh: where_it_dies（softmax 配交叉熵）应为 'loss'，你的是 'last'

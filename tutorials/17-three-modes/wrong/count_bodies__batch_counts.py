@@ -1,4 +1,4 @@
-"""A new size of the batch is thought to need a new trace.
+"""Assumes that a new batch size needs a new trace.
 
 en: expected graph to be 1, yours is 2: the size of the batch is left open
 zh: graph 应为 1，你的是 2：批的大小是空着的

@@ -1,4 +1,4 @@
-"""Other columns are thought to need no new trace.
+"""Assumes that another number of columns needs no new trace.
 
 en: expected columns to be 2, yours is 0: each number of columns has a trace of its own
 zh: columns 应为 2，你的是 0：每种列数各跟踪一次

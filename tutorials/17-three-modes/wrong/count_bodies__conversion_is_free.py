@@ -1,4 +1,4 @@
-"""A conversion in each call is thought to trace once.
+"""Assumes that a conversion in each call traces only once.
 
 en: expected converted to be 3, yours is 1: a new function knows no trace
 zh: converted 应为 3，你的是 1：新的函数没有跟踪过任何东西

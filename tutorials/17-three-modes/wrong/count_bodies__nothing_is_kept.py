@@ -1,4 +1,4 @@
-"""The body is run at each call, and the function is made anew.
+"""The body runs at each call, and each time a new function is made.
 
 en: expected the number of runs of the body in 3 calls to be 1, yours is 3
 zh: 3 次调用中函数体运行的次数应为 1，你的是 3

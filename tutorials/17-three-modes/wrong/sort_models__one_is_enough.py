@@ -1,4 +1,4 @@
-"""One end is thought to be enough for a graph.
+"""Assumes that inputs or outputs alone make a graph network.
 
 en: expected kind_of(x) to be 'error', yours is 'graph'
 zh: kind_of(x) 应为 'error'，你的是 'graph'

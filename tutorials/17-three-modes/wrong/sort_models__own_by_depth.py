@@ -1,4 +1,4 @@
-"""A subclassed network is thought to know how its layers are connected.
+"""Assumes that a subclassed network knows how its layers are connected.
 
 en: expected layers_of_own to be ['c', 'a', 'b'], yours is ['a', 'b', 'c']: from the attributes, as they were set
 zh: layers_of_own 应为 ['c', 'a', 'b']，你的是 ['a', 'b', 'c']：来自属性，按赋值的先后

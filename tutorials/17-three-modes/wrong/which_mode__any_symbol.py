@@ -1,4 +1,4 @@
-"""Every symbol is thought to make a Node.
+"""Assumes that every symbol makes a Node.
 
 en: expected on_a_placeholder to be 'graph', yours is 'symbolic': the body ran on a symbol, and no Node was made
 zh: on_a_placeholder 应为 'graph'，你的是 'symbolic'：函数体对符号运行，没有造 Node

@@ -1,4 +1,4 @@
-"""Arrays go in and come out, so the call is thought to be eager.
+"""Assumes that the call is eager, because its inputs and outputs are arrays.
 
 en: expected compiled to be 'graph', yours is 'eager': the body ran on a symbol, and no Node was made
 zh: compiled 应为 'graph'，你的是 'eager'：函数体对符号运行，没有造 Node

@@ -1,4 +1,4 @@
-"""The history is thought to pass through an op.
+"""Assumes that the output of an op has a history.
 
 en: expected on_an_op to be 'graph', yours is 'symbolic': the body ran on a symbol, and no Node was made
 zh: on_an_op 应为 'graph'，你的是 'symbolic'：函数体对符号运行，没有造 Node

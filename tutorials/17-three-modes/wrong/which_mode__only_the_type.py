@@ -1,4 +1,4 @@
-"""mode_of asks for the type alone.
+"""mode_of checks only the type.
 
 en: expected mode_of(K.exp(Input(shape=(3,)))) to be 'graph', yours is 'symbolic': the body ran on a symbol, and no Node was made
 zh: mode_of(K.exp(Input(shape=(3,)))) 应为 'graph'，你的是 'symbolic'：函数体对符号运行，没有造 Node

@@ -1,4 +1,4 @@
-"""A layer fits if it has as many numbers.
+"""A layer fits if its weights have the same total size.
 
 en: expected take_over of a kernel (2, 6) into one of (3, 4) to be [], yours is ['b']
 zh: 把 (2, 6) 的 kernel 读入 (3, 4) 的 take_over 应为 []，你的是 ['b']

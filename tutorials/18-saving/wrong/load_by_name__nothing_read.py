@@ -1,4 +1,4 @@
-"""It says what would fit, and reads nothing.
+"""Returns the names of the layers that fit, but loads nothing.
 
 en: expected the kernel of 'c', at [0, 0], to be 3, yours is 0
 zh: c 的 kernel，[0, 0] 处应为 3，你的是 0

@@ -1,4 +1,4 @@
-"""A layer is thought to fit because its name does.
+"""Assumes that a layer with the same name fits.
 
 en: expected taken_over to be ['first'], yours is ['first', 'head']: only names that are in the file, and shapes that fit
 zh: taken_over 应为 ['first']，你的是 ['first', 'head']：名字要在文件里，形状也要对得上

@@ -1,4 +1,4 @@
-"""The limits are those of the example.
+"""Always uses the limits of the example.
 
 en: expected get_config()["limits"] of Range(-0.5, 0.75) to be {'low': -0.5, 'high': 0.75}, yours is {'low': 2.0, 'high': 6.0}
 zh: Range(-0.5, 0.75) 的 get_config()["limits"] 应为 {'low': -0.5, 'high': 0.75}，你的是 {'low': 2.0, 'high': 6.0}

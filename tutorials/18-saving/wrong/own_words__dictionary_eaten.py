@@ -1,4 +1,4 @@
-"""The dictionary that was given is changed.
+"""The dictionary in the argument is changed.
 
 en: expected the dictionary after from_config to be {'name': 'scaled', 'trainable': False, 'dtype': 'float32', 'limits': {'low': 2.0, 'high..., yours is {'name': 'scaled', 'trainable': False, 'dtype': 'float32'}
 zh: from_config 之后的字典应为 {'name': 'scaled', 'trainable': False, 'dtype': 'float32', 'limits': {'low': 2.0, 'high...，你的是 {'name': 'scaled', 'trainable': False, 'dtype': 'float32'}

@@ -1,4 +1,4 @@
-"""What every layer says of itself is left out.
+"""The settings of every layer are left out.
 
 en: expected get_config()["name"] to be 'scaled', yours is None
 zh: get_config()["name"] 应为 'scaled'，你的是 None

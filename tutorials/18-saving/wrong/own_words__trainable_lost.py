@@ -1,4 +1,4 @@
-"""Only the limits and the name are handed on.
+"""Only the limits and the name are passed on.
 
 en: expected from_config(...).trainable to be False, yours is True
 zh: from_config(...).trainable 应为 False，你的是 True

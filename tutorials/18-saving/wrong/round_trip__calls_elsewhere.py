@@ -1,4 +1,4 @@
-"""The calls that are not in the model are not counted.
+"""The calls outside the model are not counted.
 
 en: expected indices_in_the_model to be [2, 3], yours is [0, 1]: every call of the program counts
 zh: indices_in_the_model 应为 [2, 3]，你的是 [0, 1]：程序里的每次调用都算

@@ -1,4 +1,4 @@
-"""Frozen weights and the moving means stay as they began.
+"""Frozen weights and moving means keep their initial values.
 
 en: expected the weights of frozen with other numbers to be [], yours is ['frozen/kernel', 'frozen/bias']
 zh: frozen 中数值不同的权重应为 []，你的是 ['frozen/kernel', 'frozen/bias']
