@@ -287,7 +287,7 @@ class GatedCell(OneStep):
         parts = K.reshape(x, (-1, number, self.units))
         return K.permute_dimensions(parts, (1, 0, 2))
 
-    def activate_gates(self, stacked: Any, number: int) -> list[Tensor]:
+    def opened(self, stacked: Any, number: int) -> list[Tensor]:
         """Return the recurrent activation of stacked gates.
 
         An elementwise activation is applied to all gates at once.
@@ -469,7 +469,7 @@ class LSTMCell(GatedCell):
         h, c = states
         sums = projected + self.product(h, self.recurrent_kernel, masks.states)
         stacked = self.stacked_gates(sums, 4)
-        i, f, _, o = self.activate_gates(stacked, 4)
+        i, f, _, o = self.opened(stacked, 4)
         c = f * c + i * self.activation(stacked[2])
         h = o * self.activation(c)
         return h, [h, c]
@@ -575,7 +575,7 @@ class GRUCell(GatedCell):
         recurrent = self.product(h, self.recurrent_kernel, factors)
         recurrent = recurrent + self.bias[1] if self.use_bias else recurrent
         of_gates, of_candidate = self._split_gates(recurrent)
-        z, r = self.activate_gates(self.stacked_gates(for_gates + of_gates, 2), 2)
+        z, r = self.opened(self.stacked_gates(for_gates + of_gates, 2), 2)
         return z, self.activation(for_candidate + r * of_candidate)
 
     def _reset_before(
@@ -586,7 +586,7 @@ class GRUCell(GatedCell):
         of_gates, of_candidate = self._split_gates(self.recurrent_kernel)
         two_factors, last_factor = (factors[:2], factors[-1:]) if factors else (None, None)
         sums = for_gates + self.product(h, of_gates, two_factors)
-        z, r = self.activate_gates(self.stacked_gates(sums, 2), 2)
+        z, r = self.opened(self.stacked_gates(sums, 2), 2)
         return z, self.activation(for_candidate + self.product(r * h, of_candidate, last_factor))
 
     def _split_gates(self, x: Tensor) -> list[Tensor]:
