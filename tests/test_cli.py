@@ -331,7 +331,7 @@ def test_a_json_file_will_do(capsys):
     assert "out" in capsys.readouterr().out
     Path("m.json").write_text("{", encoding="utf-8")
     assert main(["summary", "m.json"]) == 2
-    assert "no JSON" in capsys.readouterr().err
+    assert "not valid JSON" in capsys.readouterr().err
 
 
 def test_a_script_that_fails_after_it_built_a_model_shows_that(capsys):
@@ -426,7 +426,7 @@ def test_a_file_of_a_model_will_do(name, capsys):
     assert main(["draw", name, "-o", "m.dot"]) == 0
     Path(name).write_bytes(Path(name).read_bytes()[:100])
     assert main(["draw", name]) == 2
-    assert f"'{name}' is no whole" in capsys.readouterr().err
+    assert f"'{name}': expected a whole" in capsys.readouterr().err
 
 
 def test_a_file_is_not_suggested_in_place_of_itself(tmp_path, monkeypatch, capsys):

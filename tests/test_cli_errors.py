@@ -38,12 +38,16 @@ def error_of(capsys, *words, code=2):
     [
         ("m.json", "{}", "'m.json': expected a dict with 'class_name' and 'config', got dict with"),
         ("m.json", "[1]", "'m.json': expected a dict with 'class_name' and 'config', got list"),
-        ("m.json", '{"class_name": ', "'m.json': its configuration is no JSON (Expecting value"),
-        ("m.json", b"\xff\xfe", "'m.json' is no text in UTF-8"),
+        (
+            "m.json",
+            '{"class_name": ',
+            "'m.json': its configuration is not valid JSON (Expecting value",
+        ),
+        ("m.json", b"\xff\xfe", "'m.json': expected a text in UTF-8"),
         ("m.yaml", "a: 1", "'m.yaml': expected a dict with 'class_name'"),
-        ("m.h5", "hello", "'m.h5' is no whole HDF5 file"),
-        ("m.h5", "", "'m.h5' is no whole HDF5 file and no .keras archive. It is empty"),
-        ("m.keras", "hello", "'m.keras' is no whole .keras file"),
+        ("m.h5", "hello", "'m.h5' is not a complete HDF5 file"),
+        ("m.h5", "", "'m.h5' is not a complete HDF5 file or .keras archive. It is empty"),
+        ("m.keras", "hello", "'m.keras' is not a complete .keras file"),
     ],
 )
 @pytest.mark.parametrize("command", ["draw", "summary"])

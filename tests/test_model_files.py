@@ -94,11 +94,21 @@ def test_of_a_text_there_is_no_loss(folder):
     ("name", "content", "error", "words"),
     [
         ("no.keras", None, UnavailableError, "there is no file '{path}'. Did you mean 'n.keras'?"),
-        ("no.json", None, UnavailableError, "there is no file '{path}'. Did you mean 'n.json'?"),
-        ("bad.keras", b"hello", ConfigError, "'{path}' is no whole .keras file"),
-        ("bad.h5", b"", ConfigError, "'{path}' is no whole HDF5 file and no .keras archive. It is"),
-        ("bad.json", b"{", ConfigError, "'{path}': its configuration is no JSON ("),
-        ("bad.json", b"\xff\xfe", ConfigError, "'{path}' is no text in UTF-8."),
+        (
+            "no.json",
+            None,
+            UnavailableError,
+            "'{path}': there is no file of this name. Did you mean 'n.json'?",
+        ),
+        ("bad.keras", b"hello", ConfigError, "'{path}' is not a complete .keras file"),
+        (
+            "bad.h5",
+            b"",
+            ConfigError,
+            "'{path}' is not a complete HDF5 file or .keras archive. It is",
+        ),
+        ("bad.json", b"{", ConfigError, "'{path}': its configuration is not valid JSON ("),
+        ("bad.json", b"\xff\xfe", ConfigError, "'{path}': expected a text in UTF-8."),
         ("bad.yaml", b"a: 1", ConfigError, "'{path}': expected a dict with 'class_name'"),
     ],
 )

@@ -1,18 +1,19 @@
-"""Files of models: written and read in the forms of Keras 1, 2 and 3.
+"""Model files, in the formats of Keras 1, 2 and 3.
 
-`saving_api` holds what models call, and chooses the form by the file's ending. Three rules hold for
-all of them: a reader runs no code from a file; it looks at sizes before it reads; and a file is
-written whole or not at all. Nothing of it is loaded before the first model is saved or read.
+`saving_api` contains the functions that models call, and chooses the format by the file's ending.
+All formats follow three rules. Reading a file runs no code from it. Sizes are checked before
+anything is read. A file is written completely or not at all. The package is imported when the first
+model is saved or loaded.
 
-| what | where |
+| contents | module |
 |---|---|
 | `.keras` and `.weights.h5` | `keras3_files`, with `keras3_weights` |
-| their configuration, calls, optimizers | `keras3_reading`, `keras3_writing`, `keras3_compile`;
-  differences by name in the one table `keras3_table` |
+| their configurations, calls and optimizers | `keras3_reading`, `keras3_writing`,
+  `keras3_compile`; differences of names are in the table `keras3_table` |
 | `.h5` | `hdf5_models` |
 | older files | `older_keras` |
-| configurations alone | `configs` |
-| what keeps a hostile file harmless | `untrusted`, `hdf5_files`, the archives of `keras3_files` |
+| configurations without weights | `configs` |
+| protection against hostile files | `untrusted`, `hdf5_files`, the archives of `keras3_files` |
 """
 
 from kerascope.engine.network import file_functions

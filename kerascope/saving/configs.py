@@ -1,7 +1,8 @@
-"""Models from configurations alone: dicts, JSON, YAML, of Keras 1, 2 and 3.
+"""Models from configurations without weights: dicts, JSON and YAML of Keras 1, 2 and 3.
 
-Which Keras wrote a configuration is seen from its form. The weights of the model are fresh, unless
-the caller goes on to read them. Functions as byte code are refused, unless the file is trusted.
+The version of Keras that wrote a configuration is inferred from its form. The model gets new
+weights, unless the caller reads weights afterwards. Functions in byte code are refused, unless the
+caller trusts the file.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from kerascope.nested_values import dicts_in
 from kerascope.registry import custom_object_scope, did_you_mean, get_custom_objects
 from kerascope.saving.keras3_reading import from_keras_3
 from kerascope.saving.keras3_table import ACTIVATIONS
-from kerascope.saving.older_keras import is_from_keras_1, today
+from kerascope.saving.older_keras import is_from_keras_1, with_current_names
 from kerascope.saving.opaque_reading import LenientBuilder
 from kerascope.saving.opaque_shapes import saved_shapes
 from kerascope.saving.untrusted import (
@@ -39,27 +40,26 @@ from kerascope.saving.untrusted import (
 )
 from kerascope.spellings import override_dialect
 
-TO_LOOK = " To look at it as it is: opaque=True."
-_ATTEMPTS = 4  # to make a model whose layers fit their weights, or are opaque
+TO_LOOK = " To look at the model without it: opaque=True."
+_ATTEMPTS = 4  # to build a model whose layers fit their weights or are opaque
 
 T = TypeVar("T")
 
 __all__ = ["model_from_config", "model_from_json", "model_from_text_file", "model_from_yaml"]
 
 
-# --- functions as byte code: refused, unless the caller trusts the file ---------------------------
-# Keras writes the function of `Lambda(lambda x: ...)` as marshalled byte code. Whoever loads it
-# gives the author of the file the right to run anything on this machine, as soon as the model is
-# called; and damaged byte code can end the whole process. So it is decoded only with
-# `safe_mode=False`, which is for files of your own. (Byte code also fits one version of Python
-# only.)
+# --- functions in byte code: refused, unless the caller trusts the file ---------------------------
+# Keras writes the function of `Lambda(lambda x: ...)` as marshalled byte code. If it is loaded and
+# the model is called, the author of the file can run any code on this machine. Damaged byte code
+# can also crash the process. So byte code is decoded only with `safe_mode=False`, for your own
+# files. (It also works with only one version of Python.)
 
 
 ARGUMENTS = ("function", "output_shape", "mask")
 
 
 def lambda_entries(config: Any) -> Iterator[dict[str, Any]]:
-    """Yield the configuration of each Lambda layer that has byte code."""
+    """Yield the configuration of each Lambda layer with byte code."""
     for entry in dicts_in(config):
         inner: Any = entry.get("config")
         is_lambda = entry.get("class_name") == "Lambda" and isinstance(inner, dict)
@@ -68,26 +68,26 @@ def lambda_entries(config: Any) -> Iterator[dict[str, Any]]:
 
 
 def refuse_byte_code(config: Any, safe_mode: bool) -> None:
-    """Raise ConfigError if a Lambda's function is byte code and nothing stands in its place."""
+    """Raise ConfigError if a Lambda's function is byte code and no custom object replaces it."""
     for entry in lambda_entries(config) if safe_mode else ():
         name = entry.get("name")
         if byte_code_in(entry, "function") and name not in get_custom_objects():
             raise ConfigError(
-                f"Lambda '{name}': its function was written as the byte code of a lambda, which "
-                f"is not run: it could do anything. Pass custom_objects={{{name!r}: function}}; "
-                f"or, if you trust the file, load_model(..., safe_mode=False)."
+                f"Lambda '{name}': its function is stored as byte code, which could do anything, "
+                f"so it is not run. Pass custom_objects={{{name!r}: function}}. If you trust the "
+                f"file, use load_model(..., safe_mode=False)."
             )
 
 
 def decode_functions(config: Any) -> None:
-    """Put functions in the place of byte code, except where a custom object has the layer's name.
+    """Replace byte code by functions, unless a custom object has the name of the layer.
 
-    Only for a file that is trusted: see the top of this module.
+    Use it only for trusted files: see the top of this module.
 
     Raises
     ------
     ConfigError
-        The byte code cannot be read: as a rule, another version of Python wrote it.
+        The byte code cannot be read, usually because another version of Python wrote it.
     """
     for entry in lambda_entries(config):
         name = entry.get("name")
@@ -103,14 +103,14 @@ def decode_functions(config: Any) -> None:
 # --- models ---------------------------------------------------------------------------------------
 
 
-# What a damaged configuration makes a constructor raise, beside our own errors.
+# Exceptions of constructors with a damaged configuration, in addition to our own errors.
 DAMAGED = (
     ArithmeticError,
     AssertionError,
     AttributeError,
     LookupError,
     MemoryError,
-    NameError,  # byte code of a trusted file uses a global variable that is not here
+    NameError,  # byte code of a trusted file uses an unknown global variable
     RecursionError,
     TypeError,
     ValueError,
@@ -118,21 +118,22 @@ DAMAGED = (
 
 
 def model_from_config(config: dict[str, Any], custom_objects: dict[str, Any] | None = None) -> Any:
-    """Make a model from `{"class_name": ..., "config": model.get_config()}`; its weights are fresh.
+    """Make a model with new weights from `{"class_name": ..., "config": model.get_config()}`.
 
     Parameters
     ----------
     config : dict
-        Of Keras 1, 2 or 3. It is taken for your own: no limits hold, as they do for texts.
+        A configuration of Keras 1, 2 or 3. The limits for texts do not apply, because a dict is
+        your own.
     custom_objects : dict, optional
         Your own classes and functions, by name.
 
     Raises
     ------
     ConfigError
-        It is no such dict.
+        The dict does not have this form.
     UnknownNameError
-        It names a layer class that is not known; pass it in `custom_objects`.
+        The configuration names an unknown layer class. Pass it in `custom_objects`.
     """
     return _model_of_dict(config, "model_from_config", custom_objects)
 
@@ -147,7 +148,7 @@ def _model_of_dict(
         raise ConfigError(
             f"{where}: expected a dict with 'class_name' and 'config', got "
             f"{type(config).__name__}{' without them' if isinstance(config, dict) else ''}. "
-            f"model.to_json() and model_from_json keep both."
+            f"Use model.to_json() and model_from_json, which keep both."
         )
     check_values(config, where)
     with custom_object_scope(custom_objects or {}):
@@ -161,7 +162,7 @@ def model_from_json(
     limits: Limits | None = USUAL,
     opaque: bool = False,
 ) -> Any:
-    """Make a model from what `model.to_json()` returned, here or in Keras; its weights are fresh.
+    """Make a model with new weights from the result of `model.to_json()`, of kerascope or Keras.
 
     Parameters
     ----------
@@ -169,16 +170,16 @@ def model_from_json(
     custom_objects : dict, optional
         Your own classes and functions, by name.
     limits : Limits or None
-        What building the model may take: see `kerascope.limits`. None: whatever it takes.
+        Limits on building the model: see `kerascope.limits`. None for no limits.
     opaque : bool
-        True opens the text whatever layers are in it; see `load_model`.
+        Whether layers of unknown classes become opaque layers; see `load_model`.
 
     Raises
     ------
     ConfigError
-        The text is no JSON, or no model, or the model is beyond the limits.
+        The text is not JSON or not a model, or the model exceeds the limits.
     UnknownNameError
-        It names a layer class that is not known; pass it in `custom_objects`.
+        The text names an unknown layer class. Pass it in `custom_objects`.
     """
     config = read_json(json_string, "model_from_json", limits)
     return _model_of_text(config, "model_from_json", custom_objects, limits, opaque)
@@ -191,9 +192,9 @@ def model_from_yaml(
     limits: Limits | None = USUAL,
     opaque: bool = False,
 ) -> Any:
-    """Make a model from what `model.to_yaml()` returned; its weights are fresh.
+    """Make a model with new weights from the result of `model.to_yaml()`.
 
-    Only plain data is read: a tag that would make a Python object is refused, and an alias.
+    Only plain data is read. Aliases, and tags that create Python objects, are refused.
 
     Parameters
     ----------
@@ -201,16 +202,16 @@ def model_from_yaml(
     custom_objects : dict, optional
         Your own classes and functions, by name.
     limits : Limits or None
-        What building the model may take: see `kerascope.limits`. None: whatever it takes.
+        Limits on building the model: see `kerascope.limits`. None for no limits.
     opaque : bool
-        True opens the text whatever layers are in it; see `load_model`.
+        Whether layers of unknown classes become opaque layers; see `load_model`.
 
     Raises
     ------
     ConfigError
-        The text is no YAML, or no model, or the model is beyond the limits.
+        The text is not YAML or not a model, or the model exceeds the limits.
     MissingToolError
-        It is no JSON either, and PyYAML is not installed.
+        The text is not JSON, and PyYAML is not installed.
     """
     config = read_yaml(yaml_string, "model_from_yaml", limits)
     return _model_of_text(config, "model_from_yaml", custom_objects, limits, opaque)
@@ -223,19 +224,19 @@ def model_from_text_file(
     limits: Limits | None = USUAL,
     opaque: bool = False,
 ) -> Any:
-    """Make a model from a file with what `model.to_json()` or `to_yaml()` returned.
+    """Make a model from a file with the result of `model.to_json()` or `model.to_yaml()`.
 
     Parameters
     ----------
     path : Path
-        One that ends in .json is JSON, any other YAML.
+        A file that ends in .json is JSON. Other files are YAML.
     custom_objects, limits, opaque : optional
         As for `model_from_json`.
 
     Raises
     ------
     UnavailableError
-        There is no such file, or it cannot be read.
+        The file does not exist or cannot be read.
     ConfigError, UnknownNameError, MissingToolError
         As for `model_from_json` and `model_from_yaml`.
     """
@@ -246,11 +247,11 @@ def model_from_text_file(
     except FileNotFoundError:
         beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
         hint = did_you_mean(path.name, beside)
-        raise UnavailableError(f"there is no file {where}. {hint}".rstrip()) from None
+        raise UnavailableError(f"{where}: there is no file of this name. {hint}".rstrip()) from None
     except UnicodeDecodeError:
-        raise ConfigError(f"{where} is no text in UTF-8.") from None
+        raise ConfigError(f"{where}: expected a text in UTF-8.") from None
     except OSError as error:
-        raise UnavailableError(f"{where} cannot be read ({error.strerror}).") from None
+        raise UnavailableError(f"{where} cannot be read: {error.strerror}.") from None
     read = read_json if path.suffix.lower() == ".json" else read_yaml
     return _model_of_text(read(text, where, limits), where, custom_objects, limits, opaque)
 
@@ -289,19 +290,19 @@ def model_of(
     Parameters
     ----------
     config : object
-        As JSON gives it.
+        The parsed JSON.
     where : str
         The name of the file in messages.
     safe_mode : bool
-        False decodes functions that the file contains as byte code. Calling the model then runs
-        code that the author of the file wrote.
+        With False, functions in byte code are decoded. Calling the model then runs code of the
+        author of the file.
     builder : Builder, optional
-        Makes the layers; the one in `opaque_reading` accepts unknown layers.
+        Creates the layers. `LenientBuilder` accepts unknown layers.
 
     Raises
     ------
     ConfigError
-        The configuration is not one of a model.
+        The configuration does not describe a model.
     UnknownNameError
         The configuration contains the name of an unknown class or function.
     """
@@ -313,7 +314,7 @@ def model_of(
             decode_functions(config)
         if builder is None:
             refuse_byte_code(config, safe_mode)
-        # What a configuration of Keras 1 or 2 leaves out is as in Keras 2.
+        # Arguments that are missing in a configuration of Keras 1 or 2 have Keras 2's defaults.
         options: dict[str, Any] = (
             {"ends_masks": True} if is_from_keras_3(config) else {"defaults": {}}
         )
@@ -329,36 +330,35 @@ def model_of(
         raise
     except OverflowError as error:
         raise ConfigError(
-            f"{where}: its configuration makes no model: a number in it is too large, or infinite "
-            f"({error})."
+            f"{where}: its configuration is not valid: a number is too large or infinite ({error})."
         ) from None
     except DAMAGED as error:
         raise ConfigError(
-            f"{where}: its configuration makes no model ({type(error).__name__}: {error})."
+            f"{where}: its configuration is not valid ({type(error).__name__}: {error})."
         ) from error
     if not hasattr(model, "get_weights"):
-        raise ConfigError(f"{where}: holds no model, but {type(model).__name__}.")
+        raise ConfigError(f"{where}: expected a model, got {type(model).__name__}.")
     return model
 
 
 def fitting_model(
     config: Any, where: str, safe_mode: bool, fill: Callable[[Any], tuple[T, dict[str, str]]]
 ) -> tuple[Any, T]:
-    """Make a model of which each layer fits its weights in a file, or is opaque.
+    """Make a model whose layers fit their weights in a file. Other layers become opaque.
 
     Parameters
     ----------
     config, where, safe_mode
         As for `model_of`.
     fill : callable
-        Reads the weights for a model. Returns them, and why those of some layers do not fit, by the
-        names of the layers.
+        Reads the weights for a model. Returns them, and a dict with the names of the layers whose
+        weights do not fit, and the reasons.
 
     Returns
     -------
     model : Model
     weights : object
-        What `fill` returned for it.
+        The weights that `fill` returned.
     """
     forced: dict[str, str] = {}
     shapes: dict[str, list[Any]] = {}
@@ -376,16 +376,16 @@ def fitting_model(
 
 def _in_our_form(config: Any) -> Any:
     if is_from_keras_3(config):
-        # The shape of inputs has its old name in tf.keras.
+        # tf.keras uses the old name of the shape of inputs.
         is_new = any("batch_shape" in one for one in dicts_in(config))
         return from_keras_3(config if is_new else _slope_of_keras_2(config))
     if is_from_keras_1(config):
-        return today(config)
+        return with_current_names(config)
     return config
 
 
 def _slope_of_keras_2(value: Any, key: str = "") -> Any:
-    """Return a configuration of tf.keras 2, whose hard_sigmoid is Keras 2's, in Keras 3's words."""
+    """Replace the hard_sigmoid of tf.keras 2, which is Keras 2's, by its form in Keras 3."""
     if isinstance(value, list):
         return [_slope_of_keras_2(item) for item in value]
     if isinstance(value, dict):

@@ -1,9 +1,9 @@
-"""Writing HDF5 files, and opening those that may come from anywhere.
+"""Write HDF5 files, and open untrusted ones.
 
-HDF5 can do more than hold arrays: a link may lead into another file, an array may be declared a
-thousand times larger than what is stored. `reading_hdf5` goes through the whole file once, before
-anybody reads a number of it, and refuses what a file of weights never has. `array_of` then reads
-one array, if it has the shape that is expected.
+HDF5 files can contain more than arrays. A link can point to another file, and an array can be
+declared a thousand times larger than its stored data. `reading_hdf5` checks the whole file before
+any number is read, and refuses everything that a file of weights does not need. `array_of` then
+reads one array, if it has the expected shape.
 """
 
 from __future__ import annotations
@@ -25,14 +25,13 @@ from kerascope.saving.untrusted import DEEPEST_GROUP, FREE_SIZE, GREATEST_RATIO,
 __all__ = ["load_attributes_from_hdf5_group", "save_attributes_to_hdf5_group"]
 
 
-# --- how long texts in attributes say that they are -----------------------------------------------
-# A text of any length lies in a heap; the attribute itself only holds its length and its place.
-# HDF5 takes memory for as many bytes as that length says, before it looks at the heap: with one
-# damaged byte, 3 GB. And it walks through a damaged heap without ever coming to an end. So both are
-# looked at here, in the bytes of the file.
+# --- declared lengths of texts in attributes ------------------------------------------------------
+# A text of variable length is in a heap. The attribute contains only its length and address. HDF5
+# allocates memory for the declared length before it reads the heap: with one damaged byte, 3 GB.
+# In a damaged heap it can loop forever. So both are checked here, in the bytes of the file.
 #
-# An attribute is stored as a message [1]: version, sizes of the next three parts, name, type,
-# shape, and then the data, for a text 4 bytes of length, 8 of address and 4 of index.
+# An attribute is stored as a message [1]: version, sizes of the next three parts, name, type, shape
+# and data. The data of a text are 4 bytes of length, 8 of address and 4 of index.
 #
 # References
 # ----------
@@ -45,29 +44,29 @@ _TYPE_OF_ANY_LENGTH = 9  # class of the type, in the low half of its first byte
 
 @contextmanager
 def bytes_of(source: Any) -> Iterator[Any]:
-    """Give the bytes of a file, on disk or in memory.
+    """Provide the bytes of a file, on disk or in memory, inside the `with` block.
 
     Parameters
     ----------
     source : str, Path or io.BytesIO
     """
     if isinstance(source, io.BytesIO):
-        yield source.getvalue()  # CPython shares the bytes: nothing is copied
+        yield source.getvalue()  # CPython shares the bytes without a copy
         return
     with Path(source).open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as m:
         yield m
 
 
 def check_texts(content: Any, names: set[str], where: str) -> None:
-    """Raise ConfigError if a text says that it is longer than its whole file.
+    """Raise ConfigError if the declared length of a text exceeds the length of the file.
 
     Parameters
     ----------
     content : bytes or mmap
     names : set of str
-        Of the attributes that hold texts.
+        The names of the attributes that contain texts.
     where : str
-        What the file is called in an error.
+        The name of the file in messages.
     """
     whole_heaps: set[int] = set()  # many texts share one
     for name in names:
@@ -81,28 +80,28 @@ def check_texts(content: Any, names: set[str], where: str) -> None:
                     if _is_whole_heap(content, address):
                         whole_heaps.add(address)
                         continue
-                    raise ConfigError(f"{where} is no whole HDF5 file: {name!r} is damaged.")
+                    raise ConfigError(f"{where} is not a complete HDF5 file: {name!r} is damaged.")
                 raise ConfigError(
-                    f"{where}: the text {name!r} says that it has {length} bytes, more than "
-                    f"the whole file; the file is damaged or a trap."
+                    f"{where}: the text {name!r} declares {length} bytes, more than the whole "
+                    f"file. The file is damaged or malicious."
                 )
             place = content.find(wanted, place + 1)
 
 
 def _texts(content: Any, place: int, name_size: int) -> Iterator[tuple[int, int]]:
-    """Yield length and address of the texts of an attribute whose name stands at `place`.
+    """Yield the length and the address of each text of the attribute whose name is at `place`.
 
-    Nothing is yielded if the bytes before the name do not begin such an attribute.
+    Yield nothing if the bytes before the name are not the start of such an attribute.
     """
     for version, bytes_before in ((1, 8), (2, 8), (3, 9)):
         start = place - bytes_before
         if start < 0 or content[start] != version or _number(content, start + 2, 2) != name_size:
             continue
         type_size, shape_size = _number(content, start + 4, 2), _number(content, start + 6, 2)
-        step = 8 if version == 1 else 1  # the first version fills every part up to 8 bytes
-        type_place = place + _filled(name_size, step)
-        shape_place = type_place + _filled(type_size, step)
-        data = shape_place + _filled(shape_size, step)
+        step = 8 if version == 1 else 1  # version 1 pads every part to 8 bytes
+        type_place = place + _padded(name_size, step)
+        shape_place = type_place + _padded(type_size, step)
+        data = shape_place + _padded(shape_size, step)
         if data >= len(content) or content[type_place] & 0x0F != _TYPE_OF_ANY_LENGTH:
             continue
         for text in range(_number_of_texts(content, shape_place)):
@@ -111,10 +110,11 @@ def _texts(content: Any, place: int, name_size: int) -> Iterator[tuple[int, int]
 
 
 def _is_whole_heap(content: Any, address: int) -> bool:
-    """Tell whether a heap of texts can be walked to its end, which HDF5 does without looking.
+    """Return whether a heap of texts is intact, so that HDF5 can iterate over it.
 
-    A heap has a head of 16 bytes with its size, then objects: 2 bytes of index, 6 of other facts, 8
-    of size, and the data. Index 0 is the space that is left, whose size counts its own head.
+    A heap consists of a header of 16 bytes with its size, and objects. An object has 2 bytes of
+    index, 6 bytes of other data, 8 bytes of size, and the data. Index 0 is the free space, whose
+    size includes its header.
     """
     end = address + _number(content, address + 8, 8)
     if content[address : address + 4] != b"GCOL" or end > len(content):
@@ -122,7 +122,7 @@ def _is_whole_heap(content: Any, address: int) -> bool:
     place = address + 16
     while place + 16 <= end:
         index, size = _number(content, place, 2), _number(content, place + 8, 8)
-        step = size if index == 0 else 16 + _filled(size, 8)
+        step = size if index == 0 else 16 + _padded(size, 8)
         if step < 16 or place + step > end:
             return False
         place += step
@@ -130,7 +130,7 @@ def _is_whole_heap(content: Any, address: int) -> bool:
 
 
 def _number_of_texts(content: Any, shape_place: int) -> int:
-    """Return how many elements a shape has: its number of axes, then 8 bytes for each size."""
+    """Return the number of elements of a stored shape: its number of axes, then 8-byte sizes."""
     version, axes = content[shape_place], content[shape_place + 1]
     first = shape_place + (8 if version == 1 else 4)
     count = 1
@@ -143,33 +143,33 @@ def _number(content: Any, place: int, size: int) -> int:
     return int.from_bytes(content[place : place + size], "little")
 
 
-def _filled(size: int, step: int) -> int:
+def _padded(size: int, step: int) -> int:
     return -(-size // step) * step
 
 
 # --- opening and checking -------------------------------------------------------------------------
 
 
-LARGEST_IMAGE = 64 * 2**20  # bytes of a file that may lie in memory a second time
+LARGEST_IMAGE = 64 * 2**20  # bytes of a file that is copied to memory
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 
 @contextmanager
 def writing_hdf5(path: Any) -> Iterator[Any]:
-    """Open a new HDF5 file; `files.replacing` sees to what happens if that fails."""
-    import h5py  # takes as long to import as all of kerascope, and most sessions save nothing
+    """Create an HDF5 file. `files.replacing` handles failures."""
+    import h5py  # imported here, because it takes as long to import as all of kerascope
 
     with h5py.File(path, "w") as file:
         yield file
 
 
 def is_open(target: Any) -> bool:
-    """Tell whether a file was opened by the caller: an HDF5 file, a group in one, or a stream."""
+    """Return whether the caller opened the file: an HDF5 file, a group in one, or a stream."""
     return any(hasattr(target, name) for name in ("create_group", "read", "write"))
 
 
 def name_of(target: Any) -> str:
-    """Return what a file is called in an error.
+    """Return the name of a file for messages.
 
     Examples
     --------
@@ -186,19 +186,19 @@ def name_of(target: Any) -> str:
 
 @contextmanager
 def filling_hdf5(target: Any, overwrite: bool) -> Iterator[Any]:
-    """Give an empty HDF5 file to write to, and put it where it belongs when all went well.
+    """Provide an empty HDF5 file to write, and move it to its target if the block succeeds.
 
     Parameters
     ----------
     target : str, Path, h5py.Group, or binary file
-        What else is in an open group stays there.
+        Other members of an open group are kept.
     overwrite : bool
-        False refuses to replace what is there.
+        Whether existing contents may be replaced.
 
     Raises
     ------
     ArgumentError
-        Something is there and `overwrite` is False, or an open file cannot be written.
+        The target exists and `overwrite` is False, or an open file is read-only.
     UnavailableError
         The file cannot be written: see `files.replacing`.
     """
@@ -215,24 +215,24 @@ def filling_hdf5(target: Any, overwrite: bool) -> Iterator[Any]:
         target.write(content.getvalue())
 
 
-# What a model has in a group, beside its layers: members, and beginnings of attributes.
+# The parts of a model in a group, except its layers: members, and prefixes of attributes.
 _MEMBERS = ("model_weights", "optimizer_weights")
 _ATTRIBUTES = ("model_config", "training_config", "layer_names", "keras_version", "backend")
 
 
 def _fill_group(group: Any, file: Any, overwrite: bool) -> None:
-    """Copy a file into a group, in place of a model or of weights that were there."""
+    """Copy a file into a group, and replace an earlier model or earlier weights."""
     where = name_of(group)
     if group.file.mode == "r":
         raise ArgumentError(
-            f"save: {where} is open for reading; open it with mode 'r+', 'a' or 'w'."
+            f"save: {where} is open for reading only. Open it with mode 'r+', 'a' or 'w'."
         )
     members = [name for name in group if name in file or name in _MEMBERS]
     attributes = [name for name in group.attrs if name.rstrip("0123456789") in _ATTRIBUTES]
     if not overwrite and (members or attributes):
         raise ArgumentError(
-            f"save: {where} has {(members + attributes)[0]!r} already; expected a group without, "
-            f"since overwrite is False."
+            f"save: {where} already contains {(members + attributes)[0]!r}. Choose another group, "
+            f"or pass overwrite=True."
         )
     for name in members:
         del group[name]
@@ -246,30 +246,30 @@ def _fill_group(group: Any, file: Any, overwrite: bool) -> None:
 
 @contextmanager
 def reading_hdf5(source: Any, where: str, with_attributes: bool = True) -> Iterator[Any]:
-    """Open an HDF5 file for reading, after a look at all that is in it.
+    """Open an HDF5 file for reading, after a check of its whole contents.
 
     Parameters
     ----------
     source : str, Path, h5py.Group, or binary file
-        A group is looked at, and left open.
+        A group is checked and stays open.
     where : str
-        What the file is called in an error.
+        The name of the file in messages.
     with_attributes : bool
-        False for a reader that reads no attribute: they are not looked at.
+        Whether to check the attributes. False if the caller does not read them.
 
     Raises
     ------
     UnavailableError
-        There is no such file.
+        The file does not exist.
     ConfigError
-        It is no HDF5 file, is damaged, or holds what no file of weights has.
+        The file is not an HDF5 file, is damaged, or contains things that weights do not need.
     """
     import h5py
 
     if not is_open(source) and not Path(source).is_file():
-        raise UnavailableError(f"there is no file {where}; expected an HDF5 file.")
+        raise UnavailableError(f"{where}: expected an HDF5 file, got no file of this name.")
     try:
-        if isinstance(source, h5py.Group):  # whoever opened it has read what HDF5 reads unasked
+        if isinstance(source, h5py.Group):  # HDF5 read its texts when it was opened
             check_members(source, where, with_attributes)
             yield source
             return
@@ -282,15 +282,15 @@ def reading_hdf5(source: Any, where: str, with_attributes: bool = True) -> Itera
         raise
     except (OSError, RuntimeError, KeyError, UnicodeDecodeError) as error:
         check_system(error, where)
-        raise ConfigError(f"{where} is no whole HDF5 file ({_first_line(error)}).") from None
+        raise ConfigError(f"{where}: expected a whole HDF5 file ({_first_line(error)}).") from None
 
 
 def _opened(source: Any) -> Any:
-    """Open a file; a small one is read as a whole first, since HDF5 reads each part by itself."""
+    """Open a file. A small file is first read into memory, because HDF5 reads many small parts."""
     import h5py
 
     if isinstance(source, io.BytesIO) and source.getbuffer().nbytes <= LARGEST_IMAGE:
-        with suppress(ValueError, OSError):  # which say less than those of the next attempt
+        with suppress(ValueError, OSError):  # the next attempt has better messages
             return h5py.File(h5py.h5f.open_file_image(source.getvalue()))
     if not is_open(source) and Path(source).stat().st_size <= LARGEST_IMAGE:
         return h5py.File(source, "r", driver="core", backing_store=False)
@@ -298,7 +298,7 @@ def _opened(source: Any) -> Any:
 
 
 def numbers_in(group: Any, without: str | None = None) -> int:
-    """Return how many numbers the arrays of a group have, but for those in one group inside."""
+    """Return the number of elements of all arrays in a group, without those of one subgroup."""
     from h5py import h5d, h5o
 
     arrays: list[bytes] = []
@@ -313,10 +313,10 @@ def numbers_in(group: Any, without: str | None = None) -> int:
 
 
 def check_system(error: BaseException, where: str) -> None:
-    """Raise UnavailableError if an error says nothing of the file, but of who holds or sends it."""
+    """Raise UnavailableError if an error comes from the system and not from the file's contents."""
     if comes_from_the_system(error):
         raise UnavailableError(
-            f"{where} cannot be read: {type(error).__name__}: {error}"
+            f"{where} cannot be read: {type(error).__name__}: {error}."
         ) from error
 
 
@@ -325,7 +325,7 @@ def _first_line(error: Exception) -> str:
 
 
 def check_members(file: Any, where: str, with_attributes: bool = True) -> set[str]:
-    """Raise ConfigError if a file holds what no file of weights has.
+    """Raise ConfigError if a file contains things that weights do not need.
 
     Parameters
     ----------
@@ -336,28 +336,28 @@ def check_members(file: Any, where: str, with_attributes: bool = True) -> set[st
     Returns
     -------
     set of str
-        The names of the attributes that hold texts.
+        The names of the attributes that contain texts.
     """
     from h5py import h5d, h5g, h5l, h5o
 
     start = h5g.open(file.id, b".")
     place = file.name.rstrip("/")
     names: list[bytes] = []
-    places = {h5o.get_info(start).addr: b""}  # where each object was met first, by its address
+    places = {h5o.get_info(start).addr: b""}  # address of each object -> its first path
 
     def look_at(name: bytes, info: Any) -> str | None:
-        """Note a member; return what ends the walk. It must not raise: HDF5 calls it."""
+        """Check a member. Return a message to stop. HDF5 calls this, so it must not raise."""
         names.append(name)
         first = places.setdefault(info.u, name + b"/")
         is_circle = name.startswith(first)
         if is_circle or len(names) > MOST_OBJECTS or name.count(b"/") > DEEPEST_GROUP:
             return (
-                f"has too many groups inside each other; expected at most {MOST_OBJECTS} objects, "
-                f"{DEEPEST_GROUP} deep."
+                f"expected at most {MOST_OBJECTS} objects in {DEEPEST_GROUP} nested groups, got "
+                f"more."
             )
         if info.type != h5l.TYPE_HARD:
             path = f"{place}/{name.decode(errors='replace')}"
-            return f"{path} is a link to another place or file; expected an array or a group."
+            return f"{path}: expected an array or a group, got a link to another place or file."
         return None
 
     wrong = start.links.visit(look_at, info=True)
@@ -380,7 +380,7 @@ def check_members(file: Any, where: str, with_attributes: bool = True) -> set[st
 
 
 def _check_attributes(group: Any, where: str) -> set[str]:
-    """Return the names of a group's attributes that hold texts of any length."""
+    """Check the attributes of a group. Return the names of those with texts."""
     import h5py
 
     texts: set[str] = set()
@@ -388,9 +388,9 @@ def _check_attributes(group: Any, where: str) -> set[str]:
         attribute = h5py.h5a.open(group, index=number)
         name, dtype = attribute.name.decode(), attribute.dtype
         if dtype.kind not in "fiubSU" and h5py.check_string_dtype(dtype) is None:
-            raise ConfigError(f"{where}: the attribute {name!r} holds {dtype}; expected text.")
+            raise ConfigError(f"{where}: expected text in the attribute {name!r}, got {dtype}.")
         size = prod(attribute.shape or ()) * dtype.itemsize
-        if size > FREE_SIZE:  # HDF5 has no answer for an empty attribute
+        if size > FREE_SIZE:  # for an empty attribute, HDF5 cannot return the storage size
             _check_size(size, attribute.get_storage_size(), f"attribute {name!r}", where)
         if dtype.kind == "O":
             texts.add(name)
@@ -406,7 +406,7 @@ def _check_array(array: Any, path: str, where: str) -> None:
         raise ConfigError(f"{where}: {path} has its numbers in another file.")
     shape, dtype = array.shape, array.dtype
     if shape is None or dtype.kind not in "fiubSV":
-        raise ConfigError(f"{where}: {path} holds {dtype}; expected numbers.")
+        raise ConfigError(f"{where}: {path}: expected numbers, got {dtype}.")
     pieces = layout.get_chunk() if kind == h5py.h5d.CHUNKED else ()
     declared = max(prod(shape), prod(pieces)) * dtype.itemsize
     _check_size(declared, array.get_storage_size(), path, where)
@@ -415,13 +415,13 @@ def _check_array(array: Any, path: str, where: str) -> None:
 def _check_size(declared: int, stored: int, what: str, where: str) -> None:
     if declared > FREE_SIZE and declared > GREATEST_RATIO * stored:
         raise ConfigError(
-            f"{where}: {what} says that it has {declared} bytes, of which {stored} are stored; "
-            f"the file is damaged or a trap."
+            f"{where}: {what} declares {declared} bytes, but {stored} are stored. The file is "
+            f"damaged or malicious."
         )
 
 
 def group_of(group: Any, name: str) -> Any:
-    """Return a group inside another; None if nothing, or something else, is called so."""
+    """Return a subgroup, or None if there is no group of this name."""
     import h5py
 
     try:
@@ -438,13 +438,14 @@ def array_of(group: Any, name: str, shape: tuple[int | None, ...] | None, where:
     group : h5py.Group
     name : str
     shape : tuple of int or None
-        What is expected; None takes any.
+        The expected shape. None accepts any shape.
     where : str
+        The name of the file in messages.
 
     Raises
     ------
     DataError
-        There is no such array, or it has another shape, or holds no numbers.
+        The array does not exist, has another shape, or does not contain numbers.
     """
     import h5py
 
@@ -456,12 +457,12 @@ def array_of(group: Any, name: str, shape: tuple[int | None, ...] | None, where:
     dtype = kind.dtype
     if saved is None or (dtype.kind not in "fiub" and dtype.itemsize != 2):  # 2 bytes: bfloat16
         path = f"{group.name.rstrip('/')}/{name}"
-        raise DataError(f"{where}: {path!r} holds {dtype}; expected numbers.")
+        raise DataError(f"{where}: {path!r}: expected numbers, got {dtype}.")
     if shape is not None and saved != tuple(shape):
         path = f"{group.name.rstrip('/')}/{name}"
         is_of_gru = "GRU" in where and (2, *shape) == saved
         hint = " Was it written with reset_after=True, Keras 3's default?" if is_of_gru else ""
-        raise DataError(f"{where}: {path!r} has shape {saved}; expected {tuple(shape)}.{hint}")
+        raise DataError(f"{where}: {path!r}: expected shape {tuple(shape)}, got {saved}.{hint}")
     array = np.empty(saved, dtype)
     if array.size:
         found.read(h5py.h5s.ALL, h5py.h5s.ALL, array, kind)
@@ -469,14 +470,14 @@ def array_of(group: Any, name: str, shape: tuple[int | None, ...] | None, where:
 
 
 def as_numbers(array: np.ndarray) -> np.ndarray:
-    """Return an array of numbers; bfloat16, which HDF5 has as 2 raw bytes, becomes float32."""
+    """Return an array of numbers. Convert bfloat16, stored as 2 raw bytes, to float32."""
     if array.dtype.kind != "V":
         return array
     return (array.view("uint16").astype("uint32") << 16).view("float32")
 
 
 def as_bfloat16(array: np.ndarray) -> np.ndarray:
-    """Return float32 as the 2 raw bytes that HDF5 has for bfloat16, rounded to the nearest.
+    """Round float32 to bfloat16, which HDF5 stores as 2 raw bytes.
 
     Examples
     --------
@@ -485,29 +486,30 @@ def as_bfloat16(array: np.ndarray) -> np.ndarray:
     [1.0, -2.5, 1.0, inf, nan]
     """
     bits = np.ascontiguousarray(array, "float32").view("uint32")
-    half = np.where((bits >> 16) & 1, 0x8000, 0x7FFF).astype("uint32")  # a tie goes to the even
+    half = np.where((bits >> 16) & 1, 0x8000, 0x7FFF).astype("uint32")  # round half to even
     cut = (bits + np.where(np.isnan(array), 0, half).astype("uint32")) >> 16
     return cut.astype("uint16").view("V2")
 
 
 # --- lists of names in attributes -----------------------------------------------------------------
-# Keras writes `layer_names` as one attribute where it fits, else as `layer_names0`, `layer_names1`,
-# and so on. Names are stored as UTF-8.
+# Keras writes `layer_names` as one attribute if it fits, otherwise as `layer_names0`,
+# `layer_names1`, and so on. Names are stored as UTF-8.
 
 
-LARGEST_ATTRIBUTE = 64_512  # bytes: HDF5's 64 KB for an object's header, without its own facts
+LARGEST_ATTRIBUTE = 64_512  # bytes: HDF5 limits an object header to 64 KB
 
 
 def save_attributes_to_hdf5_group(group: Any, name: str, data: Sequence[bytes | str]) -> None:
-    """Write a list of names to an attribute, or to several if it is too long for one.
+    """Write a list of names to an attribute, or to several attributes if it is too long.
 
     Parameters
     ----------
     group : h5py.Group
     name : str
-        Of the attribute: "layer_names", "weight_names".
+        The name of the attribute: "layer_names", "weight_names".
     data : list of bytes or str
-        Bytes are stored with one length, which Keras 2 needs; texts with any, as Keras 3 does.
+        Bytes are stored with a fixed length, as Keras 2 requires, and texts with variable length,
+        as in Keras 3.
 
     Raises
     ------
@@ -519,8 +521,8 @@ def save_attributes_to_hdf5_group(group: Any, name: str, data: Sequence[bytes | 
     longest = max((len(item) for item in names), default=0)
     if longest > LARGEST_ATTRIBUTE:
         raise ConfigError(
-            f"cannot write {name!r} to HDF5: a name has {longest} bytes; expected at most "
-            f"{LARGEST_ATTRIBUTE}. Give it a shorter name."
+            f"save: {name!r}: expected names of at most {LARGEST_ATTRIBUTE} bytes, got {longest}. "
+            f"Use shorter names."
         )
     if longest * len(names) <= LARGEST_ATTRIBUTE:
         group.attrs[name] = form(names)
@@ -531,7 +533,7 @@ def save_attributes_to_hdf5_group(group: Any, name: str, data: Sequence[bytes | 
 
 
 def load_attributes_from_hdf5_group(group: Any, name: str) -> list[str]:
-    """Return a list of names that was written by `save_attributes_to_hdf5_group`, or by Keras.
+    """Return a list of names that `save_attributes_to_hdf5_group` or Keras wrote.
 
     Parameters
     ----------
@@ -541,7 +543,7 @@ def load_attributes_from_hdf5_group(group: Any, name: str) -> list[str]:
     Returns
     -------
     list of str
-        Empty if there is no such attribute.
+        An empty list if the attribute does not exist.
     """
     if name in group.attrs:
         return _as_text(group.attrs[name])
@@ -554,11 +556,11 @@ def load_attributes_from_hdf5_group(group: Any, name: str) -> list[str]:
 
 
 def has_attribute(group: Any, name: str) -> bool:
-    """Tell whether a list of names is there, whole or in pieces."""
+    """Return whether a list of names exists, in one attribute or several."""
     return name in group.attrs or f"{name}0" in group.attrs
 
 
 def _as_text(values: Any) -> list[str]:
-    """Return names as str; an empty list comes back from HDF5 as an array of floats."""
+    """Convert names to str. HDF5 returns an empty list as an array of floats."""
     items = np.atleast_1d(np.asarray(values)).ravel().tolist()
     return [item.decode() if isinstance(item, bytes) else str(item) for item in items]

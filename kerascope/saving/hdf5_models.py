@@ -1,10 +1,10 @@
-"""Whole models and weights in HDF5 files (.h5, .hdf5), laid out as Keras 2 does.
+"""Whole models and weights in HDF5 files (.h5, .hdf5), in the layout of Keras 2.
 
-The file has the weights under `model_weights`, the configuration as JSON in the attribute
-`model_config`, and what `compile` was told in `training_config`, with the optimizer's state in
-`optimizer_weights`. Keras 3 still writes this layout, with its own configuration inside. First come
-the weights of layers in a group, which a file of weights alone has too, matched with the layers in
-their order or by name; then whole models.
+A file contains the weights in the group `model_weights`, the configuration as JSON in the attribute
+`model_config`, the arguments of `compile` in `training_config`, and the optimizer's state in
+`optimizer_weights`. Keras 3 still writes this layout, with its own configuration. The first part of
+this module reads and writes the weights of layers, also for files without a model. It matches them
+with the layers by order or by name. The second part handles whole models.
 """
 
 from __future__ import annotations
@@ -49,17 +49,17 @@ __all__ = [
 
 
 # --- weights of layers ----------------------------------------------------------------------------
-# Every layer has a group of its name, in which each weight is an array; the attributes
-# `layer_names` and `weight_names` keep the order. Reading collects everything first and then sets
-# all weights at once, so a file that does not fit changes nothing.
+# Every layer has a group with its name, which contains each weight as an array. The attributes
+# `layer_names` and `weight_names` store the order. Reading first collects all arrays and then sets
+# all weights at once, so that a file that does not fit changes nothing.
 
 
 Own = list[Variable]
 Arrays = list[np.ndarray]
 Pairs = list[tuple[Variable, np.ndarray]]
 
-KERAS_VERSION = "2.2.4"  # whose form this is
-# Our kernels are laid out as TensorFlow's: Keras 2 on Theano turns those of such files round.
+KERAS_VERSION = "2.2.4"  # the version of Keras with this format
+# Our kernels have TensorFlow's layout. Keras 2 with Theano flips the kernels of such files.
 BACKEND = b"tensorflow"
 
 # Keras 3 adds this entry, for weights of the model itself, at the end of `layer_names`.
@@ -67,7 +67,7 @@ OF_THE_MODEL_ITSELF = "top_level_model_weights"
 
 
 def layers_of(model: Any) -> list[Layer]:
-    """Return the layers of a model in the order of its files, those of a first Merge too."""
+    """Return the layers of a model in the order of its files, including those of a first Merge."""
     return list(getattr(model, "flattened_layers", model.layers))
 
 
@@ -75,38 +75,38 @@ def layers_of(model: Any) -> list[Layer]:
 
 
 def layers_to_write(model: Any) -> list[Layer]:
-    """Return the layers of a model, which together have all its weights.
+    """Return the layers of a model, after a check that they contain all its weights.
 
     Raises
     ------
     ConfigError
-        A weight belongs to no layer, or two layers have the same name: it would be lost.
+        A weight belongs to no layer, or two layers have the same name, so it would be lost.
     """
     layers = layers_of(model)
     names = [layer.name for layer in layers]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise ConfigError(
-            f"save: {model.label} has two layers called {twice!r}; expected distinct names, by "
-            f"which an .h5 file tells them apart. Save the weights as .weights.h5."
+            f"save: {model.label}: expected distinct names of layers, got two layers called "
+            f"{twice!r}. Rename one, or save the weights as .weights.h5."
         )
     held = {w for layer in layers for w in layer.weights}
     lost = [w.name for w in model.weights if w not in held]
     if lost:
         raise ConfigError(
-            f"save: {model.label} has weights that belong to none of its layers, {lost[0]!r} among "
-            f"them; an .h5 file holds those of layers. Save the weights as .weights.h5."
+            f"save: {model.label}: the weight {lost[0]!r} belongs to no layer, so an .h5 file "
+            f"cannot contain it. Save the weights as .weights.h5."
         )
     return layers
 
 
 def save_weights_to_hdf5_group(f: Any, layers: Iterable[Layer]) -> None:
-    """Write the weights of layers.
+    """Write the weights of layers to a group.
 
     Parameters
     ----------
     f : h5py.Group
-        Empty, or the file itself.
+        An empty group or file.
     layers : iterable of Layer
     """
     write_layers(f, {layer.name: layer.weights for layer in layers}, KERAS_VERSION)
@@ -118,9 +118,9 @@ def write_layers(
     version: str,
     kept: opaque_files.KeptFile | None = None,
 ) -> None:
-    """Write the weights of layers by their names, as a version of Keras orders them.
+    """Write the weights of layers by name, in the order of a version of Keras.
 
-    Weights that were read from a file whose layers need not be known keep their names there.
+    Weights that were read with opaque layers keep the names that they had in their file.
     """
     is_keras_3 = version == KERAS_3_VERSION
     hdf5_files.save_attributes_to_hdf5_group(
@@ -133,7 +133,7 @@ def write_layers(
 
 
 def _written_names(names: Iterable[str], as_texts: bool) -> list[Any]:
-    """Return names as Keras 3 writes them, texts, or as bytes, which Keras 2 reads."""
+    """Return names as texts, as Keras 3 writes them, or as bytes, which Keras 2 requires."""
     return [name if as_texts else name.encode() for name in names]
 
 
@@ -143,9 +143,9 @@ def write_weights(
     kept: opaque_files.KeptFile | None = None,
     as_texts: bool = False,
 ) -> None:
-    """Write variables as arrays of a group, under their own names where these are distinct.
+    """Write variables as arrays of a group. Their names are made distinct.
 
-    Arrays that are no variables are called by their number.
+    The name of an array that is not a variable is its number.
     """
     names: list[str] = []
     for number, w in enumerate(weights):
@@ -165,21 +165,21 @@ def write_weights(
 
 
 def load_weights_from_hdf5_group(f: Any, layers: Iterable[Layer], reshape: bool = False) -> None:
-    """Read weights into layers, in order; layers without weights do not count.
+    """Read weights into layers, matched by order. Layers without weights are skipped.
 
     Parameters
     ----------
     f : h5py.Group
     layers : iterable of Layer
     reshape : bool
-        Take an array of another shape too, if it has as many numbers.
+        Accept arrays of another shape with the same number of elements.
 
     Raises
     ------
     ConfigError
-        There are no weights of layers.
+        The group contains no weights of layers.
     DataError
-        They do not fit. No weight was changed.
+        The weights do not fit. No weight was changed.
     """
     where = _called(f)
     saved = {
@@ -190,9 +190,9 @@ def load_weights_from_hdf5_group(f: Any, layers: Iterable[Layer], reshape: bool 
     own = [(layer, weights) for layer in layers if (weights := layer.weights)]
     if len(saved) != len(own):
         raise DataError(
-            f"{where} has weights for {len(saved)} layers ({_shown([*saved])}); "
-            f"expected {len(own)}: {_shown([layer.name for layer, _ in own])}. by_name=True takes "
-            f"those whose names agree."
+            f"{where}: expected {len(own)} layers with weights "
+            f"({_shown([layer.name for layer, _ in own])}), got {len(saved)} "
+            f"({_shown([*saved])}). To load the layers with equal names, pass by_name=True."
         )
     pairs: Pairs = []
     writer = _writer_of(f)
@@ -205,21 +205,21 @@ def load_weights_from_hdf5_group(f: Any, layers: Iterable[Layer], reshape: bool 
 def load_weights_from_hdf5_group_by_name(
     f: Any, layers: Iterable[Layer], skip_mismatch: bool = False, reshape: bool = False
 ) -> None:
-    """Read weights into the layers that the file names; the others keep theirs.
+    """Read weights into layers, matched by name. Layers that are not in the file are not changed.
 
     Parameters
     ----------
     f : h5py.Group
     layers : iterable of Layer
     skip_mismatch : bool
-        Leave a layer alone, with a warning, whose weights have other shapes.
+        Skip layers whose weights have other shapes, with a warning.
     reshape : bool
-        Take an array of another shape too, if it has as many numbers.
+        Accept arrays of another shape with the same number of elements.
 
     Raises
     ------
     DataError
-        Weights do not fit. No weight was changed.
+        Some weights do not fit. No weight was changed.
     """
     where = _called(f)
     known = _groups_of_layers(f, where)
@@ -247,7 +247,7 @@ def load_weights_from_hdf5_group_by_name(
 
 
 def in_order_of(group: Any, layers: list[Layer]) -> list[Layer]:
-    """Return layers in the order of the file that also said how to make them, by their names."""
+    """Sort layers by the order of their names in a file, if it contains them all."""
     names = hdf5_files.load_attributes_from_hdf5_group(group, "layer_names")
     places = {name: place for place, name in enumerate(names)}
     if all(layer.name in places or not layer.weights for layer in layers):
@@ -263,7 +263,9 @@ def _called(group: Any) -> str:
 def _groups_of_layers(group: Any, where: str) -> dict[str, Any]:
     """Return the groups of the layers by their names, in the order of the file."""
     if not hdf5_files.has_attribute(group, "layer_names"):
-        raise ConfigError(f"{where} holds no weights of layers; expected the attribute layer_names")
+        raise ConfigError(
+            f"{where} contains no weights of layers. Expected an attribute layer_names."
+        )
     found: dict[str, Any] = {}
     for name in hdf5_files.load_attributes_from_hdf5_group(group, "layer_names"):
         found[name] = hdf5_files.group_of(group, name)
@@ -289,36 +291,35 @@ def _arrays_called(names: list[str], group: Any, where: str) -> list[np.ndarray]
 
 
 def _arrays_for(layer: Layer, own: Own, group: Any, names: list[str], where: str) -> Arrays:
-    """Return the arrays of a group in the order in which a layer has its weights.
+    """Return the arrays of a group in the order of a layer's weights.
 
-    A nested model lists its trainable weights first, so their order depends on which layers were
-    frozen when the file was written. If the file has the names of the layer's own weights, they
-    tell which is which; else their order counts, as it always does in Keras.
+    A nested model lists its trainable weights first, so the order depends on which layers were
+    frozen when the file was written. If the names in the file agree with those of the layer's
+    weights, the arrays are matched by name. Otherwise they are matched by order, as in Keras.
 
     Warns
     -----
     KerascopeWarning
-        The names say another order, and the arrays would fit in the file's order as well.
+        The names give another order, and the arrays would also fit in the order of the file.
     """
     arrays = _arrays_called(names, group, where)
     order = _order_by_name(names, [w.name for w in own])
     if order != sorted(order) and [a.shape for a in arrays] == [w.shape for w in own]:
         warn(
-            f"{where}: the weights of {layer.label} were matched by name, and the order in the "
-            "file is another, which fits as well and is what Keras goes by. If its layers are "
-            "made in another order than when the file was written, their automatic names are "
-            "exchanged: give them names."
+            f"{where}: the weights of {layer.label} were matched by name. Keras goes by their "
+            "order in the file, which is different and also fits. If the layers were created in "
+            "another order than before, their automatic names are exchanged. Give them names."
         )
     return [arrays[place] for place in order]
 
 
 def _order_by_name(saved: list[str], own: list[str]) -> list[int]:
-    """Return the place in `saved` of each of a layer's own names; as they stand if names differ.
+    """Return the index in `saved` of each name in `own`, or the order of `saved` if names differ.
 
-    Keras 2 writes ":0" after each name. Keras 3 does not, and writes the nested model's name before
-    it: so the last two words, layer and weight, are enough if they tell all weights apart.
+    Keras 2 writes ":0" after each name. Keras 3 writes the name of the nested model before it. So
+    the last two words, layer and weight, are compared if they are distinct.
     """
-    for words in (0, 2):  # 0: all of them
+    for words in (0, 2):  # 0: all words
         places = {_last_words(name, words): place for place, name in enumerate(saved)}
         wanted = [_last_words(name, words) for name in own]
         if len(places) == len(saved) == len(own) and places.keys() == set(wanted):
@@ -341,7 +342,7 @@ def _paired(
     shapes = [a.shape for a in arrays]
     if shapes != expected:
         raise DataError(
-            f"{where} has weights of shapes {shapes}; expected {expected} for {layer.label}."
+            f"{where}: expected weights of shapes {expected} for {layer.label}, got {shapes}."
         )
     return list(zip(own, arrays, strict=True))
 
@@ -369,7 +370,7 @@ Config = dict[str, Any]
 
 
 class _Content(NamedTuple):
-    """What stands in a file, in the words of Keras 2 or 3."""
+    """The contents of a file, in the format of Keras 2 or 3."""
 
     version: str
     config: Config
@@ -406,7 +407,7 @@ def save_hdf5_model(model: Any, filepath: Any, overwrite: bool, include_optimize
 
 
 def save_hdf5_weights(model: Any, filepath: Any, overwrite: bool) -> None:
-    """Write the weights alone."""
+    """Write the weights of a model without its configuration."""
     is_of_keras_3 = dialect_options().hdf5_of_keras_3
     layers = _listed(model) if is_of_keras_3 else _weights(model)
     version = KERAS_3_VERSION if is_of_keras_3 else KERAS_VERSION
@@ -423,9 +424,9 @@ def _weights(model: Any) -> dict[str, list[Variable]]:
 
 
 def written_config(model: Any) -> tuple[str, Config]:
-    """Return a model's configuration for .h5 and JSON, and the version of Keras whose form it has.
+    """Return the version of Keras, and the model's configuration in its format, for .h5 and JSON.
 
-    It is Keras 3's where that is wanted and can say it all.
+    The format is that of Keras 3 if it is required and can express the whole model.
     """
     config = {"class_name": type(model).__name__, "config": model.get_config()}
     has_its_parts = _has_words_of_keras_3(config) or _is_opaque_3(config)
@@ -434,7 +435,7 @@ def written_config(model: Any) -> tuple[str, Config]:
         try:
             return KERAS_3_VERSION, keras_3_config(model)
         except NoCounterpartError:
-            pass  # then nobody but us can read it
+            pass  # then only kerascope can read it
     return KERAS_VERSION, for_keras_2(config)
 
 
@@ -447,7 +448,7 @@ def _content(model: Any, is_trained: bool) -> _Content:
             config = {"class_name": type(model).__name__, "config": model.get_config()}
             config = for_keras_2(config)
     training = training_config(model) if is_trained else None
-    variables = model.optimizer.weights if is_trained else []  # which may make the train function
+    variables = model.optimizer.weights if is_trained else []  # this can build the train function
     state = [] if model.train_function is None else variables
     return _Content(KERAS_VERSION, config, training, _weights(model), state)
 
@@ -462,7 +463,7 @@ def _content_of_keras_3(model: Any, config: Config, is_trained: bool) -> _Conten
 
 
 def _has_words_of_keras_3(value: Any, key: str = "") -> bool:
-    """Tell whether a configuration names an activation that only Keras 3 has a name for."""
+    """Return whether a configuration has an activation that only Keras 3 has a name for."""
     if isinstance(value, dict):
         return any(_has_words_of_keras_3(item, name) for name, item in value.items())
     if isinstance(value, list):
@@ -471,17 +472,17 @@ def _has_words_of_keras_3(value: Any, key: str = "") -> bool:
 
 
 def _is_opaque_3(value: Any) -> bool:
-    """Tell whether a configuration has an opaque layer of a file of Keras 3 in it."""
+    """Return whether a configuration contains an opaque layer from a file of Keras 3."""
     return any(isinstance(one, FileConfig) and "module" in one.entry for one in dicts_in(value))
 
 
 def _calls_with_training(value: Any) -> bool:
-    """Tell whether a layer is called with training=True or False, which Keras 3 does not keep."""
+    """Return whether a layer is called with training=True or False, which Keras 3 does not save."""
     return any(one.get("training") is not None for one in dicts_in(value))
 
 
 def training_config(model: Any) -> dict[str, Any]:
-    """Return what `compile` was told, ready for JSON.
+    """Return the arguments of `compile`, ready for JSON.
 
     Raises
     ------
@@ -510,17 +511,17 @@ def _named(home: Any, value: Any) -> Any:
 def load_hdf5_model(
     filepath: Any, compile: bool, safe_mode: bool, limits: Limits | None, opaque: bool = False
 ) -> Any:
-    """Read a whole model; `saving_api.load_model` says what can go wrong."""
+    """Read a whole model; see `saving_api.load_model`."""
     where = hdf5_files.name_of(filepath)
     with hdf5_files.reading_hdf5(filepath, where) as file:
         if "model_config" not in file.attrs:
             raise ConfigError(
-                f"{where} holds no configuration of a model: it is a file of weights alone. Build "
-                f"the model first, then read it by model.load_weights({where})."
+                f"{where} contains only weights, no model configuration. Build the model first, "
+                f"then read the weights with model.load_weights({where})."
             )
         config = read_json(file.attrs["model_config"], where, limits)
         if "model_weights" not in file:
-            raise ConfigError(f"{where} holds no weights; expected the group 'model_weights'.")
+            raise ConfigError(f"{where} contains no weights. Expected a group 'model_weights'.")
         group = file["model_weights"]
         with building(Budget(limits, where, in_file=lambda: hdf5_files.numbers_in(group))):
             if opaque:
@@ -545,18 +546,18 @@ def _opened(
     )
     batch_set_value(pairs)
     if compile and "training_config" in file.attrs and not opaque_layers(model):
-        told = _training_of(file, config, where, limits)
+        training = _training_of(file, config, where, limits)
         try:
-            _compile_again(model, file, where, *told)
+            _compile_again(model, file, where, *training)
         except KerascopeError as error:
-            warn(f"{where}: is not compiled: {error}")
+            warn(f"{where}: the model is not compiled: {error}")
     written = None if is_from_keras_1(config) else written_config(model)[1]
-    training = file.attrs.get("training_config", "")
+    saved = file.attrs.get("training_config", "")
     model._kept_file = opaque_files.KeptFile(
         config,
         written,
         opaque_files.rest_of(file, "optimizer_weights"),
-        training=training.decode() if isinstance(training, bytes) else str(training),
+        training=saved.decode() if isinstance(saved, bytes) else str(saved),
         names=names,
         in_bfloat16={
             layer.placed_weights()[place]
@@ -571,7 +572,11 @@ def _opened(
 def _filled(
     group: Any, model: Any, where: str
 ) -> tuple[tuple[Pairs, dict[Variable, str]], dict[str, str]]:
-    """Set the weights of opaque layers; return those of the others, all names, and the misfits."""
+    """Set the weights of opaque layers.
+
+    Return the weights of the other layers, the names of all weights, and the layers whose weights
+    do not fit, with the reasons.
+    """
     pairs: Pairs = []
     names: dict[Variable, str] = {}
     misfits: dict[str, str] = {}
@@ -595,7 +600,7 @@ def _filled(
             if hidden:
                 arrays = dict(zip(found, _arrays_called(found, inside, where), strict=True))
                 halves = {name for name in found if inside[name].dtype.kind == "V"}
-                known_names = opaque_files.shared_out(layer, hidden, arrays, halves)
+                known_names = opaque_files.distribute_arrays(layer, hidden, arrays, halves)
                 pairs += [(w, arrays[name]) for w, name in known_names.items()]
                 names.update(known_names)
                 names.update(
@@ -615,13 +620,13 @@ def _filled(
 def _training_of(
     file: Any, config: Config, where: str, limits: Limits | None
 ) -> tuple[Any, Orders | None]:
-    """Return what `compile` was told, and the orders of Keras 3; None if an older one wrote it."""
+    """Return the arguments of `compile`, and Keras 3's order of layers or None for older files."""
     training = read_json(file.attrs["training_config"], where, limits)
     return training, orders_in(config) if is_from_keras_3(config) else None
 
 
 def _compile_again(model: Any, file: Any, where: str, training: Any, orders: Orders | None) -> None:
-    """Compile a model as the file says, and give the optimizer its state."""
+    """Compile a model as in the file, and restore the state of the optimizer."""
     if orders is not None:
         keras3_compile.compile_from_keras_3(model, training, where)
     else:

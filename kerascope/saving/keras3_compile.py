@@ -1,6 +1,6 @@
-"""What `compile` was told, in Keras 3's form and back: optimizer, losses, metrics.
+"""Convert the arguments of `compile` to Keras 3's format and back: optimizer, losses, metrics.
 
-First the optimizers, with their state; then what `compile` was told as a whole.
+The first part converts optimizers and their state, the second all arguments of `compile`.
 """
 
 from __future__ import annotations
@@ -23,33 +23,33 @@ from kerascope.spellings import DIALECTS, override_dialect
 from kerascope.user_frames import warn
 
 # --- optimizers -----------------------------------------------------------------------------------
-# Keras 3's state begins with the count of steps and the learning rate; then come the slots, in an
-# order of their own (`keras3_table.SLOTS`). A rate that falls as `decay` says is a schedule there,
-# and then no part of the state.
+# In Keras 3, the state starts with the count of steps and the learning rate. The slots follow in
+# Keras 3's order (`keras3_table.SLOTS`). A rate with `decay` is a schedule in Keras 3, and then not
+# part of the state.
 #
-# Of a flavour (`optimizers.base`) Keras 3 knows nothing: where epsilon is added outside the root,
-# as in Keras 2, the file says so beside the configuration. We read that; Keras 3 passes over it,
-# and trains on with epsilon under the root.
+# Keras 3 does not have flavours (`optimizers.base`). If epsilon is added outside the root, as in
+# Keras 2, the file says so next to the configuration. Only kerascope reads this. Keras 3 ignores
+# it, and continues training with epsilon under the root.
 
 
 Config = dict[str, Any]
 _CLIPS = ("clipnorm", "clipvalue", "global_clipnorm")
 _FLAVOUR = "kerascope_flavour"
 _SCHEDULES = "keras.optimizers.schedules"
-BEGINS_AFRESH = "{}: the optimizer begins afresh; its saved state does not fit."
 WITHOUT_IT = "Load the model with compile=False to predict or draw."
+STATE_DOES_NOT_FIT = "{}: the saved state of the optimizer does not fit, so the optimizer is reset."
 
 
 # --- configuration --------------------------------------------------------------------------------
 
 
 def optimizer_to_keras_3(optimizer: Any) -> Config:
-    """Return the configuration of an optimizer in Keras 3's form.
+    """Return the configuration of an optimizer in Keras 3's format.
 
     Raises
     ------
     ConfigError
-        It has no configuration.
+        The optimizer has no configuration.
     """
     saved = optimizers.serialize(optimizer)
     class_name: str = saved["class_name"]
@@ -63,8 +63,8 @@ def optimizer_to_keras_3(optimizer: Any) -> Config:
     schedule_decay = ours.pop("schedule_decay", 1.0)
     if schedule_decay != 1.0:
         warn(
-            f"save: Keras 3's Nadam has no schedule_decay, but computes as with 1.0; the file says "
-            f"so, and training goes on with 1.0 instead of {schedule_decay}."
+            f"save: Nadam of Keras 3 always uses schedule_decay=1.0, so training with the file "
+            f"continues with 1.0 instead of {schedule_decay}."
         )
     if is_of_keras_2 and "clipnorm" in ours:
         ours["global_clipnorm"] = ours.pop("clipnorm")
@@ -95,14 +95,14 @@ def _entry(module: str | None, class_name: str, config: Config) -> Config:
 
 
 def optimizer_from_keras_3(entry: Any) -> Any:
-    """Return an optimizer from its configuration in Keras 3's form.
+    """Return an optimizer from its configuration in Keras 3's format.
 
     Raises
     ------
     ConfigError
-        It has an option without counterpart here.
+        The configuration has an option that is not supported.
     UnknownNameError
-        There is no such optimizer.
+        The optimizer is unknown.
     """
     flavour = "3" if isinstance(entry, str) else entry.get(_FLAVOUR, "3")
     defaults = DIALECTS["2.2" if flavour == "2" else "3"].defaults
@@ -136,8 +136,7 @@ def _check_off(class_name: str, key: str, value: Any) -> None:
     if value is None or value is False or table.ANYTHING in neutral or value in neutral:
         return
     raise ConfigError(
-        f"optimizer {class_name}: {key}={value!r} has no counterpart here; expected it to be off. "
-        f"{WITHOUT_IT}"
+        f"optimizer {class_name}: {key}={value!r} has no counterpart here. {WITHOUT_IT}"
     )
 
 
@@ -145,12 +144,12 @@ def _check_off(class_name: str, key: str, value: Any) -> None:
 
 
 def state_to_keras_3(model: Any, orders: Orders | None = None) -> list[np.ndarray]:
-    """Return the state of a model's optimizer as Keras 3 orders it.
+    """Return the state of a model's optimizer in Keras 3's order.
 
     Returns
     -------
     list of np.ndarray
-        Empty if the optimizer has not begun, or Keras 3 has no such state.
+        An empty list if the optimizer has no state yet, or Keras 3 has no counterpart of it.
     """
     optimizer = model.optimizer
     has_begun = len(optimizer.weights) > 0 and model.train_function is not None  # in this order
@@ -166,17 +165,18 @@ def state_to_keras_3(model: Any, orders: Orders | None = None) -> list[np.ndarra
 def state_from_keras_3(
     model: Any, arrays: list[np.ndarray], where: str, orders: Orders | None = None
 ) -> None:
-    """Give a model's optimizer the state that Keras 3 wrote; warn if it does not fit.
+    """Restore the state of a model's optimizer that Keras 3 wrote, and warn if it does not fit.
 
-    The slots get theirs when the train function is made, which is also when that warning comes.
+    The slots are set, and checked, when the train function is built.
 
     Parameters
     ----------
     model : Model
-        Compiled.
+        A compiled model.
     arrays : list of np.ndarray
-        As they stand in the file.
+        The arrays of the file, in its order.
     where : str
+        The name of the file in messages.
     orders : dict, optional
         As for `keras3_weights.folders`.
     """
@@ -185,7 +185,7 @@ def state_from_keras_3(
     begun, saved = arrays[: len(heads)], arrays[len(heads) :]
 
     def set_slots() -> bool:
-        places = _places(model, orders) if saved else []  # it had not begun, or needs no slots
+        places = _places(model, orders) if saved else []  # there are no slots, or no state yet
         if places is None or [a.shape for a in saved] != [w.shape for w in places]:
             return False
         batch_set_value(zip(places, saved, strict=True))
@@ -194,21 +194,22 @@ def state_from_keras_3(
     if [a.shape for a in begun] == [()] * len(heads):
         restore_when_trained(model, where, zip(heads, begun, strict=True), set_slots)
     else:
-        warn(BEGINS_AFRESH.format(where))
+        warn(STATE_DOES_NOT_FIT.format(where))
 
 
 def restore_when_trained(
     model: Any, where: str, begun: Iterable[Any], set_slots: Callable[[], bool]
 ) -> None:
-    """Give a model's optimizer its state of a file as soon as its slots exist.
+    """Restore the state of a model's optimizer from a file when its slots exist.
 
     Parameters
     ----------
     model : Model
-        Compiled.
+        A compiled model.
     where : str
+        The name of the file in messages.
     begun : iterable of (Variable, np.ndarray)
-        What is set at once: the count of steps, and the learning rate.
+        The values that are set at once: the count of steps, and the learning rate.
     set_slots : callable
         Sets the slots, and returns whether they fit.
     """
@@ -220,13 +221,13 @@ def restore_when_trained(
             if model.total_loss is loss:
                 model._make_train_function()
         except NotYetError as error:
-            warn(f"{where}: the optimizer loses its saved state, since {error}")
+            warn(f"{where}: the saved state of the optimizer is lost: {error}")
         finally:
             optimizer._saved_state = None
 
     def restore() -> None:
         if model.total_loss is loss and not set_slots():  # otherwise it was compiled again
-            warn(BEGINS_AFRESH.format(where))
+            warn(STATE_DOES_NOT_FIT.format(where))
             batch_set_value(before)
 
     batch_set_value(begun)
@@ -254,7 +255,7 @@ def _places(model: Any, orders: Orders | None) -> list[Variable] | None:
 
 
 def _slots_by_word(optimizer: Any, params: list[Variable]) -> dict[str, dict[Any, Variable]]:
-    """Return the slots of each kind, by their parameter; by None what is one for all."""
+    """Return the slots of each kind by parameter. A slot for all parameters has the key None."""
     by_word: dict[str, list[Variable]] = {}
     for slot in optimizer.weights[1:]:
         by_word.setdefault(slot.name.rpartition("/")[2], []).append(slot)
@@ -281,7 +282,7 @@ def _in_their_order(
 
 
 def compile_to_keras_3(model: Any) -> Config:
-    """Return what `compile` was told, in Keras 3's form.
+    """Return the arguments of `compile` in Keras 3's format.
 
     Raises
     ------
@@ -300,7 +301,7 @@ def compile_to_keras_3(model: Any) -> Config:
 
 
 def _per_output(model: Any, given: Any) -> Any:
-    """Return metrics as Keras 3 wants them: a flat list is for one output only."""
+    """Return metrics for Keras 3, where a model with several outputs needs a list for each."""
     is_flat = isinstance(given, list) and not any(isinstance(one, list) for one in given)
     if is_flat and given and len(model.outputs) > 1:
         return [list(given) for _ in model.outputs]
@@ -308,7 +309,7 @@ def _per_output(model: Any, given: Any) -> Any:
 
 
 def each_of(value: Any, change: Callable[[Any], Any]) -> Any:
-    """Return a loss or metric, or lists and dicts of them, with each changed."""
+    """Apply a function to each loss or metric in nested lists and dicts."""
     if isinstance(value, dict) and "class_name" not in value:
         return {key: each_of(one, change) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
@@ -339,7 +340,7 @@ def _metric_to_keras_3(value: Any) -> Any:
 
 
 def _mean_of(ours: str, theirs: str) -> Config:
-    """Return a metric that Keras 3 has as a loss alone: the metric of that name may be another."""
+    """Return Keras 3's metric for the mean of a loss function, if no metric has its name."""
     function = {
         "module": "builtins",
         "class_name": "function",
@@ -355,7 +356,7 @@ def _mean_of(ours: str, theirs: str) -> Config:
 
 
 def _words_of_metrics() -> set[str]:
-    """Return the words for metrics that Keras 3 and we understand alike."""
+    """Return the names of metrics that mean the same in Keras 3 and kerascope."""
     classes = (name for name, item in metrics._registry.items() if inspect.isclass(item))
     return {*table.METRIC_WORDS, *map(folder_name, classes)}
 
@@ -377,14 +378,14 @@ def _own_function(found: Any, saved: str) -> Config:
 
 
 def compile_from_keras_3(model: Any, config: Config, where: str) -> None:
-    """Compile a model as Keras 3 wrote it down.
+    """Compile a model with the arguments in a file of Keras 3.
 
-    A metric that is not known here is left out with a warning: training does not depend on it.
+    Unknown metrics are omitted with a warning, because training does not depend on them.
 
     Raises
     ------
     ConfigError
-        The optimizer or a loss has no counterpart here.
+        The optimizer or a loss is not supported.
     """
     if "optimizer" not in config and "optimizer_config" in config:
         config = {**config, "optimizer": config["optimizer_config"]}  # in .h5 files
@@ -392,7 +393,8 @@ def compile_from_keras_3(model: Any, config: Config, where: str) -> None:
         optimizer = optimizer_from_keras_3(config["optimizer"])
         loss = _from_keras_3(config.get("loss"), losses)
     except KerascopeError as error:
-        raise ConfigError(f"{where}: {str(error).replace(WITHOUT_IT, '')} {WITHOUT_IT}") from None
+        words = str(error) if WITHOUT_IT in str(error) else f"{error} {WITHOUT_IT}"
+        raise ConfigError(f"{where}: {words}") from None
     with override_dialect(metrics_keep_words=True):
         model.compile(
             optimizer=optimizer,
@@ -404,14 +406,14 @@ def compile_from_keras_3(model: Any, config: Config, where: str) -> None:
 
 
 def _from_keras_3(value: Any, home: Any) -> Any:
-    """Return losses or metrics, in lists and dicts too, as objects of ours, or by their words."""
+    """Convert losses or metrics, also in lists and dicts, to objects or names of kerascope."""
     if value is None:
         return None
     if isinstance(value, list):
         return [_from_keras_3(one, home) for one in value]
     if not isinstance(value, dict):
         if value not in ("acc", "accuracy", "ce", "crossentropy"):
-            home.get(value)  # is it known?
+            home.get(value)  # raises if it is unknown
         return value
     if "class_name" not in value:
         return {key: _from_keras_3(one, home) for key, one in value.items()}
@@ -427,17 +429,17 @@ def _from_keras_3(value: Any, home: Any) -> Any:
 
 
 def _function_of_mean(arguments: Config) -> Any:
-    """Return the function whose mean a metric of Keras 3 is, or its name."""
+    """Return the name of the function of a `MeanMetricWrapper`."""
     name = _plain(arguments.get("fn"))
     ours = {new: old for old, new in table.LOSSES.items() if new not in table.METRIC_WORDS}.get(
         name, name
     )
-    metrics.get(ours)  # is it known?
+    metrics.get(ours)  # raises if it is unknown
     return ours
 
 
 def _plain(value: Any) -> Any:
-    """Return an argument of a loss or metric; a function inside by its name."""
+    """Return an argument of a loss or metric. A function is replaced by its name."""
     if isinstance(value, dict) and value.get("class_name") == "function":
         return value["config"]
     return value
@@ -458,7 +460,7 @@ def _known_metrics(value: Any, where: str) -> Any:
     try:
         return _from_keras_3(value, metrics)
     except KerascopeError as error:
-        warn(f"{where}: a metric is left out ({error})")
+        warn(f"{where}: a metric is omitted: {error}")
         return _UNKNOWN
 
 

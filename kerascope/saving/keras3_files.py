@@ -1,7 +1,7 @@
 """Keras 3's files: whole models in `.keras` archives, and `.weights.h5`.
 
-An archive is a zip of three members: `metadata.json`, `config.json` and `model.weights.h5`. In the
-last, the state of the optimizer lies beside the weights, under `optimizer/vars`.
+An archive is a zip file with three members: `metadata.json`, `config.json` and `model.weights.h5`.
+The last contains the weights, and the state of the optimizer under `optimizer/vars`.
 """
 
 from __future__ import annotations
@@ -38,26 +38,26 @@ from kerascope.saving.untrusted import (
 )
 from kerascope.user_frames import warn
 
-# --- archives, written whole and read with care ---------------------------------------------------
-# Nothing is ever unpacked onto the disk. Before a member is read, the list of members is looked at:
-# their names, their sizes as declared, and how much each claims to have been compressed. A member
-# is then read in pieces, so that one which is longer than it says is noticed in time.
+# --- archives -------------------------------------------------------------------------------------
+# Nothing is unpacked to the disk. Before a member is read, the list of members is checked: their
+# names, their declared sizes and their compression ratios. A member is read in pieces, so that a
+# member that is longer than declared is detected early.
 
 
 _PIECE = 2**20
 _LINK = 0o120000  # the type bits of a symbolic link in a Unix mode
-_MADE_ON = (1980, 1, 1, 0, 0, 0)  # the same file for the same model
+_MADE_ON = (1980, 1, 1, 0, 0, 0)  # a fixed date, so that equal models give equal files
 
 
 def write_archive(path: Any, members: Mapping[str, bytes]) -> None:
-    """Write a zip file of these members, uncompressed as Keras does.
+    """Write a zip file with these members, uncompressed as in Keras.
 
     Parameters
     ----------
     path : str or Path
     members : dict of str to bytes
     """
-    import zipfile  # only a session that saves needs it
+    import zipfile  # imported here, because only saving needs it
 
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in members.items():
@@ -66,18 +66,18 @@ def write_archive(path: Any, members: Mapping[str, bytes]) -> None:
 
 @contextmanager
 def reading_archive(path: Any, where: str) -> Iterator[Archive]:
-    """Open a zip file for reading, after a look at its list of members.
+    """Open a zip file for reading, after a check of its list of members.
 
     Parameters
     ----------
     path : str or Path
     where : str
-        What the file is called in an error.
+        The name of the file in messages.
 
     Raises
     ------
     ConfigError
-        It is no zip file, is damaged, or has members that no model has.
+        The file is not a zip file, is damaged, or has members that a model cannot have.
     """
     import zipfile
 
@@ -97,13 +97,13 @@ def reading_archive(path: Any, where: str) -> Iterator[Archive]:
         raise
     except damaged as error:
         hdf5_files.check_system(error, where)
-        raise ConfigError(f"{where} is no whole .keras file ({error}).") from None
+        raise ConfigError(f"{where}: expected a whole .keras file ({error}).") from None
 
 
 def _check_members(members: list[Any], where: str) -> None:
     names = [member.filename for member in members]
     if len(names) > MOST_MEMBERS:
-        raise ConfigError(f"{where}: has {len(names)} members; at most {MOST_MEMBERS}.")
+        raise ConfigError(f"{where}: expected at most {MOST_MEMBERS} members, got {len(names)}.")
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ConfigError(f"{where}: has two members called {twice!r}.")
@@ -119,13 +119,13 @@ def _check_members(members: list[Any], where: str) -> None:
         size, stored = member.file_size, member.compress_size
         if size > FREE_SIZE and size > GREATEST_RATIO * stored:
             raise ConfigError(
-                f"{where}: its member {name!r} would have {size} bytes, out of {stored}; the file "
-                f"is damaged or a trap."
+                f"{where}: its member {name!r} would expand from {stored} to {size} bytes. The "
+                f"file is damaged or malicious."
             )
 
 
 class Archive:
-    """An open archive whose members have been looked at."""
+    """An open archive whose list of members was checked."""
 
     def __init__(self, opened: Any, where: str) -> None:
         self._opened = opened
@@ -133,12 +133,12 @@ class Archive:
         self.names: list[str] = opened.namelist()
 
     def text(self, name: str) -> bytes:
-        """Return a member that holds JSON.
+        """Return the text of a JSON member.
 
         Raises
         ------
         ConfigError
-            It is not there, damaged, or too long.
+            The member does not exist, is damaged, or is too long.
         """
         return self._read(name, LARGEST_CONFIG)
 
@@ -149,27 +149,29 @@ class Archive:
     def _read(self, name: str, most: int | None) -> bytes:
         if name not in self.names:
             known = ", ".join(self.names[:8]) or "nothing"
-            raise ConfigError(f"{self._where}: has no member {name!r}; it holds {known}.")
+            raise ConfigError(f"{self._where}: expected a member {name!r}, got: {known}.")
         size = self._opened.getinfo(name).file_size
         if most is not None and size > most:
-            raise ConfigError(f"{self._where}: {name!r} has {size} bytes; at most {most}.")
+            raise ConfigError(
+                f"{self._where}: {name!r}: expected at most {most} bytes, got {size}."
+            )
         pieces: list[bytes] = []
         read = 0
         with self._opened.open(name) as member:
             while piece := member.read(_PIECE):
                 read += len(piece)
                 if read > size:
-                    raise ConfigError(f"{self._where}: {name!r} is longer than it says.")
+                    raise ConfigError(f"{self._where}: {name!r} is longer than declared.")
                 pieces.append(piece)
         if read != size:
-            raise ConfigError(f"{self._where}: {name!r} is shorter than it says.")
+            raise ConfigError(f"{self._where}: {name!r} is shorter than declared.")
         return b"".join(pieces)
 
 
 # --- whole models ---------------------------------------------------------------------------------
 
 
-# The version of Keras whose form this is.
+# The version of Keras with this format.
 KERAS_3_VERSION = "3.15.1"
 NEWEST_KNOWN = 3
 
@@ -199,13 +201,13 @@ def save_keras_model(model: Any, filepath: Any, overwrite: bool, include_optimiz
 
 
 def keras_3_config(model: Any) -> dict[str, Any]:
-    """Return the configuration of a model in Keras 3's form.
+    """Return the configuration of a model in Keras 3's format.
 
     Raises
     ------
     NoCounterpartError
-        Keras 3 has nothing that a layer or an argument could be written as, or another rule for a
-        mask with which the model could not be loaded again.
+        Keras 3 cannot express a layer or an argument, or could not load the model again because of
+        its rules for masks.
     """
     check_masks(model)
     entry = {"class_name": type(model).__name__, "config": model.get_config()}
@@ -234,7 +236,7 @@ def _write(file: Any, model: Any, with_state: bool) -> None:
 
 
 def save_keras_weights(model: Any, filepath: Any, overwrite: bool) -> None:
-    """Write weights, and the optimizer's state if there is one, as a .weights.h5 file."""
+    """Write the weights, and the optimizer's state if there is one, to a .weights.h5 file."""
     with (
         replacing(filepath, overwrite=overwrite) as unfinished,
         hdf5_files.writing_hdf5(unfinished) as file,
@@ -248,7 +250,7 @@ def save_keras_weights(model: Any, filepath: Any, overwrite: bool) -> None:
 def load_keras_model(
     filepath: Any, compile: bool, safe_mode: bool, limits: Limits | None, opaque: bool = False
 ) -> Any:
-    """Read a whole model from a .keras archive; `saving_api.load_model` says what can go wrong."""
+    """Read a whole model from a .keras archive; see `saving_api.load_model`."""
     where = hdf5_files.name_of(filepath)
     with reading_archive(filepath, where) as archive:
         _check_version(archive, where)
@@ -271,16 +273,16 @@ def load_keras_model(
 def model_from(
     config: Any, file: Any, where: str, compile: bool = True, safe_mode: bool = True
 ) -> Any:
-    """Make a model of a configuration and the weights that belong to it.
+    """Make a model from a configuration and its weights.
 
     Parameters
     ----------
     config : dict
-        Of the whole model, in Keras 3's form.
+        The configuration of the whole model, in Keras 3's format.
     file : h5py.File
-        Its weights, and the state of its optimizer, as they lie in an archive.
+        The weights and the state of the optimizer, in the layout of an archive.
     where : str
-        What the two are called in an error.
+        The name of the file in messages.
     compile, safe_mode : bool
         As for `load_model`.
     """
@@ -294,9 +296,9 @@ def model_from(
 
 
 def _warn_of_masks_that_keras_drops(model: Any, where: str) -> None:
-    """Warn of each recurrent layer that has a mask and an initial state.
+    """Warn about each recurrent layer with a mask and an initial state.
 
-    Keras 3 hands a mask on only to a call with one tensor argument, so it drops the mask there.
+    Keras 3 passes masks only to calls with one tensor argument, so it drops the mask there.
     """
     for layer in layers_within(model):
         if type(layer).__name__ in RECURRENT and any(
@@ -329,7 +331,7 @@ def opened(
     safe_mode: bool = True,
     members: Mapping[str, bytes] | None = None,
 ) -> Any:
-    """Make a model as `model_from` does; unknown layers are opaque.
+    """Make a model as `model_from` does, with opaque layers for unknown ones.
 
     Parameters
     ----------
@@ -352,7 +354,7 @@ def opened(
         try:
             _compile_again(model, config, file, where, orders, compile)
         except KerascopeError as error:
-            warn(f"{where}: is not compiled: {error}")
+            warn(f"{where}: the model is not compiled: {error}")
     try:
         written = keras_3_config(model)
     except KerascopeError:
@@ -362,7 +364,7 @@ def opened(
 
 
 def _check_version(archive: Any, where: str) -> None:
-    """Raise ConfigError if the archive is of a Keras that came after this package."""
+    """Raise ConfigError if a newer version of Keras wrote the archive."""
     if METADATA not in archive.names:
         return
     metadata = read_json(archive.text(METADATA), where)
@@ -370,7 +372,7 @@ def _check_version(archive: Any, where: str) -> None:
     number = version.split(".")[0]
     if number.isdigit() and int(number) > NEWEST_KNOWN:
         raise ConfigError(
-            f"{where} was written by Keras {version}; expected Keras {NEWEST_KNOWN} or older. "
+            f"{where}: expected a file of Keras {NEWEST_KNOWN} or older, got Keras {version}. "
             f"Save it with an older version, or use a newer kerascope."
         )
 
@@ -380,10 +382,10 @@ def _numbers_of_weights(file: Any) -> int:
 
 
 def _check_has_weights(file: Any, model: Any, where: str) -> None:
-    """Raise DataError if the file has weights and the model none yet: it was never called."""
+    """Raise DataError if the file has weights, but the model has none before its first call."""
     if not model.built and not model.weights and _numbers_of_weights(file):
         raise DataError(
-            f"{where} has weights, but {model.label} has none before its first call. Make it "
+            f"{where} has weights, but {model.label} has none before its first call. Create it "
             f"in code, call it once, and load them: model.load_weights({where})."
         )
 
@@ -397,7 +399,7 @@ def _restore_state(model: Any, file: Any, where: str, orders: dict[str, list[str
 
 
 def is_keras_3_weights(file: Any) -> bool:
-    """Tell whether an open HDF5 file has weights in Keras 3's layout."""
+    """Return whether an open HDF5 file has weights in Keras 3's layout."""
     return "layer_names" not in file.attrs and any(
         name in file for name in ("layers", "_layer_checkpoint_dependencies", "vars")
     )
@@ -406,18 +408,18 @@ def is_keras_3_weights(file: Any) -> bool:
 def load_keras_weights(
     model: Any, filepath: Any, by_name: bool, skip_mismatch: bool, is_archive: bool
 ) -> None:
-    """Read weights from a .weights.h5 file, or from those of a .keras archive.
+    """Read weights from a .weights.h5 file or a .keras archive.
 
     Raises
     ------
     DataError
-        They do not fit the model. No weight was changed.
+        The weights do not fit the model. No weight was changed.
     """
     where = hdf5_files.name_of(filepath)
     if by_name:
         raise ConfigError(
-            f"{where}: Keras 3's files of weights know the layers by their classes and their "
-            f"order; expected by_name=False."
+            f"{where}: expected by_name=False, because Keras 3's files store layers by class and "
+            f"order, not by name."
         )
     source, orders = filepath, {}
     if is_archive:
@@ -441,4 +443,4 @@ def _check_count(file: Any, model: Any, where: str) -> None:
     }
     saved = len(file["layers"])
     if saved != len(own):
-        raise DataError(f"{where} has {saved} layers; expected the {len(own)} of {model.label}.")
+        raise DataError(f"{where}: expected the {len(own)} layers of {model.label}, got {saved}.")

@@ -1,9 +1,9 @@
-"""From a configuration of Keras 3 to one of ours: a pure function over data.
+"""Convert configurations of Keras 3 to our format, with pure functions over data.
 
 Keras 3 writes every object as `{"module", "class_name", "config", "registered_name"}`, and the
-calls of a graph with all their arguments. What differs by name stands in `keras3_table`. To be read
-from the end: `from_keras_3` translates objects, `graph_from_keras_3` the calls of a graph; masks
-and entries are what it asks of them.
+calls of a graph with all their arguments. `keras3_table` contains the differences of names. Read
+this module from the end: `from_keras_3` translates objects, and `graph_from_keras_3` the calls of a
+graph. The parts before them handle entries and masks.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ def references_in(value: Any) -> list[Reference]:
     if isinstance(value, dict):
         return [found for key in sorted(value) for found in references_in(value[key])]
     if not isinstance(value, list):
-        raise ConfigError(f"expected a reference [layer, node, tensor], got {value!r}.")
+        raise ConfigError(f"graph: expected a reference [layer, node, tensor], got {value!r}.")
     if len(value) >= 3 and isinstance(value[0], str):
         return [value[:3]]
     return [found for item in value for found in references_in(item)]
 
 
 def is_operation(entry: Config) -> bool:
-    """Tell whether an entry is an operation on tensors and no layer.
+    """Return whether an entry is an operation on tensors instead of a layer.
 
-    In .h5 files Keras 3 leaves the module out, but only layers can be trainable. Some do not write
-    down that they are; no operation is called like them.
+    In .h5 files, Keras 3 omits the module. Then an entry with "trainable" is a layer. Layers
+    without this key have names that no operation has.
     """
     if "module" in entry:
         return str(entry["module"] or "").startswith(("keras.src.ops", "keras.ops"))
@@ -56,7 +56,7 @@ def is_operation(entry: Config) -> bool:
 
 
 def known_layer(class_name: Any) -> Any:
-    """Return a layer's class; None if there is none of that name."""
+    """Return the class of a layer by name, or None if it is unknown."""
     try:
         return layer_registry.lookup(class_name)
     except ValueError:
@@ -64,12 +64,12 @@ def known_layer(class_name: Any) -> Any:
 
 
 def is_tensor(value: Any) -> bool:
-    """Tell whether a value stands for a tensor."""
+    """Return whether a value represents a tensor."""
     return isinstance(value, dict) and value.get("class_name") == "__keras_tensor__"
 
 
 def tensors_in(value: Any) -> list[Any]:
-    """Return what stands for tensors, in the order in which Keras 3 flattens lists and dicts."""
+    """Return the values that represent tensors, in the order in which Keras 3 flattens them."""
     if is_tensor(value):
         return [value]
     if isinstance(value, dict):
@@ -80,13 +80,13 @@ def tensors_in(value: Any) -> list[Any]:
 
 
 def as_list(value: Any) -> Any:
-    """Return a dict of things by name as a list, in the order in which Keras 3 flattens it."""
+    """Return a dict as the list of its values, in the order in which Keras 3 flattens it."""
     is_dict = isinstance(value, dict) and "class_name" not in value
     return [value[key] for key in sorted(value)] if is_dict else value
 
 
 def names_of_arguments(entry: Config) -> list[str]:
-    """Return the names of the arguments of a layer's `call` in Keras 3, the inputs first."""
+    """Return the names of the arguments of a layer's `call` in Keras 3, inputs first."""
     if "layers" in (entry.get("config") or {}):
         return ["inputs"]
     if entry["class_name"] in table.CALLS:
@@ -100,17 +100,17 @@ def _parameters_of(call: Callable[..., Any]) -> list[str]:
     return list(inspect.signature(call).parameters)[1:]
 
 
-# --- masks: handed on by Keras 3 itself, or given by hand -----------------------------------------
-# Keras 3 writes both down alike: `mask=` of a call names a tensor. A mask that it handed on is made
-# anew by our engine and left out of a call; every other has to stay, or predictions are silently
-# wrong. So the way of each mask through the graph is followed here, and it is left out only where
-# it is certain to be the one that our engine finds there: where the same operations compute both
-# from the same tensors. In doubt it stays, with its operations: that is always right.
+# --- masks: propagated by Keras 3, or passed explicitly -------------------------------------------
+# Keras 3 writes both in the same way: `mask=` of a call refers to a tensor. Our engine computes a
+# propagated mask again, so the argument is removed from the call. An explicit mask must remain,
+# otherwise predictions would be silently wrong. So the masks are traced through the graph here. An
+# argument is removed only if our engine certainly computes the same mask, by the same operations
+# from the same tensors. In doubt it remains, with its operations, which is always correct.
 
 
 Place = tuple[Any, ...]
 
-# Through these a mask passes unchanged, here and in Keras 3.
+# Layers that pass a mask on unchanged, here and in Keras 3.
 PASSING = frozenset(
     [
         *("Activation", "ActivityRegularization", "AlphaDropout", "BatchNormalization", "Dense"),
@@ -119,27 +119,27 @@ PASSING = frozenset(
     ]
 )
 
-# These hand a mask on if they return whole sequences.
+# Layers that pass a mask on if they return whole sequences.
 RECURRENT = frozenset(["Bidirectional", "GRU", "LSTM", "RNN", "SimpleRNN"])
 
 MERGING = frozenset(["Add", "Average", "Maximum", "Minimum", "Multiply", "Subtract"])
 
 
-class Computed(NamedTuple):
-    """What an operation gives; equal to another if that computes the same."""
+class OperationResult(NamedTuple):
+    """The result of an operation. Two are equal if they are computed in the same way."""
 
     operation: str
     arguments: list[Any]
     options: dict[str, Any]
 
 
-UNKNOWN = object()  # equal to no mask: it is not known here what our engine finds
+UNKNOWN = object()  # a mask that cannot be determined here; it is equal to no other mask
 
 
 class MasksOfGraph:
-    """The masks that the tensors of a graph carry, as Keras 3 and our engine hand them on.
+    """The masks of the tensors of a graph, as Keras 3 and our engine propagate them.
 
-    A mask is a reference, a `Computed`, None where there is none, or a list of these.
+    A mask is a reference, an `OperationResult`, None for no mask, or a list of these.
 
     Parameters
     ----------
@@ -151,15 +151,15 @@ class MasksOfGraph:
         self._entries = {entry["name"]: entry for entry in entries}
         self._carried: dict[Place, Any] = {}
 
-    def is_handed_on(self, whose: Any, given: Any) -> bool:
-        """Tell whether an argument is the mask that another one carries anyway.
+    def is_propagated(self, whose: Any, given: Any) -> bool:
+        """Return whether a mask argument equals the propagated mask of another argument.
 
         Parameters
         ----------
         whose : object
-            The argument whose mask it is: a tensor, or a list of them.
+            The argument whose mask it is: a tensor, or a list of tensors.
         given : object
-            The argument called `mask`, or `value_mask`.
+            The argument `mask`, or `value_mask`.
         """
         return bool(self._mask_of(whose) == self._computed(given))
 
@@ -186,13 +186,13 @@ class MasksOfGraph:
         kwargs = calls[node].get("kwargs") or {}
         inputs = (calls[node].get("args") or [None])[0]
         if kind == "Embedding":
-            made = Computed("NotEqual", [self._computed(inputs), 0], {})
+            made = OperationResult("NotEqual", [self._computed(inputs), 0], {})
             return made if config.get("mask_zero") else None
         if kind == "Masking":
-            differing = Computed(
+            differing = OperationResult(
                 "NotEqual", [self._computed(inputs), config.get("mask_value", 0.0)], {}
             )
-            return Computed("Any", [differing], {"axis": -1, "keepdims": False})
+            return OperationResult("Any", [differing], {"axis": -1, "keepdims": False})
         given = kwargs.get("mask")
         mask = self._mask_of(inputs) if given is None else self._computed(given)
         if kind in MERGING and isinstance(mask, list):
@@ -204,7 +204,7 @@ class MasksOfGraph:
         return mask if _passes(kind, config) else UNKNOWN
 
     def _computed(self, value: Any) -> Any:
-        """Return how a value is computed by operations out of the results of layers."""
+        """Return how operations compute a value from the results of layers."""
         if isinstance(value, list):
             return [self._computed(item) for item in value]
         if not is_tensor(value):
@@ -216,11 +216,11 @@ class MasksOfGraph:
         call = entry["inbound_nodes"][node]
         config = {key: item for key, item in (entry.get("config") or {}).items() if key != "name"}
         options = {**config, **(call.get("kwargs") or {})}
-        return Computed(entry["class_name"], self._computed(call.get("args") or []), options)
+        return OperationResult(entry["class_name"], self._computed(call.get("args") or []), options)
 
 
 def is_mask(name: str) -> bool:
-    """Tell whether Keras 3 may have filled an argument by itself."""
+    """Return whether an argument is a mask, which Keras 3 can fill in automatically."""
     return name == "mask" or name.endswith("_mask")
 
 
@@ -229,17 +229,17 @@ def _reference(tensor: Config) -> Place:
 
 
 def _any_of(masks: list[Any]) -> Any:
-    """Return the mask of a sum or the like: what any of its inputs counts; none if one has none."""
+    """Return the mask of a merging layer: the masks of its inputs joined with or, or None."""
     if any(mask is None for mask in masks):
         return None
     first, *others = masks
     for mask in others:
-        first = Computed("LogicalOr", [first, mask], {})
+        first = OperationResult("LogicalOr", [first, mask], {})
     return first
 
 
 def _passes(kind: str, config: Config) -> bool:
-    """Tell whether the mask of a layer's only input is that of its output."""
+    """Return whether a layer passes the mask of its only input to its output."""
     inner = config.get("layer")
     if kind == "TimeDistributed":
         return isinstance(inner, dict) and inner.get("class_name") in PASSING
@@ -253,31 +253,31 @@ def _passes(kind: str, config: Config) -> bool:
 
 
 # --- calls ----------------------------------------------------------------------------------------
-# In Keras 3 a call is `{"args": [...], "kwargs": {...}}`, with a `__keras_tensor__` wherever a
-# tensor stood; in ours it is a list of references, whose arguments say which of them stood where
-# (`engine.arguments`). Two things are found out here:
+# In Keras 3, a call is `{"args": [...], "kwargs": {...}}`, and each tensor is a `__keras_tensor__`.
+# In our format it is a list of references, with arguments that contain their positions
+# (`engine.arguments`). Two things are converted:
 #
-# - Masks. Keras 3 writes down the masks that it handed on by itself, with the operations that made
-#   them (`NotEqual` of an Embedding's input). Our engine makes them anew, so both are left out
-#   where `MasksOfGraph` is certain of that. A mask that was given by hand stays.
-# - Operations. `x + y` is an entry of its own, which becomes an `Operation` layer.
+# - Masks. Keras 3 writes the masks that it propagated, with the operations that computed them
+#   (`NotEqual` of an Embedding's input). Our engine computes them again, so both are removed if
+#   `MasksOfGraph` is certain of that. An explicit mask remains.
+# - Operations. `x + y` is a separate entry, which becomes an `Operation` layer.
 
 
 def graph_from_keras_3(config: Config) -> Config:
-    """Return a graph network's configuration with its calls and references in our form.
+    """Return a graph network's configuration with its calls and references in our format.
 
-    The configurations of the layers themselves stay as they are.
+    The configurations of the layers are not changed.
 
     Raises
     ------
     ConfigError
-        A call cannot be expressed here.
+        A call is not supported.
     """
     entries = _without_masks(config["layers"])
     inputs, structure_of_inputs = _ends(config, "input_layers")
     outputs, structure_of_outputs = _ends(config, "output_layers")
     outputs = _counted_from_zero(outputs, entries)
-    entries = _that_are_used(entries, {name for name, *_ in [*inputs, *outputs]})
+    entries = _used_entries(entries, {name for name, *_ in [*inputs, *outputs]})
     return {
         **structure_of_inputs,
         **structure_of_outputs,
@@ -290,7 +290,7 @@ def graph_from_keras_3(config: Config) -> Config:
 
 
 def _ends(config: Config, key: str) -> tuple[list[Reference], Config]:
-    """Return the references to inputs or outputs, and the dicts and lists in which they stand."""
+    """Return the references to inputs or outputs, and the structure of dicts and lists of them."""
     found = references_in(config[key])
 
     def numbered(value: Any) -> Any:
@@ -303,24 +303,24 @@ def _ends(config: Config, key: str) -> tuple[list[Reference], Config]:
 
 
 def _counted_from_zero(outputs: list[Reference], entries: list[Config]) -> list[Reference]:
-    """Return references to outputs that count calls of nested graphs as all others do.
+    """Return references to outputs that count the calls of nested graphs from 0.
 
-    Keras 3 counts them from 1 here, and from 0 where they are the inputs of a call. (tf.keras
-    counts from 1 everywhere, which is left to the one who reads a graph in our form.)
+    Keras 3 counts them from 1 in the outputs, and from 0 in the inputs of a call. (tf.keras always
+    counts from 1, which is handled when a graph in our format is read.)
     """
     calls = [call for entry in entries for call in entry["inbound_nodes"]]
     if not all(isinstance(call, dict) for call in calls):
         return outputs
     graphs = {e["name"] for e in entries if "output_layers" in (e.get("config") or {})}
-    plain = {name for name, index, _ in outputs if index == 0}  # written by an older kerascope
+    plain = {name for name, index, _ in outputs if index == 0}  # an older kerascope wrote 0
     return [[name, i - (name in graphs - plain), place] for name, i, place in outputs]
 
 
-# --- masks and what only they need ----------------------------------------------------------------
+# --- removing masks and their operations ----------------------------------------------------------
 
 
 def _without_masks(entries: list[Config]) -> list[Config]:
-    """Return the entries without the masks that our engine hands on by itself."""
+    """Return the entries without the masks that our engine propagates."""
     masks = MasksOfGraph(entries)
     return [
         {
@@ -345,18 +345,20 @@ def _without_masks_of(entry: Config, call: Config, masks: MasksOfGraph) -> Confi
     given = {**dict(zip([first, *others], args, strict=False)), **kwargs}
 
     def is_ours(name: str) -> bool:
-        """Tell whether our engine gives the layer this argument by itself."""
+        """Return whether our engine passes this argument to the layer automatically."""
         if name in table.IGNORED_MASKS.get(entry["class_name"], ()):
             return True
         whose = first if name in ("mask", f"{first}_mask") else name.removesuffix("_mask")
-        return bool(tensors_in(kwargs[name])) and masks.is_handed_on(given.get(whose), kwargs[name])
+        return bool(tensors_in(kwargs[name])) and masks.is_propagated(
+            given.get(whose), kwargs[name]
+        )
 
     kept = {name: v for name, v in kwargs.items() if not is_mask(name) or not is_ours(name)}
     return {**call, "kwargs": kept}
 
 
-def _that_are_used(entries: list[Config], kept: set[str]) -> list[Config]:
-    """Leave out operations whose result nobody takes."""
+def _used_entries(entries: list[Config], kept: set[str]) -> list[Config]:
+    """Remove operations whose results are not used."""
     while True:
         used = {
             tensor["config"]["keras_history"][0]
@@ -393,7 +395,7 @@ def _with_our_calls(entry: Config) -> Config:
 
 
 def _bare_calls(entry: Config) -> list[Any]:
-    """Return calls that say which tensors they take, but not as which arguments."""
+    """Return calls with their tensors, but without the arguments' names."""
     return [
         [[*_history(x), {}] for x in tensors_in([call.get("args"), call.get("kwargs")])]
         for call in entry["inbound_nodes"]
@@ -407,19 +409,21 @@ def _our_call(entry: Config, call: Config) -> list[Any]:
     if not args and names and names[0] in kwargs:
         args = [kwargs.pop(names[0])]
     if len(args) > max(len(names), 1):
-        raise ConfigError(f"layer {entry['name']!r}: is called with {len(args)} arguments.")
+        raise ConfigError(f"layer {entry['name']!r}: expected fewer than {len(args)} arguments.")
     kwargs = {**dict(zip(names[1:], args[1:], strict=False)), **kwargs}
     arguments: Config = {}
-    is_graph = "input_layers" in (entry.get("config") or {})  # which knows its dict itself
+    is_graph = "input_layers" in (
+        entry.get("config") or {}
+    )  # a graph stores the structure of its dict
     if args and isinstance(args[0], dict) and not is_graph and not is_tensor(args[0]):
         tensors: list[Any] = []
-        arguments[INPUTS] = _entered(args[0], tensors, _input_place)
+        arguments[INPUTS] = _with_places(args[0], tensors, _input_place)
     else:
         tensors = tensors_in(args[:1])
     for name, value in kwargs.items():
         if value is None or name == "training":
-            continue  # Keras 3 writes `training` of the first call down, and never heeds it
-        arguments[name] = _entered(value, tensors, _input_place)
+            continue  # Keras 3 writes `training` of the first call, but ignores it
+        arguments[name] = _with_places(value, tensors, _input_place)
     return [[*_history(tensor), arguments] for tensor in tensors]
 
 
@@ -427,17 +431,17 @@ def _input_place(number: int) -> Config:
     return {"class_name": "InputPlace", "config": {"index": number}}
 
 
-def _entered(value: Any, tensors: list[Any], place: Callable[[int], Config]) -> Any:
-    """Enter the tensors in a value among those of the call, and put places where they stood."""
+def _with_places(value: Any, tensors: list[Any], place: Callable[[int], Config]) -> Any:
+    """Append the tensors in a value to `tensors`, and replace them by places."""
     if is_tensor(value):
         tensors.append(value)
         return place(len(tensors) - 1)
     if isinstance(value, dict) and value.get("class_name") == "__tuple__":
         value = value.get("items", value.get("config"))
     if isinstance(value, list):
-        return [_entered(item, tensors, place) for item in value]
+        return [_with_places(item, tensors, place) for item in value]
     if isinstance(value, dict) and tensors_in(value):
-        return {key: _entered(value[key], tensors, place) for key in sorted(value)}
+        return {key: _with_places(value[key], tensors, place) for key in sorted(value)}
     return value
 
 
@@ -447,17 +451,17 @@ def _history(tensor: Config) -> Reference:
 
 
 def _operation(entry: Config) -> Config:
-    """Return an operation on tensors as a layer."""
+    """Convert an operation on tensors to an `Operation` layer."""
     if len(entry["inbound_nodes"]) != 1:
         raise ConfigError(f"operation {entry['name']!r}: expected one call.")
     call = entry["inbound_nodes"][0]
     tensors: list[Any] = []
 
-    def entered(value: Any) -> Any:
-        return _entered(value, tensors, lambda number: {"tensor": number})
+    def placed(value: Any) -> Any:
+        return _with_places(value, tensors, lambda number: {"tensor": number})
 
-    pattern = [entered(item) for item in call.get("args") or []]
-    options = {name: entered(item) for name, item in (call.get("kwargs") or {}).items()}
+    pattern = [placed(item) for item in call.get("args") or []]
+    options = {name: placed(item) for name, item in (call.get("kwargs") or {}).items()}
     config = {key: v for key, v in (entry.get("config") or {}).items() if key != "name"}
     return {
         "class_name": "Operation",
@@ -482,27 +486,27 @@ _FULL_PRECISION = ("float32", "float64", "float16", "bfloat16")
 
 
 def from_keras_3(entry: Config) -> Config:
-    """Return the configuration of a layer or model of Keras 3 in our form.
+    """Return the configuration of a layer or model of Keras 3 in our format.
 
     Parameters
     ----------
     entry : dict
-        `{"module", "class_name", "config", ...}`; in a graph also "name" and "inbound_nodes".
+        `{"module", "class_name", "config", ...}`, in a graph also "name" and "inbound_nodes".
 
     Returns
     -------
     dict
-        `{"class_name", "config"}`, and what else the entry of a graph has.
+        `{"class_name", "config"}`, and the other keys of an entry of a graph.
 
     Raises
     ------
     ConfigError
-        An option has no counterpart here.
+        An option is not supported.
     UnknownNameError
-        There is no such layer class.
+        The layer class is unknown.
     """
     if not isinstance(entry, dict) or not isinstance(entry.get("class_name"), str):
-        raise ConfigError(f"expected the configuration of a layer, got {str(entry)[:80]!r}.")
+        raise ConfigError(f"layers: expected a layer's configuration, got {str(entry)[:80]!r}.")
     if not current_builder().is_lenient:
         return _from_keras_3(entry)
     kept = {key: entry[key] for key in (*_OF_A_GRAPH, *_OF_A_FILE) if key in entry}
@@ -530,7 +534,7 @@ def _from_keras_3(entry: Config) -> Config:
 
 
 def _our_class(entry: Config) -> str:
-    """Return our name of the class, or the name under which the user's own one is registered."""
+    """Return our name of the class, or the registered name of the user's class."""
     theirs: str = entry["class_name"]
     registered = entry.get("registered_name")
     for name in (registered, theirs):
@@ -571,7 +575,7 @@ def _line(config: Config) -> Config:
 
 
 def _arguments(ours: str, theirs: str, config: Config) -> Config:
-    """Return the arguments of a layer by our names, without those that are off."""
+    """Return the arguments of a layer with our names, without options that are off."""
     cls = layer_registry._lookup_saved(ours)
     always = {"name", "trainable", "dtype", "batch_input_shape"}
     known = {*constructor_keywords(cls), *always, *table.TAKEN_TOO.get(ours, ())}
@@ -587,8 +591,8 @@ def _arguments(ours: str, theirs: str, config: Config) -> Config:
             continue
         elif value not in neutral.get(key, ()):
             raise NotHereError(
-                f"{theirs} {config.get('name', '')!r}: {key}={str(value)[:60]} has no counterpart "
-                f"here; expected it to be off."
+                f"{theirs} {config.get('name', '')!r}: {key}={str(value)[:60]} is not supported. "
+                f"Expected it to be off."
             )
     if isinstance(translated.get("axis"), list) and ours == "BatchNormalization":
         (translated["axis"],) = translated["axis"]  # tf.keras wrote a list of one
@@ -596,7 +600,7 @@ def _arguments(ours: str, theirs: str, config: Config) -> Config:
 
 
 def _value(key: str, value: Any) -> Any:
-    """Return the value of an argument in our form."""
+    """Return the value of an argument in our format."""
     if isinstance(value, list):
         return [_value(key, item) for item in value]
     if key.endswith("activation"):
@@ -614,7 +618,7 @@ def _value(key: str, value: Any) -> Any:
     if kind == "__tuple__":
         return [_value(key, item) for item in value.get("items", inner or [])]
     if kind in ("__tensor__", "__numpy__"):
-        return value if key == "pattern" else inner["value"]  # an Operation keeps the type too
+        return value if key == "pattern" else inner["value"]  # an Operation also stores the dtype
     if kind in ("__lambda__", "__slice__", "__ellipsis__"):
         return value
     if key.endswith(_PLAIN_OBJECTS):
@@ -623,33 +627,33 @@ def _value(key: str, value: Any) -> Any:
 
 
 def _function(name: str) -> Any:
-    """Return the function of a Lambda: one of `keras.ops`, unless the name is of your own one."""
+    """Return the function of a Lambda: a function of `keras.ops`, or the name of the user's own."""
     own = {*get_custom_objects(), *lambda_functions.names()}
     is_operation = name in keras_ops.__all__ and name not in own
     return getattr(keras_ops, name) if is_operation else name
 
 
 def _dtype(config: Any) -> str:
-    """Return the type in which a layer computes.
+    """Return the dtype in which a layer computes.
 
     Raises
     ------
     ConfigError
-        The layer mixes types, or is quantized: numbers here would not be the same.
+        The layer has mixed precision or is quantized, so the results would differ.
     """
     name = config.get("name") if isinstance(config, dict) else config
-    if isinstance(config, dict) and "mode" in config:  # quantized: Keras 3 calls it so too
+    if isinstance(config, dict) and "mode" in config:  # a quantized layer, with its name in Keras 3
         name = f"{config['mode']}_from_{config.get('source_name')}"
     if name not in _FULL_PRECISION:
         raise NotHereError(
-            f"dtype policy {name!r} has no counterpart here; expected one of "
-            f"{', '.join(_FULL_PRECISION)}. Save the model with the policy 'float32'."
+            f"The dtype policy {name!r} is not supported. Save the model with policy 'float32'. "
+            f"Use one of: {', '.join(_FULL_PRECISION)}."
         )
     return name
 
 
 def _activation(value: Any) -> Any:
-    """Return the name of an activation that computes the same here, or a layer that is one."""
+    """Return the name of our equal activation, or a layer that serves as the activation."""
     if isinstance(value, dict) and value.get("class_name") == "function":
         value = value.get("config")
     for ours, theirs in table.ACTIVATIONS.items():
@@ -660,7 +664,7 @@ def _activation(value: Any) -> Any:
 
 
 def _is_same_object(value: Any, wanted: Any) -> bool:
-    """Tell whether two configurations are of one object; Keras 3 adds what is at its default."""
+    """Return whether `value` contains `wanted`. Keras 3 adds arguments with their defaults."""
     if isinstance(wanted, dict):
         return isinstance(value, dict) and all(
             key in value and _is_same_object(value[key], item)

@@ -1,26 +1,26 @@
-"""The one table of differences between Keras 3's configurations and ours.
+"""The table of differences between Keras 3's configurations and ours.
 
-Ours are Keras 2's. Where a name is not in this table, it is the same in both. The two translations
-(`keras3_reading`, `keras3_writing`) hold no names of their own.
+Our configurations are those of Keras 2. A name that is not in this table is the same in both. The
+two translations (`keras3_reading`, `keras3_writing`) take their names from here.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-ANYTHING = object()  # an argument that may be left out whatever its value is
+ANYTHING = object()  # an argument that can be omitted with any value
 
-# Our class -> what Keras 3 does otherwise than Keras 2 if a mask reaches such a layer. The joining
-# layers do so only if the masks of their inputs differ.
+# Our class -> what Keras 3 does differently from Keras 2 if a mask reaches such a layer. Joining
+# layers differ only if the masks of their inputs differ.
 UNDER_A_MASK: dict[str, str] = {
     "Add": "joins different masks with or",
     "Average": "joins different masks with or",
-    "BatchNormalization": "leaves masked places out of mean and variance in training",
+    "BatchNormalization": "excludes masked positions from mean and variance in training",
     "Concatenate": "joins different masks with or",
     "Dot": "joins different masks with or",
-    "Maximum": "leaves out masked places",
-    "Minimum": "leaves out masked places",
-    "Multiply": "leaves out masked places",
+    "Maximum": "excludes masked positions",
+    "Minimum": "excludes masked positions",
+    "Multiply": "excludes masked positions",
     "RMSNormalization": "does not pass the mask on",
     "Subtract": "joins different masks with or",
 }
@@ -33,10 +33,10 @@ CLASSES: dict[str, str] = {
     "ThresholdedReLU": "ReLU",
 }
 
-# Our class -> what the folder of its weights is called after, where that is not its class there.
+# Our class -> the class that gives the folder of its weights its name, if that is different.
 NAMES_OF_FOLDERS: dict[str, str] = {**CLASSES, "GroupQueryAttention": "GroupedQueryAttention"}
 
-# Keras 3's class -> ours, where that is not the table above read from right to left.
+# Keras 3's class -> ours. This is the inverse of `CLASSES`, with exceptions.
 CLASSES_BACK: dict[str, str] = {theirs: ours for ours, theirs in CLASSES.items()}
 CLASSES_BACK |= {"Functional": "Model", "ReLU": "ReLU"}
 
@@ -47,7 +47,7 @@ ARGUMENTS: dict[str, dict[str, str]] = {
     "ThresholdedReLU": {"theta": "threshold"},
 }
 
-# Our class ("" is every layer) -> argument that Keras 3 has not -> what it may be to be left out.
+# Our class ("" is every layer) -> argument that Keras 3 lacks -> the value that can be omitted.
 ONLY_OURS: dict[str, dict[str, Any]] = {
     "": {
         "batch_input_shape": ANYTHING,
@@ -62,8 +62,8 @@ ONLY_OURS: dict[str, dict[str, Any]] = {
     "Discretization": {"trainable": ANYTHING},
 }
 
-# Keras 3's class ("" is every layer) -> argument that ours has not -> values that change nothing.
-# None and False never need to be here: they say that something is off.
+# Keras 3's class ("" is every layer) -> argument that ours lacks -> values without an effect. None
+# and False always mean that an option is off, so they are not listed.
 ONLY_THEIRS: dict[str, dict[str, tuple[Any, ...]]] = {
     "": {
         "seed": (ANYTHING,),
@@ -74,7 +74,7 @@ ONLY_THEIRS: dict[str, dict[str, tuple[Any, ...]]] = {
     },
 }
 
-# Arguments that ours take among their **kwargs, which no signature shows.
+# Arguments that our classes accept in **kwargs, so that no signature contains them.
 TAKEN_TOO: dict[str, tuple[str, ...]] = {
     "Bidirectional": ("backward_layer",),
     "GRU": ("zero_output_for_mask",),
@@ -83,7 +83,7 @@ TAKEN_TOO: dict[str, tuple[str, ...]] = {
     "SimpleRNN": ("zero_output_for_mask",),
 }
 
-# Classes of ours that Keras 3 has no counterpart for.
+# Our classes without a counterpart in Keras 3.
 NOT_IN_KERAS_3: tuple[str, ...] = (
     "ConvLSTM2DCell",
     "ConvRNN2D",
@@ -97,7 +97,7 @@ NOT_IN_KERAS_3: tuple[str, ...] = (
     "Merge",
 )
 
-# Our class ("" is every layer) -> argument -> values that Keras 3 does not know.
+# Our class ("" is every layer) -> argument -> values that Keras 3 does not support.
 UNKNOWN_THERE: dict[str, dict[str, tuple[Any, ...]]] = {
     "": {"padding": ("full",)},
     "BatchNormalization": {"mode": (1, 2)},
@@ -105,20 +105,20 @@ UNKNOWN_THERE: dict[str, dict[str, tuple[Any, ...]]] = {
     "DepthwiseConv1D": {"padding": ("causal", "full")},
 }
 
-# Layers that may be called here on a list of a sequence and first states; Keras 3 wants the states
-# as `initial_state`.
+# Layers that can be called here on a list of a sequence and initial states. Keras 3 requires the
+# states as `initial_state`.
 RECURRENT: tuple[str, ...] = (
     *("Bidirectional", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "GRU", "LSTM", "RNN", "SimpleRNN"),
 )
 
-# Class -> the arguments of its `call` in Keras 3, by place, where ours have another order.
+# Class -> the positional arguments of its `call` in Keras 3, if ours have another order.
 _OF_SEQUENCES = ("sequences", "initial_state", "mask", "training")
 CALLS: dict[str, tuple[str, ...]] = dict.fromkeys(RECURRENT, _OF_SEQUENCES)
 
-# Class -> masks that may be given by hand, but Keras 3 takes those that the tensors carry.
+# Class -> mask arguments that Keras 3 ignores in favour of the masks of the tensors.
 IGNORED_MASKS: dict[str, tuple[str, ...]] = {"MultiHeadAttention": ("query_mask",)}
 
-# What ours computes as clip(0.2 x + 0.5, 0, 1) has no name in Keras 3, but two layers do it.
+# Our hard_sigmoid, clip(0.2 x + 0.5, 0, 1), has no name in Keras 3, but two layers compute it.
 HARD_SIGMOID_OF_KERAS_2: dict[str, Any] = {
     "module": "keras.layers",
     "class_name": "Pipeline",
@@ -156,7 +156,7 @@ LOSSES: dict[str, str] = {
     "acc": "accuracy",
 }
 
-# What a metric may be called in Keras 3: the name of a class of both in small letters, or these.
+# Names of metrics in Keras 3, in addition to the names of classes in small letters.
 METRIC_WORDS: tuple[str, ...] = (
     *("accuracy", "acc", "crossentropy", "ce", "bce", "BCE"),
     *("mse", "MSE", "mae", "MAE", "mape", "MAPE", "msle", "MSLE"),
@@ -165,7 +165,7 @@ METRIC_WORDS: tuple[str, ...] = (
 # Our argument of an optimizer -> Keras 3's.
 OPTIMIZER_ARGUMENTS: dict[str, str] = {"lr": "learning_rate"}
 
-# Keras 3's arguments of optimizers that ours have not -> values that change nothing, beside None
+# Keras 3's arguments of optimizers that ours lack -> values without an effect, in addition to None
 # and False.
 ONLY_THEIR_OPTIMIZERS: dict[str, tuple[Any, ...]] = {
     "name": (ANYTHING,),
@@ -176,8 +176,8 @@ ONLY_THEIR_OPTIMIZERS: dict[str, tuple[Any, ...]] = {
     "gradient_accumulation_steps": (1,),
 }
 
-# Optimizer -> the order of its slots in Keras 3: each group lists the slots of one parameter after
-# the other, before the next parameter comes. The words are those of our slots' names.
+# Optimizer -> the order of its slots in Keras 3. In each group, all slots of a parameter are listed
+# before those of the next parameter. The words are those in our slots' names.
 SLOTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "SGD": (("momentum",),),
     "Lamb": (("m", "v"),),
@@ -193,8 +193,8 @@ SLOTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "Muon": (("m", "v"),),
 }
 
-# Our layer -> first word of its weights' names -> the folder that they have in Keras 3, where the
-# weights belong to layers inside.
+# Our layer -> first word of its weights' names -> their folder in Keras 3, if the weights belong to
+# inner layers there.
 FOLDERS: dict[str, dict[str, str]] = {
     "MultiHeadAttention": {
         "query": "query_dense",

@@ -1,9 +1,9 @@
-"""Weights as Keras 3 lays them out: folders that follow how the layers hold each other.
+"""Weights in Keras 3's layout: folders that correspond to the nesting of layers.
 
-Every layer has a folder `vars` with its own weights, numbered, and a folder for each layer that it
-holds, named after the attribute: `cell`, `forward_layer`. In a list, as the `layers` of a model, a
-folder has the name of the layer's class with a count: `dense`, `dense_1`. Not the layer's own name:
-so the order of the layers matters, and it is that in which Keras 3 lists them.
+Every layer has a folder `vars` with its own numbered weights, and a folder for each inner layer
+with the name of its attribute: `cell`, `forward_layer`. For layers in a list, such as the `layers`
+of a model, the folder is named after the class with a count: `dense`, `dense_1`. It does not
+contain the name of the layer, so the layers must be in the order in which Keras 3 lists them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from kerascope.user_frames import warn
 
 
 def folder_name(class_name: str) -> str:
-    """Return a class's name in small letters with underscores, as Keras 3 writes it.
+    """Convert the name of a class to lower case with underscores, as Keras 3 does.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def orders_in(config: object) -> dict[str, list[str]]:
     Parameters
     ----------
     config : object
-        A configuration of Keras 3, as JSON gives it.
+        The parsed JSON of a configuration of Keras 3.
     """
     found: dict[str, list[str]] = {}
     for network in dicts_in(config):
@@ -88,15 +88,15 @@ _BOOKS = ("inbound_nodes", "outbound_nodes", "_held_layers")
 
 
 class Folder(NamedTuple):
-    """Where the weights lie that one layer itself has made.
+    """The folder of the weights that belong to one layer itself.
 
     Attributes
     ----------
     path : str
-        "layers/bidirectional/forward_layer/cell"; empty for the model itself.
+        "layers/bidirectional/forward_layer/cell". Empty for the model.
     layer : Layer
     own_weights : list of Variable
-        Those that are trained, then the others; without those of layers inside.
+        The trainable weights, then the others, without the weights of inner layers.
     """
 
     path: str
@@ -105,12 +105,12 @@ class Folder(NamedTuple):
 
 
 def folders(layer: Layer, orders: Orders | None = None) -> Iterator[Folder]:
-    """Yield the folders of a layer, then those of all layers inside it; each layer once.
+    """Yield the folders of a layer and of all layers inside it. Each layer occurs once.
 
     Parameters
     ----------
     layer : Layer
-        A model, as a rule.
+        Usually a model.
     orders : dict of str to list of str, optional
         Name of a network -> names of its layers in the order of the file's configuration.
     """
@@ -122,7 +122,7 @@ def folders(layer: Layer, orders: Orders | None = None) -> Iterator[Folder]:
             continue
         seen.add(current)
         yield from _own_folders(path, current)
-        inside = _named_parts(current, orders or {})
+        inside = _inner_folders(current, orders or {})
         waiting.extend((_joined(path, name), inner) for name, inner in reversed(inside))
 
 
@@ -131,7 +131,7 @@ def _joined(path: str, name: str) -> str:
 
 
 def _own_folders(path: str, layer: Layer) -> Iterator[Folder]:
-    """Yield a layer's own folder, and those that Keras 3 has for parts which are no layers here."""
+    """Yield a layer's own folder, and folders of inner layers that exist only in Keras 3."""
     own = [*layer._trainable_weights, *layer._non_trainable_weights]
     names = FOLDERS.get(type(layer).__name__, {})
     by_folder: dict[str, list[Variable]] = {}
@@ -143,11 +143,11 @@ def _own_folders(path: str, layer: Layer) -> Iterator[Folder]:
         yield Folder(_joined(path, name), layer, weights)
 
 
-def _named_parts(layer: Layer, orders: Orders) -> list[tuple[str, Layer]]:
-    """Return the layers that a layer holds, with the folder of each below its own.
+def _inner_folders(layer: Layer, orders: Orders) -> list[tuple[str, Layer]]:
+    """Return the inner layers of a layer, with their folders below its own.
 
-    They come in alphabetical order of the attributes; a network's `layers` are one of these. Where
-    a layer is held twice, its folder is the first one.
+    The order is the alphabetical order of the attributes, including a network's `layers`. If a
+    layer occurs twice, the first folder is used.
     """
     parts: dict[str, Any] = {}
     is_network = isinstance(layer, Network)
@@ -190,7 +190,7 @@ def _class_of(layer: Layer) -> str:
 
 
 def layers_in_order(network: Network, orders: Orders | None = None) -> list[Layer]:
-    """Return the layers of a graph as Keras 3 lists them: by falling depth, without operations."""
+    """Return the layers of a graph in Keras 3's order: by decreasing depth, without operations."""
     if isinstance(network, Sequential):
         return network.flattened_layers
     layers = [layer for layer in network.layers if not _is_operation(layer)]
@@ -218,9 +218,9 @@ def trained_in_order(layer: Layer, orders: Orders | None = None) -> list[Variabl
 
 
 def listed_weights(layer: Layer) -> list[Variable]:
-    """Return a layer's weights in the order of Keras 3's .h5 files: those that are trained first.
+    """Return a layer's weights in the order of Keras 3's .h5 files: trainable weights first.
 
-    Each of the two keeps the order of the layers inside.
+    Within each of the two groups, the order is that of the inner layers.
     """
     weights = list(dict.fromkeys(_weights_by_layer(layer)))
     trained = set(layer.trainable_weights)
@@ -258,23 +258,23 @@ def write_weights_of(file: Any, model: Layer) -> None:
 def read_weights_of(
     file: Any, model: Layer, where: str, orders: Orders | None = None, skip_mismatch: bool = False
 ) -> list[tuple[Variable, np.ndarray]]:
-    """Return every weight of a model with its numbers in an HDF5 file; nothing is set yet.
+    """Return every weight of a model with its array in an HDF5 file, without setting it.
 
     Parameters
     ----------
     file : h5py.File
     model : Layer
     where : str
-        What the file is called in an error.
+        The name of the file in messages.
     orders : dict, optional
         As for `folders`.
     skip_mismatch : bool
-        Leave out layers whose weights do not fit, with a warning.
+        Skip layers whose weights do not fit, with a warning.
 
     Raises
     ------
     DataError
-        A weight is not there or has another shape.
+        A weight is missing or has another shape.
     """
     pairs: list[tuple[Variable, np.ndarray]] = []
     for folder in folders(model, orders):
@@ -288,7 +288,7 @@ def read_weights_of(
 
 
 def read_folder(file: Any, folder: Folder, where: str) -> list[tuple[Variable, np.ndarray]]:
-    """Return the weights of one folder with their numbers; see `read_weights_of`."""
+    """Return the weights of one folder with their arrays; see `read_weights_of`."""
     own = folder.own_weights
     paths = [_joined(folder.path, "vars")]
     paths.append(paths[0].replace("layers/", f"{OLDER_LAYERS}/"))
@@ -302,11 +302,11 @@ def read_folder(file: Any, folder: Folder, where: str) -> list[tuple[Variable, n
             )
         return []
     if group is None:
-        raise DataError(f"{label}: there are no weights {paths[0]!r}; expected {len(own)}.")
+        raise DataError(f"{label}: expected {len(own)} weights in {paths[0]!r}, got no folder.")
     if len(group) != len(own):
         raise DataError(
-            f"{label}: {paths[0]!r} has {len(group)} weights; expected {len(own)} of shapes "
-            f"{[w.shape for w in own]}."
+            f"{label}: {paths[0]!r}: expected {len(own)} weights of shapes "
+            f"{[w.shape for w in own]}, got {len(group)}."
         )
     arrays = [array_of(group, str(number), w.shape, label) for number, w in enumerate(own)]
     return list(zip(own, arrays, strict=True))

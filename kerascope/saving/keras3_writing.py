@@ -1,7 +1,7 @@
-"""From a configuration of ours to one of Keras 3: a pure function over data.
+"""Convert our configurations to Keras 3's format, with pure functions over data.
 
-The tensors of a graph's calls are written with their shapes and types, which our configurations do
-not hold: `facts_of` collects them from the model.
+Keras 3 writes the tensors of a graph's calls with their shapes and dtypes. Our configurations do
+not contain these, so `facts_of` collects them from the model.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from kerascope.user_frames import warn
 
 Config = dict[str, Any]
 
-# The end of an argument's name -> Keras 3's module, and where our objects of this kind are known.
+# The end of an argument's name -> Keras 3's module, and our module with objects of this kind.
 _KINDS = {
     "_initializer": ("keras.initializers", initializers),
     "_regularizer": ("keras.regularizers", regularizers),
@@ -35,18 +35,18 @@ _KINDS = {
 
 
 class NoCounterpartError(ConfigError):
-    """Keras 3 has nothing that a layer or an argument could be written as."""
+    """Keras 3 cannot express a layer or an argument."""
 
 
 class NetworkFacts(NamedTuple):
-    """What the configuration of a network does not say.
+    """Facts about a network that its configuration does not contain.
 
     Attributes
     ----------
     tensors : dict of (str, int, int) to (tuple, str)
-        (layer, node index, tensor index) -> shape and type.
+        (layer, node index, tensor index) -> shape and dtype.
     inputs : list of (str, tuple, str)
-        Name, shape and type of each input.
+        The name, shape and dtype of each input.
     """
 
     tensors: dict[tuple[str, int, int], tuple[Any, str]]
@@ -76,14 +76,14 @@ def _facts(network: Network) -> NetworkFacts:
 
 
 def check_masks(model: Network) -> None:
-    """Compare the ways of the masks through a model with Keras 3's, layer by layer.
+    """Check whether Keras 3's rules for masks would change the results of a layer.
 
-    Warns of each layer with Keras 2's rules that would compute something else with Keras 3's.
+    There is a warning for each layer with Keras 2's rules whose results would differ.
 
     Raises
     ------
     NoCounterpartError
-        A model with such a layer could not be loaded again, or not be run.
+        The model could not be loaded or run again with Keras 3's rules.
     """
     for network in layers_within(model):
         if not isinstance(network, Network) or not network.outputs:
@@ -102,40 +102,40 @@ def _check_masks_of(node: Node) -> None:
         return
     if kind == "Softmax" and "mask" not in node.arguments:
         raise NoCounterpartError(
-            f"{layer.label}: a mask reaches it. In Keras 3 it applies the mask to the last axis of "
-            f"its inputs, which a mask of time steps does not fit, so a .keras file with this "
+            f"{layer.label}: a mask reaches it. In Keras 3, the layer applies the mask to the last "
+            f"axis of its inputs, but this is a mask of time steps, so a .keras file with this "
             f"model could not be loaded again. Save the model as .h5, or use "
             f"Activation('softmax')."
         )
     is_one_mask = all(one is not None and len(one) == 1 for one in parts) and len(parts) == 1
     if kind in table.UNDER_A_MASK and not (kind in table.JOINING and is_one_mask):
         warn(
-            f"save: {layer.label}: a mask reaches it. Keras 3, whose form a .keras file has, "
-            f"{table.UNDER_A_MASK[kind]}, so the loaded model may give other results. An .h5 file "
-            f"gives the same ones."
+            f"save: {layer.label}: a mask reaches it. In a .keras file, this layer "
+            f"{table.UNDER_A_MASK[kind]}, as in Keras 3, so the loaded model may give different "
+            f"results. Save the model as .h5 to keep them."
         )
 
 
 def _parts_of(mask: Any) -> list[Any]:
-    """Return the masks that a mask joins with and, or with or."""
+    """Return the masks that are joined to a mask by logical and, or by logical or."""
     is_joined = mask.owner is not None and isinstance(mask.owner.op, (LogicalAnd, LogicalOr))
     return [part for x in mask.owner.inputs for part in _parts_of(x)] if is_joined else [mask]
 
 
 def to_keras_3(entry: Config, facts: dict[str, NetworkFacts]) -> Config:
-    """Return the configuration of a layer or model in Keras 3's form.
+    """Return the configuration of a layer or model in Keras 3's format.
 
     Parameters
     ----------
     entry : dict
-        `{"class_name", "config"}`; in a graph also "name" and "inbound_nodes".
+        `{"class_name", "config"}`, in a graph also "name" and "inbound_nodes".
     facts : dict
-        What `facts_of` said.
+        The result of `facts_of`.
 
     Raises
     ------
     NoCounterpartError
-        Keras 3 has no such layer, or an argument has no counterpart there.
+        Keras 3 cannot express the layer or an argument.
     """
     ours: str = entry["class_name"]
     config: Config = entry["config"]
@@ -146,7 +146,7 @@ def to_keras_3(entry: Config, facts: dict[str, NetworkFacts]) -> Config:
     if ours in table.NOT_IN_KERAS_3:
         raise NoCounterpartError(
             f"{ours} {config.get('name', '')!r}: Keras 3 has no such layer, so a .keras file "
-            f"cannot hold it. Save the model as .h5."
+            f"cannot contain it. Save the model as .h5."
         )
     cls = layer_registry._objects.get(ours)
     is_own = cls is None or not cls.__module__.startswith("kerascope.")
@@ -166,7 +166,7 @@ def to_keras_3(entry: Config, facts: dict[str, NetworkFacts]) -> Config:
 
 
 def _as_in_file(entry: Config) -> Config:
-    """Return an opaque layer's entry as it stands in its file, without its place in a graph."""
+    """Return an opaque layer's entry as in its file, without its place in a graph."""
     whole = {"module": None, "registered_name": entry["class_name"], **entry}
     return {key: value for key, value in whole.items() if key not in ("name", "inbound_nodes")}
 
@@ -188,21 +188,21 @@ def _arguments(ours: str, config: Config, facts: dict[str, NetworkFacts]) -> Con
     for key, value in config.items():
         if key in unknown and value in unknown[key]:
             raise NoCounterpartError(
-                f"{ours} {config.get('name', '')!r}: Keras 3 does not know {key}={value!r}. Save "
+                f"{ours} {config.get('name', '')!r}: Keras 3 does not have {key}={value!r}. Save "
                 f"the model as .h5."
             )
         if key in names or key not in only_ours:
             translated[names.get(key, key)] = _value(key, value, facts)
         elif only_ours[key] is not table.ANYTHING and value != only_ours[key]:
             raise NoCounterpartError(
-                f"{ours} {config.get('name', '')!r}: Keras 3 has no argument {key!r}; expected "
+                f"{ours} {config.get('name', '')!r}: Keras 3 has no argument {key!r}. Expected "
                 f"{only_ours[key]!r}, got {value!r}. Save the model as .h5."
             )
     return _with_byte_code(translated) if ours == "Lambda" else translated
 
 
 def _with_byte_code(config: Config) -> Config:
-    """Return the arguments of a Lambda, whose functions without a name are byte code."""
+    """Return the arguments of a Lambda, with functions without a name as byte code."""
     kept = {key: value for key, value in config.items() if not key.endswith("_type")}
     for argument in kept:
         code = byte_code_in(config, argument)
@@ -241,11 +241,11 @@ def _plain_object(value: Config, module: str, home: Any) -> Config:
 
 
 def _line(config: Config, facts: dict[str, NetworkFacts]) -> Config:
-    """Return a Sequential's configuration; its Input is an entry of its own in Keras 3."""
+    """Return a Sequential's configuration, with a separate entry for its input as in Keras 3."""
     if any("branches" in layer for layer in config["layers"]):
         raise NoCounterpartError(
             f"Sequential {config['name']!r}: begins with a Merge of other models, which Keras 3 "
-            f"has not, so a .keras file cannot hold it. Save the model as .h5."
+            f"does not have, so a .keras file cannot contain it. Save the model as .h5."
         )
     layers = [to_keras_3(layer, facts) for layer in config["layers"]]
     inputs = facts[config["name"]].inputs if config["name"] in facts else []
@@ -267,7 +267,7 @@ def _graph(config: Config, facts: dict[str, NetworkFacts]) -> Config:
             _call(entry, call, known) for call in entry["inbound_nodes"]
         ]
         layers.append(translated)
-    # Only among the outputs does Keras 3 count the calls of a nested graph from 1.
+    # In the outputs, but not elsewhere, Keras 3 counts the calls of a nested graph from 1.
     graphs = {entry["name"] for entry in config["layers"] if "output_layers" in entry["config"]}
     outputs = [[name, i + (name in graphs), place] for name, i, place in config["output_layers"]]
     only_ours = ("structure_of_inputs", "structure_of_outputs")
@@ -280,22 +280,22 @@ def _graph(config: Config, facts: dict[str, NetworkFacts]) -> Config:
 
 
 def _calls_in_file(entry: Config) -> list[Any]:
-    """Return the calls of an opaque layer as its file says them, if it was one of Keras 3."""
+    """Return the calls of an opaque layer as in its file, if it is a file of Keras 3."""
     is_opaque = isinstance(entry["config"], FileConfig)
     calls = entry["config"].entry.get("inbound_nodes", []) if is_opaque else []
     return calls if all(isinstance(call, dict) for call in calls) else []
 
 
 def _call(entry: Config, call: list[Any], known: dict[Any, Any]) -> Config:
-    """Return one call with its tensors where they stood among the arguments."""
+    """Return one call with its tensors at their positions in the arguments."""
     tensors = [_tensor(reference[:3], known) for reference in call]
     if entry["class_name"] == "Operation":
         return {"args": _with_tensors(entry["config"]["pattern"], tensors), "kwargs": {}}
     arguments = dict(call[0][3]) if call and len(call[0]) > 3 else {}
     if arguments.pop("training", None) is not None:
         warn(
-            f"save: '{entry['name']}' is called with training=..., which Keras 3 does not heed in "
-            f"a model that runs as a whole, and a .keras file does not keep. An .h5 file does."
+            f"save: '{entry['name']}' is called with training=..., which Keras 3 ignores in a "
+            f"model, and which a .keras file does not contain. Save the model as .h5 to keep it."
         )
     taken: set[int] = set()
     kwargs = {name: _filled(value, tensors, taken) for name, value in arguments.items()}
@@ -344,7 +344,7 @@ def _operation(entry: Config) -> Config:
     if name not in known or config.get("variables") or _is_random(config["pattern"]):
         raise NoCounterpartError(
             f"operation {config.get('name', '')!r}: Keras 3 cannot write {name} between layers as "
-            f"it is used here, so a .keras file cannot hold it. Save the model as .h5."
+            f"it is used here, so a .keras file cannot contain it. Save the model as .h5."
         )
     return {
         "module": known[name][0],
@@ -355,7 +355,7 @@ def _operation(entry: Config) -> Config:
 
 
 def _is_random(value: Any) -> bool:
-    """Tell whether an operation depends on the learning phase, a variable or a count of draws."""
+    """Return whether an operation depends on the learning phase, a variable or random draws."""
     if isinstance(value, list):
         return any(_is_random(item) for item in value)
     return isinstance(value, dict) and bool({"phase", "variable", "draws"} & value.keys())

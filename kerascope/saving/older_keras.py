@@ -1,9 +1,7 @@
-"""Convert configurations and weights of older versions of Keras to today's form.
+"""Convert configurations and weights of older versions of Keras to the current format.
 
-It also converts today's configurations to the names of Keras 2, for files that Keras 2 reads.
-
-Arguments that only changed their names are in `kerascope.spellings`. The functions here convert
-what changed otherwise.
+This module also converts current configurations to the names of Keras 2, for files that Keras 2
+reads. `kerascope.spellings` contains arguments that only changed their names.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ __all__ = ["preprocess_weights_for_loading"]
 
 Config = dict[str, Any]
 
-# Keras 1's class -> today's.
+# Keras 1's class -> the current class.
 CLASSES: dict[str, str] = {
     "Convolution1D": "Conv1D",
     "Convolution2D": "Conv2D",
@@ -38,7 +36,7 @@ CLASSES: dict[str, str] = {
     "SeparableConvolution2D": "SeparableConv2D",
 }
 
-# Keras 1's arguments -> today's, for every class.
+# Keras 1's arguments -> the current arguments, for every class.
 WORDS: dict[str, str] = {
     **CONVOLUTION,
     **RECURRENT,
@@ -58,7 +56,7 @@ WORDS_OF: dict[str, dict[str, str]] = {
 # Arguments that only Keras 1 uses.
 LEFT_OUT = ("consume_less", "input_dim", "input_length", "forget_bias_init", "activity_regularizer")
 
-# Arguments of every layer, which no constructor names.
+# Arguments of every layer that no constructor lists.
 ALWAYS_KNOWN = ("name", "trainable", "dtype", "batch_input_shape", "input_shape")
 
 MERGE_MODES: dict[str, str] = {
@@ -92,7 +90,7 @@ def _has_old_words(entry: Config) -> bool:
         own = constructor_keywords(layer_registry.lookup(str(entry.get("class_name"))))
     except UnknownNameError:
         return False
-    # A class may have such a word today: Embedding has output_dim, and so may a class of your own.
+    # Some current classes have such arguments too: Embedding has output_dim.
     return bool(found - own)
 
 
@@ -105,13 +103,13 @@ def _entries(config: Config) -> Iterator[Config]:
             yield from _entries(entry)
 
 
-def today(entry: Config) -> Config:
-    """Return the configuration of a layer or model of Keras 1 in today's words.
+def with_current_names(entry: Config) -> Config:
+    """Return the configuration of a layer or model of Keras 1 with the current names.
 
     Parameters
     ----------
     entry : dict
-        `{"class_name", "config"}`; in a graph also "name" and "inbound_nodes".
+        `{"class_name", "config"}`, in a graph also "name" and "inbound_nodes".
 
     Raises
     ------
@@ -121,21 +119,21 @@ def today(entry: Config) -> Config:
     Examples
     --------
     >>> old = {"class_name": "Dense", "config": {"output_dim": 3, "init": "uniform"}}
-    >>> today(old)["config"]
+    >>> with_current_names(old)["config"]
     {'units': 3, 'kernel_initializer': 'uniform'}
     """
     class_name, config = entry["class_name"], entry.get("config")
     if class_name == "Sequential":
         layers = config if isinstance(config, list) else (config or {}).get("layers", [])
         rest = config if isinstance(config, dict) else {}
-        config = {**rest, "layers": [today(layer) for layer in layers]}
+        config = {**rest, "layers": [with_current_names(layer) for layer in layers]}
     elif isinstance(config, dict) and "output_layers" in config:
-        config = {**config, "layers": [today(layer) for layer in config["layers"]]}
+        config = {**config, "layers": [with_current_names(layer) for layer in config["layers"]]}
     elif class_name == "Merge":
         branches = (config or {}).get("layers")
         class_name, config = _merge(config or {})
-        if branches:  # the models that it joins, where it begins a line
-            entry = {**entry, "branches": [today(model) for model in branches]}
+        if branches:  # the models that it joins at the start of a Sequential
+            entry = {**entry, "branches": [with_current_names(model) for model in branches]}
     else:
         config = _arguments(class_name, dict(config or {}))
         class_name = CLASSES.get(class_name, class_name)
@@ -159,7 +157,7 @@ def _arguments(class_name: str, config: Config) -> Config:
             continue
         name = key if key in own else words.get(key, key)
         if name not in own and name not in ALWAYS_KNOWN and not value:
-            continue  # an option that is off, and is no more
+            continue  # an option that no longer exists and is off
         known = VALUES.get(key, {})
         value = known.get(value, value) if isinstance(value, str) else value
         translated[name] = _value(name, value)
@@ -175,7 +173,7 @@ def _spellings(class_name: str) -> dict[str, str]:
 
 
 def _sizes_together(class_name: str, config: Config) -> Config:
-    """Join `nb_row` and `nb_col`, `kernel_dim1` to 3: they are one argument today."""
+    """Join `nb_row` and `nb_col`, or `kernel_dim1` to `kernel_dim3`, to `kernel_size`."""
     config = dict(config)
     for parts in (("nb_row", "nb_col"), ("kernel_dim1", "kernel_dim2", "kernel_dim3")):
         if all(part in config for part in parts):
@@ -189,7 +187,7 @@ def _value(name: str, value: Any) -> Any:
     if isinstance(value, dict) and "name" in value and "class_name" not in value:
         return _flat_object(value)
     if isinstance(value, dict) and "class_name" in value:
-        return today(value)
+        return with_current_names(value)
     return value
 
 
@@ -205,12 +203,12 @@ def _flat_object(value: Config) -> Config:
 
 
 def _merge(config: Config) -> tuple[str, Config]:
-    """Return the layer that does what a Merge of this mode did."""
+    """Return the current layer for the mode of a Merge, and its arguments."""
     mode = config.get("mode", "sum")
     if config.get("mode_type", "raw") != "raw" or mode not in MERGE_MODES:
         raise ConfigError(
             f"Merge {config.get('name', '')!r}: its mode is a function, {str(mode)[:40]!r}, which "
-            f"a file cannot hold; expected one of {', '.join(MERGE_MODES)}."
+            f"a file cannot contain. Use one of: {', '.join(MERGE_MODES)}."
         )
     arguments: Config = {"name": config["name"]} if "name" in config else {}
     if mode == "concat":
@@ -230,7 +228,7 @@ def _dot_axes(axes: Any) -> Any:
 
 # --- configurations for Keras 2 -------------------------------------------------------------------
 
-# Class -> arguments that Keras 2.2.4 does not know, with the value for which it needs none.
+# Class -> arguments that Keras 2.2.4 does not have, with the value that can be omitted.
 UNKNOWN_TO_KERAS_2: dict[str, Config] = {
     **{f"Conv{n}D": {"groups": 1} for n in (1, 2, 3)},
     **{
@@ -244,7 +242,7 @@ UNKNOWN_TO_KERAS_2: dict[str, Config] = {
     "ZeroPadding1D": {"data_format": "channels_last"},
 }
 
-# Our class -> the one that does the same in Keras 2.2.4, and its arguments.
+# Our class -> the equivalent class of Keras 2.2.4, and its arguments.
 _SCALED = {"Glorot": (1.0, "fan_avg"), "He": (2.0, "fan_in"), "Lecun": (1.0, "fan_in")}
 CLASSES_OF_KERAS_2: dict[str, tuple[str, Config]] = {
     "L1": ("L1L2", {"l1": 0.0, "l2": 0.0}),
@@ -261,7 +259,7 @@ CLASSES_OF_KERAS_2: dict[str, tuple[str, Config]] = {
 
 
 def for_keras_2(value: Any) -> Any:
-    """Return a configuration in words that Keras 2.2.4 knows too, wherever it has some.
+    """Convert a configuration to names and arguments of Keras 2.2.4, as far as possible.
 
     Examples
     --------
@@ -283,9 +281,9 @@ def for_keras_2(value: Any) -> Any:
 
 
 # --- weights of Keras 1 and early Keras 2 ---------------------------------------------------------
-# Keras 1 stored convolution kernels with their axes in another order, the gates of recurrent layers
-# as separate arrays, and flipped kernels where Theano computed a true convolution, which Keras 2
-# does too. Every rule here is one small function from a list of arrays to a list of arrays.
+# Keras 1 stored convolution kernels with their axes in another order, and the gates of recurrent
+# layers as separate arrays. With Theano, which computes true convolutions, Keras 1 and 2 stored
+# flipped kernels. Every rule here is a function from a list of arrays to a list of arrays.
 
 
 Arrays = list[np.ndarray]
@@ -298,25 +296,25 @@ def preprocess_weights_for_loading(
     original_backend: str | None = None,
     reshape: bool = False,
 ) -> list[np.ndarray]:
-    """Return saved weights in the form in which a layer has them today.
+    """Convert saved weights to the current format of a layer.
 
     Parameters
     ----------
     layer : Layer
-        The layer that they are for.
+        The layer that gets the weights.
     weights : list of np.ndarray
-        As they stand in the file.
+        The arrays of the file.
     original_keras_version : str, optional
-        Which Keras wrote them; None, as in the oldest files, means Keras 1.
+        The version of Keras that wrote them. None, as in the oldest files, means Keras 1.
     original_backend : str, optional
-        "theano" convolved with flipped kernels in Keras 1.
+        The backend that wrote them. With "theano", kernels of convolutions are flipped.
     reshape : bool
-        Give an array the shape that is expected, if it has as many numbers.
+        Reshape an array to the expected shape if it has the same number of elements.
 
     Returns
     -------
     list of np.ndarray
-        What has no rule comes back as it was.
+        The converted arrays. Arrays without a rule are not changed.
     """
     arrays = [np.asarray(array) for array in weights]
     inner = _parts(layer)
@@ -336,18 +334,18 @@ def preprocess_weights_for_loading(
 
 
 def _fitting(array: np.ndarray, shape: tuple[int, ...], reshape: bool) -> np.ndarray:
-    """Return the array in the expected shape, if that is only a matter of how it is laid out."""
+    """Reshape an array if `reshape`, or if the shapes differ only in axes of size 1."""
     if array.shape == tuple(shape) or array.size != np.prod(shape, dtype=int):
         return array
     is_same_line = [n for n in array.shape if n != 1] == [n for n in shape if n != 1]
     return array.reshape(shape) if reshape or is_same_line else array
 
 
-# --- layers that hold others ----------------------------------------------------------------------
+# --- layers with inner layers ---------------------------------------------------------------------
 
 
 def _parts(layer: Any) -> list[Any] | None:
-    """Return the layers whose weights follow each other in those of a layer, if it only holds."""
+    """Return the inner layers whose weights form those of a layer, or None for other layers."""
     if isinstance(layer, Network):
         layers = getattr(layer, "flattened_layers", layer.layers)
         return [inner for inner in layers if inner.weights]
@@ -361,10 +359,10 @@ def _parts(layer: Any) -> list[Any] | None:
 def _part_by_part(
     parts: list[Any], arrays: Arrays, version: str | None, backend: str | None, reshape: bool
 ) -> Arrays:
-    """Cut a list of arrays into the shares of the parts, and treat each share.
+    """Split a list of arrays among the inner layers, and convert each share.
 
-    A nested network lists the trainable weights of all its layers first, in Keras 2 and 3 alike;
-    so does `layer.weights` of ours. Where nothing has to be changed, the list stays as it is.
+    In Keras 2 and 3 and in kerascope, a nested network lists the trainable weights of all its
+    layers first. If nothing has to be converted, the list is returned unchanged.
     """
     if version is not None and not version.startswith("1") and backend != "theano":
         return arrays
@@ -383,7 +381,7 @@ def _part_by_part(
 
 
 def _convolution_1d(layer: Any, arrays: Arrays, backend: str | None) -> Arrays:
-    """Keras 1 kept the kernel of a Conv1D as that of a Conv2D of width 1."""
+    """Convert the kernel of a Conv1D, which Keras 1 stored as a Conv2D of width 1."""
     kernel, *rest = arrays
     if kernel.ndim != 4:
         return arrays
@@ -396,7 +394,7 @@ def _convolution_1d(layer: Any, arrays: Arrays, backend: str | None) -> Arrays:
 
 
 def _convolution(layer: Layer, arrays: Arrays, backend: str | None) -> Arrays:
-    """Bring a kernel (filters, channels, *size) into the order (*size, channels, filters)."""
+    """Transpose a kernel (filters, channels, *size) to (*size, channels, filters)."""
     kernel, *rest = arrays
     return [_filters_last(layer, kernel, tuple(layer.weights[0].shape)), *rest]
 
@@ -410,14 +408,14 @@ def _filters_last(layer: Any, kernel: np.ndarray, expected: Any) -> np.ndarray:
 
 
 def _unflipped(layer: Any, arrays: Arrays) -> Arrays:
-    """Theano convolved with the kernel turned round: turn it back."""
+    """Flip the kernels of convolutions, which Theano stored flipped."""
     count = FLIPPED_BY_THEANO.get(type(layer).__name__, 0)
     turned = [np.flip(kernel, tuple(range(kernel.ndim - 2))) for kernel in arrays[:count]]
     return [*turned, *arrays[count:]]
 
 
 def _transposed_convolution(layer: Layer, arrays: Arrays, backend: str | None) -> Arrays:
-    """Keras 1 had the channels before the filters, where today they come after them."""
+    """Swap filters and channels of a transposed convolution, as Keras 1 had them reversed."""
     kernel, *rest = arrays
     expected = tuple(layer.weights[0].shape)
     for order in ((2, 3, 0, 1), (2, 3, 1, 0), (0, 1, 3, 2)):
@@ -466,5 +464,5 @@ RULES_OF_KERAS_1 = {
     "GRU": _gru,
 }
 
-# Class -> how many of its arrays, the first ones, are kernels of convolutions.
+# Class -> the number of its first arrays that are kernels of convolutions.
 FLIPPED_BY_THEANO = {"Conv1D": 1, "Conv2D": 1, "Conv3D": 1, "Conv2DTranspose": 1, "ConvLSTM2D": 2}

@@ -1,9 +1,9 @@
-"""What a file with opaque layers holds beyond them, kept for saving it as it was.
+"""The contents of a file with opaque layers, stored so that the model can be saved unchanged.
 
-A model that was loaded with `opaque=True` remembers three things of its file: the configuration,
-the arrays that no layer of ours has read (states of random layers, of the optimizer), and further
-members of the archive (vocabularies). Saving it writes all of them back. What has changed since it
-was loaded is written as it is now: weights always, and of the configuration each part that differs.
+A model that was loaded with `opaque=True` stores three things from its file: the configuration, the
+arrays that no layer read (states of random layers and of the optimizer), and other members of the
+archive (vocabularies). Saving writes them all again. Changes since loading are also written: all
+weights, and each part of the configuration that differs.
 """
 
 from __future__ import annotations
@@ -27,22 +27,23 @@ from kerascope.saving.keras3_weights import Folder, Orders, folder_name, folders
 
 Config = dict[str, Any]
 OPTIMIZER = "optimizer"
-MOST_BYTES_OF_MEMBERS = 2**28  # of further members of an archive together
+MOST_BYTES_OF_MEMBERS = 2**28  # in total, for the other members of an archive
 
-__all__: list[str] = []  # for loading and saving
+__all__: list[str] = []  # only for loading and saving
 
 
 @dataclass
 class Rest:
-    """What stands in a file of weights and belongs to no weight of the model.
+    """The contents of a file of weights that belong to no weight of the model.
 
     Attributes
     ----------
     arrays : dict of str to np.ndarray
+        The arrays by path.
     attributes : dict of str to dict
-        Of groups and arrays; an empty dict where there are none.
+        The attributes of each group and array by path.
     folders : frozenset of str
-        Where the layers of the model had their weights; if these change, the rest is of no use.
+        The folders of the model's layers. If they change, the rest is not written.
     """
 
     arrays: dict[str, np.ndarray] = field(default_factory=dict)
@@ -52,25 +53,26 @@ class Rest:
 
 @dataclass
 class KeptFile:
-    """What a model remembers of the file that it was loaded from.
+    """The contents of the file from which a model was loaded.
 
     Attributes
     ----------
     config : dict
-        As the file had it.
+        The configuration in the file.
     written : dict or None
-        What this package would have written for the model just after it was loaded.
+        The configuration that kerascope would have written just after loading.
     rest : Rest
+        The contents that belong to no weight.
     members : dict of str to bytes
-        Further members of the archive.
+        The other members of the archive.
     training : str
-        What an .h5 file says of compiling the model, as it stands there.
+        The attribute `training_config` of an .h5 file.
     names : dict of Variable to str
         The names of the weights in an .h5 file.
     in_bfloat16 : set of Variable
-        Those that an .h5 file has in bfloat16.
+        The weights that are in bfloat16 in an .h5 file.
     form : str
-        Of what form the file was: "archive" or "hdf5".
+        The format of the file: "archive" or "hdf5".
     """
 
     config: Config
@@ -83,7 +85,7 @@ class KeptFile:
     form: str = "archive"
 
     def restored(self, config: Config) -> Config:
-        """Return the configuration of the file, with all that has changed since in our words."""
+        """Return the configuration of the file, with all changes since loading."""
         if self.written is None:
             return config
         unlike = ("compile_config",)
@@ -99,14 +101,14 @@ class KeptFile:
 
 
 def restored(now: Any, before: Any, raw: Any) -> Any:
-    """Return a value of a file, with what has changed in place of what has.
+    """Return a value of a file with the changes since loading.
 
     Parameters
     ----------
     now, before : object
-        What is written for the model now, and what was when it was loaded.
+        The value that kerascope writes for the model now, and just after loading.
     raw : object
-        What the file said.
+        The value in the file.
 
     Examples
     --------
@@ -133,15 +135,16 @@ def restored(now: Any, before: Any, raw: Any) -> Any:
 
 
 class Filling(NamedTuple):
-    """What was found for the layers in a file of weights.
+    """The weights that were read from a file for a model with opaque layers.
 
     Attributes
     ----------
     pairs : list of (Variable, np.ndarray)
-        What to set.
+        The weights to set.
     misfits : dict of str to str
-        Names of layers whose weights in the file are others, and why.
+        Names of layers whose weights do not fit -> the reasons.
     rest : Rest
+        The contents of the file that belong to no weight.
     """
 
     pairs: list[tuple[Variable, np.ndarray]]
@@ -150,9 +153,9 @@ class Filling(NamedTuple):
 
 
 def name_folders(file: Any, model: Layer) -> None:
-    """Let opaque layers know the folders of their weights, which have the layers' names in them.
+    """Set the folder names of opaque layers, found by the layers' names in their attributes.
 
-    Keras 3 calls a folder after the class in Python, which a file may know by another name.
+    Keras 3 names a folder after the Python class, which can have another name in the file.
     """
     opaque = opaque_layers(model)
     by_name: dict[str, list[str]] = {}
@@ -170,7 +173,7 @@ def name_folders(file: Any, model: Layer) -> None:
 
 
 def hold_layers_of(file: Any, model: Layer) -> None:
-    """Let a model of an unknown class hold the layers of which the weights stand in its file."""
+    """Add opaque layers to a model of an unknown class, for the weights in its file."""
     if not isinstance(model, Opaque) or model.held:
         return
     names: dict[str, str] = {}
@@ -185,20 +188,20 @@ def hold_layers_of(file: Any, model: Layer) -> None:
 
 
 def part_of(model: Layer, name: str) -> Any:
-    """Return an opaque layer of which a file holds the weights, but not the class."""
-    why = f"the file holds its weights, and not its class; it is a part of {model.label}"
+    """Return an opaque layer for weights in a file that does not contain their layer's class."""
+    why = f"the file contains its weights but not its class, as a part of {model.label}"
     return opaque_layer(FileEntry({"class_name": "Layer", "config": {"name": name}}, why))
 
 
 def fill(file: Any, model: Layer, where: str, orders: Orders) -> Filling:
-    """Give the opaque layers their weights; return those of all others, and what is left.
+    """Set the weights of opaque layers. Return those of other layers, and the rest of the file.
 
     Parameters
     ----------
     file : h5py.File
     model : Layer
     where : str
-        What the file is called in an error.
+        The name of the file in messages.
     orders : dict
         As for `keras3_weights.folders`.
     """
@@ -213,7 +216,7 @@ def fill(file: Any, model: Layer, where: str, orders: Orders) -> Filling:
     pairs, misfits, read = [], {}, set()
     for folder in own:
         found = [path for path in below.get(folder.path, []) if not path.startswith(OPTIMIZER)]
-        if _has_no_place_for(folder, found):
+        if _was_never_built(folder, found):
             _turn(folder.layer)
         if isinstance(folder.layer, Opaque):
             read |= _take(file, folder, found, where)
@@ -238,7 +241,7 @@ def _items_of(file: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _folder_of(path: str, known: dict[str, Folder]) -> str:
-    """Return the innermost folder of a layer that an array lies in."""
+    """Return the innermost folder of a layer that contains an array."""
     while path:
         path = path.rpartition("/")[0]
         if path in known:
@@ -246,8 +249,8 @@ def _folder_of(path: str, known: dict[str, Folder]) -> str:
     return ""
 
 
-def _has_no_place_for(folder: Folder, found: list[str]) -> bool:
-    """Tell whether a layer was never built, because the one around it cannot be called."""
+def _was_never_built(folder: Folder, found: list[str]) -> bool:
+    """Return whether a layer was never built, because its outer layer cannot be called."""
     layer = folder.layer
     is_plain = not isinstance(layer, (Opaque, Network, InputLayer))
     return is_plain and not layer.built and bool(found) and not layer.inbound_nodes
@@ -259,11 +262,11 @@ def _turn(layer: Layer) -> None:
     except ConfigError:
         config = {"name": layer.name}
     entry = {"class_name": type(layer).__name__, "config": config}
-    turn_opaque(layer, FileEntry(entry, "the layer around it cannot be run"))
+    turn_opaque(layer, FileEntry(entry, "its outer layer cannot be run"))
 
 
 def _take(file: Any, folder: Folder, found: list[str], where: str) -> set[str]:
-    """Give an opaque layer the arrays of its folder that are numbers; return their paths."""
+    """Pass the numeric arrays of a folder to its opaque layer. Return their paths."""
     begin = f"{folder.path}/" if folder.path else ""
     arrays, halves = {}, set()
     for path in sorted(found, key=_by_numbers):
@@ -290,7 +293,7 @@ def _as_it_is(item: Any) -> np.ndarray:
 
 
 def rest_of(file: Any, group: str) -> Rest:
-    """Return all that stands in one group of a file."""
+    """Return the whole contents of one group of a file."""
     rest = Rest()
     inside = file.get(group)
     for path, item in [("", inside), *_items_of(inside)] if hasattr(inside, "keys") else ():
@@ -302,33 +305,33 @@ def rest_of(file: Any, group: str) -> Rest:
     return rest
 
 
-def shared_out(
+def distribute_arrays(
     layer: Layer,
     hidden: list[Opaque],
     arrays: dict[str, np.ndarray],
     in_bfloat16: Collection[str] = (),
 ) -> dict[Variable, str]:
-    """Share the arrays of a layer of an .h5 file out among it and the opaque layers inside.
+    """Distribute the arrays of a layer in an .h5 file among the layer and its opaque inner layers.
 
     Parameters
     ----------
     layer : Layer
     hidden : list of Opaque
-        Itself, or layers inside it. They get their weights.
+        The opaque layers: the layer itself or inner layers. Their weights are set.
     arrays : dict of str to np.ndarray
-        By their names, which begin with those of the layers that they belong to.
+        The arrays by name. A name begins with the names of its layers.
     in_bfloat16 : collection of str
-        The names of those that the file has in bfloat16.
+        The names of the arrays that are in bfloat16 in the file.
 
     Returns
     -------
     dict of Variable to str
-        The weights of layers inside that are known, and which array each has.
+        The weights of known inner layers -> the names of their arrays.
 
     Raises
     ------
     DataError
-        One of these has no array of its name and shape.
+        One of these weights has no array with its name and shape.
     """
     left = dict(arrays)
     names = {}
@@ -341,7 +344,7 @@ def shared_out(
         del left[name]
     inner_first = sorted(hidden, key=lambda one: one is layer)
     takers = [one for one in inner_first if not isinstance(one, Wrapper)] or inner_first
-    rest = takers[-1]  # a wrapper makes no weights
+    rest = takers[-1]  # a wrapper has no weights of its own
     for one in takers:
         own = {
             name: array
@@ -361,15 +364,15 @@ def _last_words(name: str) -> list[str]:
 
 
 def write_rest(file: Any, model: Layer, with_state: bool) -> None:
-    """Write what the file of a model had beside its weights, where nothing stands yet.
+    """Write the stored contents of a model's file that belong to no weight.
 
     Parameters
     ----------
     file : h5py.File
-        With the weights of the model.
+        The new file, with the weights of the model.
     model : Layer
     with_state : bool
-        Whether the state of the optimizer was written anew.
+        Whether the new file contains the state of the optimizer.
     """
     kept = kept_file(model, "archive")
     if kept is None or kept.rest.folders != {folder.path for folder in folders(model)}:
@@ -385,18 +388,18 @@ def write_rest(file: Any, model: Layer, with_state: bool) -> None:
 
 
 def kept_file(model: Any, form: str) -> KeptFile | None:
-    """Return what a model remembers of the file that it was loaded from, if it had this form."""
+    """Return the stored file of a model, if there is one in this format."""
     kept: KeptFile | None = vars(model).get("_kept_file")
     return kept if kept is not None and kept.form == form else None
 
 
 def further_members(archive: Any, own: tuple[str, ...], where: str) -> dict[str, bytes]:
-    """Return the members of an archive that no model of ours needs.
+    """Return the members of an archive that kerascope does not use.
 
     Raises
     ------
     ConfigError
-        They are too large to be kept.
+        The members are too large to be stored.
     """
     found: dict[str, bytes] = {}
     for name in archive.names:
@@ -405,7 +408,7 @@ def further_members(archive: Any, own: tuple[str, ...], where: str) -> dict[str,
         found[name] = archive.file(name).getvalue()
         if sum(map(len, found.values())) > MOST_BYTES_OF_MEMBERS:
             raise ConfigError(
-                f"{where}: its members beside {', '.join(own)} have more than "
-                f"{MOST_BYTES_OF_MEMBERS:,} bytes."
+                f"{where}: expected at most {MOST_BYTES_OF_MEMBERS:,} bytes in members other than: "
+                f"{', '.join(own)}."
             )
     return found

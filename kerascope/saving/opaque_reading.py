@@ -1,12 +1,12 @@
-"""Every file opens: opaque layers stand in for what cannot be made, called or filled with weights.
+"""Open files with unsupported layers: opaque layers replace them.
 
-`load_model(path, opaque=True)` reads with a `LenientBuilder`. It makes each layer as always; where
-that fails, an opaque layer takes its place (`layers.opaque`), with what the file says: the entry of
-the configuration as it stands, the shapes, and later the weights. What the file holds beyond the
-layers is kept for saving it again: see `opaque_files`.
+`load_model(path, opaque=True)` reads with a `LenientBuilder`. If a layer cannot be created, called
+or filled with weights, an opaque layer (`layers.opaque`) takes its place. It contains the
+information in the file: its entry in the configuration, the shapes, and later the weights.
+`opaque_files` stores the rest of the file, so that the model can be saved again.
 
-What guards against hostile files holds as ever: no code of a file is run, the limits are counted,
-and a model beyond them is refused.
+The protection against hostile files remains: no code of a file runs, and models that exceed the
+limits are refused.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from kerascope.saving.opaque_shapes import input_shape, output_shape
 
 Config = dict[str, Any]
 
-# What a layer raises that cannot be made or called as the file says.
+# The exceptions of a layer that cannot be created or called as in the file.
 FAILURES = (
     KerascopeError,
     ArithmeticError,
@@ -51,20 +51,20 @@ FAILURES = (
     ValueError,
 )
 LONGEST_REASON = 300
-MOST_OUTPUTS = 1000  # of one call
-NOT_SAID = (UNKNOWN, None)
+MOST_OUTPUTS = 1000  # outputs of one call
+UNSTATED = (UNKNOWN, None)
 _NETWORKS = ("Functional", "Model", "Network", "Sequential")
 
 
 class LenientBuilder(Builder):
-    """Lets opaque layers stand in for those that cannot be made or called.
+    """Creates opaque layers in place of layers that cannot be created or called.
 
     Parameters
     ----------
     forced : dict of str to str, optional
-        Names of layers that shall be opaque, and why: the weights of the file do not fit them.
+        Names of layers whose weights do not fit -> the reasons. They become opaque.
     weights : dict of str to list of Shape, optional
-        The shapes of saved weights by the names of their layers, if they are known already.
+        Names of layers -> the shapes of their saved weights, if they are known already.
     """
 
     is_lenient = True
@@ -77,25 +77,25 @@ class LenientBuilder(Builder):
         self._forced = forced or {}
         self._weights = weights or {}
         self._entries: dict[Any, Config] = {}
-        self._built_on: list[Shape] | None = None  # the Sequential that is made now
+        self._built_on: list[Shape] | None = None  # of the current Sequential
 
     def calls_in_graph(self, config: Config) -> dict[str, list[Any]]:
-        """Return what a graph of Keras 3 says of the calls of its layers, by their names."""
+        """Return the calls of the layers in a graph of Keras 3, by the names of the layers."""
         return calls_in_graph(config)
 
     def calls_in_line(self, entries: list[Any]) -> list[list[Any]]:
-        """Return what a Sequential of Keras 3 says of the calls of its layers."""
+        """Return the calls of the layers in a Sequential of Keras 3."""
         return calls_in_line(entries)
 
     # --- making -----------------------------------------------------------------------------------
 
     def make_model(self, entry: Config) -> Any:
-        """Return the model of a whole configuration; an opaque one if its class is not known.
+        """Return the model of a whole configuration. A model of an unknown class is opaque.
 
         Raises
         ------
         ConfigError
-            It is a graph or a line of layers, and damaged.
+            The configuration of a graph or a Sequential is damaged.
         """
         if entry.get("class_name") in _NETWORKS:
             if "refused" in entry:
@@ -104,12 +104,12 @@ class LenientBuilder(Builder):
             return layer_registry.deserialize(entry)
         model = self.make_layer(entry)
         if isinstance(model, Opaque) and not isinstance(model, Network):
-            call = RecordedCall(shapes_built_on(model._file.entry), [NOT_SAID])
+            call = RecordedCall(shapes_built_on(model._file.entry), [UNSTATED])
             return opaque_layer(replace(model._file, calls=[call]), Model)
         return model
 
     def make_layer(self, entry: Config) -> Any:
-        """Return the layer of an entry, or an opaque one."""
+        """Return the layer of an entry, or an opaque layer if it cannot be created."""
         why = entry.get("refused") or self._forced.get(_name_of(entry))
         if why is not None:
             why = _reason(why)
@@ -119,11 +119,11 @@ class LenientBuilder(Builder):
             try:
                 layer = layer_registry.deserialize(entry)
                 if not isinstance(layer, Layer):
-                    raise ConfigError(f"{type(layer).__name__} is no layer")
+                    raise ConfigError(f"layers: expected a layer, got {type(layer).__name__}.")
                 self._entries[layer] = entry
                 return layer
             except FAILURES as error:
-                _pass_on_if_it_is_too_much()
+                _raise_if_over_limits()
                 why = _reason(error)
         if entry.get("class_name") == "InputLayer":
             layer = self._input_layer(entry)
@@ -133,7 +133,7 @@ class LenientBuilder(Builder):
         return layer
 
     def _input_layer(self, entry: Config) -> Any:
-        """Return an Input of a type that we have not, such as text."""
+        """Return an Input of a dtype that kerascope does not have, such as text."""
         config = dict(entry["config"])
         dtype = str(config.pop("dtype", "float32"))
         layer = layer_registry.deserialize({**entry, "config": {**config, "dtype": "float32"}})
@@ -155,7 +155,7 @@ class LenientBuilder(Builder):
     # --- calling ----------------------------------------------------------------------------------
 
     def call_layer(self, layer: Any, call: Call) -> Any:
-        """Call a layer of a graph; if it cannot be called, it turns opaque."""
+        """Call a layer of a graph. If this fails, make it opaque."""
         layer = self._ready(layer, call.own_tensors)
         number = len(layer.inbound_nodes)
         try:
@@ -164,23 +164,23 @@ class LenientBuilder(Builder):
             else:
                 layer(call.inputs, **call.arguments)
         except FAILURES as error:
-            _pass_on_if_it_is_too_much()
+            _raise_if_over_limits()
             if isinstance(layer, Opaque) or _was_called(layer):
                 raise
             layer = self._turned(layer, _reason(error))
             layer(_all_inputs(call))
-        self._say_shapes(layer, number)
+        self._set_unknown_shapes(layer, number)
         return layer
 
     def _ready(self, layer: Any, tensors: list[Any]) -> Any:
-        """Return a layer, opaque if it cannot be called on tensors whose shapes are not known."""
+        """Return the layer. Make it opaque if unknown shapes or opaque inner layers bar calls."""
         if isinstance(layer, Opaque) or _was_called(layer):
             return layer
         for x in tensors:
             if x.shape is UNKNOWN:
                 x.shape = input_shape(layer, self._weights.get(layer.name, ()))
         if any(x.shape is UNKNOWN for x in tensors):
-            return self._turned(layer, "the file does not say of what shape its input is")
+            return self._turned(layer, "the file does not contain the shape of its input")
         hidden = opaque_layers(layer)
         if not hidden:
             return layer
@@ -198,8 +198,8 @@ class LenientBuilder(Builder):
         known = FileEntry(entry.get("file", entry), why, entry.get("calls", []))
         return turn_opaque(layer, known)
 
-    def _say_shapes(self, layer: Any, number: int) -> None:
-        """Give tensors of unknown shapes those that the file says or that can be inferred."""
+    def _set_unknown_shapes(self, layer: Any, number: int) -> None:
+        """Set unknown shapes of output tensors, from the file or by inference."""
         calls: list[RecordedCall] = self._entries.get(layer, {}).get("calls", [])
         for node in layer.inbound_nodes[number:]:
             index = node.node_index - sum(one.begins for one in layer.inbound_nodes)
@@ -217,7 +217,7 @@ class LenientBuilder(Builder):
                     )
 
     def add_layer(self, model: Any, layer: Any) -> None:
-        """Add a layer to a Sequential; if it cannot be called, it turns opaque."""
+        """Add a layer to a Sequential. If this fails, make it opaque."""
         layer = self._ready(layer, list(model.outputs)) if model.outputs else layer
         number = len(layer.inbound_nodes)
         begins = not model._line and not isinstance(layer, (InputLayer, Network))
@@ -227,21 +227,21 @@ class LenientBuilder(Builder):
         try:
             model.add(layer)
         except FAILURES as error:
-            _pass_on_if_it_is_too_much()
+            _raise_if_over_limits()
             if isinstance(layer, Opaque) or _was_called(layer):
                 raise
             model.add(self._turned(layer, _reason(error)))
-        self._say_shapes(layer, number)
+        self._set_unknown_shapes(layer, number)
 
 
 def _in_our_form(entry: Config) -> Config:
-    """Return an entry inside an opaque layer in our form, if it is one of Keras 3."""
+    """Convert an entry inside an opaque layer to our format, if it has Keras 3's format."""
     if not {"module", "registered_name"} <= entry.keys():
         return entry
     try:
         return from_keras_3(entry)
     except FAILURES as error:
-        _pass_on_if_it_is_too_much()
+        _raise_if_over_limits()
         return {"class_name": entry["class_name"], "file": entry, "refused": _reason(error)}
 
 
@@ -259,23 +259,23 @@ def _name_of(entry: Config) -> str:
 
 
 def _reason(error: BaseException | str) -> str:
-    """Return why a layer is opaque, without what may be done: that is said for all of them."""
+    """Return why a layer is opaque: the first sentence of the error, without its remedy."""
     first_sentence = str(error).split("\n")[0].partition(". ")[0]
     return first_sentence.rstrip(". ")[:LONGEST_REASON] or type(error).__name__
 
 
-def _pass_on_if_it_is_too_much() -> None:
-    """Raise again what is being handled, if the model is beyond the limits."""
+def _raise_if_over_limits() -> None:
+    """Raise the current exception again if the model exceeds the limits."""
     budget = current_budget()
     if budget is not None and budget.is_spent:
         raise
 
 
-# --- what a configuration says --------------------------------------------------------------------
+# --- shapes and calls in a configuration ----------------------------------------------------------
 
 
 def entries_inside(entry: Config) -> Iterator[tuple[str, list[Config]]]:
-    """Yield the arguments in a layer's configuration that are layers, or lists of layers."""
+    """Yield the arguments of a layer's configuration that are layers or lists of layers."""
     config = entry.get("config")
     for key, value in config.items() if isinstance(config, dict) else ():
         inside = value if isinstance(value, list) else [value]
@@ -293,8 +293,8 @@ def _is_layer(entry: Config) -> bool:
     return bool({"trainable", "layers"} & config.keys())
 
 
-def shape_said(value: Any) -> Shape:
-    """Return a shape that a file says; `UNKNOWN` if it says none."""
+def parsed_shape(value: Any) -> Shape:
+    """Parse a shape in a file. Return `UNKNOWN` if it is not valid."""
     try:
         return as_shape(value) if isinstance(value, list) else UNKNOWN
     except KerascopeError:
@@ -302,7 +302,7 @@ def shape_said(value: Any) -> Shape:
 
 
 def shapes_built_on(entry: Config) -> list[Shape] | None:
-    """Return the shapes of the inputs on which a layer of a Sequential was built, if it says so."""
+    """Return the input shapes on which a layer or a Sequential was built, or None."""
     config = entry.get("config")
     config = config if isinstance(config, dict) else {}
     said = entry.get("build_config")
@@ -312,12 +312,12 @@ def shapes_built_on(entry: Config) -> list[Shape] | None:
     layers = config.get("layers")
     if given is None and isinstance(layers, list) and layers and isinstance(layers[0], dict):
         return shapes_built_on(layers[0])
-    shape = shape_said(given)
+    shape = parsed_shape(given)
     return None if shape is UNKNOWN else [shape]
 
 
 def calls_in_line(entries: list[Any]) -> list[list[RecordedCall]]:
-    """Return what a Sequential's configuration says of the calls of its layers."""
+    """Return the calls of the layers in a Sequential's configuration."""
     shapes = [shapes_built_on(one) if isinstance(one, dict) else None for one in entries]
     found = []
     for own, behind in zip(shapes, [*shapes[1:], None], strict=True):
@@ -326,9 +326,9 @@ def calls_in_line(entries: list[Any]) -> list[list[RecordedCall]]:
 
 
 def calls_in_graph(config: Config) -> dict[str, Any]:
-    """Return what a graph of Keras 3 says of the calls of its layers, by their names.
+    """Return the calls of the layers in a graph of Keras 3, by the names of the layers.
 
-    Each tensor among the arguments of a call says its shape, its type and who made it.
+    Each tensor in the arguments of a call has a shape, a dtype, and the layer that computed it.
     """
     said: dict[tuple[str, int, int], tuple[Shape, str | None]] = {}
     inputs: dict[str, list[list[Shape]]] = {}
@@ -336,13 +336,13 @@ def calls_in_graph(config: Config) -> dict[str, Any]:
         calls = inputs.setdefault(entry["name"], [])
         for call in entry["inbound_nodes"]:
             if not isinstance(call, dict):
-                continue  # of tf.keras, which says no shapes
+                continue  # calls of tf.keras contain no shapes
             shapes = []
             for tensor in tensors_in([call.get("args"), call.get("kwargs")]):
                 facts = tensor["config"]
                 name, node, place = facts["keras_history"][:3]
-                shapes.append(shape_said(facts.get("shape")))
-                said[name, node, place] = (shapes[-1], _type_said(facts.get("dtype")))
+                shapes.append(parsed_shape(facts.get("shape")))
+                said[name, node, place] = (shapes[-1], _parsed_dtype(facts.get("dtype")))
             calls.append(shapes)
     for name, node, place in _ends_of(config.get("output_layers")):
         said.setdefault((name, node, place), (UNKNOWN, None))
@@ -352,9 +352,9 @@ def calls_in_graph(config: Config) -> dict[str, Any]:
             counts[name, node] = max(place + 1, counts.get((name, node), 1))
     return {
         name: [
-            RecordedCall(shapes, [said.get((name, n, i), NOT_SAID) for i in range(counts[name, n])])
+            RecordedCall(shapes, [said.get((name, n, i), UNSTATED) for i in range(counts[name, n])])
             if (name, n) in counts
-            else RecordedCall(shapes, [NOT_SAID])
+            else RecordedCall(shapes, [UNSTATED])
             for n, shapes in enumerate(calls)
         ]
         for name, calls in inputs.items()
@@ -371,5 +371,5 @@ def _ends_of(given: Any) -> Iterator[tuple[str, int, int]]:
             waiting.extend(value.values() if isinstance(value, dict) else value)
 
 
-def _type_said(dtype: Any) -> str | None:
+def _parsed_dtype(dtype: Any) -> str | None:
     return dtype if isinstance(dtype, str) else None

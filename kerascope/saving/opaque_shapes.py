@@ -1,8 +1,8 @@
-"""The output shape of an opaque layer, where its file does not state it.
+"""The output shape of an opaque layer, if its file does not state it.
 
-In this order: the shape that the user gives; the shape that a layer of ours with the same settings
-has (for `QDense`, that is `Dense`); the setting `units`; the shape of a saved matrix. A wrong shape
-would be worse than none, so any other stays unknown.
+The shape comes from, in this order: the user; a layer of ours with the same settings (`Dense` for
+`QDense`); the setting `units`; the shape of a saved matrix. Otherwise it stays unknown, because a
+wrong shape would be worse than none.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from kerascope.engine.base_layer import Layer
 from kerascope.engine.layer_type import layer_registry
 from kerascope.layers.opaque import Opaque, opaque_layers, shape_given
 
-# A layer called like one of these may give anything.
+# The output shape of a class with one of these names cannot be inferred.
 _SAY_NOTHING = ("Layer", "Lambda", "InputLayer", "Wrapper", "RNN", "Operation", "TimeDistributed")
 
 
 def output_shape(layer: Opaque, inputs: Sequence[Shape], weights: Sequence[Shape]) -> Shape:
-    """Return the output shape of an opaque layer; `UNKNOWN` if nothing states it.
+    """Return the output shape of an opaque layer, or `UNKNOWN` if it cannot be inferred.
 
     Parameters
     ----------
     layer : Opaque
     inputs : list of Shape
-        Of its inputs.
+        The shapes of its inputs.
     weights : list of Shape
-        Of its saved weights.
+        The shapes of its saved weights.
     """
     given = shape_given(layer)
     if given is not None:
@@ -42,7 +42,7 @@ def output_shape(layer: Opaque, inputs: Sequence[Shape], weights: Sequence[Shape
     if like is not None:
         try:
             found: Any = like.compute_output_shape(shape)
-        except Exception:  # its settings are those of another class
+        except Exception:  # the settings belong to another class
             found = None
         if isinstance(found, tuple) and all(n is None or isinstance(n, int) for n in found):
             return found
@@ -56,7 +56,7 @@ def output_shape(layer: Opaque, inputs: Sequence[Shape], weights: Sequence[Shape
 
 
 def _like(class_name: str, config: Mapping[str, Any]) -> Any:
-    """Return one of our layers with these settings, whose class has the name or ends it."""
+    """Return a layer of ours with these settings, whose class name ends `class_name`, or None."""
     classes = layer_registry._objects
     names = [
         name
@@ -76,14 +76,14 @@ def _like(class_name: str, config: Mapping[str, Any]) -> Any:
             for key, value in config.items()
             if key in known and not isinstance(value, dict) and value != config.get("name")
         })  # fmt: skip
-    except Exception:  # its settings are those of another class
+    except Exception:  # the settings belong to another class
         return None
 
 
 def input_shape(layer: Layer, weights: Sequence[Shape]) -> Shape:
-    """Return the shape that a convolution's input has according to its saved kernel, or `UNKNOWN`.
+    """Return the input shape of a convolution from its saved kernel, or `UNKNOWN`.
 
-    The weights of other layers do not say how many axes their input has.
+    For other layers, the weights do not determine the number of axes of the input.
     """
     kernel = weights[0] if weights else ()
     rank = len(getattr(layer, "kernel_size", ())) + 2
@@ -95,7 +95,7 @@ def input_shape(layer: Layer, weights: Sequence[Shape]) -> Shape:
 
 
 def saved_shapes(model: Any) -> dict[str, list[Shape]]:
-    """Return the shapes of the weights of opaque layers by their names, if a shape is unknown."""
+    """Return the shapes of the weights of each opaque layer, if an output shape is unknown."""
     layers = opaque_layers(model)
     tensors = [x for layer in layers for node in layer.inbound_nodes for x in node.output_tensors]
     if all(x.shape is not UNKNOWN for x in tensors):

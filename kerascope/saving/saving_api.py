@@ -1,14 +1,14 @@
-"""The four functions that models call, which choose the form of a file by its ending.
+"""The four functions for saving and loading, which choose the format by the file's ending.
 
-| ending | form |
+| ending | format |
 |---|---|
 | `.keras` | Keras 3's archive: `keras3_files` |
 | `.weights.h5` | Keras 3's weights: `keras3_files` |
 | `.h5`, `.hdf5` | Keras 2's HDF5: `hdf5_models`; Keras 3 writes and reads it too |
-| any other | the same HDF5, as Keras 1 and 2 do; Keras 3 refuses it |
+| any other | the same HDF5, as in Keras 1 and 2; Keras 3 refuses it |
 
-In place of a name an `h5py.File`, a group in one, or a binary file may be given, which get HDF5.
-When reading, a file's first bytes count more than its name.
+An `h5py.File`, a group in one, or a binary file is also accepted and uses HDF5. When a file is
+read, its first bytes decide before its name.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ KERAS_ENDING = ".keras"
 KERAS_WEIGHTS_ENDING = ".weights.h5"
 ARCHIVE_SIGNATURE = b"PK\x03\x04"
 
-# What other tools write -> what to do. The first bytes or the ending tell.
+# Endings of the files of other tools -> what to do with such a file.
 _OTHERS: dict[str, str] = {
     ".pb": "It is a graph of TensorFlow. Load it there and save the model as .keras or .h5.",
     ".tflite": "It is a model for TensorFlow Lite. Look for the .keras or .h5 it was made from.",
@@ -56,9 +56,9 @@ _OTHERS: dict[str, str] = {
     ".pth": "It is a file of PyTorch. Build the model here and set its weights.",
     ".pt": "It is a file of PyTorch. Build the model here and set its weights.",
     ".pkl": "It is a pickle, which can run code when it is read. Save the model as .keras.",
-    ".json": "It holds no weights. Read it with model_from_json.",
-    ".yaml": "It holds no weights. Read it with model_from_yaml.",
-    ".npz": "It holds arrays. Build the model and give them to model.set_weights.",
+    ".json": "It contains no weights. Read it with model_from_json.",
+    ".yaml": "It contains no weights. Read it with model_from_yaml.",
+    ".npz": "It contains arrays. Build the model and give them to model.set_weights.",
     ".ckpt": "It is a checkpoint of TensorFlow. Load it there and save the model as .keras.",
 }
 
@@ -69,26 +69,26 @@ _OTHERS: dict[str, str] = {
 def save_model(
     model: Any, filepath: Any, overwrite: bool = True, include_optimizer: bool = True
 ) -> None:
-    """Write a model: its configuration, weights, and the optimizer with its state.
+    """Write a model: its configuration, its weights, and the optimizer with its state.
 
-    All of them belong to one step: who trains the model in another thread waits meanwhile.
+    All values are of the same training step. If another thread trains the model, it waits.
 
     Parameters
     ----------
     model : Model
         A graph of layers.
     filepath : str, Path, h5py.Group, or binary file
-        A name that ends in .keras has the form of Keras 3, any other that of Keras 1 and 2; in
-        dialect "3" that is one in .h5 or .hdf5.
+        A name that ends in .keras has the format of Keras 3. Other names have the format of Keras 1
+        and 2. In dialect "3" these must end in .h5 or .hdf5.
     overwrite : bool
-        False refuses to replace a file.
+        Whether an existing file may be replaced.
     include_optimizer : bool
-        False leaves out what is only needed to go on training.
+        Whether to write the loss and the optimizer, which are needed to continue training.
 
     Raises
     ------
     ConfigError
-        Something in the model has no configuration, or the ending says no form.
+        A part of the model has no configuration, or the ending has no format.
     """
     if str(filepath).endswith(KERAS_WEIGHTS_ENDING):
         raise ConfigError(
@@ -107,15 +107,15 @@ def save_weights(model: Any, filepath: Any, overwrite: bool = True) -> None:
     ----------
     model : Model
     filepath : str, Path, h5py.Group, or binary file
-        A name that ends in .weights.h5 has the form of Keras 3, any other that of Keras 1 and 2; in
-        dialect "3" that is one in .h5 or .hdf5.
+        A name that ends in .weights.h5 has the format of Keras 3. Other names have the format of
+        Keras 1 and 2. In dialect "3" these must end in .h5 or .hdf5.
     overwrite : bool
-        False refuses to replace a file.
+        Whether an existing file may be replaced.
 
     Raises
     ------
     ConfigError
-        The ending says no form.
+        The ending has no format.
     """
     if str(filepath).endswith(KERAS_ENDING):
         raise ConfigError(
@@ -139,7 +139,7 @@ def _writer(filepath: Any, keras: Callable[..., None], hdf5: Callable[..., None]
     if ending in HDF5_ENDINGS or not dialect_options().endings_say_form:
         return hdf5
     raise ConfigError(
-        f"save: cannot write {str(filepath)!r}; expected a name that ends in .keras, .h5 or .hdf5."
+        f"save: expected a name that ends in .keras, .h5 or .hdf5, got {str(filepath)!r}."
     )
 
 
@@ -155,38 +155,39 @@ def load_model(
     limits: Limits | None = USUAL,
     opaque: bool = False,
 ) -> Any:
-    """Read a model: its graph, its weights, and what it takes to go on training.
+    """Read a model: its graph, its weights, and the optimizer with its state.
 
     Parameters
     ----------
     filepath : str, Path, h5py.Group, or binary file
-        A .keras archive, or an HDF5 file, written here or by Keras 1, 2 or 3. Of a stream of bytes
-        the rest is read.
+        A .keras archive or an HDF5 file of kerascope or Keras 1, 2 or 3. A stream is read from its
+        position to its end.
     custom_objects : dict, optional
         Your own classes and functions, by name.
     compile : bool
-        Compile the model as it was, with the state of its optimizer.
+        Compile the model as in the file, with the state of its optimizer.
     safe_mode : bool
-        True never runs code from the file. False decodes the byte code of Lambda layers: only for
-        a file whose author you trust, since it can do anything that you can.
+        With True, no code from the file runs. With False, the byte code of Lambda layers is
+        decoded. Use this only if you trust the author of the file, whose code can do anything that
+        you can.
     limits : Limits or None
-        What building the model may take beyond the weights in the file: see `kerascope.limits`.
-        None: whatever it takes.
+        Limits on building the model, in addition to the weights in the file: see
+        `kerascope.limits`. None for no limits.
     opaque : bool
-        True opens a file whatever layers are in it. One that is not known here, or cannot do what
-        the file says, becomes an opaque layer: it is drawn, summed up and saved as it is in the
-        file, but not run. A model with such layers is not compiled.
+        Whether to open files with any layers. A layer of an unknown class, or with unsupported
+        settings, becomes an opaque layer. It can be drawn, summarized and saved as in the file, but
+        not run. A model with opaque layers is not compiled.
 
     Raises
     ------
     UnavailableError
-        There is no such file.
+        The file does not exist.
     ConfigError
-        It is no file of a model, is damaged, or asks for what has no counterpart here.
+        The file is not a model file, is damaged, or has settings that are not supported.
     DataError
         The weights do not fit the configuration.
     UnknownNameError
-        It names a class or function that is not known; pass it in `custom_objects`.
+        The file names an unknown class or function. Pass it in `custom_objects`.
     """
     filepath = _rewindable(filepath)
     kind = _kind_of(filepath)
@@ -212,20 +213,20 @@ def load_weights(
     skip_mismatch: bool = False,
     reshape: bool = False,
 ) -> None:
-    """Read weights into a model: layer by layer in order, or by the layers' names.
+    """Read weights into a model, by the order of the layers or by their names.
 
     Parameters
     ----------
     model : Model
     filepath : str, Path, h5py.Group, or binary file
-        A file of weights, or of a whole model, in any of the forms.
+        A file of weights or of a whole model, in any format.
     by_name : bool
-        Layers that the file does not name keep their weights. Only .h5 files of Keras 1 and 2 have
-        the names.
+        Match layers by name. Layers that are not in the file keep their weights. Only .h5 files of
+        Keras 1 and 2 contain the names.
     skip_mismatch : bool
-        Leave a layer alone whose weights have other shapes.
+        Skip layers whose weights have other shapes.
     reshape : bool
-        Take an array of another shape too, if it has as many numbers.
+        Accept arrays of another shape with the same number of elements.
 
     Raises
     ------
@@ -246,21 +247,21 @@ def load_weights(
 
 
 def _rewindable(filepath: Any) -> Any:
-    """Return the rest of a stream of bytes as a file in memory; what is no stream, as it is."""
+    """Read the rest of a stream into a file in memory. Return other arguments unchanged."""
     if not hasattr(filepath, "read") or isinstance(filepath, io.BytesIO):
         return filepath
     return io.BytesIO(filepath.read())
 
 
 def _kind_of(filepath: Any) -> str:
-    """Return "archive" or "hdf5", or say what the file is and what to do.
+    """Return the format of a file, "archive" or "hdf5".
 
     Raises
     ------
     UnavailableError
-        There is no such file.
+        The file does not exist.
     ConfigError
-        It is a file of another kind.
+        The file has another format. The message says what to do with it.
     """
     if hasattr(filepath, "create_group"):
         return "hdf5"
@@ -281,14 +282,11 @@ def _kind_of(filepath: Any) -> str:
     if start.startswith(ARCHIVE_SIGNATURE) and (remedy is None):
         return "archive"
     if remedy is not None:
-        raise ConfigError(f"{str(path)!r} is no file of Keras. {remedy}")
+        raise ConfigError(f"{str(path)!r} is not a file of Keras. {remedy}")
     if path.suffix.lower() == KERAS_ENDING:
-        raise ConfigError(
-            f"{str(path)!r} is no whole .keras file: it does not begin like one. "
-            f"{_words_for_start(start)}"
-        )
+        raise ConfigError(f"{str(path)!r} is not a complete .keras file. {_words_for_start(start)}")
     raise ConfigError(
-        f"{str(path)!r} is no whole HDF5 file and no .keras archive. {_words_for_start(start)}"
+        f"{str(path)!r} is not a complete HDF5 file or .keras archive. {_words_for_start(start)}"
     )
 
 
@@ -296,10 +294,10 @@ def _words_for_start(start: bytes) -> str:
     if not start:
         return "It is empty."
     if start.startswith(b"version https://git-lfs"):
-        return "It is a pointer of Git LFS; fetch the file itself with `git lfs pull`."
+        return "It is a pointer of Git LFS. Fetch the file itself with `git lfs pull`."
     if start.lstrip()[:1] == b"<":
-        return "It is a web page; the download went wrong."
-    return "It is damaged, or something else."
+        return "It is a web page. Download the file again."
+    return "It is damaged or of another kind."
 
 
 def _words_for_folder(path: Path) -> str:
@@ -309,13 +307,13 @@ def _words_for_folder(path: Path) -> str:
             f"tf.keras.models.load_model and save the model as .keras or .h5."
         )
     if (path / "config.json").exists():
-        return f"{str(path)!r} is an unpacked .keras file; pack its members into a zip again."
-    return f"{str(path)!r} is a folder; expected a .keras or .h5 file."
+        return f"{str(path)!r} is an unpacked .keras file. Pack its members into a zip again."
+    return f"{str(path)!r}: expected a .keras or .h5 file, got a folder."
 
 
 def _near_name(path: Path) -> str:
     folder = path.parent
     if not folder.is_dir():
-        return f"There is no folder {str(folder)!r} either."
+        return f"The folder {str(folder)!r} does not exist either."
     names = [entry.name for entry in folder.iterdir() if entry.is_file()][:1000]
     return did_you_mean(path.name, names)

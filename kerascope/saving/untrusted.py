@@ -1,7 +1,7 @@
-"""Reading texts that may come from anywhere: limits, and errors that name the file.
+"""Read untrusted texts, with limits on their size and errors that name the file.
 
-How much a file may ask for before anything of it is believed stands first. What the model in it may
-take while it is built says `kerascope.limits`.
+These limits are checked before a file is read. `kerascope.limits` contains the limits on building
+the model.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ from kerascope.limits import (
 LARGEST_CONFIG = 64 * 2**20  # bytes of JSON; ResNet152's is below 1 MB
 GREATEST_RATIO = 100  # declared size over stored size
 FREE_SIZE = 4 * 2**20  # bytes: below this the ratio does not matter
-MOST_MEMBERS = 10_000  # of an archive
+MOST_MEMBERS = 10_000  # in an archive
 MOST_OBJECTS = 500_000  # groups and arrays in an HDF5 file
-DEEPEST_GROUP = 100  # groups inside each other
-DEEPEST_CONFIG = 200  # lists and dicts inside each other
+DEEPEST_GROUP = 100  # nested groups
+DEEPEST_CONFIG = 200  # nested lists and dicts
 LARGEST_YAML = 2 * 2**20  # characters
 MOST_OF_YAML = 80_000  # keys and values: ResNet152 has 25,000; a second in the parser
-LONGEST_NUMBER = 400  # characters of a number in YAML, where 1:1:1:... is one, of base 60
+LONGEST_NUMBER = 400  # characters of a number in YAML, such as 1:1:1:... in base 60
 
 _INNER = ("layers", "cells", "layer", "cell", "forward_layer", "backward_layer")
 
 
 def parts_of(entry: Any) -> int:
-    """Return how many parts (`kerascope.limits.Limits`) a model has at least, from its text alone.
+    """Return the minimum number of parts (`kerascope.limits.Limits`) of a model, from its text.
 
-    Nothing is made: a model of 2^40 calls is a few hundred lines, counted in no time.
+    No layer is created. A model with 2^40 calls can be a few hundred lines, which are counted fast.
     """
     return _made_and_run(entry)[0]
 
 
 def _made_and_run(entry: Any) -> tuple[int, int]:
-    """Return what it takes to make a layer, and to call it once."""
+    """Return the cost of creating a layer and the cost of calling it once, in parts."""
     made, run = LAYER_COST, CALL_COST
     config = entry.get("config") if isinstance(entry, dict) else None
     inner = config if isinstance(config, list) else []
@@ -66,25 +66,25 @@ def _made_and_run(entry: Any) -> tuple[int, int]:
 
 
 # --- texts ----------------------------------------------------------------------------------------
-# All is bounded before it is parsed: a text of 64 MB that is nothing but brackets would take
-# gigabytes as lists, and a parser of YAML would go on for hours.
+# Texts are checked before they are parsed. A text of 64 MB of brackets would take gigabytes as
+# lists, and a YAML parser would run for hours.
 
 
 def read_json(text: Any, where: str, limits: Limits | None = USUAL) -> Any:
-    """Return what a text of JSON says.
+    """Parse a text of JSON.
 
     Parameters
     ----------
     text : str or bytes
     where : str
-        What the file is called in an error.
+        The name of the file in messages.
     limits : Limits or None
-        None takes a text of any size.
+        None accepts a text of any size.
 
     Raises
     ------
     ConfigError
-        It is no JSON, too long, or nested too deeply.
+        The text is not JSON, too long, or nested too deeply.
     """
     if not isinstance(text, (str, bytes)):
         raise ConfigError(f"{where}: expected a text of JSON, got {type(text).__name__}.")
@@ -92,26 +92,26 @@ def read_json(text: Any, where: str, limits: Limits | None = USUAL) -> Any:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{where}: its configuration is no JSON ({error}).") from None
+        raise ConfigError(f"{where}: its configuration is not valid JSON ({error}).") from None
     check_values(value, where)
     return value
 
 
 def read_yaml(text: Any, where: str, limits: Limits | None = USUAL) -> Any:
-    """Return what a text of YAML says: only plain data, without aliases.
+    """Parse a text of YAML, which must be plain data without aliases.
 
     Raises
     ------
     ConfigError
-        It is no YAML, too long, nested too deeply, or has aliases or Python's tags.
+        The text is not YAML, too long, nested too deeply, or has aliases or Python tags.
     MissingToolError
-        It is no JSON either, and PyYAML is not installed.
+        The text is not JSON, and PyYAML is not installed.
     """
     if not isinstance(text, (str, bytes)):
         raise ConfigError(f"{where}: expected a text of YAML, got {type(text).__name__}.")
     _check_size(text, where, limits, LARGEST_CONFIG)
     try:
-        value = json.loads(text)  # all JSON is YAML, and `to_yaml` writes no more
+        value = json.loads(text)  # JSON is also YAML, and `to_yaml` writes JSON
     except (ValueError, RecursionError):
         _check_size(text, where, limits, LARGEST_YAML)
         value = _parsed(text, where, limits)
@@ -124,8 +124,8 @@ def _check_size(text: str | bytes, where: str, limits: Limits | None, longest: i
         return
     if len(text) > longest:
         raise ConfigError(
-            f"{where}: its configuration has {len(text):,} characters; expected at most "
-            f"{longest:,}. {HOW_TO_LIFT}"
+            f"{where}: expected a configuration of at most {longest:,} characters, got "
+            f"{len(text):,}. {HOW_TO_LIFT}"
         )
     marks: Any = (b",", b"[", b"{") if isinstance(text, bytes) else (",", "[", "{")
     if sum(map(text.count, marks)) > limits.values:
@@ -136,18 +136,18 @@ def _check_size(text: str | bytes, where: str, limits: Limits | None, longest: i
 
 def _parsed(text: str | bytes, where: str, limits: Limits | None) -> Any:
     try:
-        import yaml  # few people read YAML, and it takes long to import
+        import yaml  # imported here, because it is slow to import and rarely used
     except ImportError:
         raise MissingToolError(
-            f"{where}: needs PyYAML, which is not installed. `pip install pyyaml`, or use "
+            f"{where}: needs PyYAML, which is not installed. Run `pip install pyyaml`, or use "
             "model_from_json."
         ) from None
 
-    # Read in C where PyYAML has it: ten times as fast.
+    # The loader in C, which PyYAML does not always have, is ten times as fast.
     base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
     class Loader(base):  # type: ignore[misc]  # yaml has no types
-        """Reads plain data, of which no number is long."""
+        """Reads plain data, and refuses long numbers."""
 
         def construct_scalar(self, node: Any) -> Any:
             is_number = str(node.tag).endswith((":int", ":float"))
@@ -156,7 +156,7 @@ def _parsed(text: str | bytes, where: str, limits: Limits | None) -> Any:
             return super().construct_scalar(node)
 
     as_text = text.decode(errors="replace") if isinstance(text, bytes) else text
-    # Keras 2's tuple becomes a plain list; every other Python tag stays and fails.
+    # A tuple of Keras 2 becomes a list. Other Python tags remain and fail.
     as_text = as_text.replace("!!python/tuple", "")
     try:
         _check_events(yaml.parse(as_text, base), where, limits)
@@ -164,22 +164,22 @@ def _parsed(text: str | bytes, where: str, limits: Limits | None) -> Any:
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         if isinstance(error, ConfigError):
             raise
-        # Newer libraries stop by themselves, before they tell us of the first bracket.
+        # Newer versions of PyYAML check the depth themselves, before the first event.
         if isinstance(error, RecursionError) or "nesting depth" in str(error):
             raise ConfigError(f"{where}: its configuration is nested too deeply.") from None
         reason = str(error).replace("\n", " ")
-        raise ConfigError(f"{where}: the text is no plain YAML ({reason}).") from None
+        raise ConfigError(f"{where}: the text is not plain YAML ({reason}).") from None
 
 
 def _check_events(events: Iterable[Any], where: str, limits: Limits | None) -> None:
-    """Raise ConfigError for what a few bytes can blow up, before anything is made of a text."""
+    """Raise ConfigError if a short text would expand to huge data, before anything is created."""
     depth = nodes = 0
     for event in events:
         kind = type(event).__name__
         if kind == "AliasEvent":
             raise ConfigError(
-                f"{where}: line {event.start_mark.line + 1} has an alias (*name); expected each "
-                "part in full, as model.to_yaml() writes it."
+                f"{where}: expected each part in full, as model.to_yaml() writes it, got an alias "
+                f"(*name) in line {event.start_mark.line + 1}."
             )
         if kind in ("SequenceEndEvent", "MappingEndEvent"):
             depth -= 1
@@ -218,4 +218,4 @@ def check_values(value: Any, where: str) -> None:
 def _too_large(outer: Any, number: int, where: str) -> str:
     keys = [key for key, one in outer.items() if one is number] if isinstance(outer, dict) else []
     place = f"{keys[0]!r} in its configuration" if keys else "a value of its configuration"
-    return f"{where}: {place} is a number {in_words((number,))[1:-2]}; expected at most 2^63."
+    return f"{where}: expected numbers of at most 2^63, got {in_words((number,))[1:-2]}: {place}."

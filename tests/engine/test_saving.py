@@ -83,7 +83,7 @@ def test_weights_that_do_not_fit_change_nothing(tmp_path):
     model = Sequential([Dense(4, input_shape=(6,)), Dense(1)])
     before = model.get_weights()
     with pytest.raises(
-        DataError, match=r"shapes \[\(4, 2\), \(2,\)\]; expected \[\(4, 1\), \(1,\)\]"
+        DataError, match=r"expected .* \[\(4, 1\), \(1,\)\] .* got \[\(4, 2\), \(2,\)\]"
     ):
         model.load_weights(tmp_path / "weights.h5")
     assert all(np.array_equal(a, b) for a, b in zip(before, model.get_weights(), strict=True))
@@ -111,16 +111,16 @@ def test_files_that_are_no_models_say_so(tmp_path, monkeypatch):
     with pytest.raises(UnavailableError, match="there is no file"):
         load_model(tmp_path / "missing.h5")
     (tmp_path / "text.h5").write_text("not HDF5", encoding="utf-8")
-    with pytest.raises(ConfigError, match="no whole HDF5 file"):
+    with pytest.raises(ConfigError, match="complete HDF5 file"):
         load_model(tmp_path / "text.h5")
     model = Sequential([Dense(1, input_shape=(6,))])
     model.save_weights(tmp_path / "weights.h5")
-    with pytest.raises(ConfigError, match=r"by model\.load_weights"):
+    with pytest.raises(ConfigError, match=r"with model\.load_weights"):
         load_model(tmp_path / "weights.h5")
     model.save(tmp_path / "whole.h5")
     whole = (tmp_path / "whole.h5").read_bytes()
     (tmp_path / "half.h5").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(ConfigError, match="no whole HDF5 file"):
+    with pytest.raises(ConfigError, match="whole HDF5 file"):
         load_model(tmp_path / "half.h5")
     monkeypatch.setattr(config, "dialect", "3")
     with pytest.raises(ConfigError, match=r"ends in \.keras, \.h5"):
@@ -146,7 +146,7 @@ def test_weights_of_a_nested_model_that_names_would_exchange_are_warned_of(tmp_p
     for each in (model, swapped):
         each.build((None, 6))
     model.save_weights(tmp_path / "weights.h5")
-    with pytest.warns(KerascopeWarning, match="'inner' were matched by name, and the order in"):
+    with pytest.warns(KerascopeWarning, match="'inner' were matched by name"):
         swapped.load_weights(tmp_path / "weights.h5")
     for name in ("d_1", "d_2"):
         ours, theirs = (m.layers[0].get_layer(name).get_weights() for m in (swapped, model))
@@ -200,7 +200,7 @@ def test_names_in_pieces_come_back(tmp_path):
         assert load_attributes_from_hdf5_group(file, "nothing") == []
         save_attributes_to_hdf5_group(file, "none", [])
         assert load_attributes_from_hdf5_group(file, "none") == []
-        with pytest.raises(ConfigError, match="a name has 70000 bytes"):
+        with pytest.raises(ConfigError, match="at most 64512 bytes, got 70000"):
             save_attributes_to_hdf5_group(file, "wide", ["x" * 70_000])
 
 
@@ -216,7 +216,7 @@ def test_layers_that_do_not_fit_may_be_skipped_by_name(tmp_path):
     model.save_weights(tmp_path / "weights.h5")
     other = named_line(4, 5, 2)
     before = other.get_weights()
-    with pytest.raises(DataError, match="layer 'layer1' has weights of shapes"):
+    with pytest.raises(DataError, match="layer 'layer1': expected weights of shapes"):
         other.load_weights(tmp_path / "weights.h5", by_name=True)
     assert all(np.array_equal(a, b) for a, b in zip(before, other.get_weights(), strict=True))
     with pytest.warns(UserWarning, match="skipped"):
@@ -261,9 +261,9 @@ def test_weights_in_keras_3s_form_are_chosen_by_the_ending(tmp_path):
     twin.load_weights(tmp_path / "whole.keras")
     assert np.array_equal(twin.predict(X), model.predict(X))
     before = twin.get_weights()
-    with pytest.raises(DataError, match="has 2 layers; expected the 3"):
+    with pytest.raises(DataError, match="expected the 3 layers of .*, got 2"):
         named_line(4, 3, 2).load_weights(tmp_path / "whole.keras")
-    with pytest.raises(DataError, match=r"shape \(4, 3\); expected \(4, 5\)"):
+    with pytest.raises(DataError, match=r"expected shape \(4, 5\), got \(4, 3\)"):
         named_line(4, 5).load_weights(tmp_path / "a.weights.h5")
     assert all(np.array_equal(a, b) for a, b in zip(before, twin.get_weights(), strict=True))
 
@@ -323,7 +323,7 @@ def test_byte_code_is_not_run_unless_asked(tmp_path):
         group = file.create_group("model_weights")
         group.attrs["layer_names"] = [b"secret"]
         group.create_group("secret").attrs["weight_names"] = []
-    with pytest.raises(ConfigError, match=r"byte code of a lambda, which is not run.*safe_mode=F"):
+    with pytest.raises(ConfigError, match=r"byte code, .* so it is not run.*safe_mode=F"):
         load_model(tmp_path / "code.h5")
     ours = load_model(tmp_path / "code.h5", custom_objects={"secret": twice})
     assert np.array_equal(ours.predict(X), 2 * X)

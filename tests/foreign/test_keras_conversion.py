@@ -265,7 +265,7 @@ def test_draw_and_summary_say_what_from_keras_says_and_show_the_configuration(ke
     model, lines = make(keras), []
     with pytest.raises(KerascopeError) as refused:
         ks.from_keras(model)
-    reason = str(refused.value).partition(" has no counterpart")[0]
+    reason = str(refused.value).partition(" is not supported")[0]
     with pytest.warns(KerascopeWarning, match=re.escape(reason)):
         graph = ks.draw(model).graph
     with pytest.warns(KerascopeWarning, match=re.escape(reason)):

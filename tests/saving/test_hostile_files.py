@@ -194,24 +194,27 @@ TRAPS = {
     "absolute": (lambda m: zip_with("/etc/passwd"), "leads out of the archive"),
     "drive": (lambda m: zip_with("C:\\x.json"), "leads out of the archive"),
     "link": (lambda m: zip_with("config.json", link=True), "is a link to another file"),
-    "bomb": (lambda m: bomb(), "would have 50000000 bytes, out of"),
-    "lying": (lying_size, "no whole .keras file|shorter than it says|longer than it says"),
+    "bomb": (lambda m: bomb(), "would expand from [0-9]+ to 50000000 bytes"),
+    "lying": (lying_size, "a whole .keras file|shorter than declared|longer than declared"),
     "no weights": (
         lambda m: archive_of({"config.json": m["config.json"]}),
-        "no member 'model.weights.h5'",
+        "expected a member 'model.weights.h5'",
     ),
-    "no config": (lambda m: archive_of({"x": b""}), "no member 'config.json'; it holds x"),
-    "no JSON": (lambda m: archive_of({**m, "config.json": b"{"}), "is no JSON"),
+    "no config": (lambda m: archive_of({"x": b""}), "expected a member 'config.json', got: x"),
+    "no JSON": (lambda m: archive_of({**m, "config.json": b"{"}), "is not valid JSON"),
     "nested": (
         lambda m: archive_of({**m, "config.json": b"[" * 5000 + b"]" * 5000}),
-        "no JSON|too deeply",
+        "not valid JSON|too deeply",
     ),
-    "no HDF5": (lambda m: archive_of({**m, "model.weights.h5": b"x"}), "no whole HDF5 file"),
+    "no HDF5": (
+        lambda m: archive_of({**m, "model.weights.h5": b"x"}),
+        "expected a whole HDF5 file",
+    ),
     "huge layer": (lambda m: with_config(m, units=10**9), "weights are only 49 numbers"),
     "wrong shape": (lambda m: with_config(m, units=5), "with size 6 on axis -1"),
     "of the future": (
         lambda m: archive_of({**m, "metadata.json": b'{"keras_version": "4.0.1"}'}),
-        "was written by Keras 4.0.1; expected Keras 3 or older",
+        "expected a file of Keras 3 or older, got Keras 4.0.1",
     ),
 }
 
@@ -281,17 +284,17 @@ def circle(file, folder):
 @pytest.mark.parametrize(
     ("trap", "words"),
     [
-        (outside_link, "is a link to another place or file"),
-        (soft_link, "is a link to another place or file"),
+        (outside_link, "got a link to another place or file"),
+        (soft_link, "got a link to another place or file"),
         (virtual, "has its numbers in another file"),
         (stored_outside, "has its numbers in another file"),
-        (huge, "says that it has 4000000000000 bytes, of which 0 are stored"),
+        (huge, "declares 4000000000000 bytes, but 0 are stored"),
         (reference, "expected numbers"),
         (text, "expected numbers"),
         (wrong_kind, "expected numbers"),
-        (wrong_shape, r"has shape \(6, 7\); expected \(6, 6\)"),
-        (missing, "has 1 weights; expected 2"),
-        (circle, "too many groups inside each other"),
+        (wrong_shape, r"expected shape \(6, 6\), got \(6, 7\)"),
+        (missing, "expected 2 weights of .*, got 1"),
+        (circle, "objects in 100 nested groups, got more"),
     ],
 )
 def test_weights_that_are_a_trap_are_refused(trap, words, whole_files, tmp_path):
@@ -314,7 +317,7 @@ def test_a_text_that_claims_gigabytes_costs_nothing(whole_files, tmp_path):
     content[place : place + 4] = (3 * 10**9).to_bytes(4, "little")
     path = tmp_path / "long.h5"
     path.write_bytes(content)
-    with pytest.raises(ConfigError, match="says that it has 3000000000 bytes, more than the whole"):
+    with pytest.raises(ConfigError, match="declares 3000000000 bytes, more than the whole"):
         load_model(path)
 
 
@@ -324,7 +327,7 @@ def test_a_heap_without_an_end_is_noticed(whole_files, tmp_path):
     content[heap + 16 + 8 : heap + 16 + 16] = (2**63).to_bytes(8, "little")  # size of a first text
     path = tmp_path / "endless.h5"
     path.write_bytes(content)
-    with pytest.raises(ConfigError, match="is no whole HDF5 file: '.*' is damaged"):
+    with pytest.raises(ConfigError, match="is not a complete HDF5 file: '.*' is damaged"):
         load_model(path)
 
 
@@ -403,13 +406,13 @@ def test_folders_and_misspelt_names_are_explained(tmp_path):
     (tmp_path / "saved" / "saved_model.pb").write_bytes(b"\x08")
     with pytest.raises(ConfigError, match="is a SavedModel of TensorFlow"):
         load_model(tmp_path / "saved")
-    with pytest.raises(ConfigError, match="is a folder; expected a .keras or .h5 file"):
+    with pytest.raises(ConfigError, match="expected a .keras or .h5 file, got a folder"):
         load_model(tmp_path)
     small_model().save(tmp_path / "model.keras")
     with pytest.raises(UnavailableError, match="Did you mean 'model.keras'"):
         load_model(tmp_path / "modle.keras")
     small_model().save_weights(tmp_path / "w.weights.h5")
-    with pytest.raises(ConfigError, match="file of weights alone"):
+    with pytest.raises(ConfigError, match="contains only weights"):
         load_model(tmp_path / "w.weights.h5")
 
 
@@ -431,4 +434,4 @@ def test_an_error_of_the_system_is_told_as_what_it_is(ending, error, tmp_path):
     loading.append(True)
     with pytest.raises(UnavailableError, match=f"cannot be read: {type(error).__name__}") as told:
         load_model(path, custom_objects={"Asking": Asking})
-    assert "no whole" not in str(told.value)
+    assert "whole" not in str(told.value)

@@ -119,7 +119,7 @@ def test_a_quantized_layer_is_refused_by_the_name_of_its_policy():
     policy = {"class_name": "QuantizedDTypePolicy", "config": {"mode": "int8"}}
     policy["config"]["source_name"] = "float32"
     entry = {"class_name": "Dense", "config": {"name": "d", "units": 2, "dtype": policy}}
-    with pytest.raises(ConfigError, match="dtype policy 'int8_from_float32' has no counterpart"):
+    with pytest.raises(ConfigError, match="dtype policy 'int8_from_float32' is not supported"):
         from_keras_3(entry)
 
 
@@ -411,7 +411,7 @@ def test_outputs_keep_the_names_that_a_dict_gave_them(ending, tmp_path):
 def test_a_lambda_of_keras_3_is_refused_or_replaced(tmp_path):
     theirs = keras.Sequential([keras.Input((6,)), keras.layers.Lambda(lambda x: x * 2, name="l")])
     theirs.save(tmp_path / "theirs.keras")
-    with pytest.raises(ConfigError, match="'l': its function was written as the byte code"):
+    with pytest.raises(ConfigError, match="'l': its function is stored as byte code"):
         load_model(tmp_path / "theirs.keras")
     ours = load_model(tmp_path / "theirs.keras", custom_objects={"l": lambda x: 2 * x})
     same([2 * VECTORS], as_list(ours.predict(VECTORS)))
@@ -436,7 +436,7 @@ def test_a_lambda_of_ours_is_byte_code_as_keras_writes_it(ending, tmp_path):
     model.compile("sgd", "mse")
     y = np.ones((8, 4))
     model.fit(VECTORS, y, callbacks=[ModelCheckpoint(path)], verbose=0)
-    with pytest.raises(ConfigError, match="byte code of a lambda, which is not run"):
+    with pytest.raises(ConfigError, match="byte code, .* so it is not run"):
         load_model(path)
     twin = load_model(path, safe_mode=False)
     same([twin.predict(VECTORS)], [model.predict(VECTORS)])
@@ -456,7 +456,7 @@ def test_what_keras_3_cannot_hold_is_refused_and_leaves_no_file(tmp_path):
     assert list(tmp_path.iterdir()) == []
     theirs = keras.Sequential([keras.Input((6,)), keras.layers.Dense(2, dtype="mixed_float16")])
     theirs.save(tmp_path / "half.keras")
-    with pytest.raises(ConfigError, match="dtype policy 'mixed_float16' has no counterpart"):
+    with pytest.raises(ConfigError, match="dtype policy 'mixed_float16' is not supported"):
         load_model(tmp_path / "half.keras")
 
 

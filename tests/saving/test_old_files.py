@@ -439,7 +439,7 @@ def test_a_weight_that_a_file_cannot_hold_is_not_lost_without_a_word(tmp_path):
     model = Scaled()
     model.predict(np.ones((2, 3)))
     assert len(model.weights) == 3
-    with pytest.raises(ConfigError, match=r"belong to none of its layers.*\.weights\.h5"):
+    with pytest.raises(ConfigError, match=r"belongs to no layer.*\.weights\.h5"):
         model.save_weights(tmp_path / "w.h5")
     assert list(tmp_path.iterdir()) == []
     model.save_weights(tmp_path / "w.weights.h5")

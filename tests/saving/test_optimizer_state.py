@@ -111,6 +111,6 @@ def test_a_compiled_model_that_cannot_be_trained_here_opens_and_is_saved_again(f
     with pytest.raises(NotYetError, match="not trained here"):
         opened.train_on_batch(X, np.ones((8, 2)))
     opened = load_model(first, known)
-    with pytest.warns(KerascopeWarning, match="loses its saved state"):
+    with pytest.warns(KerascopeWarning, match="saved state of the optimizer is lost"):
         opened.save(second)
     np.testing.assert_array_equal(load_model(second, known).predict(X), model.predict(X))
