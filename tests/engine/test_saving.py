@@ -101,7 +101,7 @@ def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path):
 
     with pytest.raises(ConfigError, match="no configuration"):
         Sequential([Nameless(1, input_shape=(6,))]).save(path)
-    with pytest.raises(ArgumentError, match="overwrite is False"):
+    with pytest.raises(ArgumentError, match="pass overwrite=True"):
         good.save(path, overwrite=False)
     assert path.read_bytes() == content
     assert [p.name for p in tmp_path.iterdir()] == ["model.h5"]
