@@ -1021,7 +1021,7 @@ def test_reading_forward_counts_batches_that_were_trained_on(workers, tmp_path):
         fit_on(batches(), tmp_path / "b", n=5, **options)
     used = batches()
     next(used)
-    with pytest.raises(DataError, match="expected a new generator, got one"):
+    with pytest.raises(DataError, match="expected a new generator, got a used"):
         fit_on(used, tmp_path / "b", **options)
     with pytest.raises(DataError, match="expected the 4 batches of the interrupted run, got 2"):
         fit_on((next(batches()) for _ in range(2)), tmp_path / "b", **options)

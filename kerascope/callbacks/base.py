@@ -45,7 +45,7 @@ def get(identifier: Any) -> Any:
     Raises
     ------
     UnknownNameError
-        There is no callback with this name. The message suggests a similar name.
+        The name is unknown. The message suggests a similar name.
 
     Examples
     --------

@@ -382,8 +382,8 @@ class FeedStates:
         for name in self._read_forward:
             if not self.feeds[name].is_fresh:
                 raise DataError(
-                    f"BackupAndRestore: the {name} data: expected a new generator, got one that "
-                    "was read already. Create it again."
+                    f"BackupAndRestore: the {name} data: expected a new generator, got a used "
+                    "generator. Create it again."
                 )
 
     def restore(self, taken: dict[str, Any]) -> None:

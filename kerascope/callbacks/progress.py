@@ -251,7 +251,7 @@ class Progbar:
 
 
 def _drawer(verbose: int) -> Callable[[Progress], Any]:
-    """Return the function that draws progress: with `verbose=1` a bar, if one is registered."""
+    """Return the function that draws progress: with `verbose=1` the registered bar, if any."""
     if verbose == 0:
         return lambda progress: None
     return display.renderer("progress", progress_lines) if verbose == 1 else progress_lines

@@ -219,7 +219,7 @@ def run_debug(options: Namespace) -> int:
     """
     commands = [*_lines_of(options.commands_file), *options.commands]
     wanted = wanted_by(options, options.script, commands, options.fail_on)
-    script_of(options)  # raise if there is no such script
+    script_of(options)  # raise if the script does not exist
     if options.tui:
         check_full_screen(wanted)
     if wanted.form:
@@ -299,7 +299,7 @@ def _ask(debugger: ModelDebugger, wanted: Goal, stop: Stop) -> Order | None:
 def _asked(debugger: ModelDebugger, wanted: Goal, stop: Stop) -> Order | None:
     """Ask the debugger for the next order. With `--fail-on`, end at the first finding instead.
 
-    With `--fail-on` there is no prompt at the end of the program either.
+    With `--fail-on`, the prompt at the end of the program is omitted too.
     """
     until = wanted.until
     if until is not None and stop.reason is Reason.BEGIN and not len(debugger.session.tape):

@@ -47,7 +47,7 @@ def run_learn(options: Namespace) -> int:
     Raises
     ------
     UsageError
-        There is no such action or exercise, or the options are not valid.
+        The action or exercise is unknown, or the options are not valid.
     """
     exercises = all_exercises()
     at = at_folder(Path(options.folder[0])) if len(options.folder) == 1 else ""
@@ -122,7 +122,7 @@ def _action_of(words: list[str], exercises: list[Exercise], at: str) -> tuple[st
         return "next", words
     hint = did_you_mean(first, [*LEARN_ACTIONS, *(e.name for e in exercises)])
     raise UsageError(
-        f"learn: there is no action and no exercise {first!r}. {hint}`kerascope learn list{at}` "
+        f"learn: unknown action or exercise {first!r}. {hint}`kerascope learn list{at}` "
         f"shows the exercises. Actions: {', '.join(LEARN_ACTIONS)}."
     )
 
@@ -133,7 +133,7 @@ def _chosen(exercises: list[Exercise], words: list[str], at: str) -> list[Exerci
         found, hint = find_exercises(exercises, word)
         if not found:
             raise UsageError(
-                f"learn: there is no exercise {word!r}. {hint}`kerascope learn list{at}` shows "
+                f"learn: unknown exercise {word!r}. {hint}`kerascope learn list{at}` shows "
                 f"the exercises."
             )
         chosen += [exercise for exercise in found if exercise not in chosen]

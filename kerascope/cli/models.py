@@ -84,7 +84,7 @@ def find_model(argument: str, reading: ReadOptions = USUALLY) -> Any:
     Raises
     ------
     UsageError
-        There is no such file or variable, or the script has several models.
+        The file or variable does not exist, or the script has several models.
     ScriptFailed
         The script raised an exception.
     """
@@ -178,7 +178,7 @@ def own_classes(words: Iterable[str]) -> dict[str, Any]:
     Raises
     ------
     UsageError
-        There is no such module, or no such name in it.
+        The module does not exist, or does not contain the name.
     ScriptFailed
         The module raised an exception.
     """
@@ -297,8 +297,8 @@ def _called(build: Callable[..., Any], where: str) -> Any:
         ]
         if needed:
             raise UsageError(
-                f"{where}: expected a model or a function without required arguments, got one "
-                f"that needs {', '.join(needed)}."
+                f"{where}: expected a model or a function without required arguments, got a "
+                f"function that needs {', '.join(needed)}."
             )
     is_architecture = getattr(build, "__module__", "").startswith(ARCHITECTURES)
     with _running(where):

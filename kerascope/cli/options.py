@@ -24,7 +24,6 @@ RUN_EXAMPLES = f"""\
   kerascope run --live --tape run.jsonl train.py  run with real PyTorch or Keras; watch for NaN
 
 Options go before the script. Everything after the script is passed to it.
-
 In the script, `import keras`, `from tensorflow import keras` and the import paths of Keras 1, 2
 and 3 import kerascope. An installed Keras is not changed.
 
@@ -36,7 +35,6 @@ TRACE_EXAMPLES = f"""\
   kerascope trace --live train.py                 trace a script that uses real PyTorch or Keras
 
 Options go before or after the script. Everything after `--` is passed to the script.
-
 Formats: text, md (Markdown) or jsonl (one JSON object per line). With md and jsonl, the output of
 the script goes to standard error.
 
@@ -160,7 +158,6 @@ With --step-all or --format, the script runs without a prompt. The formats are:
 (default: all). With every format but text, the output of the script goes to standard error.
 --until ends the output and the program at its event, which must happen. Commands of -c and -x run
 before the first event and must not move the program. .kscoperc is not read.
-
 With --until alone, the commands of -c, -x and .kscoperc run at the stop.
 
 {exit_codes(DEBUG_CODES)}
@@ -296,7 +293,6 @@ PROFILE_EXAMPLES = f"""\
 
 The script runs at full speed. Then each function that it called (train_function, predict_function,
 ...) is measured op by op, on its last batch.
-
 Options go before or after the script. Everything after `--` is passed to the script.
 
 The column "Of limit" compares an op with the fastest that this machine could run it, in percent of
@@ -399,7 +395,7 @@ def add_draw_options(parser: argparse.ArgumentParser) -> None:
     add("--figure", metavar="WIDTH",
         help="Draw a figure for a paper with this width in print: 84mm, 3.3in, 240pt.")  # fmt: skip
     add("--form", choices=FORMS_OF_FIGURES,
-        help="The form of a figure (default: the one that fits the model).")  # fmt: skip
+        help="The form of a figure (default: by the structure of the model).")  # fmt: skip
     add("--engine", choices=("kerascope", "dot"), default="kerascope",
         help="Use the layout of kerascope (default) or of Graphviz.")  # fmt: skip
     add("--dpi", type=positive, default=96, metavar="N", help="Resolution of a PNG (default 96).")
@@ -560,8 +556,7 @@ Default: the next exercise that you have not passed.
 for teachers:
   kerascope learn check --all --json --folder ann --folder bob
   kerascope learn check --all --class submissions        print one line per student
-No file in these folders is changed. The check runs the students' code: use a machine where that is
-safe.
+No file in these folders is changed. The check runs the students' code, so use a safe machine.
 
 {exit_codes({5: "check: none failed, but one was not attempted", 124: "run: time limit exceeded"})}
 """

@@ -51,7 +51,7 @@ def checked_file(name: str, expected: str) -> Path:
     Raises
     ------
     UsageError
-        There is no such file.
+        The file does not exist.
     """
     path = Path(name)
     if not name:
@@ -120,7 +120,7 @@ def path_of_module(name: str) -> Path:
         if (path / "__init__.py").is_file():
             raise UsageError(f"-m {name}: the package needs a module __main__ to run.")
     where = "in the working folder or on Python's path"
-    raise UsageError(f"-m {name}: there is no such module. Expected {inside}.py {where}.")
+    raise UsageError(f"-m {name}: module not found. Expected {inside}.py {where}.")
 
 
 def compiled(path: Path) -> CodeType:

@@ -278,10 +278,13 @@ def test_an_installation_without_chapters_says_so(learn, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["chekc"], "no action and no exercise 'chekc'. Did you mean 'check'?"),
+        (["chekc"], "unknown action or exercise 'chekc'. Did you mean 'check'?"),
         (["count_parameter"], "Did you mean 'count_parameters'?"),
-        (["check", "cont_parameters"], "no exercise 'cont_parameters'. Did you mean 'count_para"),
-        (["check", "99"], "there is no exercise '99'"),
+        (
+            ["check", "cont_parameters"],
+            "unknown exercise 'cont_parameters'. Did you mean 'count_para",
+        ),
+        (["check", "99"], "unknown exercise '99'"),
         (["--lang", "fr"], "invalid choice: 'fr'"),
         (["--lnag", "zh"], "Did you mean '--lang'?"),
         (["hint", "5"], "expected one exercise, got call_twice, two_graphs"),
