@@ -272,7 +272,7 @@ class Workbook:
         return self.folder / exercise.folder.name / f"{exercise.name}.py"
 
     def progress(self, exercise: Exercise) -> Progress:
-        """Return the progress in an exercise; a new one if there is none."""
+        """Return the progress in an exercise. It is created at the first call."""
         return self._progress.setdefault(exercise.id, Progress())
 
     def is_passed(self, exercise: Exercise) -> bool:

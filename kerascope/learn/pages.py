@@ -138,7 +138,7 @@ def _cut(line: str) -> str:
 
 
 def seen(exercise: Exercise) -> Text:
-    """Return what a student has shown by solving the exercise, and its facts."""
+    """Return the sentence that a student reads after a PASS, with the facts of the exercise."""
     numbers = ", ".join(exercise.facts)
     return Text(f"{exercise.seen.en} ({numbers})", f"{exercise.seen.zh}（{numbers}）")
 

@@ -137,7 +137,7 @@ _START = (
 _CHECK = _START + "load('kerascope.learn.child').main(*sys.argv[2:])"
 _RUN = _START + "sys.exit(load('kerascope.cli').main(['run', *sys.argv[2:]]))"
 
-MISSING = Text(en="there is no such file yet", zh="还没有这个文件")
+MISSING = Text(en="the file does not exist yet", zh="还没有这个文件")
 ENDED_ITSELF = Text(
     en="; is there an exit() or a quit() in it? leave that out",
     zh="；文件里有 exit() 或 quit() 吗？请去掉它",
