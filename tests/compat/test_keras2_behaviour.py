@@ -69,7 +69,7 @@ def test_identity_gives_each_gate_a_matrix_of_its_own(monkeypatch):
         kernel = K.get_value(layer.cell.recurrent_kernel)
         assert np.array_equal(kernel, np.tile(2.0 * np.eye(2), gates))
     assert np.array_equal(Identity()((4, 2)), np.tile(np.eye(2), (2, 1)))
-    with pytest.raises(ShapeError, match="expected the long side to be a multiple of the short"):
+    with pytest.raises(ShapeError, match="longer side is a multiple of the shorter"):
         Identity()((5, 8))
     monkeypatch.setattr(config, "dialect", "3")
     assert np.array_equal(Identity()((2, 4)), np.eye(2, 4))

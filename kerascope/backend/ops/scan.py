@@ -256,7 +256,7 @@ class Scan(Op):
 
     @property
     def inputs_read_by_shape(self) -> frozenset[int]:
-        """Indices of the inputs of which each step reads at most the shape."""
+        """Indices of the inputs whose values are never read, only their shapes."""
         return self.inner.inputs_read_by_shape
 
     def infer_shape(self, *inputs: Tensor) -> Any:

@@ -143,7 +143,7 @@ class InnerGraph:
 
     @cached_property
     def inputs_read_by_shape(self) -> frozenset[int]:
-        """Indices of the inputs of which each step reads at most the shape.
+        """Indices of the inputs whose values are never read, only their shapes.
 
         States are never among them, because without any step they are the result.
         """

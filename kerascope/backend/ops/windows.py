@@ -318,7 +318,7 @@ def places_along(length: int, size: int, stride: int, padding: str) -> list[Plac
 def places_of_cells(
     lengths: Sequence[int], sizes: Sequence[int], strides: Sequence[int], padding: str, axis: int
 ) -> Iterator[Place]:
-    """Yield the places of every cell of windows over several axes, from `axis` on, row by row."""
+    """Yield the `Place` of each cell, row by row, for windows over several axes from `axis` on."""
     before = (slice(None),) * axis
     axes = zip(lengths, sizes, strides, strict=True)
     for places in product(*(places_along(*facts, padding) for facts in axes)):

@@ -113,7 +113,7 @@ def _joining(name: str) -> _Maker:
 
 
 def _listed(name: str, theirs: str, ours: str) -> _Maker:
-    """Return the maker of forms for an op whose only parameter is always a list."""
+    """Return the maker of forms for an op whose only parameter is written as a list."""
     return lambda apply, items: Form(name, items, {theirs: list(apply.op.parameters[ours])})
 
 

@@ -31,7 +31,7 @@ MATH, LINALG, IMAGE = keras_ops.MATH, "keras.src.ops.linalg", "keras.src.ops.ima
 
 
 def as_one_layer(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `on_anything(function)` that on outputs of layers becomes one layer in dialect "3"."""
+    """Decorate like `on_anything`, but in dialect "3" a call on outputs of layers is one layer."""
     signature = inspect.signature(function)
     plain = on_anything(function)
 
