@@ -267,9 +267,9 @@ class Base(ours.metrics.Metric):
         (lambda m: m.total.assign_add(float(m.total) + 1), "'own/total': a symbolic tensor has"),
         (lambda m: m.total.assign_add(np.asarray(m.other)), "'own/other': a symbolic tensor"),
         (lambda m: m.total.assign_add(m.other.numpy()), "'own/other'.*for each batch"),
-        (lambda m: setattr(m, "total", m.total + 1), "metric 'own': sets self.total.*add_weight"),
-        (lambda m: setattr(m, "last", m.total + 1), "metric 'own': sets self.last"),
-        (lambda m: setattr(m, "calls", m.calls + 1), "metric 'own': sets self.calls"),
+        (lambda m: setattr(m, "total", m.total + 1), "Metric 'own' sets self.total.*add_weight"),
+        (lambda m: setattr(m, "last", m.total + 1), "Metric 'own' sets self.last"),
+        (lambda m: setattr(m, "calls", m.calls + 1), "Metric 'own' sets self.calls"),
         (
             lambda m: m.total.assign(K.zeros((2,))),
             "'own/total': expected a new value of .*got .2,.",
