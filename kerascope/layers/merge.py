@@ -349,7 +349,7 @@ def _like(x: Tensor, mask: Tensor | None) -> Tensor:
 
 
 def _all_true(x: Tensor, features: Iterable[int]) -> Tensor:
-    """Return a mask of True for all positions of `x`, without the axes of the features."""
+    """Return a mask of `x` that masks nothing; it lacks the axes of the features."""
     return K.all(K.ones_like(x, dtype="bool"), axis=list(features))
 
 

@@ -157,7 +157,7 @@ class EqualizedTiles(Op):
 
 
 def _between(size: int, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the tile before and after each pixel, with a border tile as 0, and its weight."""
+    """Return the tiles before and after each pixel (0 is a border), and the second one's weight."""
     places = (np.arange(size * number) - size / 2) / size + 1
     before = np.floor(places).astype(np.int64)
     behind = np.minimum(before + 1, number + 1)
