@@ -1,4 +1,4 @@
-"""The numbers of the documents, asked of the models themselves."""
+"""Compares the answers with the parameters of real models, also those of the documents."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Real trainings: a callback counts the batches; the validation losses are planted."""
+"""Runs real trainings: a callback counts the batches and sets the validation losses."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ TRAININGS = (
     {"samples": 50, "batch_size": 32, "initial_epoch": 2, "epochs": 9, "stops_after": 4},
     {"samples": 12, "batch_size": 5, "initial_epoch": 4, "epochs": 11},
 )
-# Planted, so that the smallest is not the last, nor always the first that is smaller than the next.
+# Chosen so that the smallest is not the last, nor always the first that is smaller than the next.
 LOSSES = (0.9, 0.2, 0.5, 0.6, 0.7, 0.1, 0.3)
 
 

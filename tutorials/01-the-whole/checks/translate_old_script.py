@@ -1,4 +1,4 @@
-"""The model layer by layer; and what kerascope warned of on the way."""
+"""Compares the model layer by layer, and fails on a warning of kerascope."""
 
 import inspect
 import warnings
@@ -30,13 +30,13 @@ EXPECTED = (
     },
 )
 
-# Arguments of fit of which the script says nothing.
+# Arguments of fit that the script does not set.
 PLAIN_FIT = (
     *("validation_split", "validation_data", "shuffle", "class_weight"),
     *("sample_weight", "initial_epoch", "steps_per_epoch"),
 )
 
-# What VarianceScaling has to be given for the same numbers.
+# Arguments of VarianceScaling that give the same numbers.
 SCALINGS = {
     "he_normal": [(2.0, "fan_in", "normal"), (2.0, "fan_in", "truncated_normal")],
     "glorot_uniform": [(1.0, "fan_avg", "uniform")],
@@ -99,7 +99,7 @@ def the_layers(student):
 
 
 def nothing_more(student, layer, number):
-    """Demand that a layer has no penalty and no constraint that the script does not ask for."""
+    """Require that a layer has no penalties or constraints beyond those of the script."""
     words = ("bias_regularizer", "activity_regularizer", "kernel_constraint", "bias_constraint")
     for word in words:
         what = Text(f"{word} of Dense layer {number}", f"第 {number} 个 Dense 层的 {word}")
@@ -107,7 +107,7 @@ def nothing_more(student, layer, number):
 
 
 def begins_as(own, name):
-    """Tell whether an initializer draws what the one of this name does, by its class or numbers."""
+    """Return whether an initializer is equivalent to the one with this name, by class or by numbers."""
     wanted = initializers.get(name)
     if type(own) is type(wanted):
         return True

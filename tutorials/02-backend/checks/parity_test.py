@@ -1,4 +1,4 @@
-"""Two small backends with planted differences."""
+"""Compares two small backends with known differences."""
 
 from types import ModuleType
 
@@ -64,7 +64,7 @@ def the_names(student):
 
 @check
 def names_of_other_kinds(student):
-    """A constant, names with underscores at other places, and one with two in front."""
+    """Test a constant, names with underscores at other places, and a name with two in front."""
     names = ("LIMIT", "two_words", "ends_", "_one", "__two", "of__two")
     first = backend("first", both=len, **dict.fromkeys(names, 1.5))
     what = Text(
@@ -88,7 +88,7 @@ def the_results(student):
 
 @check
 def the_largest_difference_counts(student):
-    """One number of ten is 2e-6 off, or all ten are, by half of what is allowed."""
+    """Test results where one number of ten is 2e-6 off, or all ten are 0.5e-6 off."""
     ten, one = np.linspace(-1.0, 1.0, 10), np.eye(10)[3]
     exact = {"one_is_off": lambda x: x, "all_are_near": lambda x: x, "all_are_equal": lambda x: x}
     first = backend("first", **exact)

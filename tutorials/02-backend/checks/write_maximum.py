@@ -1,4 +1,4 @@
-"""Both bodies on the same numbers; and what the symbolic one leaves in the graph."""
+"""Runs both bodies on the same numbers, and looks at the graph of the symbolic body."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The same functions on two backends: kerascope's, and a small one that hides its numbers."""
+"""Runs the same functions on two backends: kerascope's, and a small backend with hidden numbers."""
 
 from types import ModuleType
 
@@ -68,7 +68,7 @@ def on_hidden(function):
 
 
 def cases(student):
-    """Yield each function with its name, its arguments and what it shall give."""
+    """Yield each function with its name, its arguments and its expected result."""
     dense = np.maximum(np.dot(X, W) + B, 0.0)
     error = np.square(dense - TARGET).mean(axis=-1)
     yield "dense_relu", student.function("dense_relu"), (X, W, B), dense

@@ -1,4 +1,4 @@
-"""x changes after y was made; and the graph of y is asked for its ops."""
+"""Changes x after y is made, and reads the ops in the graph of y."""
 
 from kerascope import backend as K
 from kerascope.learn import Text, check

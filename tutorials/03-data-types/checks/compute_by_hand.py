@@ -1,4 +1,4 @@
-"""Graphs with an op of our own in them, which counts how often it is performed."""
+"""Computes graphs with an op that counts how often it is performed."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from kerascope.stage import observing
 
 
 class Counted(Op):
-    """Adds one, and counts."""
+    """An op that adds one and counts its runs."""
 
     performed = 0
 
@@ -22,7 +22,7 @@ class Counted(Op):
 
 
 class OneOfThree(Op):
-    """Gives the last of its inputs."""
+    """An op that returns the last of its inputs."""
 
     def infer_shape(self, x, y, z):
         return z.shape

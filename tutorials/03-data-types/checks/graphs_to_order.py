@@ -1,4 +1,4 @@
-"""The graphs are asked for their ops and their variables, then for their numbers."""
+"""Checks the ops and variables of the graphs, then their numbers."""
 
 import numpy as np
 

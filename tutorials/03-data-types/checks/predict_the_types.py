@@ -1,4 +1,4 @@
-"""The types of tensors that are really made."""
+"""Compares the predictions with the types of real tensors."""
 
 import numpy as np
 

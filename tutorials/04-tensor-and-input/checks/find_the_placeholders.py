@@ -1,4 +1,4 @@
-"""A chain, a merge of three, and a diamond on one input."""
+"""Tests a chain, a merge of three, and a diamond on one input."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""The tensor, the layer behind it, and its only Node."""
+"""Checks the tensor, the layer that made it, and the layer's only Node."""
 
 from kerascope import backend as K
 from kerascope.layers import Dense, Input, InputLayer
@@ -48,7 +48,7 @@ def a_model_can_begin_with_it(student):
 
 @check
 def any_shape(student):
-    """Rows of one number, and rows of unknown length."""
+    """Test rows of one number, and rows of unknown length."""
     for shape in ((), (None, 3), (1,), (2, 3, 4)):
         tensor = student.function("make_input")(shape, "some")
         student.same(f'make_input({shape}, "some").shape', tuple(tensor.shape), (None, *shape))

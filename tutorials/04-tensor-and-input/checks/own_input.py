@@ -1,4 +1,4 @@
-"""A layer before and after it has got its Input; and a model that begins there."""
+"""Checks a layer before and after it gets its Input, and a model that starts with it."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from kerascope.models import Model
 
 
 class OnItsOwn(Dense):
-    """A layer that tells how often its own method was used."""
+    """A layer that counts the calls of its own method."""
 
     used = 0
 

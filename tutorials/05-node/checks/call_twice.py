@@ -1,4 +1,4 @@
-"""The predictions against the LSTM of the documents."""
+"""Compares the predictions with the LSTM of the documents."""
 
 from kerascope.layers import LSTM, Dense, Input
 from kerascope.learn import Text, check

@@ -1,11 +1,11 @@
-"""An LSTM that gives three tensors, called twice; a layer of one output; a merge of theirs."""
+"""Tests an LSTM with three outputs, called twice, a layer with one output, and a merge of both."""
 
 from kerascope.layers import LSTM, Concatenate, Dense, Input
 from kerascope.learn import check
 
 
 def some_tensors():
-    """Return the tensors by the words for their addresses, and those of a merge's inputs."""
+    """Return tensors by their addresses in words, and the addresses of a merge's inputs."""
     a, b = (Input(shape=(3, 2), name=name) for name in "ab")
     reader, dense = LSTM(2, return_state=True, name="reader"), Dense(2, name="dense")
     found = {"output 0 of call 0 of a": a, "output 0 of call 0 of b": b}
@@ -58,7 +58,7 @@ def what_a_call_took_in(student):
         ("output 0 of call 0 of join", given),
     ):
         student.order(f"took_in({word})", took_in(found[word]), expected)
-    first = "output 0 of call 0 of dense"  # a layer that was called again since
+    first = "output 0 of call 0 of dense"  # a layer that was called again later
     student.order(f"took_in({first})", took_in(found[first]), ["output 2 of call 0 of reader"])
     twice = Concatenate(name="twice")([found["output 0 of call 0 of a"]] * 2)
     expected = ["output 0 of call 0 of a"] * 2
@@ -66,7 +66,7 @@ def what_a_call_took_in(student):
 
 
 def named(found):
-    """Return how a message calls what a student gave."""
+    """Return the name of the student's result for a message."""
     history = getattr(found, "_keras_history", None)
     if history is None:
         return getattr(found, "name", type(found).__name__)

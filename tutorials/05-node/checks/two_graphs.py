@@ -1,4 +1,4 @@
-"""S(D(S(x))), and a model with two inputs; cycles are looked for in what was returned."""
+"""Tests S(D(S(x))) and a model with two inputs, and looks for cycles in the returned edges."""
 
 from graphlib import CycleError, TopologicalSorter
 

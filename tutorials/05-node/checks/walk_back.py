@@ -1,11 +1,11 @@
-"""The documents' chain, a layer called twice, a long and a short way, two inputs, a tower."""
+"""Tests a chain, a layer called twice, a long and a short path, two inputs, and a tower."""
 
 from kerascope.layers import Add, Dense, Input
 from kerascope.learn import check, drawn_networks
 
 
 def walk(student, words, tensor, takes):
-    """Demand each Node once and after those that it takes from; `takes` holds these by name."""
+    """Require each Node once, after its input Nodes; `takes` contains their names by Node."""
     found = student.function("calls_needed")(tensor)
     student.require(
         isinstance(found, (list, tuple)),

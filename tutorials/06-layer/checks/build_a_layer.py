@@ -1,4 +1,4 @@
-"""The layer before its first call, after it, and after a second one; and in training."""
+"""Checks the layer before its first call, after it, after a second call, and in training."""
 
 import numpy as np
 

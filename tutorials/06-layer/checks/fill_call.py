@@ -1,4 +1,4 @@
-"""What a subclass of SmallLayer is asked to do, and in which order."""
+"""Checks which methods of a subclass of SmallLayer are called, and in which order."""
 
 from contextlib import suppress
 
@@ -7,7 +7,7 @@ from kerascope.learn import Text, check
 
 
 def recording_layer(student, passes_through=False, gives=None):
-    """Return a layer that writes down what is done to it."""
+    """Return a layer that records the calls of its methods."""
     told = []
 
     class Recording(student.get("SmallLayer")):
@@ -54,7 +54,7 @@ def one_build_for_two_calls(student):
 
 @check
 def a_build_that_fails(student):
-    """It is made up for at the next call."""
+    """Test that a build that failed is repeated at the next call."""
     layer, told = recording_layer(student)
     refused, whole = [], layer.build
 

@@ -1,4 +1,4 @@
-"""Two Dense layers: before freezing, after it, and after compiling; the numbers stay."""
+"""Tests two Dense layers before freezing, after it, and after compiling."""
 
 import warnings
 
@@ -26,7 +26,7 @@ def compiled_model(optimizer=None, loss="mse"):
 
 
 def moved(student, model, rows=ROWS, targets=TARGETS):
-    """Return what the student's function finds; that trainable was changed is no news here."""
+    """Return the student's result, without the warning about a change of trainable."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", KerascopeWarning)
         found = student.function("weights_that_move")(model, rows, targets)
@@ -70,7 +70,7 @@ def the_proof(student):
 
 @check
 def however_little_moves(student):
-    """A column of zeros; slopes whose sum is 0; steps that are tiny."""
+    """Test a column of zeros, slopes whose sum is 0, and tiny steps."""
     half = np.array([[1.0, 0.0]])
     what = Text(
         "the weights that move where the second feature is 0", "第二个特征为 0 时变动的权重"
@@ -129,7 +129,7 @@ def the_remedy(student):
 
 @check
 def what_moves_without_a_gradient(student):
-    """The averages of a BatchNormalization are weights too, and a step changes them."""
+    """Test BatchNormalization: its averages are weights too, and a step changes them."""
     x = Input(shape=(2,))
     model = Model(x, BatchNormalization(name="norm")(x))
     model.compile(SGD(lr=0.125), "mse")

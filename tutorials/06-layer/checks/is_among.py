@@ -1,4 +1,4 @@
-"""Arrays, tensors, and equal arrays that are others."""
+"""Tests arrays, tensors, and equal arrays that are other objects."""
 
 import numpy as np
 

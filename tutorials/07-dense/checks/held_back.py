@@ -1,4 +1,4 @@
-"""The weights, the penalty as a number, and the kernel after steps that pull it below zero."""
+"""Checks the weights, the penalty, and the kernel after steps that pull it below zero."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What its configuration holds, the layer made again, and a model copied."""
+"""Checks the configuration, the layer made from it, and a copy of a model."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The same weights in SimpleDense and in Dense; its config; and a model that trains it."""
+"""Compares SimpleDense with Dense for the same weights; checks its config and its training."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from kerascope.layers import Dense, Input
 from kerascope.learn import Text, check
 from kerascope.models import Model
 
-# Numbers whose sums of products are exact, so that every machine says the same.
+# Numbers whose sums of products are exact, so that all machines agree.
 X = np.array([[1.0, -2.0, 0.5, 3.0], [-1.0, 0.0, 2.0, -0.5]], dtype="float32")
 KERNEL = (np.arange(12, dtype="float32").reshape(4, 3) - 7) / 4
 BIAS = np.array([-3.0, -1.0, 2.0], dtype="float32")

@@ -1,4 +1,4 @@
-"""A chain, the diamond, two outputs, two models one after the other; and how often the walk goes."""
+"""Tests a chain, the diamond, two outputs and two models, and counts the steps of the walk."""
 
 from kerascope.layers import Add, Dense, Input
 from kerascope.learn import Text, check, drawn_networks, tower

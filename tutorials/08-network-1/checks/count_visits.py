@@ -1,4 +1,4 @@
-"""Both counts against those of the engine: a chain, a diamond, rows of blocks."""
+"""Compares both counts with the engine's for a chain, a diamond, and rows of blocks."""
 
 from kerascope.engine.graph_map import map_graph
 from kerascope.layers import Add, Dense, Input

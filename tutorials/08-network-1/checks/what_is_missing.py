@@ -1,4 +1,4 @@
-"""Nothing missing, one, several behind two outputs, and a tensor from the middle as an input."""
+"""Tests models without one Input, without several, and with a tensor from the middle as input."""
 
 from kerascope.layers import Add, Dense, Input
 from kerascope.learn import Text, check, drawn_networks

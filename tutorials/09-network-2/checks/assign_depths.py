@@ -1,4 +1,4 @@
-"""A chain, a way that is longer than another, a diamond, and a shared layer; against the engine."""
+"""Compares depths with the engine's for a chain, unequal paths, a diamond, and a shared layer."""
 
 from kerascope.layers import Add, Dense, Input
 from kerascope.learn import Text, check, drawn_networks

@@ -1,4 +1,4 @@
-"""The diamond in both orders, two outputs, a shared layer; against model.layers."""
+"""Compares with model.layers for the diamond in both orders, two outputs, and a shared layer."""
 
 from kerascope.layers import Add, Dense, Input
 from kerascope.learn import check, drawn_networks, tower

@@ -1,4 +1,4 @@
-"""A chain, the diamond in both orders, two outputs, a shared layer; against the engine."""
+"""Compares with the engine for a chain, the diamond, two outputs, and a shared layer."""
 
 from kerascope.engine.graph_map import map_graph
 from kerascope.layers import Add, Dense, Input

@@ -1,4 +1,4 @@
-"""The predictions against the model itself."""
+"""Compares the predictions with the model itself."""
 
 from kerascope.layers import Add, Dense, Input
 from kerascope.learn import Text, check

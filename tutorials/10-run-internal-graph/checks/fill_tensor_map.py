@@ -1,4 +1,4 @@
-"""Each entry of tensor_map as it is stored, and each call of a layer as it happens."""
+"""Checks each entry of tensor_map when it is stored, and each call of a layer."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ CALLS = Text("calls of layers", "层的调用")
 
 
 class OnWhat:
-    """Makes a layer remember what it was called on."""
+    """A mixin that records the inputs of each call of a layer."""
 
     def __call__(self, inputs, *args, **kwargs):
         self.called_on = inputs
@@ -28,7 +28,7 @@ class Add(OnWhat, layers.Add):
 
 
 class Weighed(OnWhat, layers.Layer):
-    """Adds its inputs, each times its place in the list."""
+    """A layer that adds its inputs, each times its index in the list."""
 
     def call(self, inputs):
         return sum((place + 1) * x for place, x in enumerate(inputs))
@@ -43,7 +43,7 @@ def name_of(key):
 
 
 def run(student, model, arrays):
-    """Run the student's loop; return its answer, the map, and each call with the keys before it."""
+    """Run the student's loop; return its result, the map, and each call with the keys before it."""
     calls, tensor_map = [], {}
 
     def observer(stage, event):
@@ -57,7 +57,7 @@ def run(student, model, arrays):
 
 
 def expected_steps(model):
-    """Return the nodes of the inputs, and those of the calls by falling depth."""
+    """Return the input nodes, and the other nodes by falling depth."""
     depths = sorted(model.nodes_by_depth, reverse=True)
     calls = [n for depth in depths for n in model.nodes_by_depth[depth] if not n.is_input]
     return [tensor._keras_history.node for tensor in model.inputs], calls
@@ -103,7 +103,7 @@ def follow(student, model, arrays):
 
 
 def compare_outputs(student, words, model, arrays):
-    """Demand each output of a model, in their order."""
+    """Require each output of a model, in order."""
     answer, _, _ = run(student, model, arrays)
     what = Text(
         f"the outputs of run_internal_graph for {words}", f"{words} 时 run_internal_graph 的返回值"
@@ -117,7 +117,7 @@ def compare_outputs(student, words, model, arrays):
 
 
 def on_a_list(student, layer, number):
-    """Demand that a layer was called on an array, or on a list of several."""
+    """Require that a layer was called on an array, or on a list of several."""
     found = layer.called_on
     own = len(found) if isinstance(found, (list, tuple)) else -1
     wanted, yours = (
@@ -159,7 +159,7 @@ def two_outputs(student):
 
 @check
 def drawn_by_lot(student):
-    """Shared layers, merges in which the order counts, outputs in any order."""
+    """Test shared layers, merges that depend on the order, and outputs in any order."""
     for outputs in (1, 3):
         for network in mixed_networks(
             6, outputs, lambda name: Dense(4, name=name), lambda name: Weighed(name=name)

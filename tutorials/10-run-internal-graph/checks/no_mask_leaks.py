@@ -1,4 +1,4 @@
-"""The predictions; one call by the student's arguments; two runs of one node."""
+"""Checks the predictions, one call with the student's arguments, and two runs of one node."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Three networks on new symbols: a chain, a merge, and one in which a mask travels."""
+"""Runs three networks on new symbols: a chain, a merge, and a network with a mask."""
 
 from typing import ClassVar
 
@@ -14,12 +14,12 @@ CALLS = Text("calls of layers", "层的调用")
 
 
 def count_of(inputs):
-    """How many tensors stand in a list; -1 for a tensor without one."""
+    """The number of tensors in a list; -1 for a single tensor."""
     return len(inputs) if isinstance(inputs, (list, tuple)) else -1
 
 
 def demand(name, inputs, number):
-    """Demand that a layer is called on one tensor (-1), or on a list of so many."""
+    """Require that a layer is called on one tensor (-1), or on a list of this length."""
     found = count_of(inputs)
     if number is None or found == number:
         return
@@ -36,7 +36,7 @@ def demand(name, inputs, number):
 
 
 class Told(Layer):
-    """A layer that takes a mask, as in Keras 1, and writes down each call."""
+    """A layer that takes a mask, as in Keras 1, and records each call."""
 
     heard: ClassVar[list] = []
     number = -1
@@ -55,7 +55,7 @@ class Told(Layer):
 
 
 class Narrow(Told):
-    """Gives one column: what comes twice does not fit."""
+    """A layer with one output column, so that a repeated call does not fit."""
 
     def build(self, input_shape):
         self.kernel = self.add_weight(name="k", shape=(input_shape[-1], 1), initializer="ones")
@@ -68,7 +68,7 @@ class Narrow(Told):
 
 
 class Sum(Told):
-    """Adds two tensors of a list."""
+    """A layer that adds the two tensors of a list."""
 
     number = 2
 
@@ -83,7 +83,7 @@ class Sum(Told):
 
 
 class Weighed(Told):
-    """Adds the tensors of a list, each times its place; its mask is the last one that it gets."""
+    """A layer that adds the tensors of a list, each times its index; its mask is the last mask."""
 
     number = None
 
@@ -98,7 +98,7 @@ class Weighed(Told):
 
 
 class Parts(Told):
-    """Gives two tensors; the first one has no mask."""
+    """A layer with two output tensors; the first has no mask."""
 
     def formula(self, inputs):
         return [inputs + 1.0, -3.0 * inputs]
@@ -111,7 +111,7 @@ class Parts(Told):
 
 
 class Gaps(Told):
-    """Says where its input is zero."""
+    """A layer whose mask marks where its input is zero."""
 
     def compute_mask(self, inputs, mask=None):
         return K.not_equal(inputs, 0.0)
@@ -182,7 +182,7 @@ def a_mask(student):
 
 
 def reference(model, new, masks):
-    """Return what each layer is called on, with its masks, and the outputs."""
+    """Return the inputs and masks of each layer, and the outputs."""
     pairs = zip(new, masks, strict=True)
     known, calls = dict(zip(model.inputs, pairs, strict=True)), []
     for depth in sorted(model.nodes_by_depth, reverse=True):
@@ -201,7 +201,7 @@ def reference(model, new, masks):
 
 
 def compare(student, words, model):
-    """Demand each call's tensors and masks, and all outputs, for inputs with and without masks."""
+    """Require each call's tensors and masks, and all outputs, for inputs with and without masks."""
     new = [Input(shape=(4,)) for _ in model.inputs]
     masks = [K.not_equal(x, 1.0 + n) if n % 2 == 0 else None for n, x in enumerate(new)]
     Told.heard.clear()
@@ -258,7 +258,7 @@ def a_layer_with_two_outputs(student):
 
 @check
 def drawn_by_lot(student):
-    """Shared layers; masks that are made on the way; several outputs."""
+    """Test shared layers, masks made by a layer, and several outputs."""
     for outputs in (1, 3):
         for network in mixed_networks(
             4,

@@ -1,4 +1,4 @@
-"""What is computed, what comes back, and what lives on."""
+"""Checks the calls of compute, the returned results, and the objects kept in memory."""
 
 import gc
 import weakref
@@ -7,7 +7,7 @@ from kerascope.learn import Text, check
 
 
 class Thing:
-    """Stands for a tensor: equal to nothing but itself, and it can die."""
+    """A stand-in for a tensor: equal only to itself, and it can be freed."""
 
     def __init__(self, name):
         self.name = name
@@ -17,7 +17,7 @@ class Thing:
 
 
 class Computed:
-    """What compute returns, and how often it was asked."""
+    """A compute function that counts its calls."""
 
     def __init__(self):
         self.asked = []
@@ -124,7 +124,7 @@ def what_it_was_called_on_lives(student):
 
 
 def lives_through(student, calls):
-    """Demand that what the first call was given lives on after so many calls."""
+    """Require that the arguments of the first call stay in memory after this number of calls."""
     cached, compute = new_cache(student)
     things = [Thing("input"), Thing("mask")]
     watched = [weakref.ref(thing) for thing in things]

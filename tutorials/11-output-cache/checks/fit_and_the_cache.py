@@ -1,4 +1,4 @@
-"""A training that is watched, and what the student does with the model afterwards."""
+"""Observes a training, and the student's calls of the model after it."""
 
 from collections import Counter
 
@@ -14,7 +14,7 @@ SIZES = (4, 7)  # of the rows
 
 
 def begun_while(work):
-    """Return how many stages of each name begin while the work is done, and what it returns."""
+    """Return the number of stages that begin during the work, by name, and its result."""
     begun = Counter()
 
     def note(stage, event):

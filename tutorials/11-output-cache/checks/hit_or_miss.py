@@ -1,4 +1,4 @@
-"""The calls are made, and an observer says whether the graph was run."""
+"""Makes the calls; an observer records whether the graph was run."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from kerascope.stage import Mark, observing
 
 
 def answer_of(work):
-    """Return "miss" if the graph is run while the work is done, else "hit"."""
+    """Return "miss" if the graph runs during the work, otherwise "hit"."""
     runs = []
 
     def note(stage, event):

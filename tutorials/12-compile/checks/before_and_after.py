@@ -1,4 +1,4 @@
-"""A model is watched through its moments; then the student's own function is tried."""
+"""Looks at a model before and after compile and fit, then tests the student's function."""
 
 import numpy as np
 
@@ -25,7 +25,7 @@ def fit(model):
 
 
 def state(model, first):
-    """Return what a model has, and can do."""
+    """Return the names of the things that a model has or can do."""
     try:
         predictions = model.predict(ROWS) is not None
     except KerascopeError:

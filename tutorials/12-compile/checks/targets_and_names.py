@@ -1,4 +1,4 @@
-"""The names, and which placeholder leads where."""
+"""Checks the names, and the placeholders that each tensor needs."""
 
 from kerascope.layers import Add, Dense, Input
 from kerascope.learn import Text, check

@@ -1,4 +1,4 @@
-"""The tensor, its value beside that of a compiled model, and its gradient."""
+"""Checks the tensor, its gradient, and its value against that of a compiled model."""
 
 import numpy as np
 
@@ -54,7 +54,7 @@ def its_value(student):
 
 @check
 def four_outputs_and_any_weight(student):
-    """Outputs of unequal sizes; a weight that is 0, and one that is negative."""
+    """Test outputs of unequal sizes, a weight of 0, and a negative weight."""
     shapes, loss_weights = ((5, 1), (5, 2), (5, 4), (5, 3)), [2.0, -1.5, 0.5, 0.0]
     random = np.random.default_rng(1)
     arrays = [random.normal(size=shape) for shape in (*shapes, *shapes)]

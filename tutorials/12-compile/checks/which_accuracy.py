@@ -1,4 +1,4 @@
-"""The functions that compile chooses, and a metric in a compiled model."""
+"""Checks the functions that compile chooses, and the student's metric in a compiled model."""
 
 import numpy as np
 
@@ -68,7 +68,7 @@ def a_metric_that_means_rows(student):
 
 @check
 def with_more_axes(student):
-    """Two samples of three rows each, and as many rows as classes: the classes lie last."""
+    """Test two samples of three rows and three classes: the last axis is that of the classes."""
     metric = student.function("rows_right")
     for rows, classes in ((3, 5), (3, 3), (1, 4)):
         labels = np.arange(2 * rows).reshape(2, rows) % classes

@@ -1,4 +1,4 @@
-"""Functions whose slopes are known."""
+"""Tests functions whose slopes are known."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ def known_slopes(student):
         given = x.copy()
         student.close(f"slopes({words})", slopes(f, given), expected, tolerance=1e-6)
         student.require(
-            np.allclose(given, x, rtol=0, atol=1e-9),  # x + h - h is x, but for rounding
+            np.allclose(given, x, rtol=0, atol=1e-9),  # x + h - h is x, except for rounding
             en=f"expected x to be as before, slopes({words}) has changed it",
             zh=f"x 应保持原样，但 slopes({words}) 改变了它",
         )

@@ -1,4 +1,4 @@
-"""Against finite differences, for matrices whose shapes tell every mistake, and for square ones."""
+"""Compares with finite differences, for matrices of different shapes and square matrices."""
 
 import numpy as np
 

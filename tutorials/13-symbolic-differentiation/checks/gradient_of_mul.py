@@ -1,4 +1,4 @@
-"""The gradient against finite differences; and that it is a graph."""
+"""Compares the gradient with finite differences, and checks that it is a graph."""
 
 import numpy as np
 

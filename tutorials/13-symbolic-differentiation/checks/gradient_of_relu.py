@@ -1,4 +1,4 @@
-"""Against finite differences away from 0, and at 0 by convention."""
+"""Compares with finite differences away from 0, and with the convention at 0."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Against finite differences; and for one unit, where nothing may come back."""
+"""Compares with finite differences, and with 0 for one unit."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Which op was asked for its gradient, and when; then the numbers."""
+"""Checks the order in which the ops compute their gradients, then the numbers."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ ASKED = []
 
 
 class Asked(Op):
-    """An op that writes down when its gradient was asked for."""
+    """An op that records when its gradient is computed."""
 
     def infer_shape(self, x):
         return x.shape
@@ -41,7 +41,7 @@ class Triple(Asked):
 
 
 def swept_while(work):
-    """Return the calls of ops that the engine sweeps while work is done, and what work returns."""
+    """Return the calls of ops that the engine sweeps during the work, and the result of the work."""
     swept = []
 
     def observer(stage, event):
@@ -59,7 +59,7 @@ def order_of_the_engine(loss, x):
 
 
 def gradients(student, loss, wrt):
-    """Return what the student's function gives: a list of its own making."""
+    """Return the student's list of gradients, which must not come from K.gradients."""
     swept, found = swept_while(lambda: student.function("gradients")(loss, wrt))
     found = student.listed("gradients(loss, wrt)", found, len(wrt))
     student.require(

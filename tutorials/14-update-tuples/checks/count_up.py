@@ -1,4 +1,4 @@
-"""The numbers of the documents; and the variables that RMSprop makes."""
+"""Checks the numbers of the documents, and the variables that RMSprop makes."""
 
 import numpy as np
 

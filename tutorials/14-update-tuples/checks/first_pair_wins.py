@@ -1,4 +1,4 @@
-"""Duplicates of two variables; and that their values stay."""
+"""Tests duplicates of two variables, and that their values stay the same."""
 
 from kerascope import backend as K
 from kerascope.learn import Text, check

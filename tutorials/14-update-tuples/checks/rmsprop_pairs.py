@@ -1,4 +1,4 @@
-"""The pairs before any call; accumulators and weights after two calls."""
+"""Checks the pairs before any call, and accumulators and weights after two calls."""
 
 import numpy as np
 
@@ -47,7 +47,7 @@ def with_a_large_epsilon(student):
 
 
 def follow(student, options, words=NOTHING):
-    """Demand the accumulators and the weights after each of two calls."""
+    """Require the right accumulators and weights after each of two calls."""
     w, b, loss = problem()
     lr, rho, epsilon = {"lr": 0.001, "rho": 0.9, "epsilon": 1e-7, **options}.values()
     pairs = student.get("RMSprop")(**options).get_updates(loss, [w, b])

@@ -1,4 +1,4 @@
-"""The pairs before any call, the weights after one, and after the rate was changed."""
+"""Checks the pairs before any call, the weights after one, and after a change of the rate."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""W = 2: making the function leaves it; a call gives 4.0 and leaves 1.6; and two are swapped."""
+"""Tests W = 2, which a call returns as 4.0 and changes to 1.6, and a swap of two variables."""
 
 import numpy as np
 
@@ -55,5 +55,5 @@ def three_outputs_and_three_pairs(student):
 
 
 def made(student, outputs, updates):
-    """Return a function of the student's class, asked as the student's functions are."""
+    """Return a function of the student's class, called with the checker's limits."""
     return student.method(student.get("SmallFunction")(outputs, updates), "f")

@@ -1,4 +1,4 @@
-"""The predictions against a training with these callbacks."""
+"""Compares the predictions with a training with these callbacks."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Each row once; mixed or not; whole batches that stay together; anew for each epoch."""
+"""Checks that each row comes once, that rows are mixed as required, and anew for each epoch."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from kerascope.learn import Text, check
 
 
 def order(student, samples, batch_size, shuffle, random):
-    """Return the student's order, after it was seen that each row comes once."""
+    """Return the student's order, after checking that each row comes once."""
     words = f"order_of_rows({samples}, {batch_size}, {shuffle!r}, random)"
     found = np.asarray(student.function("order_of_rows")(samples, batch_size, shuffle, random))
     student.require(
@@ -90,7 +90,7 @@ def whole_batches(student):
 
 
 def same_batches(student, first):
-    """Demand that each batch may go everywhere, whatever the sizes are."""
+    """Require that each batch can go to every position, for several sizes."""
     places = first[:48:4] // 4
     student.require(
         (np.diff(places) != 1).sum() > 5,

@@ -1,4 +1,4 @@
-"""Batches of given sizes; rows in any order; then a training with the student's batches."""
+"""Tests batches of given sizes, rows in any order, and a training with the student's batches."""
 
 import numpy as np
 
@@ -81,7 +81,7 @@ def a_training(student):
 
 @check
 def other_inputs_and_other_flags(student):
-    """Two arrays of x, or no sample weights; and the flag of predicting, 0.0."""
+    """Test two arrays of x, no sample weights, and the flag of predicting, 0.0."""
     x, y, weights = arrays()
     slice_batch = student.function("slice_batch")
     for words, ins in (

@@ -1,4 +1,4 @@
-"""Losses that are given one by one; then a real fit."""
+"""Passes losses one by one, then runs a real fit."""
 
 from itertools import pairwise
 
@@ -11,7 +11,7 @@ from kerascope.models import Model
 
 
 class Asked:
-    """A model of which only stop_training is looked at."""
+    """A stand-in for a model that has only stop_training."""
 
     stop_training = False
 
@@ -66,7 +66,7 @@ def losses_one_by_one(student):
 
 @check
 def patience_0(student):
-    """It ends at the first epoch without a better loss, if not before."""
+    """Test that StopEarly(0) stops at the first epoch without a better loss."""
     losses = [5.0, 4.0, 6.0, 3.0]
     found = epochs_until_stop(student.get("StopEarly")(0), losses)
     student.require(

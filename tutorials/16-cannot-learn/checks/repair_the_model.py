@@ -1,4 +1,4 @@
-"""The layers that stay, a gradient at each weight, and the loss after 100 epochs."""
+"""Checks the unchanged layers, a gradient at each weight, and the loss after 100 epochs."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Six ends of a model: neither cause, each alone, both; and one unit or three."""
+"""Tests six last layers: neither cause, each alone, both, with one unit or three."""
 
 import numpy as np
 
@@ -47,7 +47,7 @@ def fainter_mse(y_true, y_pred):
 
 
 def differences(z):
-    """Three outputs whose sum is 0, whatever comes in."""
+    """Test three outputs whose sum is always 0."""
     return K.dot(z, K.constant([[1.0, 0.0, -1.0], [-1.0, 1.0, 0.0], [0.0, -1.0, 1.0]]))
 
 
@@ -67,7 +67,7 @@ def others(student):
 
 @check
 def some_alive(student):
-    """One unit, or one row, is enough; and what lies before z does not count."""
+    """Test that one unit or one row is enough, and that layers before z do not matter."""
     case(student, "relu", "mse", [], units=3, bias=[-50.0, 50.0, -50.0])
     case(student, "sigmoid", "mse", [], kernel="zeros")
     last = np.zeros((6, 4))
@@ -79,7 +79,7 @@ def some_alive(student):
 
 @check
 def faint_or_cancelling(student):
-    """What is small is not 0, and slopes whose sum is 0 are not."""
+    """Test that small slopes, or slopes whose sum is 0, do not count as 0."""
     case(student, "sigmoid", faint_mse, [])
     case(student, "sigmoid", fainter_mse, [])
     case(student, "sigmoid", "mse", [], bias=-25.0)  # slopes of 1e-11

@@ -1,4 +1,4 @@
-"""Seven chains: with no cause of death, with each of several, and with two."""
+"""Tests seven chains: without a cause, with each of several causes, and with two."""
 
 import numpy as np
 
@@ -68,7 +68,7 @@ def at_the_first_layer(student):
 
 @check
 def slopes_that_cancel(student):
-    """Rows come in pairs (x, -x): every sum of slopes is 0, and no slope is."""
+    """Test rows in pairs (x, -x): every sum of slopes is 0, but no slope is."""
     odd = np.repeat(X[:3], 2, axis=0) * np.array([[1.0], [-1.0]] * 3)
     labels = np.array([1.0, -1.0, 3.0, -3.0, 0.5, -0.5])
     model = chain([hidden("one"), Dense(1, name="last")])
@@ -87,7 +87,7 @@ def no_way_at_all(student):
 
 @check
 def faint_and_alive(student):
-    """Slopes of a thousand millionth, and far less: small, and not 0."""
+    """Test slopes of 1e-9 and far less, which are small but not 0."""
     for words in ("1e-9", "1e-25"):
 
         def faint(y_true, y_pred, factor=float(words)):

@@ -1,4 +1,4 @@
-"""The predictions against a layer that counts, and the box against arrays of several sizes."""
+"""Compares the predictions with a layer that counts, and tests the cache with several sizes."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The sorting against Model itself, and the orders against two models."""
+"""Compares the kinds with Model itself, and the orders with two models."""
 
 from kerascope.layers import Dense, Input
 from kerascope.learn import Text, check

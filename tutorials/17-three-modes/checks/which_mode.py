@@ -1,4 +1,4 @@
-"""The predictions against a layer that sees how it is called."""
+"""Compares the predictions with a layer that records its inputs."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Two models of the task, and two others; weights before and after."""
+"""Tests the two models of the task and two others, comparing weights before and after."""
 
 import tempfile
 import warnings
@@ -23,7 +23,7 @@ def dense(*sizes_and_names):
 
 
 def asked(student, saved, model):
-    """Return what the student's function says of a file of `saved`."""
+    """Return the student's result for a file of `saved`."""
     take_over = student.function("take_over")
     with tempfile.TemporaryDirectory() as folder, chdir(folder), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -32,7 +32,7 @@ def asked(student, saved, model):
 
 
 def changed(model, before):
-    """Return the names of the layers whose weights are others now."""
+    """Return the names of the layers whose weights have changed."""
     now = zip(model.weights, before, model.get_weights(), strict=True)
     names = [w.name.partition("/")[0] for w, old, new in now if not np.array_equal(old, new)]
     return list(dict.fromkeys(names))
@@ -77,7 +77,7 @@ def the_two_models(student):
 
 @check
 def equal_numbers(student):
-    """A layer whose weights are the file's already was taken over too."""
+    """Test that a layer whose weights equal the file's counts as loaded, too."""
     saved = dense((4, "a"), (2, "b"))
     saved.set_weights([np.zeros_like(w) for w in saved.get_weights()])
     model = dense((4, "a"), (2, "b"))
@@ -87,7 +87,7 @@ def equal_numbers(student):
 
 @check
 def other_names_and_other_layers(student):
-    """Names with underscores, which may be a part of one another; a layer of four arrays."""
+    """Test names with underscores that contain one another, and a layer of four arrays."""
     names = ("my__head", "my", "my__head_1", "head")
     model = stack(*(Dense(4, name=name) for name in names[:3]), BatchNormalization(name="a__norm"))
     saved = stack(
@@ -104,7 +104,7 @@ def other_names_and_other_layers(student):
 
 @check
 def every_array_has_to_fit(student):
-    """A layer without a bias; and kernels of 12 numbers each, (2, 6) and (3, 4)."""
+    """Test a layer without a bias, and kernels of 12 numbers each, (2, 6) and (3, 4)."""
     saved = stack(Dense(4, name="a", use_bias=False), Dense(4, name="b"))
     model = stack(Dense(4, name="a"), Dense(4, name="b"))
     what = Text(

@@ -1,4 +1,4 @@
-"""The words of the layer, and the layer made of them, alone and within a model."""
+"""Checks the configuration, and the layer made from it, alone and in a model."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""The twin beside its model: connections, numbers, and what is shared with whom."""
+"""Compares the twin with its model: connections, numbers, and shared layers and weights."""
 
 import numpy as np
 
