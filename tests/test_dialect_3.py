@@ -431,7 +431,7 @@ def test_weights_of_keras_3_fit_the_same_script(tmp_path):
 def test_weights_of_a_gru_of_keras_3_name_reset_after_in_dialect_2(tmp_path):
     recurrent(*THEIRS[:2]).save_weights(tmp_path / "theirs.weights.h5")
     config.dialect = "2.2"
-    with pytest.raises(DataError, match=r"GRU.*expected \(9,\).*reset_after=True"):
+    with pytest.raises(DataError, match=r"GRU.*expected shape \(9,\).*reset_after=True"):
         recurrent(*OURS[:2]).load_weights(tmp_path / "theirs.weights.h5")
 
 

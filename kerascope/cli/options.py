@@ -90,7 +90,6 @@ PLAY_EXAMPLES = f"""\
 
 The page is one self-contained HTML file. It shows the graph with its values, a timeline, a sentence
 for each step, the source code and the names.
-
 Options go before or after the script. Everything after `--` is passed to the script.
 
 {exit_codes()}
@@ -173,7 +172,6 @@ REPLAY_EXAMPLES = f"""\
 In `kerascope debug`, the command `record t.jsonl` writes a tape. A replay runs no code of the
 script or the model, so you can open tapes of scripts that you do not trust. --step-all, --until and
 --format work as in `kerascope debug`.
-
 With --against, the script does run again. Everything that it computes is compared with the tape,
 and its output goes to standard error. The results agree only if its random numbers have seeds.
 Everything after `--` is passed to the script.
@@ -342,7 +340,6 @@ DRAW_EXAMPLES = """\
   kerascope draw model.keras --figure 84mm -o f.pdf   draw a figure for one column of a paper
 
 FILE ends in .svg, .png, .pdf, .html, .txt, .dot, .mmd, .json, .graphml, .tikz or .tex.
-
 A large model is collapsed to about 60 boxes: first its nested models, then its repeated blocks. You
 can open and close them in an .html file. If a script fails while it builds a model, the picture
 shows the layers built so far and the call that failed.
