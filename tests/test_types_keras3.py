@@ -229,7 +229,7 @@ def test_channels_may_come_first() -> None:
 
 def test_what_is_no_size_or_no_picture_is_refused() -> None:
     picture = np.zeros((4, 4, 1))
-    with pytest.raises(ValueError, match=r"size=\(3,\); expected size \(h, w\)"):
+    with pytest.raises(ValueError, match=r"expected size=\(h, w\), got size=\(3,\)"):
         smart_resize(picture, (3,))
     with pytest.raises(ValueError, match="got {'sise': 3}"):
         smart_resize(picture, (3, 3), sise=3)
