@@ -294,7 +294,7 @@ def test_the_environment_decides_where_nobody_says(monkeypatch):
     monkeypatch.setenv("KERASCOPE_VERIFY", "1")
     assert kind(verify=False) is not VerifiedProgram
     monkeypatch.setenv("KERASCOPE_VERIFY", "yes")
-    with pytest.raises(ArgumentError, match="KERASCOPE_VERIFY: got 'yes'; expected 0 or 1"):
+    with pytest.raises(ArgumentError, match="KERASCOPE_VERIFY: expected 0 or 1, got 'yes'"):
         kind()
 
 
