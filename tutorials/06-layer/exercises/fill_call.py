@@ -1,4 +1,4 @@
-"""Write what happens when a layer is called.
+"""Write the steps of a call of a layer.
 
 `SmallLayer` is a layer in its smallest form. Its subclasses write `build(input_shape)`, which makes
 weights, and `call(inputs)`, which computes. All layers share `__call__`:

@@ -131,8 +131,8 @@ def run(student, model, size):
     output = student.tensor(Text("the first output", "第一个输出"), answer[0])
     student.require(
         output is not model.outputs[0],
-        en="expected run(...) to return what was computed for the new inputs, "
-        "yours are the tensors that the model was built of",
+        en="expected run(...) to return the outputs for the new inputs, "
+        "yours returns the tensors that the model was built from",
         zh="run(...) 应返回为新输入算出的张量，你返回的是搭建模型时的张量",
     )
     nodes = [n for depth in sorted(model.nodes_by_depth, reverse=True)
