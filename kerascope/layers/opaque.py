@@ -366,8 +366,8 @@ class Opaque(Layer):
         """
         name = cls.__name__
         raise NotYetError(
-            f"{name} {printable(str(config.get('name')))!r}: is opaque, so it can be made from its "
-            f"file only. Load the file again, with custom_objects={{{name!r}: "
+            f"{name} {printable(str(config.get('name')))!r} is opaque, so it can only be made "
+            f"from its file. Load the file again, with custom_objects={{{name!r}: "
             f"{name}}} or opaque=True."
         )
 
