@@ -38,15 +38,17 @@ PYTHONS_OWN = {*dir(builtins), "UnpicklingError"}
 VALUE, LIST = "◇", "◆"  # a value that is filled in; a list of names that is filled in
 
 FORMS = {
-    "starts in lower case without a place": r"^[a-z](?!(?:[^.?!\n]|\.(?=\w))*: )",
-    "does not end as a sentence": r"[^.?!:)◇◆\n]$|^[^.?!]*[^.?!:\n ] ?◇$",
-    "'is no X': write 'is not an X'": r"(?<!there )\bis no (?!longer\b|more\b|less\b|need\b)\w",
+    "starts in lower case without a place": r"^[a-z](?!(?:[^.?!\n]|\.(?=[\w◇]))*: )",
+    "does not end as a sentence": r"[^.?!:)◇◆\n]$|^[^.?!]*[^.?!:,\n ] ?◇$",
+    "'is no X': write 'is not an X'": r"(?<![Tt]here )\bis no (?!longer\b|more\b|less\b|need\b)\w",
     "'; expected' or '; got': join with a comma": r"; (?:expected|got)\b",
     "'got' before 'expected'": r"\bgot\b[^.]*\bexpected\b",
     "a list of names before the remedy": r"◆\.? +[A-Z`][^◇◆]{8,}",
 }
 PATTERNS = {name: re.compile(pattern, re.DOTALL) for name, pattern in FORMS.items()}
-REMEDY = re.compile(r"\bexpected\b|\bneeds?\b|\brequires?\b|\bmust\b|[.?!:;]\s+\(?\S|◇$|◆\.?$|\n")
+REMEDY = re.compile(
+    r"\b[Ee]xpected\b|\bneeds?\b|\brequires?\b|\bmust\b|[.?!:;]\s+\(?\S|◇$|◆\.?$|\n"
+)
 
 
 class Message(NamedTuple):

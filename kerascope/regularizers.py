@@ -33,11 +33,11 @@ class Regularizer(Configured):
 
     def set_param(self, _: Any) -> None:
         """Do nothing but warn. Keras 1 has this method, where it also does nothing."""
-        warn("set_param of a regularizer has no effect. Pass the regularizer to add_weight.")
+        warn("Regularizer.set_param has no effect. Pass the regularizer to add_weight.")
 
     def set_layer(self, _: Any) -> None:
         """Do nothing but warn. Keras 1 has this method, where it also does nothing."""
-        warn("set_layer of a regularizer has no effect. Pass the regularizer to a layer.")
+        warn("Regularizer.set_layer has no effect. Pass the regularizer to a layer.")
 
 
 @_registry.alias("WeightRegularizer", "ActivityRegularizer", "l1l2", "l1_l2", "activity_l1l2")

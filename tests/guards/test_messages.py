@@ -16,6 +16,12 @@ def faults_of(text: str, tmp_path: Path) -> list[str]:
     return [line.split(": ")[1] for line in messages.faults(messages.messages(path), [])]
 
 
+def test_every_message_of_the_source_has_this_form() -> None:
+    found = [m for path in messages.files(["kerascope"]) for m in messages.messages(path)]
+    assert len(found) > 1000
+    assert messages.faults(found, messages.read_stored()) == []
+
+
 @pytest.mark.parametrize(
     "text",
     [

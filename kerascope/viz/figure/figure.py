@@ -164,8 +164,8 @@ def form_of(graph: Graph, form: str | None, page: Page) -> tuple[str, Reading]:
                 return name, reading
     if form not in FORMS:
         raise ArgumentError(
-            f"draw: unknown form of a figure; expected one of {tuple(FORMS)}, got {form!r}. "
-            f"{did_you_mean(str(form), FORMS)}".rstrip()
+            f"draw: there is no form {form!r} of a figure. {did_you_mean(str(form), FORMS)}"
+            f"Use one of: {', '.join(FORMS)}."
         )
     reading = read(graph, FORMS[form].is_quiet)
     if not _suits(form, reading):
@@ -203,8 +203,8 @@ def figure_of(
     """
     if graph.attrs.get("level", "node") not in ("node", "layer"):
         raise ArgumentError(
-            f"draw: a figure shows the layers of a model; expected level 'node', got "
-            f"{graph.attrs['level']!r}. Leave out the level, or style='figure'."
+            f"draw: expected level 'node' for a figure, got {graph.attrs['level']!r}. "
+            f"Leave out the level, or style='figure'."
         )
     if not graph.nodes:
         raise ArgumentError(

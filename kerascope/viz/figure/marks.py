@@ -58,14 +58,14 @@ def points_of(width: str) -> float:
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(mm|cm|in|pt)\s*", str(width))
     if not found:
         raise ArgumentError(
-            f"draw: width is the width in print, a number and mm, cm, in or pt; got {width!r}. "
+            f"draw: expected a width in mm, cm, in or pt, got {width!r}. "
             f"Write width='84mm' for one column, or width='174mm' for the whole page."
         )
     points = float(found[1]) * POINTS[found[2]]
     if not NARROWEST <= points <= WIDEST:
         raise ArgumentError(
-            f"draw: no figure is {width} wide; expected {NARROWEST / POINTS['mm']:.0f}mm to "
-            f"{WIDEST / POINTS['mm']:.0f}mm, got {points / POINTS['mm']:.0f}mm. "
+            f"draw: expected a width of {NARROWEST / POINTS['mm']:.0f}mm to "
+            f"{WIDEST / POINTS['mm']:.0f}mm, got {points / POINTS['mm']:.0f}mm ({width}). "
             f"Write width='84mm' for one column."
         )
     return points
