@@ -133,7 +133,7 @@ def test_a_module_is_run_as_python_runs_it(name, run, package):
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("package.nothing", "-m package.nothing: there is no such module. Expected package/not"),
+        ("package.nothing", "-m package.nothing: module not found. Expected package/nothing.py"),
         ("package.inner", "-m package.inner: the package needs a module __main__ to run."),
         ("script.py", "-m 'script.py': expected the name of a module, as package.train. Without"),
         ("a/b", "-m 'a/b': expected the name of a module, as package.train.\n"),
