@@ -108,7 +108,7 @@ class FlatWeights:
             np.subtract(p, spare, p)
 
     def adam(self) -> None:
-        """Adam: both moments, the second one's root, and a rate that heeds their first steps.
+        """Adam: both moments, the second one's root, and a rate corrected for their first steps.
 
         m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;
         p = p - lr sqrt(1 - b2^t) / (1 - b1^t) m / (sqrt(v) + epsilon). With "corrected" it is

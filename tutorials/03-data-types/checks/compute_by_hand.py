@@ -57,12 +57,12 @@ def tensors_of_one_name(student):
     p, q = K.placeholder(shape=(), name="p"), K.placeholder(shape=(), name="p")
     feed = {p: np.float32(1.0), q: np.float32(2.0)}
     what = Text(
-        "compute(p - q, {p: 1, q: 2}), both of one name,",
+        "compute(p - q, {p: 1, q: 2}), both with the same name,",
         "同名的 p 与 q，compute(p - q, {p: 1, q: 2})",
     )
     student.close(what, compute(p - q, feed), -1.0)
     what = Text(
-        "compute(K.exp(p) - K.exp(q), {p: 1, q: 2}), both of one name,",
+        "compute(K.exp(p) - K.exp(q), {p: 1, q: 2}), both with the same name,",
         "同名的 p 与 q，compute(K.exp(p) - K.exp(q), {p: 1, q: 2})",
     )
     student.close(what, compute(K.exp(p) - K.exp(q), feed), np.exp(1.0) - np.exp(2.0))

@@ -1,6 +1,6 @@
 """Arrays are stored under the names of their tensors.
 
-en: expected compute(p - q, {p: 1, q: 2}), both of one name, to be -1, yours is 0
+en: expected compute(p - q, {p: 1, q: 2}), both with the same name, to be -1, yours is 0
 zh: 同名的 p 与 q，compute(p - q, {p: 1, q: 2}) 应为 -1，你的是 0
 """
 

@@ -47,7 +47,7 @@ def one_build_for_two_calls(student):
     )
     second = layer(K.variable([5.0, 5.0]))
     student.order(
-        Text("what two calls did", "两次调用所做的事"), told, ["build (2,)", "call", "call"]
+        Text("the steps of two calls", "两次调用所做的事"), told, ["build (2,)", "call", "call"]
     )  # fmt: skip
     student.close("layer(y)", K.eval(student.tensor("layer(y)", second)), [15.0, 15.0])
 

@@ -1,6 +1,6 @@
 """Builds at each call.
 
-en: what two calls did: expected number 3 to be 'call', yours is 'build (2,)'
+en: the steps of two calls: expected number 3 to be 'call', yours is 'build (2,)'
 zh: 两次调用所做的事：第 3 个应为 'call'，你的是 'build (2,)'
 """
 
