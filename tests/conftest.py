@@ -98,14 +98,16 @@ _tests_since = 0
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None):
-    """Leave what lives on, every few files, out of the garbage collections, too.
+    """Forget a test's custom objects; every few files, freeze the objects that live on.
 
-    What modules, caches and helpers hold grows to millions of objects: a collection then takes a
-    second, whether a test asks for one or it begins by itself. Between two files no fixture of a
-    test is left (`gc.get_objects` no longer finds what is left out).
+    Modules, caches and helpers hold millions of objects, and a garbage collection of all takes a
+    second. Between two files no fixture of a test is left, so they are excluded from later
+    collections (`gc.get_objects` no longer finds them).
     """
     global _tests_since
     result = yield
+    if "kerascope.registry" in sys.modules:
+        sys.modules["kerascope.registry"].get_custom_objects().clear()
     _tests_since += 1
     if _tests_since >= OFTEN and nextitem is not None and nextitem.path != item.path:
         _tests_since = 0
