@@ -19,10 +19,10 @@ from typing import Any
 
 
 class _Package(ModuleType):
-    """A package that can be called to record."""
+    """A package that can be called: `kerascope.trace()` records a tape."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Record every stage that runs inside a `with` block; see `tape.trace`."""
+        """Return a context manager that records every stage on a tape; see `tape.trace`."""
         return import_module(f"{__name__}.tape").trace(*args, **kwargs)
 
 

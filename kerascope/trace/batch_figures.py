@@ -22,7 +22,7 @@ from kerascope.trace.tape_store import Tape
 
 
 class EventsOfBatch(NamedTuple):
-    """The events of one batch, none if forgotten, and whether it was executed again for them."""
+    """The events of a batch (empty if the tape dropped them), and whether it was executed again."""
 
     events: list[Event]
     is_again: bool
@@ -30,18 +30,18 @@ class EventsOfBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class BatchValues:
-    """The arrays of one batch by name; `Statistics` where the tape no longer has the array.
+    """The arrays of one batch by name. Where the tape no longer has an array: its `Statistics`.
 
     Attributes
     ----------
     weights : dict of str to (object, object)
-        Of each trained weight the value before the batch and the one after it.
+        For each trained weight, its values before and after the batch.
     gradients : dict of str to object
-        As the optimizer gets them.
+        The gradients that the optimizer gets, by weight.
     activations : dict of str to object
-        The inputs and outputs of the layers: the `tensor_map`.
+        The inputs and outputs of the layers, by their keys in `tensor_map`.
     dead, units : int
-        Of the units of all ReLUs, how many were 0 for the whole batch.
+        The number of ReLU units that are 0 for the whole batch, and the number of all ReLU units.
     """
 
     weights: Mapping[str, tuple[Any, Any]]
@@ -62,7 +62,7 @@ class BatchValues:
 
     @property
     def change(self) -> float:
-        """The norm of the update relative to the norm of the weights; NaN if it is not known."""
+        """The norm of the update divided by the norm of the weights; NaN if an array is missing."""
         pairs = [*self.weights.values()]
         if not pairs or not all(isinstance(x, np.ndarray | np.number) for p in pairs for x in p):
             return math.nan
@@ -72,7 +72,7 @@ class BatchValues:
 
 
 def events_of_batch(tape: Tape, t: int) -> EventsOfBatch:
-    """Return the events of the batch that begins at a time.
+    """Return the events of the batch that begins at time `t`.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def events_of_batch(tape: Tape, t: int) -> EventsOfBatch:
 
 
 def values_of_batch(events: Iterable[Event]) -> BatchValues:
-    """Gather weights, gradients and activations of a batch from its events."""
+    """Collect the weights, gradients and activations of a batch from its events."""
     weights: dict[str, tuple[Any, Any]] = {}
     gradients: dict[str, Any] = {}
     activations: dict[str, Any] = {}
@@ -118,7 +118,7 @@ def values_of_batch(events: Iterable[Event]) -> BatchValues:
         elif event.kind == "update.apply" and event.name in gradients:
             weights[event.name] = value_of_event(event, "old"), value_of_event(event, "new")
         elif event.kind == "op" and event.phase == "forward":
-            op = value_of_event(event, "op") or op  # recorded at the start or at the end
+            op = value_of_event(event, "op") or op  # recorded when the layer's call starts or ends
             if event.ph == END and op == "relu":
                 silent, all_of_it = _dead_of(value_of_event(event, "result"))
                 dead, units = dead + silent, units + all_of_it
@@ -130,9 +130,9 @@ def values_of_batch(events: Iterable[Event]) -> BatchValues:
 
 
 def _dead_of(array: Any) -> tuple[int, int]:
-    """Return how many units of a layer were 0 for the whole batch, and its number of units.
+    """Return the number of units that are 0 for the whole batch, and the number of all units.
 
-    A unit is an entry of the last axis; of an image that is channels first, a channel.
+    A unit is an index of the last axis; of images with the channels first, a channel.
 
     Examples
     --------

@@ -79,7 +79,7 @@ class Numbered(Generic[Item]):
         Raises
         ------
         ArgumentError
-            There is none of this number.
+            No breakpoint or watch of the session has this number.
         """
         if number not in self._items:
             listed = ", ".join(map(str, self._items))
@@ -88,14 +88,14 @@ class Numbered(Generic[Item]):
         return self._items[number]
 
     def set_enabled(self, is_enabled: bool, *numbers: int) -> list[Item]:
-        """Enable or disable the items with these numbers, or all of them; return them."""
+        """Enable or disable the items with these numbers, by default all items; return them."""
         chosen = self._chosen(numbers, "enable" if is_enabled else "disable")
         for one in chosen:
             one.enabled = is_enabled
         return chosen
 
     def clear(self, *numbers: int) -> list[Item]:
-        """Remove the items with these numbers, or all of them; return them."""
+        """Remove the items with these numbers, by default all items; return them."""
         chosen = self._chosen(numbers, "clear")
         for one in chosen:
             self._items.pop(one.number, None)
@@ -110,7 +110,7 @@ class Numbered(Generic[Item]):
 
 @dataclass
 class Breakpoint:
-    """One breakpoint.
+    """A selector of events with an optional condition: the program stops where both match.
 
     Attributes
     ----------
@@ -118,14 +118,14 @@ class Breakpoint:
     selector : Selector
     condition : Expression or None
     temporary : bool
-        Whether it is removed after its first stop.
+        Whether the breakpoint is removed after its first stop.
     enabled : bool
     ignore : int
         How many further hits do not stop.
     hits : int
-        How often it was hit, including ignored hits.
+        The number of hits so far, including ignored ones.
     commands : list of str
-        Debugger commands that run when it stops.
+        Debugger commands that run when the program stops here.
     lacking : str
         Why the condition could not be evaluated at the last matching event: a name had no value.
     """
@@ -152,13 +152,13 @@ class Breakpoint:
 
 @dataclass(frozen=True)
 class ConditionSelector(Selector):
-    """Selects the events that set a name of the condition; for breakpoints without a selector."""
+    """The selector of a breakpoint that has only a condition: events that set a name in it."""
 
 
 def loss_conditions(
     breakpoints: Iterable[Breakpoint], sample: Iterable[Event], others: Container[str]
 ) -> dict[int, Expression]:
-    """Return the conditions that depend only on the loss of a call, by the breakpoint's number.
+    """Return, by breakpoint number, the conditions that use only the loss of a training call.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def loss_conditions(
 def batches_to_stop_in(
     breakpoints: Iterable[Breakpoint], sample: Iterable[Event], events: History
 ) -> frozenset[int] | None:
-    """Return the numbers of the batches in which a breakpoint may stop; None if any batch may.
+    """Return the numbers of the batches that a breakpoint may stop in; None if all may be.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def batches_to_stop_in(
 
 
 class Hit(NamedTuple):
-    """A breakpoint that stops, and the error of its condition if the condition raised one."""
+    """A breakpoint at which the program stops, with the error that its condition raised or ""."""
 
     breakpoint: Breakpoint
     error: str = ""
@@ -259,7 +259,7 @@ class Breakpoints(Numbered[Breakpoint]):
         return self._enter(Breakpoint(next(self._numbers), selector, expression, temporary))
 
     def hit(self, event: Event, names: Names, events: History = ()) -> Hit | None:
-        """Count the hits at an event; return the first hit that stops.
+        """Count the hits at an event. Return the first hit that stops the program, else None.
 
         Parameters
         ----------
@@ -295,7 +295,7 @@ class Breakpoints(Numbered[Breakpoint]):
 
 
 def _condition_alone(text: str, where: str) -> Expression | None:
-    """Return the text's expression if it is a comparison, call, `not`, `and` or `or`; else None."""
+    """Return the expression if `text` is a comparison, call, `not`, `and` or `or`; else None."""
     try:
         expression = parse_expression(text, where)
         body = ast.parse(expression.text.replace("~", "_"), mode="eval").body
@@ -316,7 +316,7 @@ CHANGING_KINDS = ("update.apply", "weight.set")
 
 @dataclass(frozen=True)
 class Unknown:
-    """The value of an expression that has no value, with the reason."""
+    """Stands for the value of an expression that cannot be evaluated, with the reason."""
 
     reason: str
 
@@ -328,7 +328,7 @@ NOTHING = Unknown("no value yet")
 
 
 class Change(NamedTuple):
-    """A change of a watched value.
+    """A change of the value of a watch.
 
     Attributes
     ----------
@@ -357,7 +357,7 @@ class Change(NamedTuple):
 
 @dataclass
 class Watch:
-    """One watch.
+    """A watched weight or expression.
 
     Attributes
     ----------
@@ -391,7 +391,7 @@ class Watch:
         return self.expression.concerns(event)
 
     def change(self, event: Event, before: Names, now: Names) -> Change | None:
-        """Return the change at an event that may have changed the value, or None."""
+        """Return the change of the watched value at an event; None if the value is the same."""
         name = event.name if self.expression is None else self.text
         if self.expression is None:
             old, new = value_of_event(event, "old"), value_of_event(event, "new")
@@ -409,7 +409,7 @@ class Watch:
 
 
 def value_of(expression: Expression, names: Names) -> Any:
-    """Return an expression's value; `Unknown` if it has none or is not data."""
+    """Return the value of an expression; `Unknown` if it cannot be evaluated or is not data."""
     there: Mapping[str, Any] = {}
     try:
         there = names(expression)
@@ -422,7 +422,7 @@ def value_of(expression: Expression, names: Names) -> Any:
 
 
 def _is_worth_a_stop(old: Any, new: Any) -> bool:
-    """Return whether a change is worth a stop. A comparison that is still false is not.
+    """Return whether the program stops at a change. A comparison that is still false is skipped.
 
     So `watch total_loss > 1000` stops when it becomes true and when it becomes false again.
     """
@@ -432,7 +432,7 @@ def _is_worth_a_stop(old: Any, new: Any) -> bool:
 
 
 def _keys(old: Any, new: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Return the keys or elements that only the new value has, and those only the old one has."""
+    """Return the keys or elements that were added, and those that were removed."""
     both_dicts = isinstance(old, Mapping) and isinstance(new, Mapping)
     if not both_dicts and not (isinstance(old, COLLECTIONS) and isinstance(new, COLLECTIONS)):
         return (), ()
@@ -492,7 +492,7 @@ class Watches(Numbered[Watch]):
         return self._enter(Watch(next(self._numbers), text, expression, asked, first))
 
     def changes(self, event: Event, before: Names, now: Names) -> list[Change]:
-        """Return the changes at an event, without those whose watch has a false condition.
+        """Return the changes of all watches at an event whose conditions hold.
 
         Parameters
         ----------
@@ -513,7 +513,7 @@ class Watches(Numbered[Watch]):
 
 
 def _asked(change: Change, now: Names) -> Change | None:
-    """Return the change if its watch's condition holds, with the error if it raises; else None."""
+    """Return the change if the condition of its watch holds or raises an error; otherwise None."""
     if change.watch.condition is None:
         return change
     values = {"old": change.old, "new": change.new, "relative": change.relative}

@@ -76,7 +76,7 @@ from kerascope.trace.statistics import (
 
 
 class Finding(NamedTuple):
-    """A problem that a condition found: condition, time, tensor or weight, and a sentence."""
+    """A problem of the training: the condition that found it, its time, tensor and description."""
 
     condition: str
     t: int
@@ -248,7 +248,7 @@ class Catches:
         return gone
 
     def findings(self, event: Event, events: History) -> list[Finding]:
-        """Return the problems at an event."""
+        """Return the problems that the conditions find at an event."""
         if event.ph == BEGIN and event.kind != "function":
             return []  # no output yet; only a function can be fed bad numbers
         if self._asks_for_numbers_only and brings_finite_numbers(event):
@@ -269,7 +269,7 @@ NO_EXCEPTIONS = ("abandoned", "skipped")  # the stage was left open, or not need
 
 
 def _inside(event: Event, events: History) -> Iterator[Event]:
-    """Yield the events inside the span that ends at an event, the last first."""
+    """Yield the events inside the span that `event` ends, the last first; none for other events."""
     for earlier in before(events, event.t) if event.ph == END else ():
         if earlier.depth <= event.depth or earlier.kind == FORGOTTEN:
             return
@@ -277,7 +277,7 @@ def _inside(event: Event, events: History) -> Iterator[Event]:
 
 
 def _gradients(event: Event) -> list[tuple[str, float]]:
-    """Return the names and norms of the gradients that arrive at an event."""
+    """Return the names and norms of the gradients that an event contains."""
     found: list[tuple[str, float]] = []
     for delta in event.deltas:
         if delta.name != "grads":
@@ -292,7 +292,7 @@ def _gradients(event: Event) -> list[tuple[str, float]]:
 
 
 def _arrived_before(event: Event, events: History) -> list[list[tuple[str, float]]]:
-    """Return the gradients before an event: of its backward pass, and of the pass before."""
+    """Return two lists of gradients: of the current backward pass so far, and of the last one."""
     marks = landmarks_of(events, event.t)
     begun = last_before(marks.backwards, event.t)
     this = _arrived(events, marks.gradients, -1 if begun is None else begun, event.t)
@@ -304,7 +304,7 @@ def _arrived_before(event: Event, events: History) -> list[list[tuple[str, float
 
 
 def _arrived(events: History, times: list[int], first: int, last: int) -> list[tuple[str, float]]:
-    """Return the gradients that arrived strictly between two times."""
+    """Return the names and norms of the gradients recorded strictly between two times."""
     chosen = times[bisect_right(times, first) : bisect_left(times, last)]
     return [pair for t in chosen for pair in _gradients(events[t])]
 
@@ -328,7 +328,7 @@ def _change(event: Event, events: History) -> tuple[Any, Any] | None:
 
 
 def _parameters(event: Event, events: History) -> list[str]:
-    """Return the names of the weights that the committing function trains."""
+    """Return the names of the weights that are trained by the function of a commit."""
     begun = last_before(landmarks_of(events, event.t).calls, event.t)
     return [event.name] if begun is None else value_of_event(events[begun], "params") or []
 
@@ -345,7 +345,7 @@ def _inf(event: Event, events: History, below: float, above: float) -> str:
 
 
 def _new_at(event: Event) -> Any:
-    """Return the value that appears at an event."""
+    """Return the new arrays of an event: fed inputs, variables, or the output of an op or layer."""
     if event.ph == BEGIN:
         is_call = event.kind == "function"
         return [value for _, value in (*_fed(event), *_variables(event))] if is_call else None
@@ -355,19 +355,19 @@ def _new_at(event: Event) -> Any:
 
 
 def _fed(event: Event) -> list[tuple[str, Any]]:
-    """Return the arrays that a function is fed, with their names or else their positions."""
+    """Return (name, array) for each input of a function call; unnamed inputs are "input 0", ..."""
     arrays = value_of_event(event, "inputs") or ()
     names = value_of_event(event, "feed_names") or [f"input {i}" for i in range(len(arrays))]
     return list(zip(names, arrays, strict=False))  # two may have one name
 
 
 def _variables(event: Event) -> list[tuple[str, Any]]:
-    """Return the variables in an event's deltas; a function's start has those not yet recorded."""
+    """Return (name, array) of the variables in an event; for a call, those new to the tape."""
     return [(str(d.key), d.value) for d in event.deltas if d.name == "weights"]
 
 
 def _was_recorded(event: Event, events: History) -> bool:
-    """Return whether an earlier function call recorded the weight that is set here."""
+    """Return whether the start of the call already contains the weight of a "weight.set" event."""
     earlier = next((e for e in before(events, event.t) if e.kind != "weight.set"), None)
     if event.kind != "weight.set" or earlier is None:
         return False
@@ -375,7 +375,7 @@ def _was_recorded(event: Event, events: History) -> bool:
 
 
 def _has_been_called(event: Event, events: History) -> bool:
-    """Return whether the call around an event is not the first call of its function."""
+    """Return whether the function call that contains an event is a later call of its function."""
     calls = landmarks_of(events, event.t).calls
     this = last_before(calls, event.t)
     if this is None:
@@ -384,7 +384,7 @@ def _has_been_called(event: Event, events: History) -> bool:
 
 
 def _in_this_call(event: Event, events: History) -> Iterator[Event]:
-    """Yield the earlier events of the same function call, the last first."""
+    """Yield the earlier events of the function call that contains `event`, the last first."""
     is_over = event.ph == BEGIN or event.kind in WEIGHT_KINDS
     for earlier in before(events, event.t):
         if is_over:
@@ -394,7 +394,7 @@ def _in_this_call(event: Event, events: History) -> Iterator[Event]:
 
 
 def brings_finite_numbers(event: Event) -> bool:
-    """Return whether the value that appears at an event is a finite array or number, or absent."""
+    """Return whether an event ends with a finite array or number, or has no output."""
     if event.ph == BEGIN or event.kind in WEIGHT_KINDS:
         return False
     for name, key, value in event.deltas:
@@ -415,14 +415,14 @@ def _produced(event: Event, events: History, count: Callable[[Any], int], word: 
     constants = (value_of_span(event, events, "constants") or {}) if count(inputs) else {}
     spoilt = [name for name, constant in constants.items() if count(constant)]
     if spoilt and (word == "infinite" or _has_been_called(event, events)):
-        return ""  # intended, as in a mask; NaN is reported once
+        return ""  # infinite on purpose, as in a mask; NaN is reported when its constant is read
     if spoilt:  # no earlier event reported the constant
         origin = f"{word} comes in with the constant {', '.join(spoilt)}"
         return f"{_how_many(out, count)} {word} in {event.name}; {origin}"
     if count(inputs) or any(count(_new_at(inner)) for inner in _inside(event, events)):
-        return ""  # it came in, or an inner op was reported already
+        return ""  # an input has such numbers, or an inner op was reported already
     if inputs is None and any(count(_new_at(earlier)) for earlier in _in_this_call(event, events)):
-        return ""  # the inputs are not known, but an earlier op is a likelier producer
+        return ""  # the inputs were not recorded, but an earlier op is the likelier producer
     if _was_recorded(event, events):
         return ""
     origin = "it comes from outside" if inputs is None else "none went in"
@@ -438,13 +438,13 @@ def _produced(event: Event, events: History, count: Callable[[Any], int], word: 
 
 
 def _how_many(value: Any, count: Callable[[Any], int]) -> str:
-    """Return "1 of 32", or "1" if only statistics are left of the array."""
+    """Return the count as "1 of 32"; only "1" if the tape has statistics instead of the array."""
     sizes = sum(np.size(part) for part in parts(value) if not isinstance(part, Statistics))
     return f"{count(value)} of {sizes}" if sizes else f"{count(value)}"
 
 
 def _brought_in(event: Event, count: Callable[[Any], int], word: str) -> str:
-    """Return which fed arrays, rows and variables bring such numbers into a function."""
+    """Return a text with the fed arrays, rows and variables that have NaN or infinite numbers."""
     found = []
     for name, value in _fed(event):
         if count(value):

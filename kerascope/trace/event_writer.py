@@ -38,7 +38,7 @@ from kerascope.trace.tape_store import HISTORY, Tape
 from kerascope.trace.training_info import Memory
 from kerascope.user_frames import frame_outside_the_package, line_outside_the_package
 
-UNKNOWN = {BEGIN: "phase", INSTANT: "detail"}  # grains of events of unknown stages
+UNKNOWN = {BEGIN: "phase", INSTANT: "detail"}  # the grains of events from unknown stages
 _RANKS = {grain: rank for rank, grain in enumerate(GRAINS)}
 Listener = Callable[[Event], Any]
 SomeRecorder = TypeVar("SomeRecorder", bound="StageRecorder")
@@ -87,14 +87,14 @@ class EventWriter:
         self.tape.live = self.describer.live
         self.spans: list[Span] = []
         self.journal: Any = None  # the record of calls without events
-        self.feeds: dict[int, Any] = {}  # the feed of each epoch by its start; it knows the order
+        self.feeds: dict[int, Any] = {}  # by the start of an epoch: its feed
         self.open_run: Any = None  # the current run of calls without events
-        self.script_line: tuple[str, int] | None = None  # that began the calls that run again now
+        self.script_line: tuple[str, int] | None = None  # where the calls that run again came from
         self._act = self._phase = ""
         self._depth = 0
         self._append = self.tape.append
         self._event_list = self.tape._events  # its length is the time: an interrupt leaves no gap
-        self._waiting: list[Delta] = []  # of events finer than the level
+        self._waiting: list[Delta] = []  # the deltas of events that are finer than the level
         finest = _RANKS[level]
         self._grains = {k: (grain, _RANKS[grain] <= finest) for k, grain in GRAIN_OF.items()}
         self._unknown = {ph: (grain, _RANKS[grain] <= finest) for ph, grain in UNKNOWN.items()}
@@ -105,7 +105,7 @@ class EventWriter:
             self.end()
 
     def continue_from(self, tape: Tape, t: int) -> None:
-        """Copy the events before a time, and continue the recording from there."""
+        """Copy the events of a tape before time `t`, and continue the recording from there."""
         for event in tape[:t]:
             self._append(event)
         for span in tape.spans_at(t - 1) if t else ():
@@ -115,7 +115,7 @@ class EventWriter:
         self._depth = len(self.spans)
 
     def continue_at(self, t: int, spans: list[Span], act: str, phase: str) -> None:
-        """Continue the recording at a time, inside the spans that are open there."""
+        """Continue the recording at time `t` of a tape, inside the spans that are open there."""
         self.spans, self._depth = list(spans), len(spans)
         self._act, self._phase = act, phase
         self._event_list.lost = self._event_list._solid_from = t
@@ -189,20 +189,20 @@ class EventWriter:
         self.begin("batch", f"batch {number}", where, named(**names))
 
     def begin_callbacks(self, hook: str, names: list[str], where: Where) -> None:
-        """Record the start of a callback hook and the callbacks that it calls."""
+        """Record the start of a callback hook, and each callback that the hook calls."""
         self.begin("callbacks", hook, where)
         for name in names:
             self.record("callback", name, where)
 
     def end_batch(self, outs: list[Any]) -> None:
-        """Record the end of a batch, and of its callbacks if any ran."""
+        """Record the end of a batch, after the end of its callbacks if they are still open."""
         if self.spans[-1][0] == "callbacks":
             self.end()
         results = tuple(self.memory.payload(x) for x in outs)
         self.end(named(outs=results, result=results))
 
     def begin_op(self, name: str, where: Where, deltas: Deltas, facts: Facts) -> None:
-        """Record the start of an op. As `begin` but in fewer steps, because most events are ops."""
+        """Record the start of an op, in fewer steps than `begin`, because most events are ops."""
         act, phase, depth = self._act, self._phase, self._depth
         self.spans.append(("op", name, where, "op", True, act, phase))
         self._depth = depth + 1
@@ -232,23 +232,23 @@ class EventWriter:
         return deltas
 
     def records(self, kind: str) -> bool:
-        """Return whether the level is fine enough for events of this kind."""
+        """Return whether events of this kind are recorded at the level of the recorder."""
         return self._grains[kind][1]
 
     def note(self, *deltas: Delta) -> None:
-        """Add these deltas to the next event of any kind."""
+        """Add deltas to the next event, whatever its kind."""
         self._waiting.extend(deltas)
 
     def where(self, stage: Stage, made_at: tuple[str, int] | None = None) -> Where:
         """Return the line at which a stage is paused, and the script's line that led there.
 
-        The script's line is the one that made or called a layer, or the one that began everything
-        running.
+        The script's line is the one that made or called a layer; otherwise the one that began
+        the outermost running stage.
         """
         return where_of(stage, made_at or self.began_at())
 
     def began_at(self) -> tuple[str, int] | None:
-        """Return the script's line that begins something; None inside spans that it began."""
+        """Return the script's line that begins an outermost span; None if such a span is open."""
         if all(span[0] == "build" for span in self.spans):
             return self.script_line or line_outside_the_package()
         return None
@@ -258,7 +258,7 @@ class EventWriter:
 
 
 class StageRecorder:
-    """Follows one stage. This class records the start, events and end of any kind of stage.
+    """Follows one stage and records its start, its events and its end.
 
     Parameters
     ----------
@@ -287,11 +287,11 @@ class StageRecorder:
         self.level_of_spans = len(recorder.spans)
 
     def first_made_at(self) -> tuple[str, int] | None:
-        """Return the script's line of the first recorded thing; None for the line that runs now."""
+        """Return the script's line that made the stage's first new layer; None if there is none."""
         return None
 
     def started(self) -> None:
-        """Record that the stage starts; nothing of it has run yet."""
+        """Record the start of the stage, before its first step."""
         name = str(getattr(self.stage.subject, "name", self.stage.name))
         self.begin(self.stage.name, name)
 
@@ -301,11 +301,11 @@ class StageRecorder:
         self.record("event", name)
 
     def finished(self) -> None:
-        """Record that the stage has its result."""
+        """Record the end of the stage, after its last step."""
         self.end_all()
 
     def enclosing(self, kind: type[SomeRecorder]) -> SomeRecorder | None:
-        """Return the innermost recorder of this class around this one, or None."""
+        """Return the innermost recorder of a class that contains this one, or None."""
         return next(
             (o for o in reversed(self.observers) if isinstance(o, kind) and o is not self), None
         )
@@ -320,7 +320,7 @@ class StageRecorder:
         self, kind: str, name: str, /, *deltas: Delta, made_at: Any = None,
         facts: Facts = NO_FACTS, **names: Any,
     ) -> None:  # fmt: skip
-        """Begin a span at the line where the stage is paused."""
+        """Begin a span at the engine's line where the stage is paused."""
         where = self.recorder.where(self.stage, made_at)
         self.recorder.begin(kind, name, where, (*named(**names), *deltas), facts)
 
@@ -332,12 +332,12 @@ class StageRecorder:
         self, kind: str, name: str, /, *deltas: Delta, made_at: Any = None,
         facts: Facts = NO_FACTS, **names: Any,
     ) -> None:  # fmt: skip
-        """Record an instant event at the line where the stage is paused."""
+        """Record an event without duration at the engine's line where the stage is paused."""
         where = self.recorder.where(self.stage, made_at)
         self.recorder.record(kind, name, where, (*named(**names), *deltas), facts)
 
     def end_all(self, *, facts: Facts = NO_FACTS, **names: Any) -> None:
-        """End all spans of this observer; the names are recorded with the outermost one."""
+        """End all open spans of this stage. The names are recorded with the outermost span."""
         recorder = self.recorder
         while len(recorder.spans) > self.level_of_spans + 1:
             recorder.end()
@@ -346,7 +346,7 @@ class StageRecorder:
 
 
 def named(**names: Any) -> tuple[Delta, ...]:
-    """Return the deltas with the current values of names."""
+    """Return a delta for each name with its current value."""
     return tuple([new_delta((name, None, value)) for name, value in names.items()])
 
 
@@ -357,7 +357,7 @@ _HOME = str(Path(__file__).parents[2])
 
 
 def where_of(stage: Stage, made_at: tuple[str, int] | None = None) -> Where:
-    """Return the line at which a stage is paused; no engine line if it has ended."""
+    """Return the line at which a stage is paused, without an engine line if the stage has ended."""
     frame = stage.frame
     user = made_at or ("", 0)
     if frame is None:
@@ -366,7 +366,7 @@ def where_of(stage: Stage, made_at: tuple[str, int] | None = None) -> Where:
 
 
 def place_in_script(made_at: tuple[str, int] | None) -> Where:
-    """Return the script's current place, or the line in its calls where it made a layer."""
+    """Return the script's line that made a layer, if that line is running; else the current one."""
     innermost = frame = frame_outside_the_package()
     while frame is not None and made_at is not None:
         code = frame.f_code
@@ -380,7 +380,7 @@ def place_in_script(made_at: tuple[str, int] | None) -> Where:
 
 
 def place_of_failure(where: Where, error: BaseException | None) -> Where:
-    """Return a span's place with the line at which an error passed through its function."""
+    """Return a span's place, moved to the line at which an error left the function of the span."""
     frames = None if error is None else error.__traceback__
     while frames is not None:
         code = frames.tb_frame.f_code
@@ -392,13 +392,13 @@ def place_of_failure(where: Where, error: BaseException | None) -> Where:
 
 @cache
 def short(path: str) -> str:
-    """Return a file of this package as "kerascope/engine/network.py", any other as it is."""
+    """Return "kerascope/engine/network.py" for a file of this package; other paths unchanged."""
     inside = path.startswith(_HOME + "/kerascope")
     return path[len(_HOME) :].replace("\\", "/").lstrip("/") if inside else path
 
 
 def place_of_use(function: Any, used: Any, made_at: tuple[str, int] | None = None) -> Where:
-    """Return the line of an engine function in which something is used."""
+    """Return the line of an engine function that uses another function, method or class."""
     code = function.__code__
     line = line_of_use(function, used)
     return Where(short(code.co_filename), line, code.co_name, *(made_at or ("", 0)))
@@ -406,12 +406,12 @@ def place_of_use(function: Any, used: Any, made_at: tuple[str, int] | None = Non
 
 @cache
 def line_of_use(function: Any, used: Any) -> int:
-    """Return the first line of a function in which a function, method or class is named.
+    """Return the first line of `function` that names `used`: a function, method or class.
 
     Raises
     ------
     LookupError
-        No line does: the work has moved to another function, and the caller must follow.
+        No line names `used`, because the code has moved. The caller must name the new function.
 
     Examples
     --------

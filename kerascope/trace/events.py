@@ -47,7 +47,7 @@ from typing import Any, NamedTuple
 
 GRAINS = ("act", "phase", "node", "op", "detail")
 BEGIN, END, INSTANT = "B", "E", "I"
-FORGOTTEN = "forgotten"  # the kind of the mark that replaces events that the tape forgot
+FORGOTTEN = "forgotten"  # the kind of the mark that replaces events removed from the tape
 SKIPPED = "unlooked"  # the mark of calls that are executed again when needed
 MARKS = (FORGOTTEN, SKIPPED)
 
@@ -77,7 +77,7 @@ class Made(NamedTuple):
     role : str
         What that line did if it did not make the op itself: "made dense_1", "compiled model_1".
     gradient_of : str
-        The op of the forward pass, if this one belongs to its gradient.
+        The op of the forward pass whose gradient this op computes; "" for other ops.
     made_by : tuple of (str, int, str)
         The lines of the user's code that made the op, the innermost first.
     called_from : tuple of (str, int, str)
@@ -109,7 +109,7 @@ class Where(NamedTuple):
         A file of the engine.
     line : int
     function : str
-        The engine's function; for the act of building, which has no engine line, the user's.
+        The engine's function. For building, which has no engine line, the user's function.
     user_file : str
         The user's script; "" if it is not involved.
     user_line : int
@@ -137,8 +137,7 @@ class Delta(NamedTuple):
     name : str
         As in the source: "tensor_map", "depth", "updates".
     key : object
-        The key that was added if the name is that of a container, else None. In a list it is the
-        position.
+        For a dict the key that was added, for a list the position; otherwise None.
     value : object
         A copy, or an array that no longer changes.
     """
@@ -165,10 +164,10 @@ class Event(NamedTuple):
         Number of open spans around it.
     grain : {"act", "phase", "node", "op", "detail"}
     name : str
-        The layer, node, tensor or variable that it is about.
+        The layer, node, tensor or variable that the event is about.
     where : Where
     deltas : tuple of Delta
-        The names that it changed. The result of an "E" has the name "result".
+        The names that the event changed. The result of an "E" has the name "result".
     facts : mapping of str to object
         Information for `kerascope trace` that is not in a name of the source: the id of each call,
         the role of a variable. Strings, numbers, lists and dicts; several events may share them.
@@ -188,7 +187,7 @@ class Event(NamedTuple):
 
 
 def first_time(event: Event) -> int:
-    """Return an event's time, or the first time of the events that a mark replaces."""
+    """Return the first time of the events that a mark replaces; for other events, the time."""
     return int(event.deltas[0].value) if event.kind in MARKS else event.t
 
 

@@ -40,7 +40,7 @@ _STAND_IN = "_tensor_named_"
 
 
 def tensor_names_in(text: str) -> list[str]:
-    """Return the possible names of tensors in a text; at each place the longest comes first.
+    """Return possible tensor names in a text: at each place the whole name, then its prefixes.
 
     Examples
     --------
@@ -55,14 +55,14 @@ def tensor_names_in(text: str) -> list[str]:
 
 
 def _beginnings(name: str) -> Iterator[str]:
-    """Yield a name and its prefixes, because its last parts may be divisors."""
+    """Yield a possible tensor name and its prefixes, because "/x" may also be a division by `x`."""
     parts = re.split(r"([/@~])", name)
     for last in range(len(parts), 2, -2):
         yield "".join(parts[:last])
 
 
 def with_stand_ins(text: str, is_there: Callable[[str], bool]) -> tuple[str, dict[str, str]]:
-    """Return a text with a Python name for each existing tensor, and the mapping to these names.
+    """Replace each existing tensor's name by a Python name; return the text and the replacements.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def with_stand_ins(text: str, is_there: Callable[[str], bool]) -> tuple[str, dic
 
 
 def _is_python(name: str, names: Mapping[str, Any]) -> bool:
-    """Return whether every part of a possible tensor name is a Python name that has a value."""
+    """Return whether all parts of a possible tensor name are Python names that have values."""
     if "~" in name or re.search(r"@\d", name):
         return False
     parts = [part for part in re.split("[/@]", name) if not part[0].isdigit()]
@@ -98,9 +98,9 @@ def values_named(
     ----------
     text : str
     asked : frozenset of str
-        The Python names in it.
+        The Python names in the text.
     names : mapping
-        The existing names, which are not looked up.
+        The names that have values already, for which `find` is not called.
     find : callable
         Returns the value of a tensor, layer or weight; None if it has none.
     """
@@ -119,16 +119,16 @@ def values_named(
 
 
 class NamedEvents(History, Protocol):
-    """Events by time, with the names at each time."""
+    """A history that also returns the names at each time."""
 
     def names_at(self, t: int) -> Mapping[str, Any]:
-        """Return the names at a time."""
+        """Return the names of the source at time `t`, with their values."""
 
 
 def value_named(
     events: NamedEvents, name: str, t: int, weights: Mapping[str, Any] | None = None
 ) -> Any:
-    """Return the value of a tensor, a layer (its output) or a weight at a time, if it has one.
+    """Return the array of a tensor, layer output or weight at time `t`; None if there is none.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def value_named(
 
 
 def _value_in(event: Event, name: str) -> Any:
-    """Return the value of a tensor or a layer in the deltas of an event; None if there is none."""
+    """Return the value of a tensor or a layer in the deltas of an event; None if it has none."""
     if event.ph == BEGIN:
         if event.kind != "function":
             return None
@@ -178,15 +178,15 @@ def _value_in(event: Event, name: str) -> Any:
 
 
 def _alone(value: Any) -> Any:
-    """Return the array of a pair of array and mask."""
+    """Return the array if the value is a pair of array and mask; otherwise the value."""
     return value[0] if isinstance(value, tuple) and len(value) == 2 else value
 
 
 def weights_written(events: NamedEvents, t: int) -> Mapping[str, Any] | None:
-    """Return the weights in the middle of a commit, or None outside of one.
+    """Return the values of all weights at a time inside a commit; None at other times.
 
-    All weights are written at once, so the first event has the values of all. But each update has
-    an event of its own: weights whose update was not recorded yet keep their old values here.
+    A commit writes all weights at once, so its first event has all new values. But each update has
+    an event of its own: weights whose update comes later in the tape keep their old values here.
     """
     done: dict[str, Any] = {}
     for event in before(events, t + 1):
@@ -217,12 +217,12 @@ class Expression:
     Attributes
     ----------
     text : str
-        As it was written.
+        The source text.
     names : frozenset of str
-        The names that it uses.
+        The Python names in the expression.
     code : code object
     tensors : tuple of str
-        Possible names of tensors in it.
+        Possible names of tensors in the expression.
     """
 
     text: str
@@ -232,11 +232,11 @@ class Expression:
 
     @property
     def is_of_the_event(self) -> bool:
-        """Whether the names of the event alone are enough to evaluate it, as for `has_nan(out)`."""
+        """Whether the expression uses only names of the event itself, as `has_nan(out)` does."""
         return self.names <= ENOUGH_OF_THE_EVENT
 
     def is_of_the_loss(self, others: Container[str] = ()) -> bool:
-        """Return whether it depends only on the loss of a call.
+        """Return whether the value of the expression depends only on the loss of a call.
 
         Parameters
         ----------
@@ -255,15 +255,15 @@ class Expression:
         return len(rest) < len(self.names) and not self.tensors and is_constant
 
     def may_hold_for(self, loss: Any) -> bool:
-        """Return whether it is true for a loss, or cannot be evaluated for it."""
+        """Return whether the expression is true for a loss value, or raises an error for it."""
         names = {"np": np, "norm": norm, "has_nan": has_nan, **dict.fromkeys(LOSS_NAMES, loss)}
         try:
-            return bool(eval(self.code, names))  # it names no tensors
+            return bool(eval(self.code, names))  # the expression names no tensors
         except Exception:
             return True
 
     def value(self, names: Mapping[str, Any]) -> Any:
-        """Return its value over some names, which may include tensors: "dense_1/kernel".
+        """Evaluate the expression over some names, which may include tensors: "dense_1/kernel".
 
         Errors of the expression are not caught.
         """
@@ -276,12 +276,12 @@ class Expression:
         return eval(code, space)
 
     def concerns(self, event: Event) -> bool:
-        """Return whether its value may change at an event."""
+        """Return whether the value of the expression may change at an event."""
         asked = {*self.names, *self.tensors}
         asked.update(["total_loss"] if "loss" in asked else ())
         for name, key, value in event.deltas:
             if name == "weights" and event.kind == "update.apply" and key != event.name:
-                continue  # its own update has an event
+                continue  # the update of each weight has an event of its own
             if name in asked or (key in asked and name in BY_KEY):
                 return True
             is_whole = key is None and name in BY_KEY and isinstance(value, Mapping)
@@ -291,10 +291,10 @@ class Expression:
         return is_its_end or bool(asked & {*OF_THE_EVENT})
 
     def lacks_numbers(self, names: Mapping[str, Any], error: Exception) -> bool:
-        """Return whether it failed because a value is not there yet.
+        """Return whether evaluation failed because the model has not computed a value yet.
 
-        This is so if one of its names is None or symbolic, or is a tensor or the loss and has no
-        value yet.
+        Such a name of the expression is None or symbolic, or it is the loss or a tensor without a
+        value.
         """
         if isinstance(error, NameError):
             parts = {part for name in self.tensors for part in re.split("[/@~]", name)}
@@ -311,7 +311,7 @@ def parse_expression(text: str, where: str) -> Expression:
     text : str
         A Python expression.
     where : str
-        The command to name in an error: "condition".
+        The command that an error message names: "condition".
 
     Raises
     ------
@@ -366,7 +366,7 @@ def split_at_comma(text: str, where: str) -> tuple[str, str]:
 
 
 def names_of_event(event: Event | None) -> dict[str, Any]:
-    """Return the names that an event defines; without an event their values are None.
+    """Return the values of `e`, `t`, `ins`, `out` for an event; without an event, None and -1.
 
     Returns
     -------

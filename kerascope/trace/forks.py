@@ -37,7 +37,7 @@ NOT_FOR_TRAINING = ("test_function", "predict_function")
 
 
 class TrainCall(NamedTuple):
-    """One call of a train function in two histories.
+    """A call of a train function with its losses in two histories.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class TrainCall(NamedTuple):
     epoch : str
         The epoch of a batch of `fit`, else "".
     batch : int
-        Its number in the epoch, or among the calls outside of `fit`.
+        The number of the batch in its epoch; outside of `fit`, the number of the call.
     first, second : float
         The losses in the two histories.
     is_same : bool
@@ -67,7 +67,7 @@ class Fork:
     Parameters
     ----------
     recorder : Recorder
-        It has recorded the call with the change, or will record the next call.
+        The recorder of the fork. Its tape has the changed call, or gets the next call.
     parent : Journal or Fork
     parent_tape : Tape
     t : int
@@ -80,9 +80,9 @@ class Fork:
     overridden : dict of Variable to array
         The arrays that were set between two calls.
     repeated, silenced : Counter of str
-        How often each variable was written from outside, and how often such a write was skipped.
+        By variable, how many of the parent's writes from outside were repeated or skipped.
     why : str
-        Why it cannot continue; "" if it can, or if it has reached the end of its parent.
+        Why the fork cannot continue; "" if it can, or if it has reached the end of its parent.
     """
 
     def __init__(
@@ -100,19 +100,19 @@ class Fork:
         self.repeated: Counter[str] = Counter()
         self.silenced: Counter[str] = Counter()
         self.why = ""
-        self.first = -1  # its first own row
+        self.first = -1  # the number of the fork's first own row
         self._call = call
         self._at = t
-        self._next = t  # the next time in the parent
+        self._next = t  # the next time in the parent's tape
         self._silent: set[Variable] = set()
-        self._unseen: dict[Variable, Any] = {}  # set but not read yet: old recorded value
+        self._unseen: dict[Variable, Any] = {}  # set but not read yet: the value recorded before
         self._values: Values = {}
-        self._open: UnrecordedRun | None = None  # the run that gets the next calls
-        self._outs: list[Any] | None = None  # outputs of the open batch
+        self._open: UnrecordedRun | None = None  # the run to which the next call is added
+        self._outs: list[Any] | None = None  # the outputs of the open batch
 
     @property
     def journal(self) -> Journal:
-        """The journal of its calls.
+        """The journal of the fork's calls.
 
         Raises
         ------
@@ -125,43 +125,43 @@ class Fork:
 
     @property
     def end_of_first(self) -> int:
-        """The time after the end of its first own call."""
+        """The time after the end of the fork's first own call."""
         return self.journal.place_of(self.first)[2]
 
     @property
     def has_run(self) -> bool:
-        """Whether it has continued after the call with the change."""
+        """Whether calls after the branch point were computed."""
         return self.first >= 0 and len(self.recorder.journal.rows) > self.first + 1
 
     @property
     def parent(self) -> Journal:
-        """The journal of the history that it branches off."""
+        """The journal of the history from which the fork branches off."""
         return self._parent.journal if isinstance(self._parent, Fork) else self._parent
 
     def rows_of(self, begin: int) -> Journal:
-        """Return the journal with the initial values of the call that begins at a time."""
+        """Return the journal that has the initial values of the call beginning at a time."""
         is_changed = self._call is not None and self._call.begin == begin
         return self.parent if is_changed or begin < self._at else self.journal
 
     # --- how it begins ----------------------------------------------------------------------------
 
     def override(self, variable: Variable, array: np.ndarray) -> None:
-        """Set a variable at the branch point; later writes of the parent to it are skipped."""
+        """Set a variable at the branch point, and skip the parent's later writes to it."""
         self.overridden[variable] = array
         self._silent.add(variable)
 
     def silence(self, variable: Variable) -> None:
-        """Skip what the parent writes into a variable from outside."""
+        """Skip the writes from outside that the parent's journal has for a variable."""
         self._silent.add(variable)
 
     def begin(self) -> None:
-        """Find the branch point and the values of all variables there.
+        """Find the row of the branch point, and the values of all variables there.
 
         Raises
         ------
         ArgumentError
-            The parent has not come further than the branch point, or its values are no longer
-            known.
+            The parent has no call after the branch point, or the values of the variables there
+            are no longer kept.
         """
         if self.first >= 0:
             return
@@ -169,7 +169,7 @@ class Fork:
         self.first = self._begin_between() if call is None else self._begin_behind(call)
 
     def _begin_between(self) -> int:
-        """Begin between two calls, perhaps inside a batch; return the first own row."""
+        """Begin between two calls, perhaps inside a batch; return the number of the first row."""
         n = next_row(self.parent, self.parent_tape, self._next)
         batch = [span for span in self.parent_tape.spans_at(self._next - 1) if span.kind == "batch"]
         of_batch = next_row(self.parent, self.parent_tape, batch[-1].t) if batch else n
@@ -190,7 +190,7 @@ class Fork:
         raise ArgumentError("rerun: no function was called after that, so nothing can be computed.")
 
     def _begin_behind(self, call: Call) -> int:
-        """Begin after the call that was run again; return its row."""
+        """Begin after the changed call, which was run again; return the number of its row."""
         rows, recorder, n = self.parent.rows, self.recorder, self.parent.row_at(call.begin)
         if n >= len(rows) or self.parent.place_of(n)[0].function is not call.function:
             raise ArgumentError(
@@ -220,7 +220,7 @@ class Fork:
     # --- how it continues -------------------------------------------------------------------------
 
     def run_on(self, batches: int | None = None, to_end_of_fit: bool = False) -> int:
-        """Compute the next calls of the parent, copy the events between them, return the number.
+        """Compute the next calls of the parent and copy the events between them; return the count.
 
         Parameters
         ----------
@@ -253,7 +253,7 @@ class Fork:
         return len(rows) - done
 
     def _end_of_fit(self) -> int:
-        """Return the end of the `fit` around the branch point, or the end of the parent so far."""
+        """Return the end of the `fit` around the branch point, or of the parent if it is open."""
         tape, t = self.parent_tape, self._at - 1
         if t < 0 or not any(span.kind == "fit" for span in tape.spans_at(t)):
             raise ArgumentError("rerun fit: no `fit` is open there. Use `rerun` instead.")
@@ -264,7 +264,7 @@ class Fork:
         return is_for_training(self.parent.place_of(n)[0].function)
 
     def _limit(self) -> int:
-        """Return how far the parent has come, without a batch whose call has not ended."""
+        """Return the end of the parent's recorded calls, without a batch whose call is open."""
         tape = self.parent_tape
         is_live = self.parent.covers_recorded_calls
         observers = self.parent.recorder.observers if is_live else []
@@ -276,7 +276,7 @@ class Fork:
         return calls[0].began_at if batch is None else batch.t
 
     def _repeat_next(self, limit: int) -> bool:
-        """Compute the next call; return False if it fails or there is none."""
+        """Compute the next call of the parent. Return False if the call fails or there is none."""
         n = len(self.journal.rows)
         if n >= len(self.parent.rows):
             return False
@@ -301,7 +301,7 @@ class Fork:
     def _repeat_rest(self, limit: int, left: float) -> int:
         """Compute the rest of the parent's run, if no events are between its calls.
 
-        Return the number of its batches.
+        Return the number of batches that were computed.
         """
         mine, n, rows = self._open, len(self.journal.rows), self.parent.rows
         theirs, _, end = self.parent.place_of(n - 1)
@@ -317,7 +317,7 @@ class Fork:
         return number
 
     def _run_like(self, theirs: UnrecordedRun, is_split: bool) -> UnrecordedRun:
-        """Return the run of calls to which the next call is added."""
+        """Return the run of the fork to which the next call is added, like a run of the parent."""
         around = 0 if is_split else theirs.events_around
         callbacks = None if is_split else theirs.callbacks
         mine = self._open
@@ -336,7 +336,7 @@ class Fork:
         return self._open
 
     def _compute(self, run: UnrecordedRun, theirs: UnrecordedRun, n: int, row: CallRecord) -> bool:
-        """Compute a call as in a row of the parent; return False and set `why` if it fails."""
+        """Compute the call of a parent's row. If it fails, set `why` and return False."""
         sets: Mapping[Variable, np.ndarray] = EMPTY
         seen: Mapping[Variable, Any] = EMPTY
         try:
@@ -359,13 +359,13 @@ class Fork:
         return True
 
     def _set_as_in(self, row: CallRecord) -> Values:
-        """Return the values of a parent's row that this fork writes too, and count them."""
+        """Return the values that a parent's row sets, without the skipped ones, and count both."""
         for v in row.was_set:
             (self.silenced if v in self._silent else self.repeated)[v.name] += 1
         return {v: x for v, x in row.was_set.items() if v not in self._silent}
 
     def _seen_sets(self, row: CallRecord, function: Function, sets: Values) -> dict[Variable, Any]:
-        """Return the variables set before a call, with the values recorded before that."""
+        """Return for each variable set before a call the value recorded before the setting."""
         before = len(self.journal.rows) - 1
         for v in sets:
             is_own = before > self.first
@@ -382,7 +382,7 @@ class Fork:
         return {v: row.seen[v] if row.seen.get(v) is UNKNOWN else old for v, old in seen.items()}
 
     def _set_by_parent(self, n: int) -> set[Variable]:
-        """Return the variables that the parent, if it is a fork, overrides before a row."""
+        """Return the variables that the parent overrides before row `n`; none if it is no fork."""
         parent = self._parent
         if isinstance(parent, Fork) and parent.first == n and self._at < parent._at:
             return set(parent.overridden)
@@ -392,13 +392,13 @@ class Fork:
     # -----------------------------------------------------------------------------
 
     def _close(self) -> None:
-        """Put the mark of the last calls on the tape."""
+        """Append the mark of the open run to the tape."""
         run, self._open = self._open, None
         if run is not None and run.starts[0] < run.starts[-1]:
             self.recorder.tape.append(run.mark(0, len(run)))
 
     def _end_batch(self, limit: int) -> None:
-        """Copy the rest of a batch whose call is done, if it is open."""
+        """Copy the rest of the open batch, if its call has been computed."""
         self._close()
         n, end = len(self.journal.rows), limit
         if n < len(self.parent.rows):
@@ -410,7 +410,7 @@ class Fork:
             self._copy(ends[0] + 1)
 
     def _copy(self, end: int) -> None:
-        """Copy the parent's events up to a time, except those of calls that are computed again."""
+        """Copy the parent's events before time `end`, without those of calls that run again."""
         self._close()
         tape, skipped = self.recorder.tape, -1
         for event in self.parent_tape[self._next : end]:
@@ -434,7 +434,7 @@ class Fork:
         self._next = end
 
     def _as_here(self, event: Event) -> Event:
-        """Return an event of the parent without results that only the parent has computed."""
+        """Return an event of the parent without the results that differ in the fork."""
         if event.kind == "batch" and event.ph == BEGIN:
             self._outs = None
         if event.ph != END or event.grain not in ("act", "phase"):
@@ -452,7 +452,7 @@ class Fork:
     # --- side by side -----------------------------------------------------------------------------
 
     def losses(self) -> list[TrainCall]:
-        """Return the losses of both histories, from the branch point to the end of this one."""
+        """Return the losses of both histories for each call, from the branch point to the end."""
         found, calls = [], Counter[str]()
         for n, mine in enumerate(self.journal.rows):
             run, _, _ = self.parent.place_of(n)
@@ -488,7 +488,7 @@ def _has_loss(outs: list[Any]) -> bool:
 
 
 def _bits(outs: list[Any]) -> list[Any]:
-    """Return the bits of outputs, in which all NaN values are equal, to compare them."""
+    """Return the outputs as bytes for a comparison in which all NaN values are equal."""
     return [x if isinstance(x, tuple) else _with_one_nan(np.asarray(x)).tobytes() for x in outs]
 
 
@@ -498,11 +498,11 @@ def _with_one_nan(array: np.ndarray) -> np.ndarray:
 
 
 def _place_in_fit(run: UnrecordedRun, row: CallRecord) -> tuple[str, int | None]:
-    """Return the epoch and number of a batch; a call outside of `fit` has "" and None."""
+    """Return the epoch's name and the batch number of a call; outside of `fit`, ("", None)."""
     kinds = [kind for kind, *_ in run.spans]
     if "epoch" not in kinds:
         return "", None
-    innermost = len(kinds) - kinds[::-1].index("epoch") - 1  # a callback may call `fit` too
+    innermost = len(kinds) - kinds[::-1].index("epoch") - 1  # a callback may call `fit` as well
     names = {kind: name.rpartition(" ")[2] for kind, name, *_ in run.spans[innermost:]}
     if "callbacks" in names:
         return "", None
@@ -510,7 +510,7 @@ def _place_in_fit(run: UnrecordedRun, row: CallRecord) -> tuple[str, int | None]
 
 
 def next_row(journal: Journal, tape: Tape, t: int) -> int:
-    """Return the row of the first call that begins at or after a time."""
+    """Return the number of the row whose call is the first to begin at or after time `t`."""
     n = journal.row_at(t)
     if n >= len(journal.rows):
         return n
@@ -519,12 +519,12 @@ def next_row(journal: Journal, tape: Tape, t: int) -> int:
 
 
 def begin_of_call(tape: Tape, t: int, end: int) -> int:
-    """Return the time of the first start of a function call in a range of times.
+    """Return the time at which the first function call between `t` and `end` begins.
 
     Raises
     ------
     ArgumentError
-        There is none, because only marks are left.
+        No start of a call is on the tape, because only marks are left there.
     """
     for at in range(t, end):
         if tape[at].kind == "function" and tape[at].ph == BEGIN:

@@ -4,16 +4,16 @@ A function is one list of ops. The model's graph and the facts recorded when the
 (`TrainingInfo`) say which ops belong to a layer, a loss or a gradient. Without these, the scopes of
 the ops do. The plan is computed once for each function, so an op costs little when it runs.
 
-Consecutive ops of one call of a layer make a span "node". If the schedule separates them, the group
-with the call's output makes the span, and the other ops belong directly to the phase.
+Consecutive ops of one call of a layer make a span "node". If the schedule separates the ops of a
+call, the run of ops with the call's output makes the span; the others belong directly to the phase.
 
-Next come calls of layers inside another call, in a nested model or a wrapper. The model's graph has
-one Node for all of them, so the scopes of the ops identify the layers: `td/inner/deep/dot` is an op
+A nested model or a wrapper calls layers inside its own call. The model's graph has one Node for all
+of these calls, so the scopes of the ops identify the layers: `td/inner/deep/dot` is an op
 of "deep" in "inner" in "td". Consecutive ops of the same layer make one call, so two consecutive
 calls of one layer look like one.
 
 The last part finds the array that a name means: `out`, `dense_1`, `grads["dense_1/kernel"]` or `p`.
-A function stores its arrays in slots, and a slot has all names that the tape has for it.
+A function stores its arrays in slots. A slot has all names that the tape uses for its array.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from kerascope.trace.training_info import Memory, TrainingInfo, keys_by_node
 
 @dataclass(eq=False)
 class Group:
-    """Ops that make a span together: a layer's call, or a parameter's update.
+    """Consecutive ops that make a span: of a layer's call, or of the update of a parameter.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Group:
     keys : list of str
         For a call: the keys of its outputs in `tensor_map`.
     deltas : tuple of Delta or None
-        Names that are the same at each call; None before they were needed.
+        The names that are the same at each call; None until they are first needed.
     """
 
     kind: str
@@ -74,17 +74,17 @@ class Group:
 
 @dataclass(eq=False, slots=True)
 class PlannedStep:
-    """One op of a function, with the constant parts of its events.
+    """An op of a function, with the parts of its events that are the same at each call.
 
     Attributes
     ----------
     step : Step
     name : str
-        The tensor's name; repeated names in a function get a number.
+        The name of the op's tensor. A name that is repeated in the function gets a number.
     phase : str
     group : Group or None
     around : Where
-        The place of spans that begin with it: a phase, a call of a layer.
+        The source lines for a span (a phase or a layer's call) that begins with this op.
     where : Where
     op : Delta
         The op's name.
@@ -97,11 +97,11 @@ class PlannedStep:
     brings : list of (str, object, int)
         Names that its outputs define: (name of the container or value, key, position).
     details : list of (str, str, int)
-        Its detail events: (kind, name, position of the output).
+        The detail events of the op: (kind, name, position of the output).
     via : list of (str, int)
         For a gradient that is a sum: the calls from which its terms came, and their slots.
     is_term : bool
-        Whether it computes such a term.
+        Whether the op computes such a term.
     """
 
     step: Step
@@ -121,7 +121,7 @@ class PlannedStep:
 
 
 class FunctionPlan:
-    """The plan of one function.
+    """The plan of a function: phases, groups and names for the ops of its schedule.
 
     Attributes
     ----------
@@ -212,7 +212,7 @@ class FunctionPlan:
         return found
 
     def _ops_of_added_losses(self) -> set[Apply]:
-        """Return the ops that only the total loss needs, not the model's outputs: `add_loss`."""
+        """Return the ops that the total loss needs and no output does, as those of `add_loss`."""
         loss = self.facts.losses.get("total_loss") if self.facts is not None else None
         if self.facts is None or loss is None:
             return set()
@@ -230,7 +230,7 @@ class FunctionPlan:
     # --- phases and groups ------------------------------------------------------------------------
 
     def _phase_of(self, step: Step) -> str:
-        """Return the step's phase, from the model if it knows which ops belong to its layers."""
+        """Return the phase of a step, from the model's graph or else from the schedule."""
         if self.facts is None or step.phase >= Phase.BACKWARD:
             return step.phase.word
         if step.apply in self.facts.calls:
@@ -238,7 +238,7 @@ class FunctionPlan:
         return "loss" if step.apply in self._only_for_loss else step.phase.word
 
     def _group(self) -> None:
-        """Assign the ops of a call to a group, if the schedule keeps them together."""
+        """Put the ops of each call or update into a group. Of separated runs, one is chosen."""
         labels = [self._label(planned) for planned in self.steps]
         runs: dict[tuple[str, str], list[list[int]]] = {}
         for i, label in enumerate(labels):
@@ -256,7 +256,7 @@ class FunctionPlan:
                 self.steps[i].group = group
 
     def _weight(self, run: list[int], name: str) -> tuple[bool, int]:
-        """Return whether a run has the output or the new value of its group, and its length."""
+        """Return the rank of a run of ops: whether it has the output of its group, and its size."""
         outputs = [y for i in run for y in self.steps[i].step.apply.outputs]
         new = {self._new_values[y].name for y in outputs if y in self._new_values}
         return any(y in self.keys for y in outputs) or name in new, len(run)
@@ -281,7 +281,7 @@ class FunctionPlan:
         return None
 
     def _parameter(self, scope: str) -> str:
-        """Return the parameter's name in a scope, which constraints may have extended."""
+        """Return the name of the parameter to which a scope, perhaps of a constraint, belongs."""
         names = [update.param.name for update in self.facts.updates] if self.facts else []
         around = [n for n in names if scope == n or scope.startswith(f"{n}/")]
         return max(around, key=len) if around else scope
@@ -309,7 +309,7 @@ class FunctionPlan:
     # --- names that an op defines -----------------------------------------------------------------
 
     def _brings(self) -> dict[Tensor, list[tuple[str, Any]]]:
-        """Return the names of each tensor's array."""
+        """Return for each tensor the names of its array, as (name, key) pairs."""
         found: dict[Tensor, list[tuple[str, Any]]] = {}
 
         def add(tensor: Tensor, name: str, key: Any = None) -> None:
@@ -336,7 +336,7 @@ class FunctionPlan:
         return found
 
     def _sums(self) -> dict[Tensor, list[tuple[str, int]]]:
-        """Return for each summed gradient the calls from which its terms came."""
+        """Return for each gradient that is a sum the calls and slots from which its terms came."""
         found: dict[Tensor, list[tuple[str, int]]] = {}
         facts = self.facts
         for arrival in facts.arrivals if facts is not None else ():
@@ -377,9 +377,9 @@ class InnerCall:
     first, last : int
         Positions of its ops in the schedule.
     inputs : list of int
-        Slots that it reads and does not compute itself: computed earlier, or fed.
+        Slots that the call reads but does not compute: fed arrays and earlier results.
     slot : int or None
-        The slot of its output, if that is one tensor and the call runs forward.
+        The slot of the output if a forward call has exactly one; otherwise None.
     """
 
     def __init__(self, layer: Any, first: int) -> None:
@@ -394,7 +394,7 @@ NO_CALLS: Path = ()
 
 
 def inner_calls(plan: FunctionPlan) -> list[Path]:
-    """Return for each op the calls inside its node that contain it, the outermost first."""
+    """Return for each op the inner calls that contain it, the outermost first."""
     paths: list[Path] = []
     before: PlannedStep | None = None
     for place, planned in enumerate(plan.steps):
@@ -414,7 +414,7 @@ def inner_calls(plan: FunctionPlan) -> list[Path]:
 
 
 def _layers_inside(plan: FunctionPlan, planned: PlannedStep) -> list[Any]:
-    """Return the layers, from the outside in, during whose calls an op was made."""
+    """Return the layers inside whose calls an op was made, the outermost first."""
     node = _node_of(plan, planned) if planned.group is None else planned.group.node
     if node is None:
         return []
@@ -434,9 +434,9 @@ def _layers_inside(plan: FunctionPlan, planned: PlannedStep) -> list[Any]:
 
 
 def _node_of(plan: FunctionPlan, planned: PlannedStep) -> Node | None:
-    """Return the node of a backward op outside of its node's group; None for a forward op.
+    """Return the Node of a backward op that belongs to no group; None for other ops.
 
-    Forward calls belong to the depths of the network, where a separate op has no place.
+    A separate forward op belongs to no Node, because forward calls are ordered by depth.
     """
     swept = plan._swept.get(planned.step.apply)
     place = None if plan.facts is None or swept is None else plan.facts.calls.get(swept)
@@ -444,7 +444,7 @@ def _node_of(plan: FunctionPlan, planned: PlannedStep) -> Node | None:
 
 
 def _find_ends(plan: FunctionPlan, calls: dict[InnerCall, None]) -> None:
-    """Find the inputs of each call, and its outputs: the slots that later forward ops read."""
+    """Find the inputs of each inner call, and its output: the slot that later forward ops read."""
     moving = set(range(len(plan.function.schedule.inputs)))
     moving.update(slot for planned in plan.steps for slot in planned.step.outputs)
     readers: dict[int, list[int]] = {}
@@ -469,7 +469,7 @@ def _find_ends(plan: FunctionPlan, calls: dict[InnerCall, None]) -> None:
 
 
 def slots_by_name(plan: FunctionPlan) -> dict[str, int]:
-    """Return the slots of a function by all names that a user may write.
+    """Return the slots of a function by every name that a user may type.
 
     These are the names of ops, as on the tape, of inputs and variables, the keys of `tensor_map`,
     and `grads[dense_1/kernel]`, `updates[dense_1/kernel]` or `total_loss`.
@@ -494,7 +494,7 @@ def slots_by_name(plan: FunctionPlan) -> dict[str, int]:
 
 
 def slot_of(plan: FunctionPlan, name: str, event: Event) -> int:
-    """Return the slot that a name means at an event.
+    """Return the slot that a name refers to at an event.
 
     Raises
     ------
@@ -525,7 +525,7 @@ def slot_of(plan: FunctionPlan, name: str, event: Event) -> int:
 
 
 def slots_in_update(plan: FunctionPlan, event: Event) -> dict[str, int | None]:
-    """Return the slots of `p`, `g`, `new_p`, `m` and `v` during the update of a parameter."""
+    """Return the slots of `p`, `g`, `new_p`, `m` and `v` while a parameter is being updated."""
     groups = [
         planned.group
         for planned in plan.steps
@@ -543,23 +543,23 @@ def slots_in_update(plan: FunctionPlan, event: Event) -> dict[str, int | None]:
 
 
 def tensor_of(plan: FunctionPlan, slot: int) -> Tensor:
-    """Return the tensor of a slot."""
+    """Return the tensor whose array is in a slot."""
     return next(tensor for tensor, own in plan.slots.items() if own == slot)
 
 
 def name_of(plan: FunctionPlan, slot: int) -> str:
-    """Return the name of a slot's tensor on the tape."""
+    """Return the name that the tape uses for the tensor of a slot."""
     own = {s: planned.name for planned in plan.steps for s in planned.step.outputs}
     return own.get(slot) or tensor_of(plan, slot).name
 
 
 def fitted(value: Any, tensor: Tensor, current: Any) -> np.ndarray:
-    """Return a value as an array with a tensor's dtype and its current shape.
+    """Convert a value to an array with a tensor's dtype and the shape of its current array.
 
     Raises
     ------
     ArgumentError
-        The value does not have this shape and dtype.
+        The value cannot be converted to this dtype, or broadcast to this shape.
     """
     try:
         array = np.asarray(value)

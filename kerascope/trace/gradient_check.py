@@ -1,13 +1,13 @@
 """Checking that the gradient of a loss is its slope, by central differences.
 
-The loss is computed with one value moved up and down. All ops of the graph run in float64, whatever
-the dtypes of its tensors, because a step of 1e-5 would be lost in float32 rounding. If an op
-returns float32 nevertheless, it is named, and steps and tolerances are larger. Random draws keep
-their values, and nothing moves behind a `stop_gradient`.
+The loss is computed with one value increased and decreased by a small step. All ops of the graph
+run in float64, whatever the dtypes of its tensors, because a step of 1e-5 would be lost in float32
+rounding. If an op returns float32 nevertheless, the result names this op, and steps and tolerances
+are larger. Random draws keep their values, and values behind a `stop_gradient` do not change.
 
-A slope is measured with several steps. It is right if the gradient agrees with one of them, because
-a step may cross the bend of a relu. If the slopes on the two sides differ even for small steps,
-there is no slope, and nothing is reported.
+A slope is measured with several steps. The gradient is right if it agrees with the slope of one of
+them, because a step may cross the bend of a relu. If the slopes on the two sides of the value
+differ even for small steps, there is no derivative, and nothing is reported.
 
 If the gradient is wrong, the gradient of each op between the weights and the loss is checked with
 random incoming gradients. This finds the wrong op.
@@ -33,7 +33,7 @@ from kerascope.backend.schedule import Schedule, is_needed
 from kerascope.backend.variables import Variable
 from kerascope.errors import ArgumentError
 
-LARGEST, AT_RANDOM = 4, 4  # entries of each tensor: with the largest slopes, and others
+LARGEST, AT_RANDOM = 4, 4  # entries of each tensor: the largest gradients, and others
 DOUBLE, SINGLE = 2.2e-16, 1.2e-7  # relative rounding errors
 STEPS = {DOUBLE: (1e-4, 1e-5, 1e-6, 1e-7), SINGLE: (1e-1, 3e-2, 1e-2)}  # relative to a value's size
 LEAST_SIZE = 0.1
@@ -46,13 +46,14 @@ Values = Mapping[Tensor, Any]
 
 
 class Slope(NamedTuple):
-    """The slope along one value of a tensor, or along one direction.
+    """The slope of a loss along one entry of a tensor, or along one direction.
 
     Attributes
     ----------
     place : tuple of int or None
-        The index of the value; None for a direction of all values at once.
+        The index of the entry; None for a direction in which all entries change.
     symbolic, measured : float
+        The slope according to the gradient, and the slope by differences.
     noise : float
         The largest effect of rounding.
     verdict : {"right", "wrong", "bend"}
@@ -66,13 +67,13 @@ class Slope(NamedTuple):
 
     @property
     def apart(self) -> float:
-        """The difference of the two slopes, relative to the larger one."""
+        """The difference of the symbolic and the measured slope, relative to the larger one."""
         larger = max(abs(self.symbolic), abs(self.measured), self.noise)
         return abs(self.symbolic - self.measured) / larger if larger else 0.0
 
 
 class WeightCheck(NamedTuple):
-    """The slopes of one tensor.
+    """The checked slopes of one tensor.
 
     Attributes
     ----------
@@ -85,7 +86,7 @@ class WeightCheck(NamedTuple):
 
     @property
     def worst(self) -> Slope | None:
-        """The slope with the largest difference, a wrong one if there is any."""
+        """The slope with the largest difference, among the wrong ones if there are any; or None."""
         wrong = [one for one in self.slopes if one.verdict == "wrong"]
         sound = [one for one in self.slopes if one.verdict == "right"]
         return max(wrong or sound, key=lambda one: one.apart, default=None)
@@ -97,7 +98,7 @@ class WeightCheck(NamedTuple):
 
 
 class WrongOp(NamedTuple):
-    """An op whose own gradient is wrong.
+    """An op whose own gradient is wrong for one of its inputs.
 
     Attributes
     ----------
@@ -116,13 +117,13 @@ class WrongOp(NamedTuple):
 
 
 class DoubleGraph:
-    """A graph that is computed in float64, repeatedly and with some values moved.
+    """A graph that is computed in float64, again and again, with different values of a tensor.
 
     Parameters
     ----------
     outputs : list of Tensor
     leaves : mapping of Tensor to array
-        The fed arrays and the values of the variables.
+        The fed arrays, and the values of the variables.
     cut : list of Tensor, optional
         Inner tensors that are moved instead of computed.
     """
@@ -141,12 +142,12 @@ class DoubleGraph:
         self._perform(self.schedule.steps, self.values)
 
     def of(self, tensor: Tensor) -> Any:
-        """Return the values of a tensor; None if it was not computed."""
+        """Return the array of a tensor; None if the tensor was not computed."""
         slot = self.schedule.slots.get(tensor)
         return None if slot is None else self.values[slot]
 
     def mover(self, tensor: Tensor, results: Sequence[Tensor]) -> Callable[[Any], list[Any]]:
-        """Return a function that computes the results for other values of a tensor."""
+        """Return a function from an array of `tensor` to the arrays of `results`."""
         start = self.schedule.slots[tensor]
         reached, steps = {start}, []
         for step in self.schedule.steps:
@@ -179,13 +180,13 @@ class DoubleGraph:
 
 
 def double(x: Any) -> Any:
-    """Return an array in float64 if it has another float dtype."""
+    """Return an array of another float dtype as float64; other values unchanged."""
     is_other = getattr(getattr(x, "dtype", None), "kind", "") == "f" and x.dtype != np.float64
     return x.astype(np.float64) if is_other else x
 
 
 def perform_doubled(op: Any, arrays: list[Any]) -> tuple[list[Any], bool]:
-    """Return the outputs of an op in float64, and whether the op rounded them to less."""
+    """Return the outputs of an op in float64, and whether the op itself rounds to float32."""
     if isinstance(op, Cast) and is_float(op.dtype):
         return [np.asarray(arrays[0]).astype(np.float64)], False
     if isinstance(op, Scan):  # its program has fixed dtypes; interpreted it takes any
@@ -214,7 +215,7 @@ def slopes_by(
     rounding: float,
     is_large: bool = False,
 ) -> list[Slope]:
-    """Return the slopes along some values of a tensor, and along one direction of all.
+    """Return the slopes along some entries of a tensor, and along one direction of all entries.
 
     Parameters
     ----------
@@ -223,7 +224,7 @@ def slopes_by(
     symbolic : np.ndarray
         The gradient.
     measure : callable
-        Returns the loss for other values of the tensor.
+        Returns the loss for an array of the tensor.
     seed : int
         The seed of the random choice.
     rounding : float
@@ -264,7 +265,7 @@ def _slope(
     largest: float,
     rounding: float,
 ) -> Slope:
-    """Measure the slope along `unit`; for a single value, per unit of that value."""
+    """Measure the slope along `unit`. For a single entry, the slope is per unit of that entry."""
     length = float(unit[place]) if place is not None else 1.0
     wanted = float((symbolic * unit).sum()) / length
     scale = largest * (1.0 if place is not None else float(np.abs(unit).sum()))
@@ -289,7 +290,7 @@ def _slope(
 
 
 def _is_bend(bends: list[tuple[float, float]], measured: float) -> bool:
-    """Return whether the slopes on the two sides differ even for small steps.
+    """Return whether the slopes on the two sides of a value differ even for small steps.
 
     If the loss is smooth, a tenth of the step gives a tenth of the difference.
     """
@@ -301,7 +302,7 @@ def _is_bend(bends: list[tuple[float, float]], measured: float) -> bool:
 
 
 def check_weights(loss: Tensor, weights: Sequence[Tensor], leaves: Values) -> LossCheck:
-    """Compare the gradient of a loss with differences for some weights.
+    """Compare the gradients of a loss for some weights with differences.
 
     Raises
     ------
@@ -346,7 +347,7 @@ class LossCheck(NamedTuple):
     ----------
     checked : list of WeightCheck
     single : list of str
-        The ops that return float32, for which tolerances are larger.
+        The ops that return float32 and therefore get larger tolerances.
     """
 
     checked: list[WeightCheck]
@@ -359,7 +360,7 @@ class LossCheck(NamedTuple):
 
 
 def wrong_ops(loss: Tensor, weights: Sequence[Tensor], leaves: Values) -> list[WrongOp]:
-    """Return the ops whose own gradient is wrong, the last one first."""
+    """Return the ops between weights and loss whose own gradient is wrong, the last op first."""
     applies = [a for a in applies_between(list(weights), [loss]) if _can_be_asked(a)]
     graph = DoubleGraph([loss], leaves)
     found: list[WrongOp] = []
@@ -380,7 +381,7 @@ def _can_be_asked(apply: Apply) -> bool:
 def _wrong_inputs(
     apply: Apply, outputs: list[Any], graph: DoubleGraph, leaves: Values, seed: int
 ) -> Iterator[WrongOp]:
-    """Yield the inputs for which the gradient of one op is wrong."""
+    """Yield a `WrongOp` for each input of an op whose gradient is wrong."""
     chance = np.random.default_rng(seed)
     sent = [chance.normal(size=np.shape(y)).astype("float32") for y in outputs]
     arriving = [as_tensor(w.astype(y.dtype)) for w, y in zip(sent, apply.outputs, strict=True)]
@@ -402,14 +403,14 @@ def _wrong_inputs(
 
 
 def _of_shape(term: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """Return a term, or NaN for one with a wrong shape."""
+    """Return a gradient term as an array; an array of NaN if its shape is wrong."""
     return np.asarray(term) if np.shape(term) == shape else np.full(shape, np.nan)
 
 
 def _measure_of(
     apply: Apply, position: int, graph: DoubleGraph, sent: list[np.ndarray], leaves: Values
 ) -> tuple[Callable[[Any], float], bool]:
-    """Return a function of one input, the weighted sum of an op's outputs; and if it is float32."""
+    """Return the weighted sum of an op's outputs, as a function of one input; and if in float32."""
     if isinstance(apply.op, GivenGradient):  # it returns its first input, computed from the others
         x, y = apply.inputs[position], apply.inputs[0]
         cut = DoubleGraph([y], {**leaves, x: graph.of(x)}, [x])

@@ -18,7 +18,7 @@ OF_THE_OUTPUT = ("out", "result")
 
 
 def value_of_event(event: Event, *names: str) -> Any:
-    """Return the value of the first of some names that an event has, else None."""
+    """Return the value of the first of the given names that an event has; None if it has none."""
     deltas = event.deltas
     if deltas:
         for wanted in names:
@@ -29,13 +29,13 @@ def value_of_event(event: Event, *names: str) -> Any:
 
 
 class History(Protocol):
-    """Anything that returns events by time."""
+    """A sequence of events, indexed by time."""
 
     def __getitem__(self, t: int, /) -> Event: ...
 
 
 def begin_of(event: Event, events: History) -> Event | None:
-    """Return the start of the span that ends with an event."""
+    """Return the start of the span that `event` ends; None if no event has it."""
     for earlier in before(events, event.t, inside=event.depth):
         if earlier.kind == FORGOTTEN:  # the mark still has the spans that were open
             spans: list[Event] = next(d.value for d in earlier.deltas if d.name == "spans")
@@ -47,7 +47,7 @@ def begin_of(event: Event, events: History) -> Event | None:
 
 
 def value_of_span(event: Event, events: History, name: str) -> Any:
-    """Return the value of a name in an event, or else in the start of the span that it ends."""
+    """Return the value of a name at an event; otherwise at the start of the span that it ends."""
     value = value_of_event(event, name)
     if value is None and event.ph == END:
         begin = begin_of(event, events)
@@ -56,10 +56,10 @@ def value_of_span(event: Event, events: History, name: str) -> Any:
 
 
 def before(events: History, t: int, inside: int = maxsize) -> Iterator[Event]:
-    """Yield the events before a time, the last first; a forgotten run is one mark.
+    """Yield the events before time `t`, the last first. Forgotten events are one mark.
 
-    Skipped batches are passed over if they belong to a span deeper than `inside`. Others are
-    executed again.
+    Batches without events are left out if they belong to a span deeper than `inside`. Other such
+    batches are executed again.
     """
     while t > 0:
         event = event_or_mark(events, t - 1)
@@ -73,7 +73,7 @@ def before(events: History, t: int, inside: int = maxsize) -> Iterator[Event]:
 
 
 def event_or_mark(events: History, t: int) -> Event:
-    """Return the event at a time, or the mark of skipped batches without executing them again."""
+    """Return the event at time `t`; for batches without events their mark, not executed again."""
     get = getattr(events, "told", None)
     return events[t] if get is None else get(t)
 
@@ -82,7 +82,7 @@ def event_or_mark(events: History, t: int) -> Event:
 
 
 class Landmarks:
-    """Times of calls, backward passes, gradients and losses in a history.
+    """The times of calls, backward passes, gradients and losses in a history.
 
     Attributes
     ----------
@@ -100,10 +100,10 @@ class Landmarks:
         self._next = 0
 
     def read(self, events: History, t: int) -> None:
-        """Collect the landmarks before a time."""
+        """Read the events before time `t` and add their times."""
         while self._next < t:
             event = event_or_mark(events, self._next)
-            if event.kind == SKIPPED and events[event.t]:  # only the last skipped batch is executed
+            if event.kind == SKIPPED and events[event.t]:  # executes only the last batch again
                 event = event_or_mark(events, self._next)
             if event.kind != SKIPPED:
                 self._note(event)
@@ -124,7 +124,7 @@ class Landmarks:
 
 
 def landmarks_of(events: History, t: int) -> Landmarks:
-    """Return the landmarks of a history, at least those before a time."""
+    """Return the landmarks of a history. They cover at least the events before time `t`."""
     found: Landmarks | None = getattr(events, "landmarks", None)
     if found is None:
         found = Landmarks()
@@ -133,13 +133,13 @@ def landmarks_of(events: History, t: int) -> Landmarks:
 
 
 class TrainingRuns:
-    """The times at which each `fit` began, and each training call outside of any `fit`.
+    """The times at which training begins: of each `fit`, and of each training call outside of one.
 
     Attributes
     ----------
     fits : list of int
     calls : dict of str to list of int
-        By the names of the models.
+        The times of the training calls, by the name of the model.
     """
 
     def __init__(self) -> None:
@@ -148,7 +148,7 @@ class TrainingRuns:
         self._next = 0
 
     def read(self, events: History, t: int) -> None:
-        """Read the events before a time, without executing any batch again."""
+        """Read the events before time `t`. No batch is executed again."""
         while self._next < t:
             event = event_or_mark(events, self._next)
             if event.kind == SKIPPED:
@@ -163,12 +163,12 @@ class TrainingRuns:
             self._next = event.t + 1
 
     def number(self, model: str, t: int) -> int:
-        """Return how many calls of a model have begun before a time."""
+        """Return how many training calls of a model, outside of `fit`, begin before time `t`."""
         return bisect_left(self.calls.get(model, ()), t)
 
 
 def runs_of(events: History, t: int) -> TrainingRuns:
-    """Return the training runs before a time; the result may contain later ones too."""
+    """Return the training runs of a history. They cover at least the events before time `t`."""
     found: TrainingRuns | None = getattr(events, "training_runs", None)
     if found is None:
         found = TrainingRuns()
@@ -182,16 +182,16 @@ def is_training_call(event: Event) -> bool:
 
 
 def name_of_model(event: Event) -> str:
-    """Return the name of the model in an event's values; "" if there is none."""
+    """Return the name of the value `model` of an event; "" if the event has no model."""
     return str(getattr(value_of_event(event, "model"), "name", ""))
 
 
 def model_of_fit(event: Event) -> str:
-    """Return the model's name of a `fit`; the event of a watched model is called "fit NAME"."""
+    """Return the model's name of a `fit` event, without the "fit " before watched models."""
     return event.name.removeprefix("fit ")
 
 
 def last_before(times: list[int], t: int) -> int | None:
-    """Return the last of some times that is before a time, or None."""
+    """Return the last of the given times before time `t`; None if there is none."""
     place = bisect_left(times, t)
     return times[place - 1] if place else None
