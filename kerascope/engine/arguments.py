@@ -1,7 +1,7 @@
 """Arguments of calls: a tensor or a list of them, by position or by name; tensors among arguments.
 
 A call of a layer may pass tensors by position or by name: `attention(query, value, key=key)`. A
-Node must store every tensor that a call depends on, or the graph would lack edges. So the tensors
+Node must store every tensor that a call depends on, or the graph would lack arrows. So the tensors
 among the further arguments are inputs too: the Node lists all of them in `input_tensors`, and its
 `arguments` contain an `InputPlace` instead of each tensor. When the call is repeated on other
 tensors, as in a nested model, those tensors replace the places.
@@ -43,7 +43,7 @@ Packing = Callable[[Any], Any]  # from a flat list to the original lists and dic
 
 
 def to_list(x: Any) -> list[Any]:
-    """Return a list or tuple as a list, None as an empty list, anything else in a list."""
+    """Return a list or tuple as a list, None as an empty list, any other value as a list of it."""
     if x is None:
         return []
     return list(x) if isinstance(x, (list, tuple)) else [x]
@@ -55,9 +55,9 @@ def unpack_singleton(items: list[Any]) -> Any:
 
 
 def listed(value: Any) -> tuple[list[Any], Packing]:
-    """Flatten nested lists and dicts; return the list and a function that nests such a list.
+    """Flatten nested lists and dicts; return the flat list and a function that nests it again.
 
-    A flat list of length 1 is nested as its only element.
+    If the value is not nested, the function returns a list of length 1 as its only element.
     """
     found = to_list(value)
     if any(type(x) in (list, tuple, dict) for x in found):
@@ -156,7 +156,7 @@ def with_constants(arguments: dict[str, Any]) -> dict[str, Any]:
 def extract_tensors(
     arguments: dict[str, Any], first: int, is_input: Callable[[Tensor], bool]
 ) -> tuple[list[Tensor], dict[str, Any]]:
-    """Replace tensors among the arguments by places; return the tensors and the new arguments.
+    """Replace tensors among the arguments by `InputPlace`s; return the tensors and new arguments.
 
     Parameters
     ----------
@@ -178,12 +178,12 @@ def extract_tensors(
 
 
 def number_of_places(arguments: dict[str, Any]) -> int:
-    """Return the number of places among a Node's arguments, without those of `INPUTS`."""
+    """Return the number of `InputPlace`s in a Node's arguments, not counting those of `INPUTS`."""
     return sum(len(found_in(arguments[x], InputPlace)) for x in arguments if x != INPUTS)
 
 
 def fill_places(arguments: dict[str, Any], items: Sequence[Any]) -> dict[str, Any]:
-    """Replace each place in the arguments by item number `index`, such as a tensor or its mask.
+    """Replace each `InputPlace` in the arguments by the item at its index: a tensor or a mask.
 
     Examples
     --------
@@ -197,7 +197,7 @@ def fill_places(arguments: dict[str, Any], items: Sequence[Any]) -> dict[str, An
 
 
 def restored_places(value: Any) -> Any:
-    """Convert the dicts for `InputPlace`s in a configuration's argument to `InputPlace`s."""
+    """Convert the dicts that represent `InputPlace`s in an argument of a configuration."""
 
     def restored(entry: dict[str, Any]) -> Any:
         if entry.get("class_name") == InputPlace.__name__:
@@ -226,7 +226,7 @@ def masks_by_name(
     call : callable
         The layer's `call`.
     arguments : dict
-        The further arguments, with places for tensors. A mask among them is not replaced.
+            The further arguments, with `InputPlace`s for tensors. A mask among them is kept.
     masks : list of (Tensor or None)
         The mask of every input tensor of the call.
     """
@@ -280,7 +280,7 @@ def listed_with_structure(given: Any) -> tuple[Any, list[Any]]:
 
 
 def packed(structure: Any, items: Sequence[Any]) -> Any:
-    """Return a structure with its indices replaced by the items.
+    """Return a structure with each index replaced by the item at this index.
 
     Examples
     --------
@@ -293,9 +293,9 @@ def packed(structure: Any, items: Sequence[Any]) -> Any:
 
 
 def names_in(structure: Any, own: list[str]) -> list[str]:
-    """Return the path to each index in a structure, as a name.
+    """Return a name for each index in a structure: its keys and positions, joined by "/".
 
-    An item of a list has its name in `own` as the last part.
+    If the last part would be a position in a list, it is the name in `own` instead.
 
     Examples
     --------
@@ -322,8 +322,8 @@ def _ways(structure: Any) -> Iterator[tuple[Any, ...]]:
 def by_names(structure: Any, names: list[str], value: Any) -> Any:
     """Return a nested value as a dict by names, if it is nested like the structure.
 
-    Any other value, such as a single one for all or a flat list, is returned as it is. An unknown
-    key is kept: the caller checks the names.
+    Otherwise return the value unchanged: a single value for all names, or a flat list. Unknown
+    keys are kept, because the caller checks the names.
 
     Examples
     --------

@@ -17,7 +17,7 @@ from kerascope.user_frames import boundary
 class CalledLayer(Protocol):
     """The attributes of a `Layer` that policies use.
 
-    Their files cannot import `Layer`, because its file imports them.
+    The files of policies cannot import `Layer`, because `base_layer.py` imports the policies.
     """
 
     name: str
@@ -33,33 +33,33 @@ class CalledLayer(Protocol):
 
     @property
     def label(self) -> str:
-        """The class and the name, for messages."""
+        """The layer's class and name in messages: `Dense 'dense_1'`."""
 
     @property
     def _collections(self) -> tuple[Any, ...]:
-        """Losses, updates and inner calls."""
+        """The collections of the layer: its losses, its updates and its calls of inner layers."""
 
     def add_update(self, updates: Any, inputs: Any = None) -> None:
-        """Add updates of variables."""
+        """Add pairs (variable, new value) that belong to the call on `inputs`."""
 
     def record_inner_call(self, layer: Any, inner_inputs: list[Any], inputs: Any) -> None:
         """Record a call of another layer in this one's `call`."""
 
     def _snapshot(self) -> dict[str, Any]:
-        """Return a copy of the attributes."""
+        """Return a copy of the layer's attributes."""
 
     def _restore(self, snapshot: dict[str, Any]) -> None:
-        """Set the attributes to a snapshot."""
+        """Set the layer's attributes to a copy that `_snapshot` returned."""
 
 
 class CallPolicy:
-    """Base of the policies around one call of a layer; it does nothing."""
+    """Base class of the policies around one call of a layer. Its methods do nothing."""
 
     def resume(self) -> None:
-        """Prepare, because the call begins or continues after a pause."""
+        """Prepare for the layer's call, each time that it begins or continues after a pause."""
 
     def pause(self) -> None:
-        """Revert `resume`, because the call pauses or ends."""
+        """Revert what `resume` did, each time that the call pauses or ends."""
 
     def succeeded(self) -> None:
         """React to a call that ended without an error."""
@@ -78,8 +78,8 @@ class WholeCall:
     policies : sequence of CallPolicy
         All policies, the outermost first. Each is notified if the call fails.
     holding : sequence of CallPolicy
-        The policies among them that act when the call begins, pauses or succeeds. This costs time
-        in every call of a layer, so other policies are left out.
+        The policies that also act when the call begins, pauses or succeeds. Notifying them costs
+        time in every call of a layer, so policies that act only on failure are not in this list.
     """
 
     def __init__(self, policies: Sequence[CallPolicy], holding: Sequence[CallPolicy]) -> None:

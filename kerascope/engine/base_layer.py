@@ -135,9 +135,9 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
     _arguments: dict[str, Any]
     input_spec: Any = None
     made_at: tuple[str, int] | None
-    _made_on: Line | None  # the same line, with its function
-    _why_it_cannot_run: str | None = None  # the message of layers in `layers.opaque`
-    _receives_masks = True  # whether `call` receives the masks of its inputs, if it takes them
+    _made_on: Line | None  # the line of `made_at`, with its function
+    _why_it_cannot_run: str | None = None  # the reason in the error, for layers in `layers.opaque`
+    _receives_masks = True  # whether a `call` with mask parameters receives the masks of its inputs
     _assigns = False  # whether its `call` assigns to variables, in training and in test mode
     _last_call: LossesOfLastCall | None = None
 
@@ -194,7 +194,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
 
     @property
     def variable_dtype(self) -> str:
-        """The type of the layer's weights: `dtype`, since mixed types are not supported."""
+        """The type of the layer's weights: `dtype`, because mixed types are not supported."""
         return self.dtype
 
     @property
@@ -334,7 +334,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
     def create_input_layer(
         self, batch_input_shape: Any, input_dtype: str | None = None, name: str | None = None
     ) -> None:
-        """Make an Input of this shape and call the layer on it. Keras 1 starts a Sequential so."""
+        """Call the layer on a new Input of this shape, as Keras 1 does to start a Sequential."""
         input_layer = layer_registry.lookup("InputLayer")(
             batch_input_shape=batch_input_shape, dtype=input_dtype or self.dtype, name=name
         )
@@ -370,7 +370,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
         )
 
     def _declared_output_shape(self, input_shape: Any, arguments: dict[str, Any]) -> Any:
-        """Return the shape by the class's own `compute_output_shape`, if there is one."""
+        """Return the output shape by the class's own method; None if it defines none."""
         cls = type(self)
         if cls.compute_output_shape is not Layer.compute_output_shape:
             further_shapes = shapes_by_name(self.compute_output_shape, arguments)
@@ -539,7 +539,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
 
 
 def _initial(initializer: Any, shape: Shape, dtype: str, name: str) -> Any:
-    """Return an initializer's value; functions of Keras 1 also receive the weight's name."""
+    """Return the initial value of a weight. Functions of Keras 1 also receive the weight's name."""
     is_function = hasattr(initializer, "__name__")
     if is_function and accepts(initializer, "name"):
         initializer = partial(initializer, name=name)

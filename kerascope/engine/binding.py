@@ -89,7 +89,7 @@ def bind(
 def make_call(
     tensors: list[Tensor], arguments: dict[str, Any], is_input: Callable[[Tensor], bool]
 ) -> Call:
-    """Return the call. Tensors among the arguments are inputs too if `is_input` says so."""
+    """Return the bound call. A tensor among the arguments is an input too if `is_input(tensor)`."""
     further, places = extract_tensors(arguments, len(tensors), is_input)
     return Call([*tensors, *further], places)
 

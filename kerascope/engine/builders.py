@@ -80,10 +80,10 @@ def make_layer(entry: Entry) -> Any:
 
 
 def mask_rules(layer: Layer) -> Entry:
-    """Return the additional item of a layer's entry that says if the layer drops masks.
+    """Return the item that a layer's configuration needs if the layer drops masks as in Keras 3.
 
-    A layer from a file of Keras 3 drops masks as in Keras 3, in any dialect, and so must its copy.
-    The item is missing if no mask reaches the layer, or if the layer has Keras 2's rules.
+    A layer from a file of Keras 3 drops masks in any dialect, and so must a copy of the layer.
+    The result is empty if no mask reaches the layer, or if the layer has Keras 2's rules.
     """
     is_masked = any(mask is not None for node in layer.inbound_nodes for mask in node.input_masks)
     needs_it = is_masked and (layer._ends_masks or dialect_options().ends_masks)

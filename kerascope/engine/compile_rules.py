@@ -33,41 +33,41 @@ class CompileRules:
     """The rules of Keras 1 and 2."""
 
     def arguments(self, before: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments of `compile`; in Keras 3, completed by the last `compile`."""
+        """Return the arguments of `compile`. In Keras 3 missing ones are those of the last call."""
         return arguments
 
     def compiled(
         self, model: Any, arguments: dict[str, Any], events: Callable[..., Any]
     ) -> Generator[Any, Any, Any]:
-        """Build the loss graph with the function `events`, and return the `Compilation`."""
+        """Build the loss graph by the generator function `events`, and return the `Compilation`."""
         return (yield from events(model, arguments.copy()))
 
     def find_custom_targets(self, model: Any, compiled: Any) -> None:
-        """Find the targets that may have any number of axes; in Keras 1 and 2 there are none."""
+        """Store which targets may have any number of axes. In Keras 1 and 2 no target may."""
 
     def adapt_to_targets(self, model: Any, y: Any, where: str) -> None:
         """Compile again if the targets have another number of axes than expected."""
 
     def weight_ndim(self, mode: str | None, output: Tensor) -> int:
-        """Return the number of axes of sample weights."""
+        """Return the number of axes of an output's sample weights."""
         return 2 if mode == "temporal" else 1
 
     def losses_to_report(self, names: list[str], functions: list[Any]) -> list[str]:
-        """Return the outputs whose losses are reported, if there is more than one."""
+        """Return the names of outputs whose losses are reported, if there are several outputs."""
         return names
 
     def target_of_loss(self, function: Any, output: Tensor, compiled: Any, k: int) -> Tensor:
-        """Return the tensor of targets for a loss."""
+        """Return the targets that the loss of an output receives: target number `k`."""
         target: Tensor = compiled.targets[k]
         return target
 
     def target_of_metric(self, function: Any, compiled: Any, k: int) -> Tensor:
-        """Return the tensor of targets for a metric."""
+        """Return the targets that a metric of an output receives: target number `k`."""
         target: Tensor = compiled.targets[k]
         return target
 
     def penalties(self, model: Any) -> list[Tensor]:
-        """Return the penalties that are part of the total loss."""
+        """Return the model's penalties that are part of the total loss."""
         losses: list[Tensor] = model.losses
         return losses
 
@@ -81,7 +81,7 @@ class CompileRules:
         return [own if loss is not None else [] for own, loss in kept]
 
     def spreads_flat_lists(self, listed: list[Any], names: list[str]) -> bool:
-        """Return whether a flat list contains one metric for each output."""
+        """Return whether a flat list assigns one metric to each output, not all metrics."""
         return False
 
     def put_in_reported_order(self, model: Any, compiled: Any) -> None:

@@ -95,10 +95,11 @@ class Compilation:
         Whether the class of the model has its own `compute_loss`, as in Keras 3.
     targets_of_any_rank : frozenset of int
         Indices of targets that a loss or metric written by the user receives. In Keras 3 such
-        targets have as many axes as the data; in Keras 1 and 2 there are none.
+        targets have as many axes as the data. In Keras 1 and 2 this set is empty.
     squeezed_targets : frozenset of int
-        Those of the former whose data lack the last axis of the output: labels (n,) for an output
-        (n, 1). The axis is added to the data, and removed again for the user's function.
+        The indices in the set above whose data lack the last axis of the output: labels
+        (n,) for an output (n, 1). This axis is added to the data, and removed again for the
+        user's function.
     """
 
     optimizer: Any
@@ -224,7 +225,7 @@ def _loss_weights(loss_weights: Any, names: list[str]) -> list[float | Variable]
 
 
 def _loss_weight(weight: Any) -> float | Variable:
-    """Return the weight as a number, or as a variable that is read in each step."""
+    """Return the weight of a loss as a float. A scalar variable is returned as it is."""
     if isinstance(weight, Variable) and weight.ndim == 0:
         return weight
     try:
@@ -354,7 +355,7 @@ def _add_metrics(model: Network, compiled: Compilation) -> Generator[Any, Any, N
 
 
 def _returning(found: Any, function: Any) -> Any:
-    """Wrap a metric function so that it returns `found`, its result, without running again."""
+    """Return a metric function with the given one's name that returns the tensor `found`."""
     return wraps(function)(lambda y_true, y_pred: found)
 
 

@@ -10,12 +10,12 @@ products and convolutions have multiply-adds:
 =========================  =========================================================================
 op                         multiply-adds
 =========================  =========================================================================
-dot, tensordot, batch_dot  numbers of the output * size of the axes that are summed over
+dot, tensordot, batch_dot  elements of the output * size of the axes that are summed over
 matmul                     the same, summed over the last axis of `x`
 einsum                     product of the sizes of all letters * (number of operands - 1)
-convolution                numbers of the output * kernel positions * input channels of a group
-transposed convolution     numbers of the input * kernel positions * output channels of a group
-gradient by the kernel     numbers of the gradient * kernel positions * input channels of a group
+convolution                elements of the output * kernel positions * input channels of a group
+transposed convolution     elements of the input * kernel positions * output channels of a group
+gradient by the kernel     elements of the gradient * kernel positions * input channels of a group
 loop over steps            multiply-adds of one step * steps
 =========================  =========================================================================
 
@@ -211,7 +211,7 @@ def _divided(fixed: int, per_step: int, samples: int) -> Cost | None:
 
 
 def _for_one_sample(node: Node, steps: int | None = None) -> list[Apply]:
-    """Return the ops of a call, with their shapes for one sample of this number of steps."""
+    """Return the ops of a layer's call, with shapes for one sample that has `steps` time steps."""
     given = [*node.input_tensors, *(mask for mask in node.input_masks if mask is not None)]
     new: dict[Tensor, Tensor] = {
         x: Placeholder(_shape_for_one(x.shape, steps), x.dtype, x.name) for x in given

@@ -1,8 +1,8 @@
 """The epochs and batches of one run of the training loop.
 
-Usually these are all of them, with two exceptions. A run that continues an interrupted one begins
-in the middle. And batches whose events no observer and no callback needs are trained on here,
-without events (`FastPath`): this is faster, and the numbers are the same.
+Usually the loop goes through all epochs and batches. There are two exceptions. A run that continues
+an interrupted run begins in the middle. And if no observer or callback needs the events of a batch,
+the batch is trained on here, without events (`FastPath`). This is faster, with the same numbers.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ class Course:
         self._done = 0  # batches of the first epoch
 
     def epochs(self, wanted: range) -> range:
-        """Return the epochs to train."""
+        """Return the epochs to train: all of `wanted`, or those from the resume point on."""
         if self._resume_point is not None:
             wanted, self._done = self._resume_point.begin(self.model, wanted.stop)
         return wanted
 
     def begin_epoch(self, epoch: int) -> Numbered:
-        """Begin an epoch, and yield its batches that need events, with their numbers."""
+        """Begin an epoch; iterate over (number, batch) for the batches that need events."""
         done, self._done = self._done, 0
         self.model.reset_metrics()
         if self._resume_point is not None and done:
@@ -86,9 +86,9 @@ class Course:
 class FastPath:
     """Trains on batches without emitting events, while no observer or callback needs events.
 
-    This needs no observer, a stage that is not walked, and no callback that needs batches. There is
-    one more case: no callback needs the beginning of a batch, and the current runner has `batches`,
-    which records each batch as a whole.
+    The path is used in two cases. In the first, `fit` runs without observers and without pauses
+    between events, and no callback needs batches. In the second, no callback needs the
+    beginning of a batch, and the current runner has `batches`, which records each batch as a whole.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class FastPath:
         self.is_enabled |= course.callbacks.needs_batch_end_only and self._ask is not None
 
     def slow_batches(self, batches: Generator[Any, None, None], done: int) -> Numbered:
-        """Yield the batches that need events; before each, train on those that need none."""
+        """Yield (number, batch) for the batches that need events. Train on the others."""
         numbered: Numbered = enumerate(batches, done)
         while True:
             batch: Any = None
@@ -126,7 +126,7 @@ class FastPath:
             yield batch
 
     def _train_on(self, numbered: Numbered, batches: Generator[Any, None, None]) -> None:
-        """Train on batches as long as they need no events."""
+        """Train on the next batches, up to the first batch that needs events."""
         course, callbacks = self.course, self.course.callbacks
         model, losses = course.model, course.losses
         call: Callable[[list[Any]], Any] = course.f
@@ -197,12 +197,12 @@ def _is_count(number: Any) -> bool:
 
 
 def one_at_a_time() -> AbstractContextManager[Any]:
-    """Return a lock of the training step as a `with` block; none if the work is observed."""
+    """Return the lock of training steps, or a context manager without effect if observed."""
     return nullcontext() if is_watched() else LOCKS.steps
 
 
 def call_on_batch(model: Any, function: Function, ins: list[Any]) -> list[Any]:
-    """Call a function on one batch; in Keras 3 the model's metrics are reset before."""
+    """Call a function on one batch. In Keras 3, reset the model's metrics first."""
     if not dialect_options().counts_zero_weights:
         return function(ins)
     with one_at_a_time():

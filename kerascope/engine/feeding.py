@@ -69,7 +69,7 @@ def arrays_for(
     where : str
         Begins error messages.
     makes : bool
-        Whether to make the function too.
+        Whether to make the model's function of this name too.
     """
     sample_weight, class_weight = weights
     phase = 1.0 if name == "train_function" else 0.0
@@ -132,12 +132,14 @@ def phase_flags(model: Any, phase: float) -> list[float]:
 def feed(
     model: Any, ins: list[Any], batch_size: int | None, steps: int | None, shuffle: Any = False
 ) -> Any:
-    """Return a feed of arrays. If the Inputs have a fixed batch size, it is the default.
+    """Return a feed of arrays. The default batch size is the fixed batch size of the Inputs.
+
+    If the Inputs have no fixed batch size, the default is that of `feed_of`.
 
     Raises
     ------
     DataError
-        The model is stateful, and the last batch would be smaller.
+        The model is stateful, its batch size is fixed, and the last batch would be smaller.
     """
     sizes = {x.shape[0] for x in model._feed_inputs if x.ndim} - {None}
     in_batches = steps is None or dialect_options().steps_are_batches
@@ -156,7 +158,7 @@ def feed(
 def labelled_feed(
     model: Any, ins: list[Any], batch_size: int | None, steps: int | None, shuffle: Any = False
 ) -> Any:
-    """Return a feed of inputs, targets and sample weights, with `first_weight` set."""
+    """Return a feed of inputs, targets and sample weights that shares arrays of ones."""
     made = feed(model, ins, batch_size, steps, shuffle)
     made.first_weight = _first_weight(model)
     return made
@@ -165,7 +167,7 @@ def labelled_feed(
 def feeds_of_arrays(
     model: Any, x: Any, y: Any, options: FitOptions, has_callbacks: bool, endings: ExitStack
 ) -> tuple[Any, Any]:
-    """Return the feeds for training and for validation (or None); `endings` closes them."""
+    """Return two feeds: for training, and for validation or None. `endings` closes both feeds."""
     weights = options.sample_weight, options.class_weight
     ins = model._ins_for("train_function", x, y, weights, "fit", makes=False)
     data, steps = options.validation_data, options.validation_steps
@@ -186,7 +188,10 @@ def feeds_of_arrays(
 def _with_validation(
     model: Any, ins: list[Any], data: Any, split: float, has_callbacks: bool
 ) -> tuple[list[Any], list[Any]]:
-    """Return the arrays for training and for validation (none if a generator makes those)."""
+    """Return the arrays for training, and those for validation.
+
+    The second list is empty without validation, or if a generator makes the validation batches.
+    """
     if makes_batches(data):
         return ins, []
     if data is not None:
@@ -202,7 +207,7 @@ def _with_validation(
 
 
 def _validation_arrays(model: Any, data: Any, has_callbacks: bool) -> list[Any]:
-    """Return the arrays for the test function, from (x, y) or (x, y, sample_weight)."""
+    """Return the test function's arrays for validation data (x, y) or (x, y, sample_weight)."""
     if not isinstance(data, (list, tuple)) or len(data) not in (2, 3):
         raise DataError("fit: validation_data: expected a tuple (x, y) or (x, y, sample_weight).")
     x, y, sample_weight = (*data, None)[:3]
@@ -228,7 +233,7 @@ def feeds_of_generator(
     has_callbacks: bool,
     endings: ExitStack,
 ) -> tuple[Any, Any]:
-    """Return the feeds for training on a generator and for validation (or None)."""
+    """Return two feeds: for training on a generator, and for validation or None."""
     generator = ready_for_generator(model, generator, "train_function")
     data, steps = options.validation_data, options.validation_steps
     standardize = batch_arrays(model, "train_function", options.class_weight)
@@ -249,7 +254,7 @@ def feeds_of_generator(
 
 
 def batch_arrays(model: Any, name: str, class_weight: Any = None) -> Callable[[Any], list[Any]]:
-    """Return a function that converts a generator's items to arrays for a model's function."""
+    """Return a function that converts an item of a generator to arrays for the function `name`."""
 
     def arrays_to_predict_of(item: Any) -> list[Any]:
         x, _, _ = split_item(item, with_targets=False)
@@ -265,7 +270,9 @@ def batch_arrays(model: Any, name: str, class_weight: Any = None) -> Callable[[A
 
 
 def ready_for_generator(model: Any, generator: Any, name: str) -> Any:
-    """Make the model ready to run a function; a model without a graph takes shapes from a batch.
+    """Make the model ready to run the function `name` on the batches of a generator.
+
+    A model without a graph takes its input shapes from the first batch.
 
     Returns
     -------

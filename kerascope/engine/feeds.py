@@ -4,8 +4,8 @@ A feed yields the batches of one epoch as pairs (number of samples, arrays for t
 loops in `training_loop` treat all kinds of feeds alike. A Sequence returns batches by number, in an
 order that is drawn for each pass. An iterator returns only the next batch.
 
-The place of a feed is the state with which another process can continue in the middle of an epoch
-(`place`, `go_to`). The loop itself counts the batches of the epoch that are done.
+The place of a feed is its state, with which another process can continue in the middle of an epoch:
+`place` returns it, `go_to` sets it. The loop itself counts the batches of the epoch that are done.
 
 Keras has this in `engine/training_arrays.py` and `training_generator.py`. Lesson: chapter 15.
 """
@@ -67,7 +67,7 @@ def checked_steps(steps: Any) -> int:
     Raises
     ------
     ArgumentError
-        It is not a finite number > 0.
+        `steps` is not a finite number > 0.
     """
     is_real = isinstance(steps, (float, np.floating)) and np.isfinite(steps) and steps > 0
     if not is_real and (not isinstance(steps, (int, np.integer)) or steps < 1):
@@ -76,16 +76,17 @@ def checked_steps(steps: Any) -> int:
 
 
 def slice_arrays(arrays: list[Any], start_or_ids: Any, end: int | None = None) -> list[Any]:
-    """Return the same rows of each array: `start` to `end`, or a list of ids."""
+    """Return the same rows of each array: those from a start to `end`, or a list of indices."""
     if end is not None:
         return [a[start_or_ids:end] for a in arrays]
     return [a[start_or_ids] for a in arrays]
 
 
 def checksums(arrays: list[Any]) -> list[int]:
-    """Return a checksum of some rows of each array; the length of the array decides which rows.
+    """Return a checksum of each array. For a long array, it covers only a sample of the rows.
 
-    Arrays in a file are read row by row. For arrays of objects the checksum is 0.
+    The length of the array decides which rows these are. Arrays in a file are read row by row. For
+    arrays of objects the checksum is 0.
 
     Examples
     --------
@@ -123,13 +124,14 @@ class Feed:
     goes_on = False
 
     def epoch(self, kept: bool = True, done: int = 0) -> Iterator[Batch]:
-        """Yield (size, arrays) for each batch of an epoch after the first `done`."""
+        """Yield (size, arrays) for each batch of an epoch, without the first `done` batches."""
         raise NotImplementedError(f"{type(self).__name__}: write the method epoch.")
 
     def batches_again(self) -> Callable[[int], list[Any]] | None:
-        """Return a function from a batch's number in this epoch to its arrays, usable at any time.
+        """Return a function from a batch's number in this epoch to its arrays.
 
-        None if the feed cannot repeat batches: then callers must copy the arrays that they need.
+        The function can be called at any time. If the feed cannot repeat batches, return None; then
+        callers must copy the arrays that they need.
         """
         return None
 
@@ -157,7 +159,7 @@ class ArrayFeed(Feed):
     shuffle : {True, False, "batch"}
         Whether each pass has a new order. "batch" keeps the rows of a batch together, for HDF5.
     steps : int, optional
-        Batches in an epoch; by default all.
+        Batches in an epoch; by default all batches of the arrays.
 
     Attributes
     ----------
@@ -299,7 +301,7 @@ class ArrayFeed(Feed):
             ) from error
 
     def _gather(self, batch_ids: np.ndarray) -> list[Any]:
-        """Return the rows with these indices of each array, in buffers if possible."""
+        """Return the rows with these indices of each array, in reused buffers if possible."""
         size = len(batch_ids)
         fetchers = self._fetchers.get(size)
         if fetchers is None:
@@ -314,7 +316,7 @@ class ArrayFeed(Feed):
 
 
 def _order(shuffle: bool | str, rows: int, batch_size: int, seed: Any) -> np.ndarray | None:
-    """Return the order of the rows of an epoch; None if they are not shuffled."""
+    """Return the order of the rows of an epoch, as indices; None without shuffling."""
     if not shuffle:
         return None
     rng = np.random.default_rng(seed)
@@ -550,7 +552,7 @@ class GeneratorFeed(Feed):
 
     @property
     def is_fresh(self) -> bool:
-        """Whether a generator is new; if it was used before, its place is unknown."""
+        """Whether a generator has not started yet. If it was used before, its place is unknown."""
         is_known = isinstance(self._iterator, WithFirst) or not inspect.isgenerator(self.source)
         return is_known or inspect.getgeneratorstate(self.source) == inspect.GEN_CREATED
 
@@ -588,7 +590,7 @@ class GeneratorFeed(Feed):
         self._end_pass()
 
     def _is_over(self) -> bool:
-        """Return whether the epoch has the requested number of samples."""
+        """Return whether the epoch has reached the number of samples that was requested."""
         return self.samples is not None and self._seen >= self.samples
 
     def _steps(self, done: int) -> Iterable[int]:
@@ -598,11 +600,11 @@ class GeneratorFeed(Feed):
         return "" if self.steps is None else f" of {self.steps}"
 
     def _batches(self, numbers: Iterator[int]) -> Iterator[Any]:
-        """Yield the Sequence's batches with these numbers."""
+        """Return an iterator over the Sequence's batches with these numbers."""
         return (self.source[number] for number in numbers)
 
     def _end_pass(self) -> None:
-        """Call a Sequence's `on_epoch_end` if each of its batches was read once."""
+        """Call a Sequence's `on_epoch_end` if each of its batches was read once in this pass."""
         if self._left is not None and not self._left:
             self._left = None
             if hasattr(self.source, "on_epoch_end"):
@@ -660,7 +662,7 @@ def split_item(item: Any, *, with_targets: bool) -> tuple[Any, Any, Any]:
     Raises
     ------
     DataError
-        It is not a tuple `(x, y)` or `(x, y, sample_weight)`.
+        The item is not a tuple `(x, y)` or `(x, y, sample_weight)`.
     """
     if isinstance(item, tuple) and len(item) in (1, 2, 3):
         x, y, sample_weight = (*item, None, None)[:3]
@@ -766,7 +768,7 @@ def generator_feed(
     shuffle: bool,
     workers: WorkerOptions,
 ) -> Iterator[GeneratorFeed]:
-    """Return a feed of a generator as a `with` block, which ends its workers if there are any."""
+    """Return a feed of a generator as a context manager, which ends the feed's workers."""
     workers = _options_for(source, workers)
     if not workers.number:
         yield GeneratorFeed(source, steps, standardize, shuffle)
@@ -789,7 +791,7 @@ def makes_batches(x: Any) -> bool:
 def generator_arguments(
     method: str, names: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[dict[str, Any], WorkerOptions]:
-    """Return a method's arguments by Keras 2's names, and its worker options."""
+    """Return a method's arguments by Keras 2's names, and the options for its workers."""
     counts = {old: kwargs.pop(old) for old in SAMPLE_COUNTS if old in kwargs}
     given = named_arguments(method, names, args, kwargs, method)
     if dialect_options().counts_samples:

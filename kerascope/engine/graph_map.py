@@ -146,7 +146,7 @@ def map_graph(
 
     Notes
     -----
-    Flavour "2" visits every edge once. Flavour "1" visits a node once for every depth at which it
+    Flavour "2" follows every arrow once. Flavour "1" visits a node once for every depth at which it
     is reached: about n^2 visits for n residual blocks.
     """
     return map_stage(inputs, outputs, flavour, network).run()

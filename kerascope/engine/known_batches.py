@@ -26,7 +26,7 @@ MOST_SHAPES = 64
 
 
 class Conversion(NamedTuple):
-    """The conversion of data of known shapes to the arrays of a function.
+    """How data of known shapes are converted to the arrays of a function.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class KnownBatches:
         return not self._state or self._state_of_layers() == self._state
 
     def arrays(self, x: Any, y: Any, phase: float) -> list[Any] | None:
-        """Return the arrays for the function; None if the data or the layers must be checked."""
+        """Return the arrays for the function; None if the data or layers must be checked first."""
         conversion = self._conversions.get(_key_of(x, y))
         if conversion is None or not self.is_current:
             return None
@@ -86,7 +86,7 @@ class KnownBatches:
         return ins
 
     def is_one_batch(self, ins: list[Any], batch_size: int | None) -> bool:
-        """Return whether the result of `arrays` is certainly a single batch."""
+        """Return whether the rows of `ins` are certainly a single batch."""
         if self._demands_size or not ins or type(ins[0]) is not np.ndarray:
             return False
         if batch_size is None:
@@ -94,7 +94,7 @@ class KnownBatches:
         return type(batch_size) is int and batch_size >= ins[0].shape[0]
 
     def note(self, x: Any, y: Any, ins: list[Any]) -> None:
-        """Store how `x` and `y` were converted, if at most an axis was added to each array."""
+        """Store how `x` and `y` became `ins`, if at most one axis was added to each array."""
         key = _key_of(x, y)
         if key is None:
             return
@@ -103,7 +103,7 @@ class KnownBatches:
         if None in columns:
             return
         if len(self._conversions) >= MOST_SHAPES:
-            del self._conversions[next(iter(self._conversions))]  # the oldest
+            del self._conversions[next(iter(self._conversions))]  # the oldest conversion
         weights = ins[len(given) : len(ins) - self._has_phase]
         self._conversions[key] = Conversion(
             tuple(map(bool, columns)) if any(columns) else None,
@@ -127,13 +127,13 @@ def ready_arrays(model: Any, name: str, x: Any, y: Any, phase: float) -> list[An
 
 
 def are_current(model: Any) -> bool:
-    """Return whether training batches of the model are known and no layer has changed since."""
+    """Return whether training batches were checked, and no layer's `trainable` changed since."""
     known = model._known_batches.get("train_function")
     return known is not None and known.function is model.train_function and known.is_current
 
 
 def is_one_batch(model: Any, ins: list[Any], batch_size: int | None) -> bool:
-    """Return whether the arrays for the predict function are certainly a single batch."""
+    """Return whether arrays for the predict function are certainly a single batch."""
     known = model._known_batches.get("predict_function")
     return known is not None and known.is_one_batch(ins, batch_size)
 

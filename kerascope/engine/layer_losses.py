@@ -23,13 +23,13 @@ from kerascope.engine.policies.eager_losses import LossesOfLastCall, entered_los
 from kerascope.engine.policies.enclosing import EnclosingCall, enclosing_call
 from kerascope.engine.policies.undo import remember_value
 
-# The inputs of the Node whose losses and updates are requested; None requests those of all calls.
+# The inputs of the Node whose losses and updates are requested. None requests them of all calls.
 _wanted_call: ContextVar[list[Tensor] | None] = ContextVar("wanted_call", default=None)
 
 
 @contextmanager
 def only_of_call(inputs: list[Tensor]) -> Iterator[None]:
-    """Let layers return only the losses and updates of the call with this list of inputs."""
+    """Inside the `with` block, layers return only losses and updates of the call on `inputs`."""
     token = _wanted_call.set(inputs)
     try:
         yield
@@ -62,7 +62,7 @@ class ItemsByInputs:
             self._keys.extend([key] * len(items))
 
     def forget_after(self, number: int) -> None:
-        """Remove all items but the first `number` that were added."""
+        """Keep the first `number` items that were added, and remove the later ones."""
         while len(self._keys) > number:
             key = self._keys.pop()
             self._items[key].pop()
@@ -70,7 +70,7 @@ class ItemsByInputs:
                 del self._items[key]
 
     def of(self, inputs: Any) -> list[Any]:
-        """Return the items of exactly these inputs; with None, those that depend on no input."""
+        """Return the items that depend on exactly these inputs; for None, on no input."""
         return _of_wanted_call(self._items.get(tuple(to_list(inputs)), []))
 
     def all(self) -> list[Any]:
@@ -91,7 +91,7 @@ PerInput = ItemsByInputs  # the former name, which old pickles contain
 
 
 def _of_wanted_call(items: list[tuple[Any, list[Tensor] | None]]) -> list[Any]:
-    """Return the items of the requested call (see `only_of_call`), and those of no call.
+    """Return the items of the call that `only_of_call` requests, and those that belong to no call.
 
     In Keras 1 and 2 a network that is called on the same tensors again does not run again. So if
     the requested call made none of these items, those of the first call are returned.
@@ -126,9 +126,10 @@ class LayerLosses:
     inbound_nodes: Any
 
     def add_loss(self, losses: Any, inputs: Any = None) -> None:
-        """Add scalar penalties; if they depend on `inputs`, they belong to the call on `inputs`.
+        """Add scalar penalties. With `inputs`, they belong to the layer's call on these inputs.
 
-        In a call on arrays the penalties are numbers; `losses` contains them until the next one.
+        In a call on arrays the penalties are numbers. They remain in `losses` until the next such
+        call.
         """
         tensors, entered = [as_tensor(loss) for loss in to_list(losses)], entered_losses.get()
         if is_eager() and entered is not None:
@@ -155,7 +156,7 @@ class LayerLosses:
                 pairs = [CallUpdate.of(pair, call.inputs) for pair in pairs]
             self._updates.add(pairs, self._whole_call(inputs, [pair[1] for pair in pairs]))
             return
-        with LOCKS.steps:  # at once; all new values are computed before any is written
+        with LOCKS.steps:  # written at once; all new values are computed before any is written
             computed = [(variable, value_of(new_value)) for variable, new_value in pairs]
             assigned = ASSIGNED.get()
             if assigned is not None:  # written when the outermost call ends
@@ -166,11 +167,11 @@ class LayerLosses:
             set_values(computed)
 
     def _whole_call(self, inputs: Any, values: list[Any] | None = None) -> Any:
-        """Return all inputs of the current call, if `inputs` are the first of them.
+        """Return all inputs of the current call if `inputs` begin them; otherwise return `inputs`.
 
-        A layer may write `add_update(pairs, inputs)` in `call(inputs, initial_state)`, which has
-        more inputs. In Keras 3 it writes `add_loss(loss)`: a loss that is computed from the inputs
-        of a call belongs to that call.
+        A call may have more inputs than the layer passes: in `call(inputs, initial_state)` a layer
+        may write `add_update(pairs, inputs)`. Without `inputs`, as in Keras 3's `add_loss(loss)`,
+        the result is the inputs of the current call if `values` depend on them, otherwise None.
         """
         call, given = enclosing_call.get(), to_list(inputs)
         if call is None or call.layer is not self:
@@ -206,17 +207,17 @@ class LayerLosses:
         return own + [pair for layer in self._sublayers for pair in layer.state_updates]
 
     def get_losses_for(self, inputs: Any = None) -> list[Tensor]:
-        """Return the penalties for exactly these inputs; with None, those of no inputs."""
+        """Return the penalties that depend on exactly these inputs; for None, on no input."""
         return self._items_for(inputs, "get_losses_for", self._losses)
 
     def get_updates_for(self, inputs: Any = None) -> list[tuple[Variable, Any]]:
-        """Return the update pairs for exactly these inputs; with None, those of no inputs."""
+        """Return the update pairs that depend on exactly these inputs; for None, on no input."""
         if not self.trainable:
             return self.get_state_updates_for(inputs)
         return self._items_for(inputs, "get_updates_for", self._updates)
 
     def get_state_updates_for(self, inputs: Any) -> list[tuple[Variable, Any]]:
-        """Return the `state_updates` for exactly these inputs."""
+        """Return the `state_updates` that depend on exactly these inputs."""
         own = self._updates.of(inputs) if self.stateful or self._assigns else []
         return own + self._of_inner_layers("get_state_updates_for", inputs)
 
@@ -232,17 +233,17 @@ class LayerLosses:
         return [item for layer, key in calls for item in getattr(layer, getter)(key)]
 
     def record_inner_call(self, layer: Any, inner_inputs: list[Tensor], inputs: Any) -> None:
-        """Record that a call on `inputs` called an inner layer on `inner_inputs`.
+        """Record that a call of this layer on `inputs` called `layer` on `inner_inputs`.
 
-        The inner layer's losses and updates are looked up later, since it may still be frozen or
-        unfrozen.
+        The losses and updates of the inner layer are looked up later, because the inner layer may
+        be frozen or unfrozen before.
         """
         if not is_eager():
             self._inner_calls.add([(layer, tuple(inner_inputs))], inputs)
 
     @property
     def uses_learning_phase(self) -> bool:
-        """Whether an output differs between training and test."""
+        """Whether an output of the layer differs between training and test."""
         return any(
             y._uses_learning_phase for node in self.inbound_nodes for y in node.output_tensors
         )

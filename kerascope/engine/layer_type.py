@@ -94,7 +94,7 @@ def _translated(cls: type, kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def _bound(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return the constructor's arguments by name, including defaults."""
+    """Return the arguments of a constructor's call by name, including the defaults."""
     names = constructor_parameters(cls)
     bound = dict(constructor_defaults(cls))
     bound.update(zip(names, args, strict=False))
@@ -110,7 +110,10 @@ _shares_functions: ContextVar[bool] = ContextVar("shares_functions", default=Fal
 
 @contextmanager
 def sharing_functions() -> Iterator[None]:
-    """Let configurations contain functions themselves, not names; for use in this process only."""
+    """Inside the `with` block, configurations contain functions instead of their names.
+
+    Such a configuration can be used in this process only.
+    """
     token = _shares_functions.set(True)
     try:
         yield
@@ -119,7 +122,7 @@ def sharing_functions() -> Iterator[None]:
 
 
 def shares_functions() -> bool:
-    """Return whether a configuration may contain functions themselves: see `sharing_functions`."""
+    """Return whether configurations contain functions instead of names: see `sharing_functions`."""
     return _shares_functions.get()
 
 
@@ -149,7 +152,7 @@ def serialized(value: Any, where: str) -> Any:
     Raises
     ------
     ConfigError
-        The value has no such form.
+        The value has no form that JSON can contain.
     """
     if value is None or isinstance(value, (bool, int, float, str)):
         return value

@@ -15,7 +15,7 @@ from kerascope.spellings import dialect_options
 
 
 def is_of_a_user(function: Any) -> bool:
-    """Return whether the user wrote a function; in Keras 1 such a metric may return a dict."""
+    """Return whether a function is the user's. In Keras 1 such a metric may return a dict."""
     return isfunction(function) and not str(function.__module__).startswith("kerascope.")
 
 
@@ -55,9 +55,10 @@ def key_in_logs(taken: list[str], name: str, output_name: str, weights: Any) -> 
 def _accuracy(loss: Any, output: Tensor) -> Callable[..., Tensor]:
     """Return the accuracy that fits an output and its loss.
 
-    For one unit, and in Keras 2 for binary_crossentropy, it rounds the output. If the loss takes
-    class numbers, it compares these, and otherwise the positions of the largest entries. In Keras 3
-    a loss written by the user may take either; then the shape of the data decides.
+    For an output with one unit, and in Keras 2 for binary_crossentropy, the accuracy rounds the
+    output. Otherwise it compares the position of the largest entry of the output with the label: a
+    class number if the loss takes these, or else the position of the largest entry of the label. In
+    Keras 3 a loss written by the user may take either label; then the shape of the data decides.
     """
     if _is_binary(loss, output):
         return metrics.binary_accuracy

@@ -217,7 +217,10 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         self._known_at_compile = dict(get_custom_objects())
 
     def _forget_compilation(self) -> None:
-        """Drop the loss and the functions of the old outputs; the next use compiles again."""
+        """Drop the total loss and the functions, because the outputs have changed.
+
+        If the model was compiled, it is compiled again at its next use.
+        """
         if self.total_loss is not None:
             self._waiting_to_compile = compile_rules.last_arguments(self)
         self.total_loss = None
@@ -343,7 +346,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
             )
 
     def _is_trainable_elsewhere(self) -> bool:
-        """Return whether `trainable` was changed after `compile`."""
+        """Return whether `trainable` of the model or of a layer was changed after `compile`."""
         return set(self.trainable_weights) != set(self._collected_trainable_weights)
 
     # --- fit, evaluate, predict -------------------------------------------------------------------
@@ -535,11 +538,11 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         return packed(self._output_structure, self._make_predict_function()(ins))
 
     def _of_one_batch(self, function: Function, ins: list[Any]) -> list[Any]:
-        """Call a function on one batch; in Keras 3, reset the metrics with a state before."""
+        """Call a function on one batch. In Keras 3, reset the metrics with a state first."""
         return call_on_batch(self, function, ins) if self.stateful_metrics else function(ins)
 
     def _as_returned(self, numbers: list[Any], return_dict: bool) -> Any:
-        """Return the loss, [loss, metrics...], or a dict of them by name."""
+        """Return a batch's results as the loss, [loss, metrics...], or a dict by name."""
         if dialect_options().logs_so_far:
             numbers = [as_number(x) for x in numbers]
         if return_dict:
@@ -565,8 +568,8 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
     ) -> list[Any]:
         """Return the arrays that the function called `name` takes.
 
-        The function is made as well, unless `makes` is False. `weights` is a pair of sample weights
-        and class weights. Data like earlier data are not checked again.
+        Unless `makes` is False, the function is made as well. `weights` is a pair of sample weights
+        and class weights. If earlier data had the same types and shapes, the data are not checked.
         """
         sample_weight, class_weight = weights
         ins = None
@@ -634,7 +637,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
             self.compile_stage(self._waiting_to_compile).run()
 
     def _make_ready_for(self, name: str, x: Any) -> None:
-        """Make sure that the model can run one of its three functions, by name."""
+        """Make sure that the model can run its function `name`, such as "train_function"."""
         self._refuse_uncalled_methods(name)
         self._make_ready(x, to_train=name != "predict_function")
 

@@ -1,7 +1,7 @@
 """Network: a graph of layers that is itself a layer.
 
 A *graph network* is made from tensors, `Network(inputs, outputs)`. It maps the graph between them
-once (`graph_map.py`); a call runs the graph on new inputs, by falling depth. A *subclassed network*
+once (`graph_map.py`); a call runs the graph on new inputs, deepest first. A *subclassed network*
 defines its own `call`. A network is a Layer, so it can be nested in another network.
 
 Running it is one forward pass, node by node (`run_graph`). The dict `tensor_map` begins with the
@@ -73,10 +73,10 @@ file_functions = Registry("function of keras.engine.saving", home="kerascope.sav
 
 
 class OutputCache(dict[Any, list[Any]]):
-    """The outputs (or masks) of a network by inputs, masks and phase, in the order of the runs."""
+    """A cache of a network's outputs or masks, by inputs, masks and phase, oldest run first."""
 
     def forget_after(self, number: int) -> None:
-        """Remove all but the first `number` runs."""
+        """Remove the results of all runs but the first `number`."""
         while len(self) > number:
             self.popitem()
 
@@ -99,7 +99,7 @@ class Network(Layer, NetworkOfKeras1):
     nodes_by_depth, layers_by_depth : dict of int to list
         Deepest first. Depth 0 contains only outputs; an output that another node needs is deeper.
     layers : list of Layer
-        By falling depth.
+        Deepest first.
     input_layers, output_layers : list of Layer
         The layers that made the inputs and outputs.
 
@@ -189,7 +189,7 @@ class Network(Layer, NetworkOfKeras1):
         self._shape_of_build: Any = None
 
     def build(self, input_shape: Any = None) -> None:
-        """Store the input shape. Each layer makes its own weights when it is called."""
+        """Store the input shape. The layers inside make their own weights when they are called."""
         self._shape_of_build = input_shape
         self.built = True
 
@@ -327,7 +327,7 @@ class Network(Layer, NetworkOfKeras1):
 
     @property
     def layers(self) -> list[Layer]:
-        """The layers by falling depth; in a subclassed network, the layers among its attributes."""
+        """The layers, deepest first. In a subclassed network, the layers among its attributes."""
         return self.graph_map.layers if self._is_graph_network else super()._sublayers
 
     @property
@@ -403,7 +403,11 @@ class Network(Layer, NetworkOfKeras1):
         return names_in(self._input_structure, [layer.name for layer in self.input_layers])
 
     def names_for(self, data: Any) -> list[str]:
-        """Return the inputs' names: those of the input layers if they are the keys of `data`."""
+        """Return the names by which `data` contains the inputs.
+
+        If the keys of a dict `data` are the names of the input layers, these names are returned.
+        Otherwise the names are `input_names`.
+        """
         own = [layer.name for layer in self.input_layers]
         has_own = isinstance(data, dict) and data.keys() == set(own)
         return own if has_own and set(own) != set(self.input_names) else self.input_names
@@ -508,7 +512,7 @@ class Network(Layer, NetworkOfKeras1):
         return self._collected("get_state_updates_for", self._own_state_updates)
 
     def get_state_updates_for(self, inputs: Any) -> list[tuple[Variable, Any]]:
-        """Return the `state_updates` for exactly these inputs."""
+        """Return the `state_updates` that depend on exactly these inputs."""
         return self._items_for(inputs, "get_state_updates_for", self._own_state_updates)
 
     @property
@@ -516,7 +520,7 @@ class Network(Layer, NetworkOfKeras1):
         return self._updates if self._assigns else ItemsByInputs()
 
     def _collected(self, getter: str, own: ItemsByInputs) -> list[Any]:
-        """Return items such as losses: of this graph's calls, of no inputs, and the network's."""
+        """Return losses or updates: of the graph's calls, without inputs, and of the network."""
         if not self.outputs:
             whole = getter.removeprefix("get_").removesuffix("_for")
             return own.all() + [item for layer in self._sublayers for item in getattr(layer, whole)]
@@ -543,7 +547,7 @@ class Network(Layer, NetworkOfKeras1):
 
     @property
     def uses_learning_phase(self) -> bool:
-        """Whether an output differs between training and test."""
+        """Whether an output of a layer differs between training and test."""
         return any(x._uses_learning_phase for x in self.outputs)
 
     @property
@@ -819,7 +823,7 @@ def _output(x: Tensor, tensor_map: dict[Tensor, Any]) -> tuple[Tensor, Tensor | 
 
 
 def _misfit(expected: list[Tensor], inputs: list[Tensor]) -> tuple[Tensor, Tensor] | None:
-    """Return the first pair of tensors with different shapes; the batch size may differ."""
+    """Return the first pair of tensors whose shapes differ, apart from the batch size, or None."""
     for x, y in zip(expected, inputs, strict=False):
         if x.ndim != y.ndim or merge_shapes(x.shape[1:], y.shape[1:]) is None:
             return x, y

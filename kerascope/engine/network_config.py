@@ -48,7 +48,7 @@ def config_of_graph(network: Any) -> dict[str, Any]:
 
 
 def _indices_inside(network: Any, layers: list[Layer]) -> NodeIndices:
-    """Return the index of each call among its layer's calls inside the network."""
+    """Return, for each call, its index among the calls of its layer inside the network."""
     inside = set(network.network_nodes)
     indices: NodeIndices = {}
     for layer in layers:
@@ -148,10 +148,10 @@ def network_from_config(
 
 
 def counted_from_zero(config: dict[str, Any]) -> dict[str, Any]:
-    """Return a configuration in which the calls of nested networks are counted from 0 too.
+    """Return a configuration in which the calls of nested networks are counted from 0.
 
-    A graph uses each call in it. So if no reference to the first call of a nested network exists,
-    its calls are counted from 1.
+    Some files count these calls from 1: those that contain no reference to call 0 of a nested
+    network. (A graph uses each of its calls, so a reference to the first call exists.)
     """
     entries, outputs = config["layers"], config["output_layers"]
     nested = {entry["name"] for entry in entries if _holds_layers(entry.get("config"))}
@@ -209,7 +209,7 @@ def _in_order(waiting: list[tuple[str, list[Any]]]) -> list[tuple[str, list[Any]
 
 
 def _repeat_calls(layers: dict[str, Layer], waiting: list[tuple[str, list[Any]]]) -> None:
-    """Call the layers again, each when its inputs and the layer's earlier calls exist."""
+    """Repeat the calls of the layers, each when its inputs and the layer's earlier calls exist."""
     while waiting:
         still_waiting = []
         blocked: set[str] = set()
@@ -235,7 +235,7 @@ def _exists(layers: dict[str, Layer], reference: list[Any]) -> bool:
 
 
 def _calls(layer: Layer) -> list[Node]:
-    """Return a layer's calls, without a network's first node, which is not a call."""
+    """Return the Nodes of a layer's calls. The first node of a network is not a call."""
     return [node for node in layer.inbound_nodes if node.is_input or not node.begins]
 
 

@@ -55,7 +55,7 @@ class Node:
     input_masks, output_masks : list of (Tensor or None)
         One mask for each tensor.
     arguments : dict, optional
-        Further arguments of the call, by name. An `InputPlace` stands for each tensor among them
+        Further arguments of the call, by name. An `InputPlace` replaces each tensor among them
         that is one of `input_tensors`.
     begins : bool
         Whether the node has no parents: the node of an InputLayer, or the first node of a network,
@@ -143,7 +143,7 @@ class Node:
 
     @property
     def is_input(self) -> bool:
-        """Whether this is the node of an InputLayer, whose tensor no call made."""
+        """Whether this is the node of an InputLayer: no call made its tensor."""
         return self.begins and self.input_tensors == self.output_tensors
 
     @property

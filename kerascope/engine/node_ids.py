@@ -155,7 +155,7 @@ def call_ids(model: HasGraph) -> dict[Node, str]:
 
 
 def layer_of(node_name: str) -> str:
-    """Return the layer's name in the key of a node (`Node.name`).
+    """Return the name of the layer in the key of a node (`Node.name`).
 
     Examples
     --------
@@ -166,7 +166,7 @@ def layer_of(node_name: str) -> str:
 
 
 def free_id(wanted: str, taken: Container[str]) -> str:
-    """Return `wanted`, with a number at its end if it is taken.
+    """Return the id `wanted`, with a number at its end if another call has this id.
 
     Examples
     --------

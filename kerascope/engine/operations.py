@@ -87,7 +87,7 @@ def operations_before(tensor: Tensor) -> list[Apply]:
 
 
 def _is_inside_a_layer(apply: Apply) -> bool:
-    """Return whether the `call` of a layer made an Apply; only their scopes have a line."""
+    """Return whether the `call` of a layer made an Apply: then the Apply's scope has a line."""
     return apply.scope.made_at is not None
 
 

@@ -10,7 +10,8 @@ import numpy as np
 class Rows:
     """Outputs of batches, joined along the samples.
 
-    If the number of samples is known, each batch is written directly into the result.
+    If the number of samples is known, each batch is written directly into the result. Otherwise the
+    batches are kept in lists, and joined at the end.
 
     Parameters
     ----------
@@ -46,7 +47,7 @@ class Rows:
             self._results = [np.empty((self.samples, *x.shape[1:]), x.dtype) for x in outs]
 
     def _fit(self, outs: list[Any], start: int, size: int) -> bool:
-        """Return whether a batch fits into the arrays: by its number, shapes and dtypes."""
+        """Return whether a batch fits into the result arrays: its rows, shapes and dtypes."""
         assert self._results is not None
         assert self.samples is not None
         return start + size <= self.samples and all(

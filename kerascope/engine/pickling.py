@@ -105,7 +105,7 @@ def _carried(code: Any, defaults: Any, closure: Any, module: str) -> Carried:
 
 
 def _exchanged(config: Any, kind: type, exchange: Callable[[Any], Any]) -> Any:
-    """Return a configuration with all objects of a class replaced."""
+    """Return a configuration in which `exchange(item)` replaces each item of the class `kind`."""
     if isinstance(config, dict):
         return {name: _exchanged(value, kind, exchange) for name, value in config.items()}
     if isinstance(config, list):
@@ -223,7 +223,7 @@ def function_of(code: ByteCode, names: dict[str, Any], where: str) -> Callable[.
 
 
 def byte_code_in(config: Mapping[str, Any], argument: str) -> ByteCode | None:
-    """Return the byte code of an argument in a layer's configuration, or None."""
+    """Return the byte code of an argument in a layer's configuration; None for another value."""
     value = config.get(argument)
     if isinstance(value, dict) and value.get("class_name") == "__lambda__":  # Keras 3
         inner = value.get("config") or {}

@@ -37,7 +37,9 @@ def call_of(layer: Any, arguments: dict[str, Any]) -> Callable[..., Any]:
 
 
 def phase_of(layer: Layer, kwargs: dict[str, Any]) -> tuple[dict[str, Any], Any]:
-    """Return the arguments of `call`, and a `with` block that sets the phase of `training=...`.
+    """Return the arguments of `call`, and a context manager that sets the learning phase.
+
+    The phase is that of the argument `training`; without `training` it does not change.
 
     In dialect "3" a `call` with a parameter `training` always receives it.
     """
@@ -45,7 +47,7 @@ def phase_of(layer: Layer, kwargs: dict[str, Any]) -> tuple[dict[str, Any], Any]
     if not accepts(layer.call, "training"):
         kwargs.pop("training", None)
     elif training is None and dialect_options().training_is_bool:
-        kwargs["training"] = learning_phase()  # the phase that layers inside have anyway
+        kwargs["training"] = learning_phase()  # the phase of the inner layers
     if training is PHASE:  # even if the enclosing subclassed model fixed a phase
         return kwargs, learning_phase_scope(PHASE)
     if training is None or isinstance(training, Tensor):
@@ -68,9 +70,10 @@ def remedy_for_operation() -> str:
 
 
 def phase_of_model() -> Any:
-    """Return a `with` block with the learning phase for a subclassed model's `call`.
+    """Return a context manager with the learning phase for a subclassed model's `call`.
 
-    In Keras 3 the phase inside is that of a test, unless `call` passes `training` to its layers.
+    In Keras 3 it is that of a test, unless `call` passes `training` to its layers. In Keras 1 and 2
+    it does not change.
     """
     return learning_phase_scope(0) if dialect_options().trains_as_keras_3 else nullcontext()
 
@@ -89,7 +92,7 @@ def penalize_activity(layer: Layer, inputs: list[Tensor], outputs: list[Tensor])
 
 
 def word_of_class(class_name: str) -> str | None:
-    """Return the stem of a class's layer names; None for the class name in snake case."""
+    """Return the start of a class's layer names; None if it is the class name in snake case."""
     words = dialect_options().class_words
     return None if words is None else words.get(class_name, class_name.lower())
 
@@ -102,7 +105,7 @@ def numbered(word: str, number: int) -> str:
 
 
 def ends_masks() -> bool:
-    """Return whether a layer that does not support masks drops them; otherwise it raises."""
+    """Return whether a layer without support for masks drops them. Otherwise it raises."""
     return dialect_options().ends_masks
 
 
@@ -112,7 +115,7 @@ def freezes_inside() -> bool:
 
 
 def reading_config() -> AbstractContextManager[None]:
-    """Return a `with` block in which to make layers from configurations of any version."""
+    """Return a context manager in which to make layers from configurations of any Keras."""
     return override_dialect(has_other_slope=False)
 
 

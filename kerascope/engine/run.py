@@ -32,9 +32,9 @@ TRAINED: WeakSet[Any] = WeakSet()
 
 
 class ResumePoint(NamedTuple):
-    """The point at which a continued run begins: epoch, batches done in it, and the state.
+    """Where a continued run begins: the epoch, the batches done in this epoch, and the state.
 
-    `restore()` sets the state. It is called after `on_train_begin` of all callbacks.
+    `restore()` sets the state. `fit` calls it after `on_train_begin` of all callbacks.
     """
 
     epoch: int
@@ -42,10 +42,10 @@ class ResumePoint(NamedTuple):
     restore: Callable[[], None]
 
     def begin(self, model: Any, epochs: int) -> tuple[range, int]:
-        """Return the epochs to train, and the number of batches done in the first one.
+        """Return the epochs to train, and the number of batches done in the first epoch.
 
-        Between two epochs this restores the state. In the middle of an epoch, the epoch must begin
-        before the state is restored.
+        If the run continues between two epochs, the state is restored here. If it continues in the
+        middle of an epoch, the caller begins this epoch and then restores the state.
         """
         if self.batch:
             return range(self.epoch, epochs), self.batch
@@ -134,7 +134,10 @@ class Run:
 
     @functools.cached_property
     def facts(self) -> dict[str, Any]:
-        """The facts that must be equal in a continued run, as plain data, most important first."""
+        """The facts that a backup and the run that continues it must share, as plain data.
+
+        The most important facts come first.
+        """
         model = self.model
         names = [getattr(f, "__name__", type(f).__name__) for f in model.loss_functions]
         return {
@@ -153,7 +156,7 @@ class Run:
 
 
 def _with_inner(applies: list[Apply]) -> Iterator[Apply]:
-    """Yield applies, and after each loop the applies of its step."""
+    """Yield the given applies. After the Apply of a loop, yield the applies of the loop's step."""
     for apply in applies:
         yield apply
         if isinstance(apply.op, Scan):
@@ -172,13 +175,13 @@ def _layer_facts(layer: Any) -> dict[str, Any]:
 
 
 def _optimizer_facts(optimizer: Any) -> dict[str, Any]:
-    """Return the class and the fixed settings of an optimizer, without those in variables."""
+    """Return an optimizer's class and its fixed settings: those not stored in variables."""
     numbers = [name for name, value in vars(optimizer).items() if isinstance(value, Variable)]
     return {"optimizer": type(optimizer).__name__, "config": _fixed_config(optimizer, numbers)}
 
 
 def _fixed_config(configured: Any, left_out: Iterable[str] = ()) -> dict[str, Any]:
-    """Return the settings that are the same in each run of a script, without names and seeds."""
+    """Return an object's settings, without names, seeds and others that may differ between runs."""
     try:
         config = configured.get_config()
     except Exception:  # a user's class may have no get_config
@@ -201,5 +204,5 @@ def _without_names(value: Any) -> Any:
         return [list(value.shape), zlib.crc32(np.ascontiguousarray(value).tobytes())]
     value = plain(value)
     if isinstance(value, float):
-        return repr(value)  # because NaN differs from itself
+        return repr(value)  # as text, because NaN differs from itself
     return value if isinstance(value, (bool, int, str, type(None))) else type(value).__name__

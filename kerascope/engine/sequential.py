@@ -31,19 +31,19 @@ from kerascope.spellings import dialect_options
 
 @dataclass
 class Branches:
-    """The models whose outputs a Merge of Keras 1 joins, at the beginning of a Sequential."""
+    """The models whose outputs are joined by a Merge (Keras 1), the first layer of a Sequential."""
 
     models: list[Any]
 
     @property
     def have_config(self) -> bool:
-        """Whether the branches can be written one by one: models that share no layer."""
+        """Whether each branch has its own configuration: all are networks and share no layer."""
         models = list(dict.fromkeys(self.models))
         inside = [layer for model in models for layer in _layers_inside(model)]
         return all(isinstance(m, Network) for m in models) and len(inside) == len(set(inside))
 
     def get_config(self) -> list[Any]:
-        """Return the configuration of each branch; for a repeated one, the index of the first."""
+        """Return each branch's configuration; for a model that occurs before, the first index."""
         return [
             {"class_name": type(model).__name__, "config": model.get_config()}
             if self.models.index(model) == place
@@ -61,7 +61,7 @@ class Branches:
 
 
 def deserialized(entry: dict[str, Any]) -> Any:
-    """Make a layer from `{"class_name", "config"}`, and call it on its branches if it has any."""
+    """Make a layer from `{"class_name", "config"}`; call a Merge on its branches' outputs."""
     layer = make_layer(entry)
     if "branches" in entry:
         layer._branches = Branches.from_config(entry["branches"])
@@ -106,7 +106,7 @@ class Sequential(Model):
 
     @property
     def flattened_layers(self) -> list[Layer]:
-        """All layers but the inputs, those in the branches of a first Merge first (Keras 1)."""
+        """All layers but the InputLayers. Layers in branches of a Merge (Keras 1) come first."""
         if not self._line or not self.outputs:
             return self.layers
         first = self._line[0]
@@ -125,7 +125,7 @@ class Sequential(Model):
 
     @property
     def model(self) -> Sequential:
-        """The model itself; in Keras 1 it was an inner model."""
+        """The Sequential itself. In Keras 1 this attribute was an inner model."""
         return self
 
     @property
@@ -151,12 +151,15 @@ class Sequential(Model):
         return super().output if call is None else unpack_singleton(call.output_tensors)
 
     def _first_call(self) -> Node | None:
-        """Return the first call by another model; in dialect "3", `output` is of this call."""
+        """Return the model's first call as a layer, whose tensors are `input` and `output`.
+
+        Return None before the first call, and in other dialects than "3".
+        """
         calls = [node for node in self.inbound_nodes if not node.begins]
         return calls[0] if calls and dialect_options().wraps_operations else None
 
     def add(self, layer: Any) -> None:
-        """Add a layer at the end.
+        """Add a layer at the end of the chain.
 
         Raises
         ------
@@ -267,7 +270,7 @@ class Sequential(Model):
         self._begin_graph([x], [y])
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-        """Call the model. A call on an array builds a deferred model, for any number of samples."""
+        """Call the model. A call on an array first builds a deferred model, for any batch size."""
         is_deferred = bool(self._line) and not self.outputs
         is_stateful = any(getattr(layer, "stateful", False) for layer in self._line)
         is_deferred = is_deferred and not is_inside_call() and making_model.get() is None

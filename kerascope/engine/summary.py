@@ -86,11 +86,11 @@ class Summary:
     activation_bytes : int or None
         Sum over all calls; None if a size is not known, or without `memory`.
     note : str
-        Text about which rows are shown; empty if all are.
+        Text about which rows are shown; empty if all rows are shown.
     opaque : tuple of str
         The layers, nested ones too, that cannot run because their class is unknown.
     unsure : tuple of str
-        Those of them that have weights, so that it is unknown which weights are trained.
+        The layers in `opaque` that have weights, so that it is unknown which weights are trained.
     """
 
     name: str
@@ -168,7 +168,7 @@ def summarize(
 
 
 def _no_graph(layer: Any, shapes: Any = None) -> None:
-    """Return None for the graph of a class's own `call`, unless `viz` registers a function."""
+    """Return None, no graph. `viz` registers a function that traces a class's own `call`."""
 
 
 def _total(weights: Iterable[Variable]) -> Total:
@@ -205,7 +205,7 @@ def _sum_of_bytes(rows: Sequence[SummaryRow]) -> int | None:
 
 
 def _range_of_blocks(wanted: Any, names: list[str], model: Summarized) -> tuple[int, int]:
-    """Return the indices of the first and last layer to show."""
+    """Return the indices of the first and last layer that `layer_range` requests."""
     where = f"{model.label}: summary: layer_range"
     if not isinstance(wanted, (list, tuple)) or len(wanted) != 2:
         raise ArgumentError(
@@ -218,7 +218,7 @@ def _range_of_blocks(wanted: Any, names: list[str], model: Summarized) -> tuple[
 
 
 def _places(wanted: str, names: list[str], where: str, model: Summarized) -> list[int]:
-    """Return the indices of a name, or of all names whose beginning matches it as a pattern."""
+    """Return the index of the name `wanted`, or of all names whose start matches this pattern."""
     import re  # only this needs it
 
     exact = [place for place, name in enumerate(names) if name == wanted]
@@ -358,7 +358,7 @@ def size_of(weight: Variable) -> tuple[int, int]:
 
 
 def blocks_of_rows(model: Summarized, choice: Choice) -> list[list[SummaryRow]]:
-    """Return, for each layer or call of a model, its row and the rows of the layers inside."""
+    """Return a list for each layer or call of a model: its row, and those of inner layers."""
     return list(_blocks(model, choice))
 
 
@@ -388,7 +388,7 @@ def _blocks(model: Any, choice: Choice, before: str = "") -> Iterable[list[Summa
 
 
 def _on_shapes_of(nodes: list[Node], rows: list[SummaryRow]) -> list[SummaryRow]:
-    """Return the rows inside a nested model, without costs if it was called on other shapes."""
+    """Return the rows inside a nested model. Called on other shapes, they show no costs."""
     if all(_runs_on_own_shapes(node) for node in nodes):
         return rows
     inner = [replace(row, multiply_adds=None, activation_bytes=None) for row in rows[1:]]
@@ -407,7 +407,7 @@ def _runs_on_own_shapes(node: Node) -> bool:
 
 
 def _row(layer: Layer, nodes: list[Node], ids: dict[Node, str], choice: Choice) -> SummaryRow:
-    """Return the row of some calls of a layer; without any, it has no shape and no costs."""
+    """Return the row for these calls of a layer. Without calls, it shows no shape and no costs."""
     numbers, size = _weights(layer)
     return SummaryRow(
         layer=layer.name,
@@ -513,10 +513,11 @@ def _bytes_for_one(tensor: Tensor) -> int | None:
 def _with_inner(
     row: SummaryRow, layer: Any, choice: Choice, before: str, nodes: Sequence[Node] = ()
 ) -> list[SummaryRow]:
-    """Return a row and those of the layers inside: of a model, a wrapper, a cell, a custom block.
+    """Return the row of a layer and the rows of its inner layers.
 
-    If each call has a row, the ids of the rows inside begin with `before`. The graph of a custom
-    block is that of its first call.
+    Models, wrappers, recurrent layers with cells, and custom layers have inner layers. If each call
+    has a row, the ids of the inner rows begin with `before`. The graph of a custom layer is that of
+    its first call.
     """
     if not choice.expand_nested:
         return [row]
@@ -546,8 +547,8 @@ def _part(layer: Layer, choice: Choice, before: str) -> list[SummaryRow]:
 def _inner_layers(layer: Any) -> list[Layer]:
     """Return the layers that the user put into a layer.
 
-    The cell that an LSTM, GRU or SimpleRNN makes itself, with its own name, is not among them.
-    Stacked cells are listed one by one.
+    An LSTM, GRU or SimpleRNN makes its cell itself: this cell is not among them. Stacked cells are
+    listed one by one.
     """
     found: list[Layer] = []
     for inner in layer._sublayers:
@@ -562,8 +563,8 @@ def _inner_layers(layer: Any) -> list[Layer]:
 #
 # Equal blocks of rows that follow each other are shown once.
 #
-# Two rows are equal if all columns but names and depths are equal. A source is compared by how many
-# rows of the same level it is earlier.
+# Two rows are equal if all columns but names and depths are equal. Sources are compared by how many
+# rows of the same level they are before the row.
 
 
 LONGEST_BLOCK = 200  # rows; longer blocks are not folded
@@ -582,7 +583,7 @@ class _Run(NamedTuple):
 
     @property
     def rows_saved(self) -> int:
-        return self.length * (self.copies - 1) - 1  # the heading is one row more
+        return self.length * (self.copies - 1) - 1  # the heading itself is one row
 
 
 def folded(rows: Sequence[SummaryRow]) -> list[SummaryRow]:
@@ -610,7 +611,7 @@ def folded(rows: Sequence[SummaryRow]) -> list[SummaryRow]:
 
 
 def _marks(rows: Sequence[SummaryRow]) -> list[int]:
-    """Return a number for each row: the same for equal rows."""
+    """Return a number for each row. Equal rows have the same number."""
     numbers: dict[Any, int] = {}
     places: dict[str, int] = {}
     rows_of_level: Counter[int] = Counter()
@@ -627,7 +628,10 @@ def _marks(rows: Sequence[SummaryRow]) -> list[int]:
 
 
 def _best_run(marks: list[int], rows: Sequence[SummaryRow], place: int) -> _Run | None:
-    """Return the run that saves most rows, among those that begin here or shortly after."""
+    """Return the run of equal blocks that saves the most rows, or None if no run saves a row.
+
+    Only runs that begin at `place` or shortly after it are considered.
+    """
     best: _Run | None = None
     for length in range(1, min(LONGEST_BLOCK, (len(marks) - place) // 2) + 1):
         end = place
@@ -641,9 +645,9 @@ def _best_run(marks: list[int], rows: Sequence[SummaryRow], place: int) -> _Run 
 
 
 def _turned(run: _Run, rows: Sequence[SummaryRow], left: int) -> _Run:
-    """Shift the run so that it begins with a natural block, if `left` rows allow a choice.
+    """Shift the run by at most `left` rows, so that its first block is a natural one.
 
-    A natural block begins at an outer row, and its names have most in common.
+    A natural block begins at an outer row, and its names have the longest common beginning.
     """
 
     def merit(start: int) -> tuple[int, int]:
@@ -688,7 +692,7 @@ def _common_beginning(names: Sequence[str]) -> str:
 def _name_of_block(rows: Sequence[SummaryRow]) -> str:
     """Return the common beginning of the names in a block, up to the end of a word, and a star.
 
-    It is empty if the names have nothing in common, or if there is only one.
+    The result is empty if the names have no common beginning, or if the block has one row.
     """
     common = _common_beginning([row.layer for row in rows])
     end = max(common.rfind(sign) for sign in "_/-.@") + 1

@@ -82,14 +82,17 @@ def data_as_arrays(
 
 
 def fed_targets(model: Any) -> tuple[list[str], list[int]]:
-    """Return the names of all outputs with targets, and the indices of placeholder targets."""
+    """Return the names of outputs with targets, and the indices of targets that need data."""
     output_names, fed = model.output_names, set(model._feed_targets)
     names = [output_names[i] for i in model.trained]
     return names, [k for k, target in enumerate(model.targets) if target in fed]
 
 
 def of_trained_outputs(model: Any, given: Any) -> Any:
-    """If there is an item for each output, return those for outputs with targets."""
+    """Return the items for outputs with targets, if `given` has an item for each output.
+
+    Otherwise return `given` unchanged, or as a dict by names if it is nested.
+    """
     names, trained = model.output_names, model.trained
     given = by_names(model._output_structure, names, given)
     if len(trained) == len(names):
@@ -145,16 +148,16 @@ def as_arrays(data: Any, names: list[str], shapes: list[Shape | None], what: str
 
 
 def ranks_of(y: Any, names: list[str]) -> list[int]:
-    """Return the number of axes of the labels for each name."""
+    """Return, for each name, the number of axes of the labels."""
     return [len(np.shape(one)) for one in _listed(y, names, "y")]
 
 
 def targets_as_arrays(
     y: Any, names: list[str], shapes: list[Shape], functions: list[Any], flat: Sequence[bool]
 ) -> list[Any]:
-    """Return one array of labels for each name. Class numbers may lack their last axis.
+    """Return one array of labels for each name, with a last axis added where it is missing.
 
-    Other labels may lack it if their entry in `flat` is true.
+    Class numbers may lack the last axis. Other labels may lack it if their entry in `flat` is true.
 
     Raises
     ------
@@ -410,7 +413,7 @@ def split_off_validation(arrays: list[Any], share: float) -> tuple[list[Any], li
     Raises
     ------
     ArgumentError
-        The share is not between 0 and 1, or one side would be empty.
+        The share is not between 0 and 1, or one of the two parts would be empty.
     """
     if not 0 < share < 1:
         raise ArgumentError(
@@ -434,7 +437,7 @@ def per_output_data(value: Any, names: list[str], what: str) -> list[Any]:
     Raises
     ------
     DataError
-        The value is neither, or has another length.
+        The value is neither a list nor a dict, or has another length.
     """
     if value is None:
         return [None] * len(names)

@@ -98,7 +98,7 @@ def callbacks_of_fit(
     verbose: int,
     names: list[str] | None = None,
 ) -> CallbackList:
-    """Return the callbacks of a `fit`, with model and parameters set; start a new history."""
+    """Return the callback list of a `fit`, with its model and parameters set, and a new history."""
     labels = model.metrics_names
     model.history = History()
     return CallbackList.for_training(
@@ -212,7 +212,7 @@ def evaluate_events(
 
 
 def _callback_list(callbacks: Any, model: Any, feed: Any, verbose: int) -> CallbackList:
-    """Return the callbacks of an evaluation or prediction; inside a `fit`, those of the `fit`."""
+    """Return the callback list of an evaluation or prediction; inside `fit`, that of `fit`."""
     if isinstance(callbacks, CallbackList):
         return callbacks
     made = CallbackList(callbacks)

@@ -26,7 +26,10 @@ class WeightConstraints(dict[Variable, Any]):
 def outputs_of(
     layers: list[Any], node_indices: Any = None, tensor_indices: Any = None
 ) -> list[Any]:
-    """Return an output tensor of each layer, by indices of call and output; default the first."""
+    """Return one output of each layer, chosen by the indices of a call and of its output.
+
+    By default both indices are 0: the first output of the first call.
+    """
     calls, places = node_indices or [0] * len(layers), tensor_indices or [0] * len(layers)
     chosen = zip(layers, to_list(calls), to_list(places), strict=True)
     return [layer.inbound_nodes[node].output_tensors[tensor] for layer, node, tensor in chosen]
@@ -35,8 +38,8 @@ def outputs_of(
 class OldName:
     """An attribute under its name in Keras 1: `layer.W` is `layer.kernel`.
 
-    It has no `__set__`, so a layer of your own may still set `self.W`. Values are translated to
-    Keras 1's names too.
+    The descriptor has no `__set__`, so a layer of your own may still set `self.W`. Strings, such as
+    the name of a padding, are translated to Keras 1's names too.
     """
 
     def __init__(self, new: str, values: Mapping[str, Any]) -> None:
@@ -65,7 +68,7 @@ class LayerOfKeras1:
 
     @property
     def constraints(self) -> WeightConstraints:
-        """Weight -> the constraint that the optimizer applies to each new value; can be changed."""
+        """Weight -> the constraint that the optimizer applies to its new values. May be changed."""
         own = ((w, w.constraint) for w in self.trainable_weights)
         return WeightConstraints((w, constraint) for w, constraint in own if constraint is not None)
 
@@ -76,7 +79,7 @@ class LayerOfKeras1:
 
     @property
     def regularizers(self) -> list[Any]:
-        """Empty; the penalties are in `losses`, as in Keras 1.2."""
+        """An empty list: the penalties are in `losses`, as in Keras 1.2."""
         return []
 
     @regularizers.setter

@@ -28,7 +28,7 @@ class Keras3Rules(CompileRules):
     """The rules of Keras 3."""
 
     def arguments(self, before: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:
-        """Keep the loss and metrics of the last `compile` if this one gives none."""
+        """Return the arguments of `compile`, with the last loss and metrics if none are given."""
         for together in (("loss", "loss_weights"), ("metrics", "weighted_metrics")):
             if all(arguments[name] is None for name in together):
                 arguments.update({name: before.get(name) for name in together})
@@ -37,7 +37,7 @@ class Keras3Rules(CompileRules):
     def compiled(
         self, model: Any, arguments: dict[str, Any], events: Callable[..., Any]
     ) -> Generator[Any, Any, Any]:
-        """Compile. If the model's class has its own `compute_loss`, that makes the total loss."""
+        """Compile. A `compute_loss` that the model's class overrides makes the total loss."""
         given = {**arguments, "has_own_loss": writes_own_loss(model)}
         compiled = yield from self._compiled(model, given, events)
         if compiled.has_own_loss:
@@ -47,7 +47,7 @@ class Keras3Rules(CompileRules):
     def _compiled(
         self, model: Any, arguments: dict[str, Any], events: Callable[..., Any]
     ) -> Generator[Any, Any, Any]:
-        """Compile. If a loss raises for targets of the output's rank, try it without the last axis.
+        """Compile. If a loss raises for targets of the output's rank, drop their last axis.
 
         The data decide later which of the two ranks the loss receives: see `adapt_to_targets`.
         """
@@ -62,16 +62,16 @@ class Keras3Rules(CompileRules):
                 raise error from None
 
     def find_custom_targets(self, model: Any, compiled: Any) -> None:
-        """Find the targets that have as many axes as the data."""
+        """Store which targets have as many axes as the data: those for a user's loss or metric."""
         compiled.targets_of_any_rank = _targets_of_any_rank(model, compiled)
         if compiled.squeezed_targets is None:
             compiled.squeezed_targets = compiled.targets_of_any_rank
 
     def adapt_to_targets(self, model: Any, y: Any, where: str) -> None:
-        """Compile again if a user's loss or metric expects targets with another number of axes.
+        """Compile again if the data have another number of axes than a user's loss expects.
 
-        After the first training step this is impossible. Then a warning says that the targets have
-        the rank of the first ones.
+        After the first training step this is impossible. Then a warning says that the loss receives
+        targets with as many axes as the first targets.
         """
         names, fed = fed_targets(model)
         ranks = dict(zip(fed, ranks_of(y, [names[k] for k in fed]), strict=True))
@@ -85,7 +85,7 @@ class Keras3Rules(CompileRules):
             state = None if model.train_function is None else numbers
             with custom_object_scope(dict(model._known_at_compile)):
                 model.compile_stage({**last_arguments(model), "squeezed_targets": flat}).run()
-            if state is not None:  # a state from a file
+            if state is not None:  # the optimizer's state, which may come from a file
                 model._make_train_function()
                 model.optimizer.set_weights(state)
             return
@@ -105,20 +105,20 @@ class Keras3Rules(CompileRules):
         return [name for name, f in zip(names, functions, strict=True) if f]
 
     def target_of_loss(self, function: Any, output: Tensor, compiled: Any, k: int) -> Tensor:
-        """Return the targets. For a user's loss, without the last axis if the data lack it."""
+        """Return the targets. A user's loss gets them without a last axis if the data lack it."""
         # Keras 3 wraps a function in a loss that adds an axis if this makes the ranks equal.
         if isinstance(function, losses.Loss) or output.shape[-1] != 1:
             return self.target_of_metric(function, compiled, k)
         return super().target_of_loss(function, output, compiled, k)
 
     def target_of_metric(self, function: Any, compiled: Any, k: int) -> Tensor:
-        """Return the targets. For a user's metric, without the last axis if the data lack it."""
+        """Return the targets. A user's metric gets them without a last axis if the data lack it."""
         target: Tensor = compiled.targets[k]
         is_flat = k in (compiled.squeezed_targets or ()) and _takes_any_rank(function)
         return squeeze(target, -1) if is_flat else target
 
     def penalties(self, model: Any) -> list[Tensor]:
-        """Return the penalties, without those on frozen weights."""
+        """Return the model's penalties, without those on frozen weights."""
         trained = {id(weight) for weight in model.trainable_weights}
         weights = ((loss, weight_of_penalty.get(loss)) for loss in model.losses)
         return [loss for loss, weight in weights if weight is None or id(weight) in trained]
@@ -132,11 +132,11 @@ class Keras3Rules(CompileRules):
         return found
 
     def spreads_flat_lists(self, listed: list[Any], names: list[str]) -> bool:
-        """Return whether a flat list has one metric per output: if it is as long as the outputs."""
+        """Return whether the list has as many metrics as the model has outputs, at least 2."""
         return 1 < len(listed) == len(names)
 
     def put_in_reported_order(self, model: Any, compiled: Any) -> None:
-        """Sort: the losses first, in the order of `loss` if it is a dict; then the other names."""
+        """Put the losses first, in the order of a dict `loss`; then the metrics, sorted by name."""
         if len(model.output_names) <= 1:
             return
         given = by_names(model._output_structure, model.output_names, compiled.loss)
@@ -164,7 +164,7 @@ def _targets_of_any_rank(model: Any, compiled: Any) -> frozenset[int]:
 
 
 def _takes_any_rank(function: Any) -> bool:
-    """Return whether it is the user's: Keras 3 passes it targets with the axes of the data."""
+    """Return whether the user wrote a loss or metric, which then gets the axes of the data."""
     if isinstance(function, metrics.Metric):
         return is_of_a_user(type(function).update_state)
     return is_of_a_user(type(function).call if isinstance(function, losses.Loss) else function)

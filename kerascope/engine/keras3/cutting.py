@@ -27,9 +27,9 @@ from kerascope.spellings import dialect_options
 
 
 def cut_out(inputs: list[Tensor], outputs: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
-    """Replace inputs that `Input` did not make by new Inputs; return inputs and outputs.
+    """Replace inputs that are outputs of layers by new Inputs; return the inputs and outputs.
 
-    In other dialects than "3", or if the outputs need more inputs, nothing is replaced.
+    In other dialects than "3", or if the outputs need further inputs, return them unchanged.
     """
     tensors = [*inputs, *outputs]
     if not dialect_options().wraps_operations or not all(_is_of_a_layer(x) for x in tensors):
@@ -46,9 +46,9 @@ def cut_out(inputs: list[Tensor], outputs: list[Tensor]) -> tuple[list[Tensor], 
 
 
 def outputs_in_order(network: Layer, nodes: Iterable[Node], outputs: list[Tensor]) -> list[Tensor]:
-    """Repeat calls so that each reads the values that earlier calls assign; return the outputs.
+    """Repeat a model's calls so that each reads the values that earlier calls assign to variables.
 
-    If no two calls assign to the same variable, the outputs are returned unchanged.
+    Return the new outputs. If no two calls assign to the same variable, return them unchanged.
     """
     nodes = [node for node in nodes if not node.is_input]
     updates: list[Any] = []
@@ -66,7 +66,7 @@ def outputs_in_order(network: Layer, nodes: Iterable[Node], outputs: list[Tensor
 
 
 def _call_again(node: Node, new: dict[Tensor, Tensor]) -> None:
-    """Call a layer again on the new tensors, and add its outputs to `new`."""
+    """Repeat a call with its inputs replaced as in `new`, and add its outputs to `new`."""
     call = Call([new.get(x, x) for x in node.input_tensors], node.arguments)
     found, _ = listed(node.outbound_layer(call.inputs, **call.arguments))
     new.update(zip(node.output_tensors, found, strict=True))
@@ -77,7 +77,7 @@ def _is_of_a_layer(x: object) -> bool:
 
 
 def _nodes_between(inputs: Collection[Tensor], outputs: Iterable[Tensor]) -> list[Node]:
-    """Return the calls between the inputs and the outputs, each after the calls that it needs."""
+    """Return the calls between inputs and outputs, each after the calls that it depends on."""
     given, seen, ordered = set(inputs), set[Node](), list[Node]()
     stack: list[tuple[Node | None, Iterable[Tensor]]] = [(None, iter(outputs))]
     while stack:

@@ -43,7 +43,7 @@ class LayerOfKeras3:
         return self.non_trainable_weights
 
     def _enter_variables(self) -> None:
-        """Add each `keras.Variable` that is an attribute, or in a list, to the weights."""
+        """Add each `keras.Variable` to the weights that is an attribute, or in a list of one."""
         for value in list(vars(self).values()):
             if value.__class__ in PLAIN:
                 continue
@@ -90,7 +90,7 @@ class LayerOfKeras3:
 
 
 def checked_dtype(dtype: Any) -> Any:
-    """Return a layer's dtype; raise for policies of mixed precision or quantization."""
+    """Return a layer's dtype, default `floatx()`; raise for mixed precision or quantization."""
     if isinstance(dtype, str) and dtype.startswith("mixed_"):
         raise RefusedError(f"dtype {dtype!r}: {out_of_scope('mixed precision')}")
     if isinstance(dtype, str) and "_from_" in dtype:

@@ -74,7 +74,7 @@ class ModelOfKeras3:
     Attributes
     ----------
     targets_of_any_rank, squeezed_targets : frozenset of int
-        See `engine.compiling.Compilation`.
+        Indices of targets: see `engine.compiling.Compilation`.
     """
 
     label: Any
@@ -120,7 +120,7 @@ class ModelOfKeras3:
             return value_of(as_tensor(_sum(compiled, y, y_pred, sample_weight, numbers)))
 
     def _refuse_uncalled_methods(self, name: str) -> None:
-        """Raise RefusedError if the class overrides a method that is never called here."""
+        """Raise RefusedError if the model's class defines a method that kerascope never calls."""
         for method, instead in UNCALLED_METHODS[name].items():
             is_helper = method.startswith("compute_") and not dialect_options().calls_compute_loss
             if hasattr(type(self), method) and not is_helper:
@@ -131,7 +131,7 @@ class ModelOfKeras3:
                 )
 
     def _checked_updates(self, updates: list[Any]) -> list[Any]:
-        """Return update pairs; raise if several calls of a layer assign to the same variable."""
+        """Return the update pairs unchanged; raise if several calls assign to the same variable."""
         variable = assigned_by_several_calls(updates)
         if variable is not None:
             own = [x for x in layers_within(self) if any(v is variable for v, _ in x.updates)]

@@ -20,7 +20,7 @@ from kerascope.spellings import dialect_options
 
 
 def may_branch_on_training(arguments: dict[str, Any]) -> bool:
-    """Return whether a `call` with these arguments may branch on `training`."""
+    """Return whether a `call` with these arguments may branch on `training`, as in Keras 3."""
     return arguments.get("training") is PHASE and dialect_options().training_is_bool
 
 
@@ -30,7 +30,7 @@ def call_for_both_phases(layer: Any, inputs: Any, arguments: dict[str, Any]) -> 
     Raises
     ------
     ArgumentError
-        It branches and adds penalties or states, which would count in both phases.
+        The `call` branches, and adds penalties or states, which would count in both phases.
     """
     transaction = Transaction(layer)
     try:
@@ -45,9 +45,9 @@ def call_for_both_phases(layer: Any, inputs: Any, arguments: dict[str, Any]) -> 
 
 
 def _choice(layer: Any, call: Callable[[], Any], arguments: dict[str, Any]) -> Any:
-    """Return a switch between the results of `call` in training and in test."""
+    """Run `call` for each phase; return outputs among which the learning phase selects."""
     outcomes, packed, adds = _outcomes(layer, call, arguments)
-    if adds:  # perhaps only the penalties on weights made in this call
+    if adds:  # these may be only penalties on weights that this call made: run it once more
         with rolled_back(layer):
             *_, adds = _outcomes(layer, call, arguments)
     if adds or len(outcomes[0]) != len(outcomes[1]):
@@ -65,7 +65,7 @@ def _choice(layer: Any, call: Callable[[], Any], arguments: dict[str, Any]) -> A
 def _outcomes(
     layer: Any, call: Callable[[], Any], arguments: dict[str, Any]
 ) -> tuple[list[list[Any]], Packing, bool]:
-    """Return the results in training and in test, and whether penalties or states were added."""
+    """Return the two results, how to pack them, and whether `call` added penalties or states."""
     outcomes: list[list[Any]] = []
     new_values: list[dict[Variable, Tensor]] = []
     before = len(layer.losses) + len(layer.state_updates)

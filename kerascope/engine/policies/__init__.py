@@ -13,10 +13,10 @@ from kerascope.engine.policies.undo import Transaction, rolled_back
 
 
 def around_call(layer: CalledLayer, call: Any) -> WholeCall:
-    """Return the policies around a call: around building the layer, its body and its Node.
+    """Return the policies around a whole call: building the layer, its body, and its Node.
 
-    A failed call is undone: the layer, and the layers that it called, are as before. Then the error
-    receives the layer's name and the facts of the call.
+    A failed call is undone: the layer, and the layers that it called, are as they were before. Then
+    the layer's name and the facts of the call are attached to the error.
     """
     transaction = Transaction(layer)
     return WholeCall([FailureFacts(layer, call), transaction], [transaction])
@@ -29,11 +29,11 @@ def around_repeat(layer: CalledLayer, call: Any) -> WholeCall:
 
 
 def around_body(layer: CalledLayer, call: Any) -> AbstractContextManager[None]:
-    """Return the policies around a layer's own `call`, its penalties and its mask."""
+    """Return the context manager around a layer's own `call`, its penalties and its mask."""
     count_call(layer)
     return inside_call(layer, call.tensors)
 
 
 def leaving_no_trace(layer: CalledLayer) -> AbstractContextManager[None]:
-    """Return a `with` block that undoes the calls in it, of the layer and of layers inside."""
+    """Return a context manager that undoes all calls of the layer and its inner layers."""
     return rolled_back(layer)

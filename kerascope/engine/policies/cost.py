@@ -28,16 +28,16 @@ def count_call(layer: CalledLayer) -> None:
 
 
 def budget_of(layer: CalledLayer) -> Budget | None:
-    """Return the budget for a layer's weights: the current budget, or the layer's own."""
+    """Return the current budget. Without it, return the budget under which the layer was made."""
     return current_budget() or vars(layer).get("_budget")
 
 
 def first_value(
     layer: CalledLayer, word: str, shape: Shape, dtype: str, compute: Callable[[], Any]
 ) -> Any:
-    """Return `compute()`, the first value of a weight; raise if it exceeds the budget.
+    """Return `compute()`, the first value of a weight; raise if the weight exceeds the budget.
 
-    If the weights are read from a file afterwards, zeros are returned instead.
+    If the weights are read from a file afterwards, return zeros instead.
     """
     budget = budget_of(layer)
     if budget is None:

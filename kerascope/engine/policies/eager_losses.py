@@ -12,7 +12,7 @@ from kerascope.engine.around import CalledLayer
 
 
 class LossesOfLastCall(NamedTuple):
-    """The penalties of a layer in the last call on arrays, and the layers that added some."""
+    """The penalties of a layer in the last call on arrays, and all layers that added penalties."""
 
     own: list[Tensor]
     layers: list[CalledLayer]
@@ -24,9 +24,9 @@ entered_losses: ContextVar[dict[Any, list[Tensor]] | None] = ContextVar("entered
 
 @contextmanager
 def losses_of_a_call(layer: CalledLayer) -> Iterator[None]:
-    """Replace the penalties of the last call on arrays by those of the call in the `with` block.
+    """Replace the penalties of the previous call on arrays by those of the call inside.
 
-    If the call fails, the penalties of the last call are kept.
+    If the call in the `with` block fails, the penalties of the previous call are kept.
     """
     entered: dict[Any, list[Tensor]] = {}
     token = entered_losses.set(entered)

@@ -20,8 +20,8 @@ from kerascope.engine.policies.assigned import enter_assigned
 class EnclosingCall(NamedTuple):
     """The current call of a layer, and the inputs of the outermost call around it.
 
-    The list of inputs, which is also that of the Node, identifies the outermost call: another call
-    on the same tensors has another list object.
+    The list object of the inputs identifies the outermost call. (The Node of this call has the same
+    list object. Another call on the same tensors has another one.)
     """
 
     layer: Any  # a Layer
@@ -62,7 +62,7 @@ def inside_call(layer: CalledLayer, inputs: list[Tensor]) -> Iterator[None]:
 
 @contextmanager
 def outside_calls() -> Iterator[None]:
-    """Leave the enclosing call inside the `with` block, to build a model inside a layer."""
+    """Let the `with` block have no enclosing call, so that a layer can build a model in it."""
     token = enclosing_call.set(None)
     try:
         yield

@@ -25,7 +25,7 @@ class FailureFacts(CallPolicy):
         self._layer, self._call = layer, call
 
     def failed(self, error: BaseException) -> None:
-        """Attach the facts of a symbolic call; for other calls add a note with the layer's name."""
+        """Attach the facts of a symbolic call to the error; otherwise add the layer's name."""
         if not isinstance(error, Exception):
             return
         if any(x._keras_history is not None for x in self._call.tensors):
@@ -82,7 +82,7 @@ class FailedGraph:
 
 
 def _nothing() -> None:
-    """Return None for the facts of a pickled error: other processes do not have the layers."""
+    """Return None, so that pickled errors omit the facts: other processes lack the layers."""
 
 
 def attach_failed_call(error: Exception, layer: CalledLayer, tensors: list[Tensor]) -> None:

@@ -24,7 +24,10 @@ def is_in_model(tensor: Tensor) -> bool:
 
 
 def model_being_made() -> tuple[CalledLayer, list[Tensor]] | None:
-    """Return the subclassed model whose `call` is running and its inputs; None in its layers."""
+    """Return the subclassed model whose `call` is running, and its inputs.
+
+    Return None outside of such calls, and while the `call` of one of the model's layers is running.
+    """
     return making_model.get() if is_making_graph() and not is_inside_call() else None
 
 
@@ -38,7 +41,7 @@ def is_making_graph() -> bool:
 
 
 def record_call_in_model(layer: CalledLayer, inputs: list[Tensor]) -> None:
-    """Record a call made in the `call` of a subclassed model, for the model's losses."""
+    """Record a layer's call inside the `call` of a subclassed model, for the model's losses."""
     model, model_inputs = model_being_made() or (None, [])
     if model is not None:
         model.record_inner_call(layer, inputs, model_inputs)

@@ -32,11 +32,11 @@ class Transaction(CallPolicy):
         self._before: dict[str, Any] | None = None if layer.built else layer._snapshot()
         self._marks = [len(items) for items in layer._collections]
         self._number_of_nodes = len(layer.inbound_nodes)
-        self._inside: list[Callable[[], Any]] = []  # functions that undo the calls inside this one
+        self._inside: list[Callable[[], Any]] = []  # functions that undo the inner calls
         self._values: list[tuple[Variable, Any]] = []  # earlier values of variables, oldest first
 
     def resume(self) -> None:
-        """Make this the transaction of the calls that follow."""
+        """Make this the current transaction, which inner calls join."""
         self._token = _current.set(self)
 
     def pause(self) -> None:
@@ -45,7 +45,7 @@ class Transaction(CallPolicy):
 
     @contextmanager
     def if_it_fails(self) -> Iterator[None]:
-        """Undo everything, also the calls inside, if the `with` block raises."""
+        """Undo this call and all inner calls if the `with` block raises."""
         self.resume()
         try:
             yield
