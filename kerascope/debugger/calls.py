@@ -20,10 +20,9 @@ BATCH_BEGINS = ("batch", BEGIN)
 
 
 def calls_at(session: Session, event: Event) -> list[tuple[str, str]]:
-    """Return (call, state) for the layer calls of the model at an event, inputs first.
+    """Return (name, state) for each layer call of the model that runs at an event, inputs first.
 
-    The states are names of `theme.STATES`: done, current, pending, nan, gradient,
-    failed.
+    The states are keys of `theme.STATES`: done, current, pending, nan, gradient or failed.
     """
     names = _names_of_calls(session, event)
     states = dict(_states(session, _run_around(session, event), names, event))
@@ -37,9 +36,9 @@ def calls_at(session: Session, event: Event) -> list[tuple[str, str]]:
 
 
 def calls_in_picture(session: Session, event: Event) -> list[tuple[str, str]]:
-    """Return (call, state) for the calls of the session's model, as its picture needs them.
+    """Return (name, state) for each layer call of the session's model, for its picture.
 
-    While this model is built into another one, `calls_at` lists the other model's layers.
+    `calls_at` lists the layers of the outer model while this model is built into another one.
     """
     run = _inner_run(session, event)
     if run is None or run.name != session.model.name:
@@ -48,7 +47,7 @@ def calls_in_picture(session: Session, event: Event) -> list[tuple[str, str]]:
 
 
 def _inner_run(session: Session, event: Event) -> Event | None:
-    """Return the begin event of a model's run while it is built into another model, or None."""
+    """Return the begin event of the run in which a model is built into another one, or None."""
     if event.act != "build":
         return None
     spans = [span for span in session.tape.spans_at(event.t) if span.kind == INNER_RUN]
@@ -60,7 +59,7 @@ def _inner_run(session: Session, event: Event) -> Event | None:
 def _states(
     session: Session, run: Event | None, names: list[str], event: Event
 ) -> list[tuple[str, str]]:
-    """Return (call, state) for some calls, from the events of a run up to `event`."""
+    """Return (name, state) for the layer calls in `names`, after the run's events up to `event`."""
     if run is None or not names:
         return []
     states = dict.fromkeys(names, "done" if run.kind == "gradients" else "pending")
@@ -69,7 +68,7 @@ def _states(
     bad: set[str] = set()  # a call that output a NaN stays "nan" until the function's next call
     while t <= event.t:
         other = session.tape[t]
-        t = other.t + 1  # a FORGOTTEN event jumps over the events that were dropped
+        t = other.t + 1  # the time after a FORGOTTEN event is behind all events that were dropped
         if other.kind == FORGOTTEN:
             states = _states_after_gap(session, other, names)
         _update_states(states, other)
@@ -80,9 +79,9 @@ def _states(
 
 
 def _run_around(session: Session, event: Event) -> Event | None:
-    """Return the span whose events decide the states at an event; None if nothing runs there.
+    """Return the span whose events decide the states at an event; None if no model runs there.
 
-    While the callbacks of a batch run, it is the function that the batch has called.
+    While the callbacks of a batch run, return the end of the function that the batch called.
     """
     spans = session.tape.spans_at(event.t)
     if event.ph == END:
@@ -100,7 +99,7 @@ def _run_around(session: Session, event: Event) -> Event | None:
 
 
 def _states_after_gap(session: Session, mark: Event, names: list[str]) -> dict[str, str]:
-    """Return the states after dropped events, from the names that the tape keeps for that time."""
+    """Return the states after dropped events, from the names that the tape kept for that time."""
     left = session.tape.names_at(mark.t)
     values, gradients = left.get("tensor_map") or {}, left.get("grads") or {}
     states = {}
@@ -141,7 +140,7 @@ def calls_of(model: Any) -> list[str]:
 
 
 def _update_states(states: dict[str, str], event: Event) -> None:
-    """Update the states with one event."""
+    """Update the states of the layer calls with what one event shows: begun, done, failed, NaN."""
     if event.kind == "function" and event.ph == BEGIN:
         fed = value_of_event(event, "tensor_map") or {}
         states.update((key, "done") for key in fed if key in states)

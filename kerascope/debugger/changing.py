@@ -74,7 +74,10 @@ class OtherRuns:
 
 
 class SetBetweenCalls(list[tuple[Variable, np.ndarray, int, int]]):
-    """Weights set live between two calls: variable, old value, time, next row of the journal."""
+    """Weights that `set` changed in the running program between two function calls.
+
+    The items are (variable, old value, time, index of the journal's next row).
+    """
 
 
 # --- set ------------------------------------------------------------------------------------------
@@ -134,10 +137,11 @@ def set_(debugger: Shell, words: str) -> None:
 
 
 def _names_for_set(debugger: Shell, name: str, called: str = "") -> NamesAtStop:
-    """Return the names for the right side of `set x = ...`, where `x` has its old value.
+    """Return the names for the right side of `set NAME = ...`, where NAME has its old value.
 
-    A layer may have the same name as a symbol in the script, or as the array of all data; here
-    the name means the layer's output. `called` is the name typed, such as x for the input.
+    A layer can have the same name as a symbol in the script, or as the script's array of all
+    data. The name then means the layer's output. `called` is the name as typed, such as x for
+    the model's input.
     """
     names = debugger.names()
     is_script_s = name in names and names[name] is debugger.session.script_names.get(name)
@@ -180,10 +184,11 @@ def _here(debugger: Shell, command: str = "set") -> Event:
 
 
 def _go_to_value(debugger: Shell, name: str) -> str:
-    """Move to the time where a tensor gets its value, if that is later in this call or the next.
+    """Go to the time at which this call or the next computes a tensor, and return its name.
 
-    This happens only in the past, and not for variables, which always have a value. Return the
-    tensor's name, which differs from `name` if that is x, the model's input.
+    Stay at the current time if the tensor is already computed, if it is a variable between two
+    calls, or if the program is paused here. The returned name differs from `name` only for x,
+    the model's input.
     """
     event, tape = _here(debugger), debugger.session.tape
     if debugger.session.recorder is None or name in OF_THE_OUTPUT:
@@ -209,7 +214,7 @@ def _go_to_value(debugger: Shell, name: str) -> str:
 
 
 def _next_call(debugger: Shell, command: str, t: int) -> Call:
-    """Return the first call of a function at or after a time."""
+    """Return the first function call at or after a time; run a fork up to that call if needed."""
     tape, journal = debugger.session.tape, _journal(debugger)
     n, fork = next_row(journal, tape, t), debugger.session.timelines.current.fork
     if n >= len(journal.rows) and fork is not None:
@@ -258,7 +263,13 @@ def _is_live(debugger: Shell) -> bool:
 
 
 def _recorder(debugger: Shell, command: str) -> Recorder:
-    """Return the recorder that recorded the current timeline."""
+    """Return the recorder of the session's program.
+
+    Raises
+    ------
+    ArgumentError
+        The tape was read from a file, so its model cannot be run again.
+    """
     fork = debugger.session.timelines.current.fork
     recorder = debugger.session.recorder if fork is None else fork.recorder
     if recorder is None:
@@ -319,7 +330,7 @@ def _no_value_yet(debugger: Shell, name: str) -> str:
 
 
 def _say_loss(debugger: Shell, made: Timeline) -> None:
-    """Print the loss of this call with the change, if the call was run to its end."""
+    """Print the batch's loss before and after the change, if the changed call ran to its end."""
     losses: list[TrainCall] = []
     if made.fork is not None:
         with suppress(ArgumentError):
@@ -331,7 +342,7 @@ def _say_loss(debugger: Shell, made: Timeline) -> None:
 
 
 def _say_made(debugger: Shell, made: Timeline, before: str) -> None:
-    """Print that a new timeline was made."""
+    """Print the text `before`, then the number and the first time of a new timeline."""
     parent = made.parent.number if made.parent else 1
     t = _here(debugger).t
     debugger.say(f"{before}  timeline {made.number} starts at t={t}, timeline {parent} kept")
@@ -363,7 +374,7 @@ def _change_between(
 
 
 def _variable(debugger: Shell, command: str, name: str) -> Variable | None:
-    """Return the variable with a name, or None. Raise if several variables have it."""
+    """Return the variable with this name, or None. Raise if several variables have this name."""
     known = _variables(debugger, name)
     if len(known) > 1 and not _is_live(debugger):
         function = _next_call(debugger, command, _here(debugger).t).function
@@ -378,14 +389,14 @@ def _variable(debugger: Shell, command: str, name: str) -> Variable | None:
 
 
 def call_here(debugger: Shell, command: str) -> tuple[Recorder, Call]:
-    """Return the function call around the current time, otherwise the next one."""
+    """Return the recorder, and the function call around the current time or else the next one."""
     recorder, t = _recorder(debugger, command), _here(debugger, command).t
     call = _call_around(recorder, debugger.session.tape, t)
     return recorder, call or _next_call(debugger, command, t)
 
 
 def is_running(debugger: Shell) -> bool:
-    """Return whether there is a program that has not ended."""
+    """Return whether the session has a program that has not ended."""
     source, live = debugger.session.stepper.source, debugger.state(OtherRuns).live
     on_own = debugger.session.recorder and source.tape is not debugger.session.recorder.tape
     source = live if on_own and live is not None else source
@@ -393,7 +404,10 @@ def is_running(debugger: Shell) -> bool:
 
 
 def _set_weight(debugger: Shell, recorder: Recorder, change: Override) -> bool:
-    """Give a weight another value between two calls; return False inside a call."""
+    """Change a weight between two function calls, and return whether it was changed.
+
+    Inside a call, or if no variable has the name, change nothing and return False.
+    """
     spans = recorder.tape.spans_at(change.t)
     if any(span.kind == "function" for span in spans):
         return False
@@ -418,7 +432,10 @@ def _write_between_calls(debugger: Shell, weight: Variable, array: np.ndarray, t
 
 
 def _change_live(debugger: Shell, recorder: Recorder, call: Call, change: Override) -> Timeline:
-    """Put the array into the paused call; a copy of the call completes the old timeline."""
+    """Put the new array into the paused call, and return the timeline on which it continues.
+
+    A copy of the call without the change completes the old timeline.
+    """
     timelines, tape = debugger.session.timelines, recorder.tape
     until_now: list[Event] = list(tape)
     # Changes made earlier at this event already hold, and cannot be undone.
@@ -452,13 +469,13 @@ def _fork(debugger: Shell, recorder: Recorder, call: Call, change: Override | No
 
 
 def _earlier(debugger: Shell, call: Call, t: int) -> list[Override]:
-    """Return the changes before a time in a call; they hold on the new timeline too."""
+    """Return the changes that the current timeline made in a call before time `t`."""
     current = debugger.session.timelines.current
     return [change for change in current.overrides if call.begin <= change.t < t]
 
 
 def _changes_at(debugger: Shell, t: int) -> list[Override]:
-    """Return the earlier changes at this time; they hold on the new timeline too."""
+    """Return the changes that the current timeline made at time `t`."""
     return [change for change in debugger.session.timelines.current.overrides if change.t == t]
 
 
@@ -495,7 +512,15 @@ def unset(debugger: Shell, words: str) -> None:
 
 
 def _unset_between_calls(debugger: Shell) -> bool:
-    """Undo a weight set live between two calls; return False if another change came later."""
+    """Undo the last change of a weight between two calls, and return whether one was undone.
+
+    Return False if no weight was changed in this way, or if a later change made a timeline.
+
+    Raises
+    ------
+    ArgumentError
+        A function call has begun since the change.
+    """
     recorder, current = debugger.session.recorder, debugger.session.timelines.current
     made = debugger.state(SetBetweenCalls)
     if not made or recorder is None or current.tape is not recorder.tape:
@@ -592,7 +617,13 @@ def other(debugger: Shell, words: str) -> None:
 
 
 def _other_run(debugger: Shell) -> tuple[Tape, str]:
-    """Return the tape and the label of the other run."""
+    """Return the tape and the label of the run that comparisons use: chosen, or the parent.
+
+    Raises
+    ------
+    ArgumentError
+        No run was chosen with `other`, and the session has only one timeline.
+    """
     current, timelines = debugger.session.timelines.current, debugger.session.timelines
     named = debugger.state(OtherRuns).run
     if named is not None and named[0] is not debugger.session.tape:
@@ -606,7 +637,7 @@ def _other_run(debugger: Shell) -> tuple[Tape, str]:
 
 
 def _other_here(debugger: Shell) -> Any:
-    """Return the arrays of the other run in the current call, or in the next one."""
+    """Return the other run's arrays of the current function call, or else of the next one."""
     module, (tape, label) = import_module(OTHER), _other_run(debugger)
     fork = debugger.session.timelines.current.fork
     # A fork that has not run yet has no next call; its parent has the same call.
@@ -616,7 +647,7 @@ def _other_here(debugger: Shell) -> Any:
 
 
 def _from_other(debugger: Shell, name: str, text: str) -> tuple[Any, str]:
-    """Return the value taken from another run for a tensor, and the text that describes it."""
+    """Return the new value of a tensor, computed from another run, and a text that describes it."""
     if Path(text).suffix in TAPES:
         debugger.state(OtherRuns).run, text = (_tape_of(text), text), "other"
     other, named = _other_here(debugger), _here(debugger).name if name in OF_THE_OUTPUT else name
@@ -637,7 +668,7 @@ def _from_other(debugger: Shell, name: str, text: str) -> tuple[Any, str]:
 
 
 def with_other(debugger: Shell, names: NamesAtStop) -> NamesAtStop:
-    """Return the names with `other` added, if there is another run."""
+    """Add `other`, the arrays of the other run, to the names if there is one; return the names."""
     if "other" not in names:
         with suppress(ArgumentError):
             names["other"] = _other_here(debugger)
@@ -674,7 +705,7 @@ def timeline(debugger: Shell, words: str) -> None:
 
 
 def go_to(debugger: Shell, timeline: Timeline, t: int) -> None:
-    """Make a timeline the current one at a time, and show the stop."""
+    """Make a timeline the current one, go to time `t` on it, and show the stop."""
     _switch_to(debugger, timeline, t)
     debugger.session.timelines.switch(timeline.number)
     if debugger.stop is not None:
@@ -732,7 +763,7 @@ def _was_continued(parent: Timeline, made: Timeline) -> bool:
 
 
 def _notes(fork: Fork, first: int) -> list[str]:
-    """Return the notes about a fork that was continued by `rerun`."""
+    """Return notes for `diff`: the writes that a fork repeated or left out, and why it ended."""
     lines = []
     if fork.repeated:
         times = [f"{name} {n}x" for name, n in fork.repeated.most_common()]
@@ -749,7 +780,10 @@ def _notes(fork: Fork, first: int) -> list[str]:
 
 
 def _later_changes(later: list[Override], first: int) -> list[str]:
-    """Return a note about changes that the first timeline made after the other branched off."""
+    """Return a note about the changes that timeline `first` made after the other branched off.
+
+    Return an empty list if it made none.
+    """
     if not later:
         return []
     texts = [f"set {o.text or o.name}" for o in later]
@@ -762,7 +796,7 @@ def _tape_of(file: str) -> Tape:
 
 
 def _call_around(recorder: Recorder, tape: Tape, t: int) -> Call | None:
-    """Return the function call that contains a time, or None."""
+    """Return the function call that contains time `t`; None between two calls."""
     spans = [*tape.spans_at(t), *([tape[t]] if tape[t].ph == END else [])]
     if not any(span.kind == "function" and span.act == "function" for span in spans):
         return None
@@ -770,7 +804,10 @@ def _call_around(recorder: Recorder, tape: Tape, t: int) -> Call | None:
 
 
 def _input_meant(call: Call, name: str) -> str:
-    """Return the name of the model's only input for `x`, unless something else is named x."""
+    """Return the name of the model's only input for "x"; otherwise return the name unchanged.
+
+    "x" is also unchanged if a tensor of the call is named x.
+    """
     facts = call.plan.facts
     inputs = [] if facts is None else facts.model.inputs
     if name != "x" or len(inputs) != 1 or name in slots_by_name(call.plan):
@@ -779,7 +816,7 @@ def _input_meant(call: Call, name: str) -> str:
 
 
 def _readers(tape: Tape, call: Call, slot: int, t: int) -> list[str]:
-    """Return the names of the ops of a call that have read a slot up to a time."""
+    """Return the names of the ops of a call that had read a slot by time `t`."""
     names = {planned.name for planned in call.plan.steps if slot in planned.step.inputs}
     past: list[Event] = tape[call.begin : t + 1]
     return [e.name for e in past if e.kind == "op" and e.ph == END and e.name in names]

@@ -85,7 +85,10 @@ def _row(one: WeightCheck) -> tuple[str, ...]:
 
 
 def _lines_of_op(one: WrongOp, label: str) -> list[str]:
-    """Return lines about an op with a wrong gradient: place, numbers and source line."""
+    """Return the lines that `check grads` prints for an op with a wrong gradient.
+
+    They show the op's place, both gradients at the worst element, and the source line.
+    """
     apply, worst = one.apply, one.found.worst
     assert worst is not None
     op: Any = apply.op

@@ -61,7 +61,7 @@ class Command:
 
     @property
     def shown(self) -> str:
-        """The name or sign in the list of `help all`."""
+        """What `help all` lists: the sign that replaces the command's name, otherwise the name."""
         name = self.names[0]
         return next((sign for sign, meant in SIGNS.items() if meant == name), name)
 
@@ -137,18 +137,18 @@ def registered(function: Function) -> Command:
 
 
 class Registry:
-    """The commands of some modules.
+    """The debugger's commands, collected from the modules that define them.
 
     Parameters
     ----------
     *modules : module
-        In the order in which `help all` lists the commands of a group; inside a module, the order
-        of the functions in the source.
+        Modules with functions that `command` decorates. Within each group, `help all` lists the
+        commands in the order of the modules, then in the order of the source.
 
     Attributes
     ----------
     by_name : dict of str to Command
-        The commands by each of their names and abbreviations.
+        Each command under its full name and under each of its abbreviations.
 
     Raises
     ------
@@ -185,15 +185,15 @@ class Registry:
 
     @property
     def names(self) -> list[str]:
-        """All names and abbreviations, sorted."""
+        """The names and abbreviations of all commands, sorted."""
         return sorted(self.by_name)
 
     def find(self, name: str | None) -> Command | None:
-        """Return the command with a name or sign, or None."""
+        """Return the command with this name, abbreviation or sign; None if there is none."""
         return None if name is None else self.by_name.get(SIGNS.get(name, name))
 
     def moves(self, word: str) -> bool:
-        """Return whether a word leaves the prompt: a moving command, or the end of input."""
+        """Return whether a word leaves the prompt: a moving command, or the end of the input."""
         found = self.find(word)
         return word == END_OF_INPUT or (found is not None and found.moves)
 

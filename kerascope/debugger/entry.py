@@ -21,7 +21,7 @@ __all__ = ["Debugger", "pm", "replay", "set_trace", "trace"]
 
 
 def set_trace() -> None:
-    """Open the debugger here, and observe the models from here on.
+    """Open the debugger at the calling line, and observe the models from this line on.
 
     If the program is already being debugged, it stops here at once. Under `kerascope debug`,
     `breakpoint()` calls this function; elsewhere it does if the environment has
@@ -40,7 +40,7 @@ def set_trace() -> None:
 
 @contextmanager
 def handling_breakpoints() -> Iterator[None]:
-    """Make `breakpoint()` open this debugger in the block, unless PYTHONBREAKPOINT is set."""
+    """Let `breakpoint()` open this debugger inside the block, unless PYTHONBREAKPOINT is set."""
     if os.environ.get("PYTHONBREAKPOINT"):
         yield
         return
@@ -52,7 +52,7 @@ def handling_breakpoints() -> Iterator[None]:
 
 
 def _print_quit_on_one_line() -> None:
-    """Make `q` end the program with one line instead of a traceback."""
+    """Install an exception hook that prints one line, not a traceback, after `q`."""
     before = sys.excepthook
     if getattr(before, "says_quit", False):
         return
@@ -68,9 +68,9 @@ def _print_quit_on_one_line() -> None:
 
 
 def _is_active(session: Session) -> bool:
-    """Return whether a session still observes a program; end it if it does not.
+    """Return whether a session still observes a program; if it does not, end the session.
 
-    A notebook kernel runs each cell in a context of its own, and observers end with it.
+    A notebook kernel runs each cell in its own context, and the observers end with the context.
     """
     if not session.is_over and not is_watched():
         leave(session)
@@ -87,7 +87,10 @@ def leave(session: Session) -> None:
 
 
 def begin(frame: FrameType) -> Session:
-    """Debug a program from one of its lines to its end; return the session."""
+    """Open the debugger at the line of a frame, and return the session.
+
+    The session observes the program up to its end.
+    """
     session = _new_session({**frame.f_globals, **frame.f_locals})
     session.watching.enter_context(observing(session))
     session.ask_at(frame)
@@ -95,7 +98,7 @@ def begin(frame: FrameType) -> Session:
 
 
 def _new_session(names: dict[str, Any] | None = None) -> Session:
-    """Return a session started from inside a program, not observing yet."""
+    """Return a session for a program that is already running. It does not observe it yet."""
     debugger = ModelDebugger()
     session = debugger.session = Session.current = Session(debugger.ask, names=names)
     session.began_inside = True

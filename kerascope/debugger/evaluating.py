@@ -48,13 +48,13 @@ from kerascope.trace.timelines import restored, variables_of
 #
 # script's globals < K, np, norm, has_nan < names of the tape at t < e, t, ins, out < model < own
 #
-# Conditions and watches use the same names, but there names of the tape or event hide your own.
+# Conditions and watches use the same names; in them, names of the tape or event hide your own.
 #
 # Names that are in none of these are looked up among the tensors, layers and weights, with the
 # names that `set` accepts: `dense_1/kernel`, `input_1` (see `trace/expressions.py`).
 #
 # Where a program failed, the local variables of the script's frame come after its globals. At a
-# line of the program itself (`set_trace`), its names hide all others but the user's own.
+# line of the program itself (`set_trace`), the line's names hide all others but the user's own.
 
 
 LIVES_IN = {
@@ -73,15 +73,15 @@ LIVES_IN = {
 
 
 class CustomNames:
-    """A value whose items have names that are not Python, such as `other.dense_1/kernel`."""
+    """A value whose items have names that Python cannot parse, such as `other.dense_1/kernel`."""
 
     def rewritten(self, text: str) -> str:
-        """Return the Python text with these names replaced by Python names."""
+        """Return the Python text with the names of items replaced by valid Python."""
         return text
 
 
 class NamesAtStop(dict[str, Any]):
-    """The names at a stop; `find` looks up tensors, layers and weights."""
+    """The names at a stop, with their values; `find` looks up a tensor, layer or weight by name."""
 
     def __init__(self, names: Mapping[str, Any], find: Callable[[str], Any]) -> None:
         super().__init__(names)
@@ -89,19 +89,20 @@ class NamesAtStop(dict[str, Any]):
 
 
 def names_at_stop(session: Session, stop: Stop | None, own: dict[str, Any]) -> NamesAtStop:
-    """Return the names that an expression may use at a stop.
+    """Return the names that an expression may use at a stop, with their values.
 
     Parameters
     ----------
     session : Session
     stop : Stop or None
+        None before the first stop.
     own : dict
-        The names that the user assigned at the prompt.
+        The names that the user assigned at the prompt, with their values.
 
     Notes
     -----
-    Living layers, tensors and nodes replace their descriptions, if known. Arrays are read-only
-    views: `set` changes them.
+    Where the tape has only the description of a layer, tensor or node, the value is the live
+    object if it still exists. Arrays are read-only views, because only `set` may change them.
     """
     extra = session.stepper.extra_names = extra_names(session, own)
     found = session.stepper.names(None if stop is None else stop.t)
@@ -145,12 +146,12 @@ def names_at_stop(session: Session, stop: Stop | None, own: dict[str, Any]) -> N
 def _applied_to_array(
     function: Callable[[Any], Any], name: str, find: Callable[[str], Any], value: Any
 ) -> Any:
-    """Apply a function to a value; for a symbol, to its array at the stop.
+    """Apply a function to a value; for a symbolic tensor, apply it to its array at the stop.
 
     Raises
     ------
     ArgumentError
-        The symbol has no array here. (A condition would treat that as not true.)
+        The tensor has no array here. (In a condition, this counts as false.)
     """
     if isinstance(value, (Tensor, TensorRef)):
         array = find(value.name)
@@ -164,9 +165,9 @@ def _applied_to_array(
 
 
 def unrecorded_writes(session: Session) -> dict[str, np.ndarray]:
-    """Return the weights written since the last event, for example by `K.set_value`.
+    """Return the values of the variables written since the last event, by variable name.
 
-    The tape records them when the next function call begins.
+    `K.set_value` writes such values. The tape records them when the next function call begins.
     """
     recorder = session.recorder
     if recorder is None or session.tape is not recorder.tape:
@@ -178,15 +179,16 @@ def unrecorded_writes(session: Session) -> dict[str, np.ndarray]:
 
 
 def values_of_namesakes(session: Session, t: int) -> dict[str, dict[str, tuple[Any, Any]]]:
-    """Return the values of variables that share a name, by the name and the models that use them.
+    """Return the values of variables that share a name, by this name and the model's name.
 
-    For example two optimizers each have a rate "lr". The tape identifies values by name, the
-    journal by variable. Variables that share a name inside one model are left out.
+    For example, two optimizers each have a learning rate "lr". The tape identifies values by
+    name, the journal by variable. Variables that share a name inside one model are left out.
 
     Returns
     -------
     dict of str to dict of str to (object, object)
-        The value when the last call of a function began, and the value at `t`; None if unknown.
+        The value when the last function call began, and the value at `t`; None for an unknown
+        value.
     """
     recorder, found = session.recorder, dict[str, dict[str, tuple[Any, Any]]]()
     counts = Counter(v.name for v in recorder.memory.values) if recorder is not None else Counter()
@@ -208,7 +210,7 @@ def values_of_namesakes(session: Session, t: int) -> dict[str, dict[str, tuple[A
 def _values_around(
     session: Session, recorder: Recorder, t: int, variables: list[Variable]
 ) -> tuple[dict[Variable, Any], dict[Variable, Any]]:
-    """Return the values of variables when the last call of a function began, and at time `t`."""
+    """Return the values of variables when the last function call began, and those at time `t`."""
     is_live = session.tape is recorder.tape
     for call in reversed(recorder.observers if is_live else []):
         if isinstance(call, FunctionRecorder) and call.began_at <= t:
@@ -233,7 +235,7 @@ def _values_around(
 def _recorded_since(
     session: Session, begin: int, t: int, function: Function, then: dict[Variable, Any]
 ) -> dict[Variable, Any]:
-    """Return the values of variables at `t`: those recorded since the call began, or `then`."""
+    """Return each variable's value at `t`: the last one recorded in the call, or that of `then`."""
     recorded = {
         delta.key: delta.value
         for event in session.tape[begin : t + 1]
@@ -245,13 +247,13 @@ def _recorded_since(
 
 
 def extra_names(session: Session, own: dict[str, Any]) -> MutableMapping[str, Any]:
-    """Return the names that exist at any time, for conditions and watches too, as a live view."""
+    """Return the names that exist at every stop, as a live view; conditions use them too."""
     model = {} if session.model is None else {"model": session.model}
     return ChainMap({"K": K, "np": np, **model}, own, session.script_names)
 
 
 def living(session: Session, value: Any) -> Any:
-    """Replace descriptions by the living objects if they exist, and arrays by read-only views."""
+    """Return a value with live objects for descriptions, and with read-only views of arrays."""
 
     def living_one(one: Any) -> Any:
         if isinstance(one, np.ndarray):
@@ -327,7 +329,7 @@ def value_of(text: str, names: dict[str, Any], command: str) -> Any:
 
 
 def with_tensors(text: str, names: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Replace names of tensors in a Python text by valid names, and add their values to `names`."""
+    """Return the text with valid names for tensors, and `names` with the values of these names."""
     if not isinstance(names, NamesAtStop):
         return text, names
     plain, _ = with_stand_ins(text, lambda name: "~" in name)
@@ -344,7 +346,7 @@ def with_tensors(text: str, names: dict[str, Any]) -> tuple[str, dict[str, Any]]
 
 
 def _is_bound(node: ast.AST) -> TypeGuard[ast.Name]:
-    """Return whether a node of the syntax tree assigns this name, as `for` does."""
+    """Return whether a node of a syntax tree is a name that is assigned, for example by `for`."""
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
@@ -353,13 +355,13 @@ def value_with_numbers(
 ) -> tuple[Any, str]:
     """Return the value of an expression, with arrays in place of statistics where possible.
 
-    If only statistics of an array are kept, the call runs again to compute the array; all that
-    was kept of the call must come out the same.
+    If only statistics of an array are kept, the function call runs again to compute the array.
+    Everything that the tape has kept of the call must be equal in the second run.
 
     Returns
     -------
     object, str
-        The value, and why it still contains statistics; "" if it does not.
+        The value, and the reason why it still contains statistics; "" if it contains none.
     """
     try:
         value = value_of(text, names, command)
@@ -459,7 +461,7 @@ def _with_builtins(names: dict[str, Any]) -> dict[str, Any]:
 
 
 def probe(session: Session, value: Any, t: int, say: Callable[[str], None]) -> Any:
-    """Return the value of a symbolic tensor on the last batch; other values are returned as given.
+    """Return the value of a symbolic tensor on the last batch; return other values unchanged.
 
     Parameters
     ----------
@@ -469,12 +471,12 @@ def probe(session: Session, value: Any, t: int, say: Callable[[str], None]) -> A
     t : int
         The time: use the last batch before it, and the weights at that time.
     say : callable
-        Called with a note if the tape has not kept these weights; then the present ones are used.
+        Called with a note if the tape has not kept these weights and the present ones are used.
 
     Raises
     ------
     ArgumentError
-        An input that the tensor needs was not fed yet, or is not on the tape any more.
+        No batch has been fed to an input that the tensor needs, or the tape has dropped it.
     """
     if type(value) in (list, tuple):
         return type(value)(probe(session, item, t, say) for item in value)
@@ -497,7 +499,7 @@ def probe(session: Session, value: Any, t: int, say: Callable[[str], None]) -> A
 
 
 def _why_missing(session: Session, t: int, was_fed: bool) -> str:
-    """Return why a tensor cannot be computed from a batch."""
+    """Return why the tape has no batch from which a tensor can be computed, as a sentence."""
     if was_fed:
         return "Only statistics of the batch are kept. To keep more, begin with `set history 1GB`."
     marks = [event for event in session.tape[: t + 1] if event.kind == FORGOTTEN]
@@ -507,10 +509,10 @@ def _why_missing(session: Session, t: int, was_fed: bool) -> str:
 
 
 def _values_then(session: Session, variables: list[Variable], t: int) -> dict[Variable, np.ndarray]:
-    """Return the values of variables at a time, for those whose arrays the tape has.
+    """Return the arrays of variables at time `t`, for the variables whose arrays the tape has.
 
-    At the last event of a program these are the present values; so are those of variables that
-    were never recorded. Variables that share a name are left out.
+    At the last event of a program, and for variables that were never recorded, these are the
+    present values. Variables that share a name are left out, unless `t` is the last event.
     """
     recorder = session.recorder
     if recorder is None or (session.tape is recorder.tape and t >= len(session.tape) - 1):
@@ -529,7 +531,7 @@ def _values_then(session: Session, variables: list[Variable], t: int) -> dict[Va
 def _computed(
     tensor: Tensor, fed: dict[Tensor, np.ndarray], then: dict[Variable, np.ndarray]
 ) -> Any:
-    """Compute a tensor's value, without advancing dropout's random draws as a call would."""
+    """Compute a tensor's value. Unlike a function call, this does not advance random states."""
     schedule = Schedule(list(fed), [tensor])
     values = schedule.start(list(fed.values()))
     for slot, variable in schedule.variables:
@@ -545,7 +547,7 @@ def _computed(
 
 
 def _fed(session: Session, t: int) -> dict[Tensor, Any]:
-    """Return the inputs of the last function call up to a time, as arrays or statistics."""
+    """Return the inputs of the last function call up to time `t`: arrays, or their statistics."""
     for event in session.tape.back(t):
         if event.kind == "function" and event.ph == BEGIN and event.name in session.functions:
             arrays = value_of_event(event, "inputs") or ()
@@ -557,7 +559,7 @@ def _fed(session: Session, t: int) -> dict[Tensor, Any]:
 
 
 def _as_set(session: Session, tensor: Tensor, array: Any, begun: int, t: int) -> Any:
-    """Return the array fed to a tensor when a call began, or the one it was set to up to `t`."""
+    """Return the array that `set` gave to an input by time `t`, otherwise the array fed to it."""
     if not session.timelines.current.overrides:
         return array
     now = value_named(session.tape, tensor.name, t)

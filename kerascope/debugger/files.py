@@ -99,7 +99,7 @@ def _path(words: str, command: str, example: str) -> Path:
 
 
 def rows_of(tape: Tape) -> list[tuple[str, ...]]:
-    """Return the events of a tape as table rows, the header first."""
+    """Return the rows of a table with one event per row; the first row is the header."""
     rows = [tuple(str(row[column]) for column in COLUMNS) for row in tape.to_table()]
     return [COLUMNS, *rows]
 
@@ -158,7 +158,7 @@ def page_of_stops(title: str, about: str, stops: str) -> str:
 
 
 def lines_of_tape(events: Iterable[Event]) -> str:
-    """Return the lines that `record` writes, with statistics in place of arrays."""
+    """Return the text of a tape file, as `record` writes it, with statistics in place of arrays."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "t.jsonl"
         Tape((with_figures(event) for event in events), None).save(path)
@@ -175,16 +175,16 @@ def with_figures(event: Event) -> Event:
 
 
 def _plain(number: np.generic) -> Any:
-    """Replace a number that JSON cannot hold by its statistics."""
+    """Return the number, or its statistics if JSON has no syntax for it, as for NaN."""
     is_plain = number.dtype.kind not in "fc" or np.isfinite(number)
     return number if is_plain else statistics_of(number)
 
 
 def at_grain(events: Iterable[Event], grain: str) -> Iterator[Event]:
-    """Yield the events of a grain and of coarser ones, renumbered as a tape of their own.
+    """Yield the events of a grain and of coarser grains, with times and depths counted anew.
 
-    Values recorded by finer events are added to the next coarser event, as a recorder with this
-    grain does.
+    Values recorded by finer events are added to the next coarser event, as if the recorder had
+    used this grain.
     """
     finest = GRAINS.index(grain)
     waiting: list[Delta] = []
@@ -212,7 +212,7 @@ def _with(event: Event, t: int, depth: int, deltas: tuple[Delta, ...]) -> Event:
 
 
 def page_of_session(session: Session, events: Iterable[Event], title: str) -> str:
-    """Return the page that `export html` writes for some events of a session."""
+    """Return the HTML page that plays the given events of a session, as `export html` writes it."""
     return page_of(Tape(events, None), title, session.model)
 
 
@@ -223,9 +223,9 @@ WORDS = {"B": "the begin of ", "E": "the end of "}
 
 
 def first_difference(recorded: Sequence[Event], new: Sequence[Event]) -> str:
-    """Return the first difference between two runs as text; "" if there is none.
+    """Return the first difference between two runs as text; "" if the runs are equal.
 
-    Arrays are compared bit for bit, or by their statistics if the tape has only these.
+    Arrays are compared bit for bit, or by their statistics if one tape has only statistics.
 
     Parameters
     ----------
@@ -266,7 +266,10 @@ def _difference_text(found: Difference) -> str:
 
 
 def _comparable(one: Sequence[Event], two: Sequence[Event]) -> Iterator[tuple[Event, Event]]:
-    """Yield pairs of events, both with statistics instead of arrays if one has only these."""
+    """Yield the events of two runs in pairs, in a form in which they can be compared.
+
+    If one event has statistics in place of arrays, both have statistics.
+    """
     for mine, theirs in zip(one, two, strict=False):
         if _has_figures(mine) or _has_figures(theirs):
             yield with_figures(mine), with_figures(theirs)

@@ -66,7 +66,7 @@ class ModelDebugger(Shell):
         self.cmdqueue[:0] = commands
 
     def _say_stop(self, stop: Stop) -> None:
-        """Print a stop; if that raises, print the error, so that the prompt still opens."""
+        """Print a stop; if printing it raises, print the error, so that the prompt still opens."""
         try:
             lines = lines_of_stop(self.session, stop, self.page)
         except Exception as error:
@@ -87,7 +87,10 @@ class ModelDebugger(Shell):
                 self.say_error(error)
 
     def ask(self, stop: Stop) -> Callable[[Stepper], Stop | None] | None:
-        """Show a stop and read commands until one moves; a failure is shown where it happened."""
+        """Show a stop and read commands until one moves; return that command's order.
+
+        After the program has failed, the stop shown is the one where it failed.
+        """
         failure = self.session.failure_to_show() if stop.reason is Reason.END else None
         if failure is not None:
             self.say_traceback(failure.text.rstrip())

@@ -51,8 +51,8 @@ from kerascope.trace.stepper import Reason
 
 SAMPLES = "kerascope.debugger.samples"  # imported by the command `row`
 WENT = {"ins": "went in", "out": "came out"}
-FEW_NUMBERS = 12  # of an array, so that p prints all of them
-MOST_NUMBERS = 100  # of an array, which pp prints at most
+FEW_NUMBERS = 12  # elements of an array up to which p prints all of them
+MOST_NUMBERS = 100  # elements of an array that pp prints at most
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -87,7 +87,10 @@ def p(debugger: Shell, words: str) -> None:
 
 
 def _value_of(debugger: Shell, words: str, command: str) -> Any:
-    """Return a value with its arrays; if only statistics are kept, print why."""
+    """Return the value of an expression, with its arrays.
+
+    If it still contains statistics in place of an array, print the reason.
+    """
     value, why = value_with_numbers(
         debugger.session, words, debugger.names(), debugger.own_names, command
     )
@@ -295,7 +298,10 @@ def statement(debugger: Shell, words: str) -> None:
 
 
 def _is_of_the_model(debugger: Shell, name: str) -> bool:
-    """Return whether a name assigned by the user now hides one of the model."""
+    """Return whether assigning a name at the prompt hides a name of the tape or of the source.
+
+    Return False if the user has assigned the name before.
+    """
     if name in debugger.own_names:
         return False
     event = debugger.session.stepper.event
@@ -317,7 +323,7 @@ def _shown(value: Any) -> str:
 
 
 def numbers_of(array: np.ndarray, width: int) -> str:
-    r"""Return an array's numbers as Python writes them; a large one is abridged.
+    r"""Return the elements of an array as Python writes them; a large array is abridged.
 
     Examples
     --------
@@ -349,13 +355,16 @@ AROUND = 5  # lines before and after the current one
 
 @dataclass
 class SelectedSpan:
-    """The selected enclosing span: how many levels above the innermost."""
+    """The enclosing span that `up` and `down` select: how many levels above the innermost one."""
 
     level: int = 0
 
 
 def spans_around(debugger: Shell) -> list[Event]:
-    """Return the enclosing spans, outermost first, and the event itself."""
+    """Return the spans around the current event, outermost first, then the event itself.
+
+    Between two events (`set_trace`), return only the spans; before the first event, nothing.
+    """
     event = debugger.session.stepper.event
     if event is None:
         return []
@@ -371,7 +380,7 @@ def chosen_span(debugger: Shell) -> Event:
     Raises
     ------
     ArgumentError
-        The run has not started, or is over.
+        The stop is not at an event: the run has not started, or is over.
     """
     spans = spans_around(debugger)
     if not spans:
@@ -429,9 +438,9 @@ def _say_place(debugger: Shell, place: Where) -> None:
 
 
 def _places_around(debugger: Shell) -> tuple[list[Where], list[Where]]:
-    """Return the program's own lines around the enclosing spans, and those inside them.
+    """Return the program's own lines around the enclosing spans, and those inside the spans.
 
-    They exist only in the present, and where the program has failed.
+    Both lists are empty, unless the stop is in the present or where the program has failed.
     """
     session, now = debugger.session, debugger.session.stepper.now
     if session.is_over:
@@ -479,7 +488,7 @@ def down(debugger: Shell, words: str) -> None:
 
 
 def _say_chosen(debugger: Shell) -> None:
-    """Print the selected span and, as pdb does, the line of source below it."""
+    """Print the selected span, and below it its line of source, as pdb does."""
     span = chosen_span(debugger)
     debugger.say_line(_line_of_span(span, True, call_label(debugger.session, span)))
     where = shown_place(span.where)

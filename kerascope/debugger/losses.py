@@ -17,14 +17,16 @@ WIDEST = 60
 def lines_of_losses(
     rows: list[TrainCall], numbers: tuple[int, int], ascii_only: bool = False
 ) -> list[str]:
-    """Return a curve for each timeline, the first difference, and a table (abridged if long).
+    """Return the printed lines: a loss curve for each timeline, the first difference, a table.
 
     Parameters
     ----------
     rows : list of TrainCall
+        One for each batch, with its loss in both timelines. A long table is abridged.
     numbers : (int, int)
         The numbers of the two timelines.
     ascii_only : bool
+        Whether the curves are drawn with ASCII characters only.
     """
     models = list(dict.fromkeys(row.model for row in rows))
     lines = []
@@ -43,7 +45,7 @@ def lines_of_losses(
 
 
 def distinct_figures(first: float, second: float) -> tuple[str, str]:
-    """Return two numbers as text, with enough digits to distinguish them if they differ."""
+    """Return two numbers as texts; different numbers get enough digits to be distinguished."""
     if figure(first) != figure(second) or first == second:
         return figure(first), figure(second)
     return f"{first:.9g}", f"{second:.9g}"
@@ -56,7 +58,7 @@ def _label(row: TrainCall) -> str:
 def _curves(
     rows: list[TrainCall], numbers: tuple[int, int], whose: str, ascii_only: bool
 ) -> list[str]:
-    """Return a line of bars for each timeline, both on the same scale."""
+    """Return the losses of each timeline as a line of bars. Both lines have the same scale."""
     both = [[row.first for row in rows], [row.second for row in rows]]
     scale = [x for losses in both for x in losses if math.isfinite(x)]
     span = f", {figure(min(scale))} to {figure(max(scale))}" if scale else ""

@@ -34,7 +34,7 @@ from kerascope.trace.tape_store import Tape
 
 
 def origin_at(session: Session, name: str, t: int | None) -> Event | None:
-    """Return the event that produced the value that a name has at a stop, or None.
+    """Return the event that produced a name's value at a stop, or None if its event is unknown.
 
     Raises
     ------
@@ -64,9 +64,10 @@ def _gives(event: Event, name: str) -> bool:
 
 
 def _last_given(tape: Tape, name: str, t: int) -> Event | None:
-    """Return the last event that gave a name of the source its value, ignoring layers of that name.
+    """Return the last event up to time `t` that assigned a name of the source.
 
-    Return None if the events before were dropped; then the tape's own index is used.
+    A layer with that name does not count. Return None if no event did, or if the event was
+    dropped; callers then use the index of the tape.
     """
     for event in tape.back(t):
         if event.kind == FORGOTTEN:
@@ -77,7 +78,7 @@ def _last_given(tape: Tape, name: str, t: int) -> Event | None:
 
 
 def _origin_of_output(tape: Tape, event: Event, name: str) -> Event:
-    """Return the innermost event that produced the output of an event."""
+    """Return the event that produced the output of an event: the innermost one with that output."""
     value = value_of_event(event, *OF_THE_OUTPUT)
     if value is None or event.ph == BEGIN:
         raise ArgumentError(
@@ -100,7 +101,10 @@ def _alone(value: Any) -> Any:
 
 
 def target_in(words: str, command: str) -> tuple[int | str | None, int | None]:
-    """Return the target of `until`: a network depth or phase, or a time."""
+    """Return the target of `until` as a pair: a network depth or phase, and a time.
+
+    One of the two is None; both are None without a target.
+    """
     if not words:
         return None, None
     if words.startswith("t=") and words[2:].strip().isdigit():
@@ -120,7 +124,7 @@ def target_in(words: str, command: str) -> tuple[int | str | None, int | None]:
 
 @dataclass
 class AwaitedTime:
-    """The future time that `goto` waits for, or None."""
+    """The future time that `goto` continues to; None if no `goto` is under way."""
 
     t: int | None = None
 
@@ -254,7 +258,10 @@ def rc(debugger: Shell, words: str) -> bool:
 
 
 def _times(debugger: Shell, text: str, *places: Any) -> list[str]:
-    """Return the times at which acts and phases begin."""
+    """Return the completions of `goto`: the times that begin with `text` at which acts begin.
+
+    The beginnings of phases are among them.
+    """
     tape = debugger.session.tape
     begins = (e.t for e in tape if e.ph == BEGIN and e.grain in ("act", "phase"))
     return [str(t) for t in begins if str(t).startswith(text)]
@@ -288,9 +295,9 @@ def goto(debugger: Shell, words: str) -> bool:
 
 
 def time_of_batch(debugger: Shell, address: BatchAddress, command: str = "goto") -> int:
-    """Return when a batch begins, or the first batch of an epoch.
+    """Return the time at which a batch begins; for an epoch, the time of its first batch.
 
-    If several batches match, those of the model being trained here come first, then the nearest.
+    If several batches match, prefer those of the model being trained here, then the nearest one.
     """
     tape, here = debugger.session.tape, debugger.session.stepper.now
     every = list(tape.batches())

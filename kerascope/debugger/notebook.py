@@ -60,7 +60,7 @@ class Options:
 
     @property
     def conditions(self) -> set[str]:
-        """The names of the conditions in `fail_on`."""
+        """The names of the conditions in `fail_on`; empty without `--fail-on`."""
         return {c.name for c in parse_conditions(self.fail_on)} if self.fail_on else set()
 
 
@@ -154,11 +154,11 @@ cell again; new layers then get new names, as when you run a cell twice.
 
 
 class ConditionMet(BaseException):
-    """A condition of `--fail-on` was met; no `except Exception` in the cell can catch it."""
+    """Raised when a condition of `--fail-on` is met; `except Exception` does not catch it."""
 
 
 class CellProgram(NamedTuple):
-    """The code of a cell: its statements, its last expression, its file and its first line."""
+    """The compiled code of a cell: statements, last expression (or None), file and first line."""
 
     statements: CodeType
     expression: CodeType | None
@@ -272,14 +272,14 @@ class Notebook:
         return CellProgram(shell.compile(tree, file, "exec"), last, file, line)
 
     def _run(self, program: CellProgram, value: list[Any]) -> None:
-        """Run the code; append the value of its last expression to the list."""
+        """Run the code of a cell; append the value of its last expression, if any, to `value`."""
         names = self.shell.user_ns
         exec(program.statements, names)
         if program.expression is not None:
             value.append(eval(program.expression, names))
 
     def _check_complete(self, debugger: ModelDebugger, options: Options) -> None:
-        """Report that the cell was not run to its end, if that happened for lack of commands."""
+        """Print a message if the cell did not run to its end because commands were missing."""
         if not debugger.lacks_input or debugger.session.is_over:
             return
         if not options.commands:
@@ -304,12 +304,15 @@ class Notebook:
         )
 
     def begin_cell(self, info: Any = None) -> None:
-        """Start recording a cell if `%kdb on` is active."""
+        """Start to record a cell if `%kdb on` is active; otherwise do nothing."""
         if self.records_cells:
             self._recorded = self._recording.enter_context(trace())
 
     def end_cell(self, result: Any = None) -> None:
-        """End a cell's recording and any `set_trace` session; if the cell failed, look back."""
+        """End the recording of a cell and any `set_trace` session.
+
+        If the cell failed, open the debugger where it failed.
+        """
         if Session.current is not None:
             leave(Session.current)
         tape = self._leave_recorded()
@@ -327,7 +330,7 @@ class Notebook:
         return tape
 
     def name_of_cell(self, file: str) -> str | None:
-        """Return the name of a cell, such as "In[3]", or None if the file is not a cell's."""
+        """Return the name of the cell in a file, such as "In[3]"; None for other files."""
         found: tuple[str, str] | None = self.shell.compile.format_code_name(file)
         return None if found is None else found[1]
 

@@ -27,7 +27,7 @@ _NAMED = re.compile(r"\bother\.([^\W\d]\w*(?:[/@~]\w+)+)")
 
 
 class CallKey(NamedTuple):
-    """The key that identifies a function call in a run.
+    """What identifies a function call, so that the same call is found in another run.
 
     Attributes
     ----------
@@ -37,7 +37,8 @@ class CallKey(NamedTuple):
     epoch, batch : str
         "epoch 0", "batch 10"; "" outside `fit`.
     number : int
-        How many calls of functions with this name came before it in the batch, or outside `fit`.
+        How many calls of functions with this name precede this call in its batch, or outside
+        of `fit`.
     """
 
     function: str
@@ -177,7 +178,10 @@ class Other(CustomNames):
 
 
 def values_of_call(tape: Tape, begin: int) -> dict[str, Any]:
-    """Return the arrays of a call by name, as far as the call is on the tape."""
+    """Return the arrays that a function call has read or computed, by name.
+
+    If the tape ends inside the call, these are the arrays up to the end of the tape.
+    """
     values: dict[str, Any] = dict(tape.names_at(begin).get("weights", {}))
     depth = tape[begin].depth
     for t in range(begin, len(tape)):
@@ -205,7 +209,9 @@ def _values_in(event: Event) -> Iterator[tuple[str, Any]]:
 
 
 def key_of_call(tapes: list[Tape], t: int) -> CallKey:
-    """Return the key of the call at a time, or of the next call, from the first tape that has one.
+    """Return the key of the function call at time `t`, or else of the next call.
+
+    Each tape is searched in turn; the first one with such a call decides.
 
     Raises
     ------

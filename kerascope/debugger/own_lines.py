@@ -52,7 +52,7 @@ def check_line(file: str, line: int, command: str) -> None:
 
 
 def nearest(lines: Iterable[int], line: int) -> list[int]:
-    """Return the lines nearest to `line`, on both sides.
+    """Return the lines nearest to `line`: up to two before it and two after it.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def nearest(lines: Iterable[int], line: int) -> list[int]:
 
 
 def words_of_lines(lines: list[int], what: str) -> str:
-    """Return "The nearest lines with ops: 10, 12."; "" if there are none."""
+    """Return a sentence such as "The nearest lines with ops: 10, 12."; "" without lines."""
     return f"The nearest lines {what}: {', '.join(map(str, lines))}." if lines else ""
 
 
@@ -79,7 +79,7 @@ def lines_with_code(path: str) -> frozenset[int]:
 
 
 def _codes_in(code: CodeType) -> Iterator[CodeType]:
-    """Yield a code object, and those of the functions and classes inside it."""
+    """Yield a code object, then the code objects of the functions and classes inside it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -91,7 +91,7 @@ def _lines_of(code: CodeType) -> set[int]:
 
 
 def lines_with_ops(session: Session, file: str) -> list[int]:
-    """Return the lines of a file that are known to have made layers or ops."""
+    """Return the numbers of the lines of a file that have made layers or ops so far."""
     if session.recorder is None:
         places = [event.where for event in session.tape[:]]
     else:
@@ -160,7 +160,7 @@ class CallbackBreakpoints:
         self._shell.session.watching.callback(setattr, owner, hook, function)
 
     def _breaks(self) -> list[tuple[Breakpoint, str, int]]:
-        """Return the enabled breakpoints at lines, with file and line number."""
+        """Return (breakpoint, file, line number) for each enabled breakpoint at a line."""
         return [
             (one, one.selector.pattern, one.selector.number)
             for one in self._shell.session.stepper.breakpoints
@@ -172,7 +172,7 @@ SHOW_PLACE = "_pdbcmd_print_frame_status"
 
 
 class _CallbackPdb(pdb.Pdb):
-    """Python's debugger, running one function with the breakpoints of ours."""
+    """Python's debugger, which runs one function with the breakpoints of the model debugger."""
 
     def __init__(self, shell: Shell, places: list[tuple[Breakpoint, str, int]]) -> None:
         super().__init__(stdin=shell.stdin, stdout=shell.stdout, nosigint=True, readrc=False)
@@ -187,7 +187,7 @@ class _CallbackPdb(pdb.Pdb):
         Raises
         ------
         Quitting
-            The user has quit.
+            The user has quit pdb.
         """
         before = sys.gettrace()
         self.reset()
@@ -201,14 +201,17 @@ class _CallbackPdb(pdb.Pdb):
         finally:
             sys.settrace(before)
 
-    # Called by `bdb`: does a frame, or its line, have a breakpoint?
+    # `bdb` calls these: whether the file of a frame, or its current line, has a breakpoint.
 
     def break_anywhere(self, frame: FrameType) -> bool:
-        """Return whether the file of a frame has a breakpoint."""
+        """Return whether the file of a frame has an enabled breakpoint."""
         return any(is_file(frame.f_code.co_filename, file) for _, file, _ in self._places)
 
     def break_here(self, frame: FrameType) -> bool:
-        """Return whether a frame is at a breakpoint that stops; count the hit."""
+        """Return whether the current line of a frame has a breakpoint that stops now.
+
+        Count the hit, and delete a temporary breakpoint.
+        """
         for one, file, line in self._places:
             if line != frame.f_lineno or not is_file(frame.f_code.co_filename, file):
                 continue
@@ -247,9 +250,9 @@ class _CallbackPdb(pdb.Pdb):
         return super().precmd(line)
 
     def _cmdloop(self) -> None:
-        """Show the place before the first command, also if commands are queued.
+        """Show the place before the first command runs, also if commands are queued.
 
-        From Python 3.13 on, pdb queues a command of its own after them, which shows the place.
+        Python 3.13 and later queue a command that shows the place after the user's commands.
         """
         if self.cmdqueue and self.cmdqueue[-1] == SHOW_PLACE:
             self.cmdqueue.pop()
@@ -267,7 +270,7 @@ class _CallbackPdb(pdb.Pdb):
 
 
 def callback_method_at(file: str, line: int) -> str:
-    """Return "Halve.on_epoch_end" for a line in a callback's method; "" for other lines."""
+    """Return the method of a callback that contains a line, as "Halve.on_epoch_end", or ""."""
     try:
         tree = compile("".join(linecache.getlines(path_of(file))), file, "exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -37,7 +37,9 @@ END_OF_FIT = 100  # events that may follow the last call: callbacks, the ends of
 
 
 def graph_of_tape(events: list[Event]) -> Graph:
-    """Return the graph of layer calls on a tape; if a model was mapped, only that model's calls.
+    """Return the graph of the layer calls on a tape, for a model that does not exist.
+
+    If the tape has the `build_map` of a model, the graph has only that model's calls.
 
     Raises
     ------
@@ -83,7 +85,7 @@ def graph_of_tape(events: list[Event]) -> Graph:
 
 
 def states_on_tape(session: Session, event: Event, graph: Graph) -> dict[str, str]:
-    """Return the states of the boxes of a graph made by `graph_of_tape`."""
+    """Return the states at an event of the boxes of a graph from `graph_of_tape`, by box id."""
     calls = dict(calls_at(session, event))
     states = {node.id: calls.get(node.id) or calls.get(node.label, "") for node in graph.nodes}
     return {name: state for name, state in states.items() if state}
@@ -139,7 +141,7 @@ def picture_of(session: Session, with_numbers: bool = False) -> Drawing:
 
 
 def graph_at(session: Session, with_numbers: bool = False) -> Graph:
-    """Return the model's graph with its states at the current time."""
+    """Return the model's graph at the current time, with the state of each layer call."""
     if not len(session.tape):
         raise ArgumentError("draw: nothing has happened yet. `s` goes to the first event.")
     event = _event_to_draw(session)
@@ -165,7 +167,10 @@ def graph_at(session: Session, with_numbers: bool = False) -> Graph:
 
 
 def _event_to_draw(session: Session) -> Event:
-    """Return the event to draw: the current one; at the end of the run, the last function call."""
+    """Return the event whose states are drawn.
+
+    At the end of the run this is the end of the last function call, otherwise the current event.
+    """
     tape, now = session.tape, session.stepper.now
     event: Event = tape[now]
     if session.stepper.source.ended and now == len(tape) - 1:
@@ -186,7 +191,7 @@ def _values_at(session: Session, event: Event, known: dict[str, None]) -> dict[s
 
 
 def _overridden(session: Session, event: Event) -> list[str]:
-    """Return the layer calls in which `set` has changed a tensor up to now."""
+    """Return the names of the layer calls in which `set` changed a tensor up to an event."""
     names = []
     for change in session.timelines.current.overrides:
         if change.t <= event.t and change.t < len(session.tape):

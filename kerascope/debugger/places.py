@@ -24,19 +24,20 @@ CELLS: list[Callable[[str], str | None]] = []  # functions that name a notebook'
 
 
 def path_of(file: str) -> str:
-    """Return the path of a file in a `Where`."""
+    """Return the full path of the file that a `Where` names."""
     return str(HOME / file) if file.startswith("kerascope/") else file
 
 
 def where_of(frame: FrameType) -> Where:
-    """Return the current line of a Python frame."""
+    """Return the place of the line that a Python frame is executing."""
     return Where(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
 
 
 def shown_file(file: str) -> str:
-    """Return a user's file as shown: relative to the working directory if it is inside.
+    """Return the text that is shown for a user's file.
 
-    A cell of a notebook is shown by its number: "In[3]".
+    This is the path relative to the working directory; for a file outside of it, the file's
+    name. A notebook's cell is shown by its number: "In[3]".
     """
     for name_of in CELLS:
         name = name_of(file)
@@ -47,7 +48,7 @@ def shown_file(file: str) -> str:
 
 
 def source_line(file: str, line: int) -> str:
-    """Return a line of source without its indentation; "" if there is none."""
+    """Return a line of source without its indentation; "" if the file or line does not exist."""
     return linecache.getline(path_of(file), line).strip() if line else ""
 
 
@@ -59,13 +60,13 @@ def file_meant(name: str, script: Path | None) -> str:
 
 
 def first_line(script: Path) -> int:
-    """Return the line at which pdb would stop first in a script."""
+    """Return the number of a script's first statement line, at which pdb stops first."""
     body = _statements_of(script)
     return body[0].lineno if body else 1
 
 
 def functions_in(script: Path | None) -> dict[str, int]:
-    """Return the functions defined at the top of a script, each with its first line."""
+    """Return the first line of each function at the top level of a script, by function name."""
     body = _statements_of(script) if script is not None else []
     return {node.name: node.lineno for node in body if isinstance(node, FUNCTIONS)}
 
@@ -78,7 +79,7 @@ def _statements_of(script: Path) -> list[ast.stmt]:
 
 
 def function_around(text: str, line: int) -> tuple[int, int] | None:
-    """Return the first and last line of the innermost function around a line."""
+    """Return the first and last line of the innermost function around a line, or None."""
     try:
         nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, FUNCTIONS)]
     except SyntaxError:
@@ -88,9 +89,10 @@ def function_around(text: str, line: int) -> tuple[int, int] | None:
 
 
 def shown_place(where: Where) -> Where:
-    """Return the line that `list` shows: the engine's, otherwise the script's own.
+    """Return the place that `list` shows: the engine's line, otherwise the script's line.
 
-    For an op it is the user's line that made it, because the engine's is a loop over all ops.
+    For an op, return the user's line that made the op, because the engine's line is in the loop
+    that runs all ops.
     """
     if is_of_an_op(where):
         return users_place(where)
@@ -106,7 +108,10 @@ def is_of_an_op(where: Where) -> bool:
 
 
 def users_line(where: Where) -> str:
-    """Return the user's line of an op with its role and source, as one line of text; else ""."""
+    """Return one line of text about the user's line that made an op: place, role and source.
+
+    Return "" if the place does not belong to an op that a user's line made.
+    """
     if not is_of_an_op(where) or where.made is None:
         return ""
     place = users_place(where)
@@ -117,7 +122,10 @@ def users_line(where: Where) -> str:
 
 
 def with_code(where: Where) -> Where:
-    """Return a place with the code of its op or layer instead of the loop that runs it."""
+    """Return the place of the code of an op or layer, instead of the loop that runs all ops.
+
+    Return other places unchanged.
+    """
     if where.made is None or not where.made.code[0]:
         return where
     file, line, function = where.made.code
@@ -127,7 +135,10 @@ def with_code(where: Where) -> Where:
 
 
 def users_place(where: Where) -> Where:
-    """Return the user's line that made an op."""
+    """Return the place of the user's line that made an op or a layer.
+
+    For an op of a user's function, this is the innermost line of the user's functions.
+    """
     made = where.made or Made()
     if made.made_by:
         return Where(*made.made_by[0])
@@ -135,7 +146,10 @@ def users_place(where: Where) -> Where:
 
 
 def pdb_lines(where: Where, kind: str) -> list[str]:
-    """Return pdb's two lines for a place; `kind` replaces the function where there is none."""
+    """Return the two lines that pdb prints for a place: file and function, then the source.
+
+    `kind` replaces the function's name if the place has no file.
+    """
     where = shown_place(where)
     if not where.file:
         return [f"> <{kind}>(0){kind}()", "-> (no line of source)"]
@@ -155,7 +169,10 @@ _COMMANDS = _OURS + "cli" + os.sep
 
 
 def frames_of_failure(session: Session) -> TracebackType | None:
-    """Return the traceback that ended the program, from the script's first frame on, or None."""
+    """Return the traceback of the program's failure, from the script's first frame on.
+
+    Return None if the program did not fail.
+    """
     error = session.error if session.has_failed else None
     whole = None if error is None else error.__traceback__
     frames = whole
@@ -165,10 +182,10 @@ def frames_of_failure(session: Session) -> TracebackType | None:
 
 
 def places_of_failure(session: Session) -> tuple[list[Where], list[Where]]:
-    """Return the user's lines in which the program failed, the outermost first.
+    """Return the places in the user's code where the program failed, in two lists.
 
-    The first list holds the lines that led to the engine, the second those that the engine
-    called: in a callback, in a layer's `call`.
+    The first list has the lines that led to the engine, the second the lines that the engine
+    called, as in a callback or in a layer's `call`. In each, the outermost line comes first.
     """
     callers: list[Where] = []
     called: list[Where] = []

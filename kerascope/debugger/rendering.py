@@ -68,11 +68,11 @@ class Page(NamedTuple):
 
     @property
     def ellipsis(self) -> str:
-        """The mark for text that was cut off."""
+        """The sign in place of text that was cut off: "…" if a terminal can show it, or "..."."""
         return ELLIPSIS if self.for_person and not self.ascii_only else DOTS
 
     def cut(self, line: str) -> str:
-        """Return a line cut to the width of the page."""
+        """Return a line cut to the output's width, with the sign `ellipsis` at its end if cut."""
         return cut(line, self.width, self.ellipsis)
 
     def cut_front(self, begin: str, line: str) -> str:
@@ -90,14 +90,14 @@ class Page(NamedTuple):
         return cut(begin + self.ellipsis + _start(line[::-1], max(room, 0))[::-1], self.width, "")
 
     def wrapped(self, text: str) -> list[str]:
-        """Return the lines of a text; for a person, long lines are wrapped and indented."""
+        """Return a text split into lines; in a terminal, long lines are wrapped and indented."""
         lines = text.split("\n")
         if not self.for_person:
             return lines
         return [row for line in lines for row in _rows(printable(line), self.width)]
 
     def filled(self, text: str) -> list[str]:
-        r"""Return the lines of a text; for a person, paragraphs are wrapped to the page's width.
+        r"""Return a text split into lines; in a terminal, paragraphs are wrapped to the width.
 
         Examples
         --------
@@ -138,7 +138,7 @@ def cut(line: str, width: int, ellipsis: str = DOTS) -> str:
 
 
 def printable(line: str) -> str:
-    r"""Return a line without control characters that would move the cursor.
+    r"""Return a line with spaces for tabs, and with escapes for characters that move the cursor.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def printable(line: str) -> str:
 
 
 def _start(text: str, width: int) -> str:
-    """Return the longest start of a text that fits into a width."""
+    """Return the longest prefix of a text that fits into a number of columns."""
     taken = 0
     for place, character in enumerate(text):
         taken += cell_len(character)
@@ -233,7 +233,7 @@ def short_text(value: Any) -> str:
 
 
 def entry_that_differs(one: Any, other: Any, entry: str = "") -> tuple[str, Any, Any]:
-    """Return the first entry that differs in two values of an event, with its name.
+    """Return the first entry that differs between two values: its name, and both its values.
 
     Examples
     --------
@@ -258,14 +258,17 @@ def entry_that_differs(one: Any, other: Any, entry: str = "") -> tuple[str, Any,
 
 
 def _is_content(value: Any) -> bool:
-    """Return whether a value is the content of an event: (name, key, value) triples."""
+    """Return whether a value is a tuple of (name, key, value), which is the content of an event."""
     return isinstance(value, tuple) and all(
         isinstance(x, tuple) and len(x) == 3 and isinstance(x[0], str) for x in value
     )
 
 
 def _pairs_inside(one: Any, other: Any) -> dict[Any, tuple[Any, Any]]:
-    """Return the entries of two containers in pairs; empty if their keys or lengths differ."""
+    """Return the entries of two containers in pairs, by key or index.
+
+    Return an empty dict if their types, keys or lengths differ.
+    """
     if type(one) is not type(other) or type(one) not in (list, tuple, dict):
         return {}
     if isinstance(one, dict):
@@ -274,7 +277,7 @@ def _pairs_inside(one: Any, other: Any) -> dict[Any, tuple[Any, Any]]:
 
 
 def halves(left: str, right: str, page: Page) -> list[str]:
-    """Return two texts on one line if they fit, otherwise on two lines."""
+    """Return one line with two texts if both fit into it, otherwise two lines."""
     if not right:
         return [page.cut(left)]
     space = min(SPACE, page.width - cell_len(left) - cell_len(right))
@@ -289,8 +292,8 @@ def halves(left: str, right: str, page: Page) -> list[str]:
 def lines_of_stop(session: Session, stop: Stop, page: Page) -> list[str]:
     """Return all lines of a printed stop.
 
-    Our own lines are cut to the width. For a person, pdb's two lines are cut too, and the reasons
-    for the stop are wrapped.
+    The debugger's own lines are cut to the width. In a terminal, the two lines in pdb's form are
+    cut too, and the reasons for the stop are wrapped.
     """
     event = stop.event
     if stop.reason is Reason.END:
@@ -324,15 +327,19 @@ def lines_of_stop(session: Session, stop: Stop, page: Page) -> list[str]:
 
 
 def sum_text(event: Event) -> str:
-    """Return the terms of a summed gradient, "via enc@1 |g|=2 + via enc@0 |g|=3", or ""."""
+    """Return the terms of a summed gradient, such as "via enc@1 |g|=2 + via enc@0 |g|=3".
+
+    Return "" if the event has no summed gradient.
+    """
     terms = value_of_event(event, "via") or ()
     return " + ".join(f"via {label} |g|={figure(norm(array))}" for label, array in terms)
 
 
 def _lines_of_code(made: Made, page: Page) -> list[str]:
-    """Return the line of code of an op or a layer, with its relation to the user's line.
+    """Return the printed line with the code of an op or a layer.
 
-    For a loss or a metric, which has several ops, return the user's lines that made them.
+    For the op of a gradient, the line also names the tensor. A loss or a metric has several ops:
+    return the user's lines that made them, one printed line for each function.
     """
     if not made.code[0]:
         return [page.cut(f"   made by {text}") for text in _lines_by_function(made)]
@@ -343,7 +350,7 @@ def _lines_of_code(made: Made, page: Page) -> list[str]:
 
 
 def _lines_by_function(made: Made) -> list[str]:
-    """Return "train.py:10, 11 in my_bce" for each of the user's functions that made an op."""
+    """Return a text such as "train.py:10, 11 in my_bce" for each user function that made an op."""
     numbers: dict[tuple[str, str], list[int]] = {}
     for file, line, function in made.made_by:
         numbers.setdefault((file, function), []).append(line)
@@ -354,7 +361,7 @@ def _lines_by_function(made: Made) -> list[str]:
 
 
 def _fitted_pdb_lines(lines: list[str], page: Page) -> list[str]:
-    """Return pdb's two lines; in a narrow terminal, without the start of the path."""
+    """Return the two lines in pdb's form, cut to a terminal's width at the start of the path."""
     if not page.for_person:
         return lines
     return [
@@ -411,7 +418,7 @@ def _glyph_lines(session: Session, event: Event, page: Page) -> list[str]:
 
 
 def _window(words: list[str], here: int, width: int, dots: str) -> list[str]:
-    """Return the words around `here` that fit into the width, with dots for omitted ones."""
+    """Return the words around index `here` that fit into a width, with `dots` for omitted words."""
     first = last = here
     taken = cell_len(words[here]) + 10
     grows = True
@@ -431,7 +438,7 @@ def _window(words: list[str], here: int, width: int, dots: str) -> list[str]:
 
 
 def last_value(session: Session, event: Event) -> str:
-    """Return the name and the statistics of the last op's output before an event."""
+    """Return the name and the statistics of the last op output before an event, or ""."""
     for t in range(event.t - 1, -1, -1):
         other = session.tape[t]
         if other.act != event.act and other.depth < event.depth:
@@ -449,7 +456,7 @@ def last_value(session: Session, event: Event) -> str:
 
 
 def span_labels(session: Session, event: Event) -> list[str]:
-    """Return the labels of the enclosing spans, with the event's own label last.
+    """Return the labels of an event's enclosing spans, with the event's own label last.
 
     The function that a batch calls is omitted, because it is always the same. So is the layer's
     name in the label of an op inside it.
@@ -466,9 +473,10 @@ def span_labels(session: Session, event: Event) -> list[str]:
 
 
 def call_label(session: Session, event: Event) -> str:
-    """Return the label of a span; for a model's function called directly, with its call number.
+    """Return the label of a span.
 
-    This happens with `train_on_batch`: no enclosing span then names the model.
+    For a function that was called outside of any span, as by `train_on_batch`, the label also has
+    the name of the model and the number of the call.
     """
     model = value_of_event(event, "model") if event.kind == "function" else None
     if event.kind == "function" and event.ph == END:
@@ -486,10 +494,10 @@ def call_label(session: Session, event: Event) -> str:
 
 
 def label(event: Event) -> str:
-    """Return the label of an event in a path.
+    """Return the label of an event in a path of spans.
 
-    The reverse sweep runs once, on symbols; the gradients' values come with each batch. The label
-    says which of the two it is.
+    Gradients are built once, as symbols, and computed with each batch. The label of an event of
+    the backward phase says which of the two it belongs to.
     """
     if event.kind in WHICH_OF_THE_TWO:
         return f"{event.kind} ({WHICH_OF_THE_TWO[event.kind]})"
@@ -501,7 +509,7 @@ def label(event: Event) -> str:
 
 
 def sentence(event: Event) -> str:
-    """Return a line that describes an event."""
+    """Return the line that describes an event at a stop."""
     if event.kind == FORGOTTEN:
         return describe_mark(event)
     words = event.name if event.name.startswith(event.kind) else f"{event.kind} {event.name}"
@@ -555,7 +563,7 @@ def _reason_lines(stop: Stop) -> list[str]:
 
 
 def lines_of_change(change: Change) -> list[str]:
-    """Return the lines about a watched value that changed."""
+    """Return the lines that a stop prints about a watched value that changed."""
     lines = [f"watch {change.watch.number}: {change.name}"]
     if change.added or change.removed:
         lines += [f"  added {key!r}" for key in change.added]

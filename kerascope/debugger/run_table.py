@@ -34,7 +34,7 @@ from kerascope.trace.tape_store import BatchOnTape, Difference, Tape
 MOST_BATCHES, FIRST_BATCHES, JUMPS = 24, 6, 8  # rows of a long run: its ends, and the largest jumps
 JUMP, LEVEL = 2, 10  # a jump: the loss is at least 2 times the largest of the 10 before
 MOST_WEIGHTS = 10**6  # a larger model's batches are not executed again for a table
-MOST_ROWS = 10  # in each part of `diff batch`: the largest changes
+MOST_ROWS = 10  # printed rows in each part of `diff batch`: those with the largest changes
 MOST_LAYERS = 24
 AGAIN = "~"
 BARS = "▁▂▃▄▅▆▇█"
@@ -78,7 +78,7 @@ def say_batches(shell: Shell) -> None:
 
 
 def _merged(reasons: Iterable[str]) -> list[str]:
-    """Return the reasons, with those shared by several batches merged.
+    """Return the reasons, with equal reasons of several batches merged into one.
 
     Examples
     --------
@@ -130,7 +130,10 @@ class FitBatches:
 
     @property
     def is_large(self) -> bool:
-        """Whether a model is too large to execute batches again for a table."""
+        """Whether any of the trained models is too large to execute its batches again for a table.
+
+        This depends on the number of its trainable weights.
+        """
         weights = (
             getattr(model, "_collected_trainable_weights", None) or ()
             for model in self._models.values()
@@ -139,7 +142,7 @@ class FitBatches:
 
     @property
     def here(self) -> BatchOnTape:
-        """The batch at the current time, or the last one before it."""
+        """The batch at the current time, or else the last batch before it, or the first batch."""
         now = self._shell.session.stepper.now
         return max((one for one in self.batches if one.t <= now), default=self.batches[0])
 
@@ -157,7 +160,7 @@ class FitBatches:
         return dict(zip(names, outs, strict=False))
 
     def cells_of(self, one: BatchOnTape, jump: str, figures: BatchFigures) -> dict[str, str]:
-        """Return the cells of a batch's row, by column name."""
+        """Return the cells of a batch's row in `info batches`, by column name."""
         mark, words = figures.of(one)
         fits = self.fits
         fit = str(fits.index(one.fit) + 1) if len(fits) > 1 and one.fit >= 0 else ""
@@ -174,7 +177,7 @@ class FitBatches:
         }
 
     def courses(self) -> list[str]:
-        """Return a line for the course of each loss and metric, model by model."""
+        """Return a line with the course of each loss and metric over the batches, by model."""
         lines: list[str] = []
         shell = self._shell
         for model in dict.fromkeys(model for _, model in self._runs):
@@ -188,18 +191,23 @@ class FitBatches:
 
 
 class FiguresCache(dict[tuple[int, int], tuple[str, list[str]]]):
-    """The marks and figures of batches by timeline and time, kept so that each is computed once."""
+    """A cache of the computed cells of batches.
+
+    The keys are (timeline number, time); the values are (the mark "~" or "", cells).
+    """
 
 
 class BatchFigures:
-    """Computes figures of batches from their events; executes a batch again only if that is quick.
+    """Computes the cells of batches that need the batches' events, such as the weight norm.
+
+    A batch without recorded events is executed again, unless the model is large.
 
     Attributes
     ----------
     has_again : bool
         Whether a batch was executed again.
     reasons : dict of str to None
-        Why other batches were not executed again.
+        The reasons why batches were not executed again, in order.
     """
 
     def __init__(self, shell: Shell, is_large: bool) -> None:
@@ -211,7 +219,7 @@ class BatchFigures:
         self.reasons: dict[str, None] = {}
 
     def of(self, one: BatchOnTape) -> tuple[str, list[str]]:
-        """Return the mark of a batch ("~" if executed again), and its figures as texts."""
+        """Return the mark of a batch and its cells; the mark is "~" if it was executed again."""
         key = (self._timeline, one.t)
         if key not in self._known:
             found = self._asked(one)
@@ -243,7 +251,7 @@ class BatchFigures:
 
 
 def _is_unknown(x: float, values: BatchValues) -> bool:
-    """Return whether a figure is missing because only statistics are kept; a NaN may be real."""
+    """Return whether a NaN means that the tape has only statistics; other NaNs were computed."""
     parts = [*values.gradients.values(), *(x for pair in values.weights.values() for x in pair)]
     return math.isnan(x) and any(isinstance(part, Statistics) for part in parts)
 
@@ -251,7 +259,10 @@ def _is_unknown(x: float, values: BatchValues) -> bool:
 def _with_room(
     header: list[str], cells: list[dict[str, str]], metrics: list[str], width: int
 ) -> list[list[str]]:
-    """Return a table without empty columns, and without the last metrics if it is too wide."""
+    """Return the header and rows of a table without empty columns.
+
+    If the table is wider than `width`, the last metrics are left out too, then other columns.
+    """
     kept = [name for name in header if name in ALWAYS or any(row.get(name) for row in cells)]
     wide = {name: max(len(name), *(len(row.get(name, "")) for row in cells)) for name in kept}
     spare = [name for name in kept if name in metrics[1:]] or kept[len(ALWAYS) + 1 :]
@@ -262,10 +273,11 @@ def _with_room(
 
 
 def worth_showing(batches: list[BatchOnTape]) -> list[tuple[BatchOnTape, str]]:
-    """Return the first and last batches and those with the largest jumps, each with its jump.
+    """Return the batches to print, each with its jump of the loss as text, or "" without a jump.
 
-    A jump is the ratio of a loss to the largest of the batches before. If a loss is NaN or infinite
-    and the one before was finite, that is a jump too.
+    These are all batches of a short run. For a long run, these are the first and last batches, and
+    those with the largest jumps. A jump is the ratio of a loss to the largest loss of the batches
+    before. A loss that is NaN or infinite after a finite loss is also a jump.
     """
     losses = [_loss_of(one) for one in batches]
     jumps: dict[int, float] = {}
@@ -294,7 +306,7 @@ def _jump(times: float, loss: float) -> str:
 
 
 def course(name: str, values: Sequence[float], width: int, is_plain: bool = False) -> str:
-    """Return a line with the course of a number: first value, bars, last value, range.
+    """Return a line with the course of a value: first value, bars, last value, range.
 
     Examples
     --------
@@ -341,7 +353,10 @@ def sparks(
 
 
 class Contrast(NamedTuple):
-    """A quantity of two batches: its part, name, two norms, and how far they are apart."""
+    """An activation, a gradient or a weight in two batches, compared.
+
+    `one` and `other` are the two norms, `apart` is their distance, and `text` is the printed row.
+    """
 
     part: str
     name: str
@@ -352,9 +367,10 @@ class Contrast(NamedTuple):
 
 
 def batches_named(shell: Shell, words: str) -> tuple[BatchOnTape, BatchOnTape] | None:
-    """Return the two batches that "batch 10 11" or a longer form names, or None.
+    """Return the two batches that a text such as "batch 10 11" names, or None for other texts.
 
-    Parts that the second address omits are those of the first; a final "of D" applies to both.
+    The fit and epoch that the second batch omits are those of the first. A model at the end, as
+    in "batch 10 11 of D", applies to both batches.
     """
     text = " ".join(words.replace(",", " ").split())
     found = re.fullmatch(r"(.*?batch \d+(?: of \S+)?) ((?:fit|epoch|batch|\d).*)", text)
@@ -373,7 +389,7 @@ def batches_named(shell: Shell, words: str) -> tuple[BatchOnTape, BatchOnTape] |
 
 
 def say_contrast(shell: Shell, one: BatchOnTape, other: BatchOnTape) -> None:
-    """Print the quantities that two batches share, and how far they are apart."""
+    """Print a table of the activations, gradients and weights of two batches, with differences."""
     asked = [events_of_batch(shell.session.tape, batch.t) for batch in (one, other)]
     if not all(found.events for found in asked):
         if None in (one.outs, other.outs):
@@ -408,7 +424,7 @@ def say_contrast(shell: Shell, one: BatchOnTape, other: BatchOnTape) -> None:
 
 
 def contrasts_of(one: BatchValues, other: BatchValues) -> list[Contrast]:
-    """Return the contrasts of activations, gradients and weights with the same name."""
+    """Return a `Contrast` for each activation, gradient and weight that both batches have."""
     found = [
         _contrast(part, name, mine[name], theirs[name])
         for part, mine, theirs in (
@@ -452,7 +468,10 @@ def _apart(a: float, b: float) -> float:
 
 
 def _largest(contrasts: list[Contrast]) -> list[Contrast]:
-    """Return the contrasts of each part that are farthest apart, in order; mark the farthest."""
+    """Return the contrasts with the largest distances in each part, in their original order.
+
+    The contrast with the largest distance of its part is marked with an arrow.
+    """
     found = []
     for part in dict.fromkeys(contrast.part for contrast in contrasts):
         own = [contrast for contrast in contrasts if contrast.part == part]
@@ -505,7 +524,7 @@ def _loss_of(batch: BatchOnTape) -> float:
 
 
 def _last_weights(tape: Tape) -> dict[str, Any]:
-    """Return the last value of each weight on a tape, by name."""
+    """Return the last value of each weight on a tape, by the weight's name."""
     found: dict[str, Any] = {}
     for event in tape.back(len(tape) - 1):
         if event.kind == "update.apply":
@@ -573,7 +592,7 @@ def _number(value: Any) -> float:
 def _value_after(shell: Shell, expression: Expression, batch: BatchOnTape) -> Any:
     """Return the value of an expression right after a batch has written its weights.
 
-    The batch's gradients and activations still have values then.
+    At that time the gradients and activations of the batch still have values.
     """
     stepper, tape = shell.session.stepper, shell.session.tape
     _ = tape[batch.t]  # puts the events of the batch on the tape
@@ -594,7 +613,7 @@ def _value_after(shell: Shell, expression: Expression, batch: BatchOnTape) -> An
 def say_course(
     shell: Shell, name: str, batches: Sequence[BatchOnTape], numbers: Sequence[float]
 ) -> None:
-    """Print a number with a bar for the batches worth showing, and its course over all batches."""
+    """Print one value of each batch that is worth showing, with a bar; then its whole course."""
     number_of = {one.t: number for one, number in zip(batches, numbers, strict=True)}
     finite = [x for x in numbers if math.isfinite(x)]
     greatest = max(map(abs, finite), default=0.0)

@@ -15,7 +15,10 @@ OF_NUMBERS = ("nan", "inf")
 
 
 def say_rows_of_stop(shell: Shell, stop: Stop) -> None:
-    """Print the rows in which a caught NaN or infinity first appeared, if they can be found."""
+    """Print the numbers of the rows in which a caught NaN or infinity first appeared.
+
+    Print nothing if the stop has no such condition, or if the rows cannot be determined.
+    """
     event, session = stop.event, shell.session
     if event is None or not any(finding.condition in OF_NUMBERS for finding in stop.findings):
         return
@@ -26,7 +29,9 @@ def say_rows_of_stop(shell: Shell, stop: Stop) -> None:
 
 
 def say_row(shell: Shell, words: str) -> None:
-    """Print the inputs of a row of the batch: the one asked for, or the most conspicuous one.
+    """Print the inputs of a row of the batch.
+
+    Without a number, this is the row with a NaN, otherwise the row with the largest loss.
 
     Raises
     ------

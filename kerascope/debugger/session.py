@@ -52,11 +52,11 @@ INTERRUPTED = (
 
 
 class Quitting(BaseException):
-    """The user quits. `except Exception` in the program does not catch it."""
+    """Raised when the user quits. `except Exception` in the program does not catch it."""
 
 
 class Restarting(BaseException):
-    """The user restarts the program from its beginning."""
+    """Raised when the user restarts the program from its beginning."""
 
 
 class Failure(NamedTuple):
@@ -88,7 +88,7 @@ class Session:
     driver : LiveDriver or None
     timelines : Timelines
     model : Model or None
-        The living model whose call or `fit` encloses the stop; otherwise the model of the last
+        The live model whose call or `fit` encloses the stop; otherwise the model of the last
         event that has one.
     started_at : Where
         The line of the program where the session began, if it is not the script's first.
@@ -157,7 +157,7 @@ class Session:
 
     @property
     def model(self) -> Any:
-        """The living model at the stop."""
+        """The live model at the stop, or None."""
         t, tape, recorder, found = self.stepper.now, self.tape, self.recorder, None
         is_present = recorder is None or (tape is recorder.tape and t == len(tape) - 1)
         if recorder is not None and not is_present and 0 <= t < len(tape) and tape[t].t == t:
@@ -199,7 +199,10 @@ class Session:
     # --- running ----------------------------------------------------------------------------------
 
     def __call__(self, stage: Stage, event: Any) -> None:
-        """Receive an event of a stage from `observing`."""
+        """Record an event of a stage, and update the current model and the known functions.
+
+        `observing` calls this for each event.
+        """
         if self._is_paused or self.recorder is None or self.is_detached:
             return
         if isinstance(stage.subject, Network):
@@ -220,25 +223,28 @@ class Session:
 
     @property
     def runner(self) -> UnrecordedRunner | None:
-        """The runner for stages that no other observer needs."""
+        """The runner for stages whose events no other observer needs."""
         return UnrecordedRunner(self)
 
     def unrecorded_batches(self, function: Function, feed: Any, callbacks: Any) -> Any:
-        """Return a runner for the next batches if nothing can stop in them, otherwise None."""
+        """Return a runner for the next batches without events; None if they may contain a stop."""
         passage = self._passage(function, callbacks)
         if self.recorder is None or passage is None:
             return None
         return self.recorder.batches_of(function, feed, callbacks, passage)
 
     def unrecorded_call(self, function: Function, fed: Any) -> Any:
-        """Return a runner for a call if nothing can stop in it, otherwise None."""
+        """Return a runner for a function call without events; None if it may contain a stop."""
         passage = self._passage(function)
         if self.recorder is None or passage is None:
             return None
         return self.recorder.call_of(function, fed, passage)
 
     def _passage(self, function: Function, callbacks: Any = None) -> Passage | None:
-        """Return which calls of a function need no events, or None if that is unknown now."""
+        """Return which of the next calls of a function need no events.
+
+        Return None if events are needed or if nothing is recorded now.
+        """
         recorder, stepper = self.recorder, self.stepper
         if self._is_paused or recorder is None or self.is_detached:
             return None
@@ -253,7 +259,7 @@ class Session:
             self.recorder.settle()
 
     def _when_settled(self) -> None:
-        """Move the stepper past the calls just put on the tape; nothing stops there."""
+        """Move the stepper past the calls that were just put on the tape, without a stop."""
         if self.recorder is not None and self.stepper.tape is self.recorder.tape:
             self.stepper.pass_settled()
 
@@ -319,7 +325,7 @@ class Session:
             self.driver.finish()
 
     def time_of_failure(self) -> int | None:
-        """Return when the innermost span that failed ended, or None."""
+        """Return the time at which the innermost failed span ended; None if no span failed."""
         found = None
         for event in reversed(self.tape[:]):
             if event.ph != END:
@@ -329,12 +335,15 @@ class Session:
         return found
 
     def words_of_unseen(self) -> str:
-        """Return why models are missing on the tape of an ended program; "" if unknown."""
+        """Return why models of an ended program are not on the tape; "" if no reason is known."""
         words = self.unseen.words(self.recorder)
         return words if words or len(self.tape) else self.hint()
 
     def failure_to_show(self) -> Failure | None:
-        """Return the failure of the program the first time it is asked for, otherwise None."""
+        """Return the failure of the program at the first call of this method, otherwise None.
+
+        Return None also if the program has not failed.
+        """
         if self.error is None or self.has_exited or self._has_shown_failure:
             return None
         self._has_shown_failure = True

@@ -60,7 +60,7 @@ def _python_prompts() -> Iterator[None]:
 
 
 class Aliases(dict[str, str]):
-    """Command lines by the short names that replace them."""
+    """The user's aliases: short names as keys, the command lines that replace them as values."""
 
     def line_for(self, line: str) -> str:
         """Return the line with its alias expanded; a line without an alias is returned unchanged.
@@ -78,7 +78,7 @@ class Aliases(dict[str, str]):
 
 
 def _filled(line: str, words: list[str]) -> str:
-    """Return a line in which the words replace %1, %2, ..., and all of them replace %*.
+    """Return a line with the words in place of %1, %2, ..., and all words in place of %*.
 
     Examples
     --------

@@ -34,7 +34,7 @@ from kerascope.trace.stepper import Stepper, Stop
 
 
 def number_in(words: str, command: str, default: int = 1) -> int:
-    """Return how many times to do a command.
+    """Return how many times a command is repeated; without words, the default.
 
     Raises
     ------
@@ -91,10 +91,10 @@ def split_commands(line: str) -> list[str]:
 
 
 def parse_line(line: str) -> tuple[str | None, str, str]:
-    """Return command, words and line; the command is None or "" if the line can only be Python.
+    """Return the command, its words and the line. The command is None or "" for Python.
 
-    `!x` is Python. So are `s = 3` and `n.shape`, though `s` and `n` are commands; pdb does the same
-    for `=`.
+    `!x` is Python. `s = 3` and `n.shape` are Python too, although `s` and `n` are commands. In
+    pdb, `s = 3` is also Python.
 
     Examples
     --------
@@ -174,7 +174,7 @@ class History:
 
     @contextmanager
     def in_place(self) -> Iterator[None]:
-        """Give the arrow keys our lines inside the block, and the program's afterwards."""
+        """Let the arrow keys show the debugger's lines inside the block, then the program's."""
         if self.readline is None:
             yield
             return
@@ -319,7 +319,7 @@ class Shell:
         self._completions: list[str] = []
 
     def state(self, kind: type[State]) -> State:
-        """Return the state that a group of commands keeps for this session; each kind is made once.
+        """Return the object of this class that holds state for the session; create it at first use.
 
         Examples
         --------
@@ -348,7 +348,7 @@ class Shell:
 
     @property
     def page(self) -> Page:
-        """The page that lines are fitted to."""
+        """The width and abilities of the output, to which lines are fitted."""
         return Page(self.width, self.ascii_only, self.is_terminal)
 
     def say_line(self, line: str) -> None:
@@ -356,7 +356,7 @@ class Shell:
         self.say(self.page.cut(line))
 
     def say_text(self, text: str) -> None:
-        """Print a text; in a terminal its long lines are wrapped at spaces."""
+        """Print lines of text; in a terminal, long lines are wrapped at spaces."""
         self.say("\n".join(self.page.wrapped(text)))
 
     def say_prose(self, text: str) -> None:
@@ -364,7 +364,7 @@ class Shell:
         self.say("\n".join(self.page.filled(text)))
 
     def say_traceback(self, text: str) -> None:
-        """Print a traceback; in a terminal source lines are cut, but the message is wrapped."""
+        """Print a traceback. In a terminal, its source lines are cut and its message is wrapped."""
         for line in text.split("\n"):
             if line.startswith("  ") and self.is_terminal:
                 self.say_line(line)
@@ -395,7 +395,7 @@ class Shell:
         return names_at_stop(self.session, self.stop, self.own_names)
 
     def place_of_program(self) -> Where | None:
-        """Return the current line of the program; None if the stop is at an event."""
+        """Return the place of the program's current line; None if the stop is at an event."""
         session = self.session
         frame = session.frame_at(self.stop)
         if frame is not None:
@@ -407,9 +407,10 @@ class Shell:
         return Where(str(session.script), first_line(session.script), "<module>")
 
     def place_of_building(self) -> Where | None:
-        """Return the line of the script for an event without an engine line of its own, or None.
+        """Return the place in the script that is shown for an event, or None.
 
-        These are the begin and end of building, and ops, for which the user's line is shown.
+        The user's line is shown for ops, and for events without a line of the engine: the begin
+        and the end of building a model.
         """
         event = self.session.stepper.event
         if event is None or (event.where.file and event.where.made is None):
@@ -419,9 +420,10 @@ class Shell:
     # --- moving -----------------------------------------------------------------------------------
 
     def move(self, order: Callable[[Stepper], Stop | None] | None) -> bool:
-        """Leave the prompt with an order for the stepper; None detaches the program.
+        """Keep an order for the stepper, and return True to leave the prompt.
 
-        Return True to leave the prompt. If no program is running, the order runs at once.
+        The order None detaches the program. If no program is running, the order runs at once and
+        the prompt stays: return False.
         """
         if self.session.is_over and not self._is_reading:
             if order is not None:
@@ -434,7 +436,11 @@ class Shell:
         return True
 
     def _run_order(self, order: Callable[[Stepper], Stop | None], stepper: Stepper) -> Stop | None:
-        """Run an order; if it fails, print the error and stay, hidden from the program."""
+        """Run an order of the stepper, and return its stop.
+
+        If the order raises, print the error and return the current stop. The program does not
+        see the exception.
+        """
         try:
             return order(stepper)
         except BrokenPipeError:
@@ -463,7 +469,7 @@ class Shell:
         return self._order
 
     def _show_all(self, stop: Stop) -> None:
-        """Show a stop; an exception is printed, and does not reach the program."""
+        """Show a stop. If showing it raises, print the error; the program does not see it."""
         try:
             self.show(stop)
         except KeyboardInterrupt:
@@ -499,7 +505,10 @@ class Shell:
             readline.set_completer_delims(before[1])
 
     def complete(self, text: str, state: int) -> str | None:
-        """Return a completion at the cursor by number; None after the last one."""
+        """Return the completion with index `state` for the word at the cursor, or None.
+
+        `readline` calls this with 0, 1, ... until it returns None.
+        """
         if state == 0:
             typed = readline.get_line_buffer()
             line = typed.lstrip()
@@ -509,7 +518,7 @@ class Shell:
         return self._completions[state] if state < len(self._completions) else None
 
     def completions(self, text: str, line: str, begin: int, end: int) -> list[str]:
-        """Return the completions of a text at a place of a line.
+        """Return the completions of a text that is in a line from `begin` to `end`.
 
         At the start of a line these are commands and names, because a line may be Python.
         """
@@ -525,7 +534,7 @@ class Shell:
         return [word for word in completes if word.startswith(text)]
 
     def names_like(self, text: str) -> list[str]:
-        """Return names of Python, their attributes, layers and tensors that begin with a text."""
+        """Return the Python names, attributes, layers and tensors whose names begin with a text."""
         events = self.session.tape[:]
         on_tape = (event.name for event in events if event.kind in NAMED)
         known = self.names()
@@ -570,7 +579,7 @@ class Shell:
         return line
 
     def read_with(self, prompt: str) -> str:
-        """Return the next line, read with another prompt."""
+        """Return the next line, read with this prompt instead of the usual one."""
         before, self.prompt = self.prompt, prompt
         try:
             return self.read()
@@ -633,7 +642,7 @@ class Shell:
         return moves
 
     def unaliased(self, line: str) -> str:
-        """Return the line with its alias expanded."""
+        """Return the line with its alias expanded; this shell has none, so return it unchanged."""
         return line
 
     def _run_command(self, line: str) -> bool:
@@ -658,12 +667,15 @@ class Shell:
         return False
 
     def run_python(self, line: str) -> None:
-        """Run a line that is not a command."""
+        """Run a line that is not a command, as Python. Subclasses must implement this."""
         raise NotImplementedError
 
     @contextmanager
     def _printing_errors(self) -> Iterator[None]:
-        """Print exceptions raised inside the block; pass on only those that end the session."""
+        """Print an exception raised inside the block, unless it ends the session.
+
+        Exceptions that end the session are raised again.
+        """
         try:
             yield
         except (Quitting, Restarting, BrokenPipeError):
@@ -680,7 +692,10 @@ class Shell:
 
 
 def _attributes(text: str, names: Mapping[str, Any]) -> list[str]:
-    """Return the attributes that complete "model.la"; private ones only after an underscore."""
+    """Return the completions of a text such as "model.la" by attributes of the object.
+
+    Private attributes are completed only after an underscore.
+    """
     owner, _, start = text.rpartition(".")
     first, *rest = owner.split(".")
     try:

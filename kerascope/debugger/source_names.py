@@ -37,7 +37,7 @@ def names_of_source(session: Session, event: Event, names: dict[str, Any]) -> di
     session : Session
     event : Event
     names : dict
-        The names on the tape here, with living objects in place of descriptions.
+        The names on the tape at this time, with live objects in place of descriptions.
     """
     recorder = session.recorder
     if recorder is None:
@@ -57,7 +57,7 @@ def names_of_source(session: Session, event: Event, names: dict[str, Any]) -> di
 
 
 def _self_object(spans: list[Event], names: dict[str, Any]) -> Any:
-    """Return the object whose method is running; None if it is unknown or gone."""
+    """Return the object whose method is running; None if it is unknown or does not exist now."""
     for span in reversed(spans):
         if span.kind in OF_LAYERS:
             layer = names.get("layer")

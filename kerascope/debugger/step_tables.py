@@ -33,7 +33,7 @@ def say_steps(shell: Shell, words: str) -> None:
 
 
 def say_step_of_stop(shell: Shell, stop: Stop) -> None:
-    """Print the step at which a breakpoint stopped, or the first step with a NaN or infinity."""
+    """Print in which step of a loop a stop is: where a breakpoint hit, or a NaN first appeared."""
     event, hit = stop.event, stop.breakpoint
     if event is None or not is_loop(event):
         return
@@ -58,7 +58,7 @@ def _first_spoilt(steps: Iterable[LoopStep]) -> LoopStep | None:
 
 
 def _say_all(shell: Shell, loop: LoopAt) -> None:
-    """Print the norm of each state, or of the last op's output, after each step."""
+    """Print the norms of the states after each step; without states, of the last op's output."""
     rows: list[list[str]] = []
     names: list[str] = []
     place_of_spoilt: int | None = None
@@ -83,7 +83,7 @@ def _say_all(shell: Shell, loop: LoopAt) -> None:
 
 
 def alarm(array: Any) -> str:
-    """Return the count of non-finite numbers of an array, such as "3 NaN!", or "".
+    """Return the count of non-finite elements of an array, such as "3 NaN!"; "" if all are finite.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def _worth_showing(count: int, spoilt: int | None) -> list[int]:
 
 
 def _say_one(shell: Shell, loop: LoopAt, number: int) -> None:
-    """Print what a step reads, the output of each op in it, and the states after it."""
+    """Print the inputs of a step, the output of each of its ops, and the states after the step."""
     if number >= loop.count:
         raise ArgumentError(f"steps: {loop.name} has steps 0 to {loop.count - 1}, got {number}.")
     step = next(step for step in steps_of(loop) if step.number == number)

@@ -60,9 +60,10 @@ from kerascope.trace.stepper import Stop
 
 
 def known_names(session: Session) -> KnownNames:
-    """Return all names of layers, ops, tensors and weights, once they are complete.
+    """Return the names of all layers, ops, tensors and weights, for the check of selectors.
 
-    Until a batch has run, models may still be built, so the names are not complete.
+    Until a batch has run, models may still be built, and a new name may appear. Then only the
+    layers so far are returned.
     """
     is_all = session.is_over or any(event.kind == "batch" for event in _events(session))
     so_far = names_so_far(session)
@@ -74,7 +75,7 @@ def _events(session: Session) -> list[Event]:
 
 
 def names_so_far(session: Session) -> KnownNames:
-    """Return the names that exist up to now; more may be added."""
+    """Return the names of the layers, ops, tensors and weights that exist up to now."""
     layers: dict[str, None] = {}
     ops: dict[str, None] = {}
     tensors: dict[str, None] = {}
@@ -116,14 +117,14 @@ INSIDE = (*MAKING, "op.create", "weight.create")
 
 @dataclass(frozen=True)
 class OncePerLine(Selector):
-    """A selector of a line that matches only the first event of each execution of the line."""
+    """A line selector that matches only the first event of each execution of the line."""
 
     def matches(self, event: Event, events: History = ()) -> bool:
-        """Return whether an event matches."""
+        """Return whether an event of the line is the first one of an execution of the line."""
         return super().matches(event, events) and not self._continues(event, events)
 
     def _continues(self, event: Event, events: History) -> bool:
-        """Return whether an event continues an execution of the line that an earlier one began.
+        """Return whether an event belongs to an execution of the line that has begun earlier.
 
         A new layer begins another execution, and so does a repeated event: in a loop the same layer
         is called again.
@@ -142,7 +143,7 @@ class OncePerLine(Selector):
         return bool(earlier) and (event.kind, event.name) not in earlier
 
     def _op_continues(self, event: Event, events: History) -> bool:
-        """Return whether the op before, in the same call of a layer, also belongs to this line."""
+        """Return whether the previous op in the same layer call also belongs to this line."""
         for other in before(events, event.t) if events else ():
             if other.kind in OP_KINDS and other.ph == event.ph:
                 return super().matches(other, events)
@@ -152,7 +153,10 @@ class OncePerLine(Selector):
 
 
 def _run_of(event: Event, events: History, statement: range) -> Iterator[Event]:
-    """Yield the earlier events of the same statement, latest first."""
+    """Yield the earlier events of the same statement as `event`, the latest first.
+
+    Stop at the first event that belongs to another statement or file.
+    """
     for other in before(events, event.t) if events else ():
         where = other.where
         if other.kind not in INSIDE or where.user_file != event.where.user_file:
@@ -174,13 +178,13 @@ def stop_once_a_line(breakpoint: Breakpoint) -> None:
 
 
 def lines_of_statement(file: str, line: int) -> range:
-    """Return the lines of the statement at a line; for a loop, those of its head."""
+    """Return the range of lines of the statement at a line; for a loop, the lines of its head."""
     return _statement("".join(linecache.getlines(path_of(file))), line)
 
 
 @lru_cache(maxsize=64)
 def _statement(source: str, line: int) -> range:
-    r"""Return the lines of the statement at a line of a source text.
+    r"""Return the range of lines of the statement at a line of a source text.
 
     Examples
     --------
@@ -209,14 +213,14 @@ KINDS_OF_NAMES = ("layer", "op", "tensor", "weight", "phase", "line", "depth", "
 
 @dataclass
 class Reported:
-    """Notes that were printed and are not repeated.
+    """Which notes were printed, because each note is printed only once.
 
     Attributes
     ----------
     never_matched : set of int
         The breakpoints and watches that were reported as never matched.
     of_symbols : bool
-        Whether a stop where nothing is computed was reported.
+        Whether the note about a stop at symbols, where nothing is computed, was printed.
     """
 
     never_matched: set[int] = field(default_factory=set)
@@ -509,7 +513,15 @@ def clear(debugger: Shell, words: str) -> None:
 
 
 def _chosen(debugger: Shell, words: str, command: str) -> list[tuple[Breakpoints | Watches, int]]:
-    """Return the chosen breakpoints, then watches, by number; without words, all."""
+    """Return the chosen breakpoints, then the chosen watches, as (collection, number).
+
+    Without words, return all breakpoints and watches.
+
+    Raises
+    ------
+    ArgumentError
+        A word is not the number of a breakpoint or watch.
+    """
     stepper = debugger.session.stepper
     known: dict[int, Breakpoints | Watches] = {}
     for things in (stepper.breakpoints, stepper.watches):

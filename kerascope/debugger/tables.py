@@ -40,14 +40,14 @@ PICTURES = "kerascope.debugger.pictures"
 STEPS = "kerascope.debugger.step_tables"
 RUN = "kerascope.debugger.run_table"
 LEAST_NAME, LEAST_VALUE = 4, 20  # widths that remain in a table that is too wide
-FURTHEST = 20000  # how many events back to look for a name that is out of scope
+FURTHEST = 20000  # how many earlier events are searched for a name that is out of scope
 
 WHOLE_WORDS = {"gradients": "grads", "breakpoints": "breaks", "seen_nodes": "seen"}
 Rows = list[Sequence[str]]
 
 
 class CaughtConditions(list[tuple[int, str]]):
-    """The times and names of caught conditions."""
+    """The conditions caught so far: pairs of the time and the condition's name."""
 
     def note(self, stop: Stop) -> None:
         """Add the conditions caught at a stop."""
@@ -57,7 +57,7 @@ class CaughtConditions(list[tuple[int, str]]):
 
 @dataclass
 class RepeatedDrawing:
-    """The drawing that is repeated at each stop, if any."""
+    """The function that draws the picture of `draw -w` at each stop; None for no drawing."""
 
     draw: Callable[[], None] | None = None
 
@@ -74,7 +74,10 @@ def _say_table(debugger: Shell, header: Sequence[str], rows: Rows, nothing: str)
 
 
 def _fitted(debugger: Shell, rows: Rows) -> Rows:
-    """Return rows with values, then names, shortened until the column `changed` fits."""
+    """Return table rows that leave space for the column `changed` within the output's width.
+
+    Values are shortened first, then names.
+    """
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     excess = sum(widths) + 2 * (len(widths) - 1) - debugger.width
     if excess <= 0 or rows[0][-1] != "changed":
@@ -92,7 +95,10 @@ def _t(debugger: Shell) -> int:
 
 
 def _found(debugger: Shell, *names: str) -> Any:
-    """Return the value of the first of some names that exists, now or most recently, or None."""
+    """Return the value of the first of these names that has a value now.
+
+    If none has one, return the most recent value of a name, and print its time; otherwise None.
+    """
     tape, last = debugger.session.tape, _t(debugger)
     for t in range(last, max(last - FURTHEST, -1), -1):
         is_scope_end = t == last or (tape[t].ph == END and tape[t].grain in ("act", "phase"))
@@ -135,7 +141,7 @@ def _info_nodes(debugger: Shell) -> None:
 
 
 def _known_while_built(debugger: Shell) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the type of each layer, and the inputs it was called on, for what is built so far."""
+    """Return the types and the inputs of the layers that are built so far, as two dicts by name."""
     layers: dict[str, str] = {}
     takes: dict[str, str] = {}
     for event in debugger.session.tape[: _t(debugger) + 1]:
@@ -205,7 +211,7 @@ def _info_grads(debugger: Shell) -> None:
 
 
 def _sums_of_gradients(debugger: Shell) -> dict[str, str]:
-    """Return, for each gradient that is a sum, the calls through which its terms came."""
+    """Return the terms of each summed gradient, with the layer calls that they come from."""
     found: dict[str, str] = {}
     tape = debugger.session.tape
     for event in tape.back(_t(debugger)):
@@ -313,7 +319,7 @@ def info(debugger: Shell, words: str) -> None:
 
 
 def caught_in(debugger: Shell, t: int, batches: Sequence[BatchOnTape]) -> list[str]:
-    """Return the conditions caught in the batch that begins at a time."""
+    """Return the names of the conditions caught in the batch that begins at time `t`."""
     following = min((one.t for one in batches if one.t > t), default=len(debugger.session.tape))
     return [name for at, name in debugger.state(CaughtConditions) if t <= at < following]
 
@@ -409,13 +415,16 @@ def draw_again(debugger: Shell) -> None:
 
 
 def picture_of(session: Session) -> Drawing:
-    """Return the picture at a stop, with numbers; the drawing code is imported at first use."""
+    """Return the picture of the model at a stop, with the layers' output values.
+
+    The drawing code is imported at the first call.
+    """
     picture: Drawing = import_module(PICTURES).picture_of(session, with_numbers=True)
     return picture
 
 
 def _target(given: list[str]) -> tuple[str, str]:
-    """Return the format and the file that `draw` writes."""
+    """Return the format and the file that the words of `draw` name; "" for no file."""
     if not given:
         return "term", ""
     if given[0] in FORMATS and len(given) <= 2:
@@ -433,7 +442,7 @@ def _target(given: list[str]) -> tuple[str, str]:
 
 
 def short_name(name: str, width: int) -> str:
-    """Return a weight's name; if it is too long, without the start of its layer's name.
+    """Return a weight's name; a name that is too long loses the start of its layer's name.
 
     Examples
     --------
@@ -465,7 +474,7 @@ def lines_of_table(rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def _pairs(found: Any) -> list[tuple[str, Any]]:
-    """Return names and values of a dict, or of a list of pairs or of values."""
+    """Return (name, value) for the items of a dict, or of a list of pairs or values."""
     if isinstance(found, dict):
         return [(str(key), value) for key, value in found.items()]
     pairs = []

@@ -57,7 +57,7 @@ class Until:
             Breakpoints().add(self.selector, temporary=True)  # raises now if the text is wrong
 
     def go(self, stepper: Stepper) -> Stop | None:
-        """Run to the event; this is an order for the stepper."""
+        """Run to the event, and return its stop. The method is an order for the stepper."""
         self.arm(stepper)
         return stepper.continue_() if self.t is None else stepper.until(t=self.t)
 
@@ -73,7 +73,7 @@ class Until:
         return stop.breakpoint is self._made if self.t is None else stop.t >= self.t
 
     def why_missed(self, session: Session) -> str:
-        """Return why an ended program never reached the event; "" if it did."""
+        """Return why an ended program never reached the event; "" if it reached the event."""
         why = self._why_missed(session)
         self.was_missed = bool(why)
         return why
@@ -96,7 +96,10 @@ class Until:
 
 
 def _selector_of(text: str) -> str:
-    """Return the selector for a phase or a depth named without its prefix, as in `until`."""
+    """Return the selector for a text, which may name a phase or a depth without its prefix.
+
+    "backward" becomes "phase:backward", as for the command `until`. Other texts are unchanged.
+    """
     if text in (*PHASES, *ACTS):
         return f"phase:{text}"
     return f"depth {text}" if text.isdigit() else text
@@ -113,7 +116,7 @@ DONE, FAILED, USAGE, FOUND, INTERRUPTED = 0, 1, 2, 3, 130
 
 
 class ResultComplete(BaseException):
-    """The result is complete. `except Exception` in the program does not catch it."""
+    """Raised when the result is complete. `except Exception` in the program does not catch it."""
 
 
 class Goal(NamedTuple):
@@ -175,7 +178,7 @@ class Unattended:
 
     @property
     def is_for_programs(self) -> bool:
-        """Whether a program reads the result, so that nothing else may be printed in it."""
+        """Whether the result is for a program, so that no other text may be printed into it."""
         return self.wanted.form not in ("text", LAST_STOP)
 
     # --- in the place of a person -----------------------------------------------------------------
@@ -250,7 +253,7 @@ class Unattended:
     # --- the result -------------------------------------------------------------------------------
 
     def write(self) -> None:
-        """Write the part of the result that was not printed at the stops.
+        """Write the rest of the result: all that was not printed at the stops.
 
         Raises
         ------

@@ -59,7 +59,7 @@ class UnseenModels:
         return sorted({name for name, f in trained if f not in recorded and f not in self._before})
 
     def words(self, recorder: Recorder | None) -> str:
-        """Return advice about models that were trained in other threads, or ""."""
+        """Return advice about models that were trained in other threads; "" without such models."""
         names = self.trained(recorder)
         if not names:
             return ""
@@ -71,7 +71,7 @@ class UnseenModels:
 
 
 def _trained_models() -> list[tuple[str, Function]]:
-    """Return the names of all models that have been trained, and their train functions."""
+    """Return (model name, train function) for each existing model with a train function."""
     models = [x for x in gc.get_objects() if issubclass(type(x), Network)]
     pairs = [(model.name, vars(model).get("train_function")) for model in models]
     return [(name, function) for name, function in pairs if function is not None]

@@ -99,7 +99,7 @@ MOST_LINES = 10_000  # of the transcript
 
 
 class RoomChanged(Message):
-    """The size of a pane has changed."""
+    """The message that the size of a pane has changed."""
 
 
 class Pane(ScrollableContainer, can_focus=True):
@@ -136,7 +136,7 @@ class Pane(ScrollableContainer, can_focus=True):
         return Size(region.width, region.height)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Notify the app."""
+        """Notify the app that the size has changed."""
         self.post_message(RoomChanged())
 
 
@@ -169,7 +169,7 @@ class Transcript(RichLog, can_focus=True):
 
     @property
     def answer(self) -> int:
-        """The number of lines that the last command has printed."""
+        """The number of lines that the last command has printed so far."""
         lines = enumerate(reversed(self.text))
         return next((n for n, line in lines if line.startswith(PROMPT)), 0)
 
@@ -215,7 +215,7 @@ def _styled(line: str) -> Text:
 
 
 def _common_beginning(words: list[str]) -> str:
-    """Return the longest common start of some words.
+    """Return the longest common prefix of the words.
 
     Examples
     --------
@@ -247,7 +247,7 @@ class Prompt(Input):
     ]
 
     class Line(Message):
-        """A line was typed."""
+        """The message that a line was typed at the prompt."""
 
         def __init__(self, line: str) -> None:
             super().__init__()
@@ -264,7 +264,7 @@ class Prompt(Input):
 
     @property
     def history(self) -> list[str]:
-        """The typed lines, the oldest first."""
+        """The lines typed in this session and before, the oldest first."""
         return self._kept.lines or []
 
     def action_submit(self) -> None:  # type: ignore[override]
@@ -275,11 +275,11 @@ class Prompt(Input):
         self.post_message(self.Line(line))
 
     def action_older(self) -> None:
-        """Show the previous line of the history."""
+        """Show the previous line of the history; stay at the oldest one."""
         self._go(max(self._place - 1, 0))
 
     def action_newer(self) -> None:
-        """Show the next line of the history, or an empty line."""
+        """Show the next line of the history; after the last one, an empty line."""
         self._go(min(self._place + 1, len(self.history)))
 
     def _go(self, place: int) -> None:
@@ -287,16 +287,16 @@ class Prompt(Input):
         self.fill(self.history[place] if place < len(self.history) else "")
 
     def fill(self, line: str) -> None:
-        """Replace the line, with the cursor at its end."""
+        """Replace the line in the prompt, and move the cursor to its end."""
         self.value = line
         self.cursor_position = len(line)
 
     def action_complete(self) -> None:
-        """Request completions."""
+        """Request the completions of the line in the prompt."""
         self._complete(self.value[: self.cursor_position])
 
     def take(self, completed: Completions) -> str:
-        """Insert the common start of all completions; return the list of choices."""
+        """Insert the common prefix of all completions; return the text that lists them."""
         if self.value[: self.cursor_position] != completed.line or not completed.words:
             return ""
         common = _common_beginning(completed.words)
@@ -341,7 +341,10 @@ SINGLE_KEYS = ("line", "type", "pane", "zoom", "quit")  # actions; at the prompt
 
 
 def _keys() -> Iterator[BindingType]:
-    """Yield the keys: pdb's letters are commands, backward with shift; other letters start one."""
+    """Yield the key bindings: pdb's letters run commands, with shift their backward commands.
+
+    Each other letter opens the prompt, and is the first letter of a typed command.
+    """
     for key, words in {"s": "step", "n": "next", "r": "return", "c": "cont", "t": "until"}.items():
         yield _key(key, f"line('{COMMANDS.get(key, key)}')", words)
     for key in BACK:
@@ -368,10 +371,10 @@ def _keys() -> Iterator[BindingType]:
 
 
 def _key(key: str, action: str, words: str = "", shown: str | None = None) -> Binding:
-    """Return the binding of a key; the footer shows those with `words`.
+    """Return the binding of a key. The footer shows the key if `words` is not empty.
 
-    All have priority. So when several keys arrive together, as in a paste, each is handled before
-    the next one, which may then belong to the prompt.
+    All bindings have priority. So when several keys arrive together, as in a paste, each key is
+    handled before the next one. If a key opens the prompt, the next keys go to the prompt.
     """
     return Binding(key, action, words, show=bool(words), key_display=shown, priority=True)
 
@@ -396,7 +399,7 @@ class DebuggerApp(App[None]):
     TITLE = "kerascope debug"
 
     class Notified(Message):
-        """There is news from the program."""
+        """The message that the bridge has new text, views or completions from the program."""
 
     def __init__(self, debugger: ScreenDebugger, start: Callable[[], threading.Thread]) -> None:
         if debugger.ascii_only:
@@ -433,19 +436,19 @@ class DebuggerApp(App[None]):
         yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
-        """Start the program."""
+        """Lay out the panes, and start the program's thread when the screen is ready."""
         self._lay_out()
         self._loop_of_app = asyncio.get_running_loop()
         self.bridge.notify = lambda: self.post_message(self.Notified())
         self._thread = self._start()
 
     def soon(self, do: Callable[[], object]) -> None:
-        """Call a function in the app's loop, also while it sleeps; for signal handlers."""
+        """Call a function in the app's event loop, and wake the loop; for signal handlers."""
         if self._loop_of_app is not None:
             self._loop_of_app.call_soon_threadsafe(do)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Show all panes, or one, depending on the size."""
+        """Show all panes if the screen is large enough, otherwise one pane."""
         is_wide = event.size.width >= LEAST_COLUMNS and event.size.height >= LEAST_ROWS
         self.screen.set_class(is_wide, "wide")
         self.screen.set_class(not is_wide, "narrow")
@@ -457,7 +460,7 @@ class DebuggerApp(App[None]):
         self.query_one("#tabs", Static).update(tabs_text(self.chosen))
 
     def on_room_changed(self) -> None:
-        """Request new panes for their new sizes, and lines of the new width."""
+        """Request new content for panes whose size has changed, and lines of the new width."""
         sizes = {pane.id or "": pane.room() for pane in self.query(Pane)}
         sizes["log"] = self.query_one(Transcript).room()
         seen = {name: size for name, size in sizes.items() if size.width and size.height}
@@ -469,11 +472,11 @@ class DebuggerApp(App[None]):
     # --- news from the program --------------------------------------------------------------------
 
     def on_debugger_app_notified(self) -> None:
-        """Show the news from the program."""
+        """Show the text, views and completions that have come from the program."""
         self.take_news()
 
     def take_news(self) -> None:
-        """Show everything that has come from the program."""
+        """Take all news from the bridge, and show the printed text, the panes and the prompt."""
         news = self.bridge.take()
         transcript = self.query_one(Transcript)
         transcript.add(news.text)
@@ -525,7 +528,7 @@ class DebuggerApp(App[None]):
         self.bridge.send(line)
 
     def _runs_to_the_end(self) -> bool:
-        """Return whether a program runs that nothing would stop."""
+        """Return whether a program runs, and no breakpoint, watch or condition can stop it."""
         session = self.debugger.session
         stepper = session.stepper
         asked = (stepper.breakpoints, stepper.watches, stepper.catches)
@@ -592,7 +595,7 @@ class DebuggerApp(App[None]):
         self.bridge.send("q")
 
     async def action_leave(self) -> None:
-        """Quit, even if the program reaches no event."""
+        """Quit, even if the program reaches no further event."""
         if self.bridge.is_idle:
             self.bridge.send("q")
         else:  # it runs, or will after reading the typed lines

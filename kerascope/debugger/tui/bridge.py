@@ -19,7 +19,7 @@ from kerascope.debugger.commands import END_OF_INPUT
 
 
 class Size(NamedTuple):
-    """Columns and rows of a pane."""
+    """The columns and rows of a pane that are available for text."""
 
     width: int
     height: int
@@ -49,7 +49,7 @@ class Refresh(NamedTuple):
 
 
 class Interrupt(NamedTuple):
-    """Ctrl-C while the program waits for a line."""
+    """A request to interrupt: Ctrl-C was pressed while the program waits for a line."""
 
 
 class CompletionRequest(NamedTuple):
@@ -67,7 +67,7 @@ class Completions(NamedTuple):
 
 
 class News(NamedTuple):
-    """All messages from the program since the last call of `take`."""
+    """The messages from the program since the last call of `take`, and the present prompt."""
 
     text: str
     view: View | None
@@ -85,7 +85,7 @@ class Bridge:
     Attributes
     ----------
     notify : callable
-        Called, in the program's thread, when there is news for the app.
+        Called in the program's thread when `take` has new messages for the app.
     sizes : dict of str to Size
         Columns and rows of each pane; the app sets them.
     asking : str or None
@@ -114,13 +114,13 @@ class Bridge:
     # --- in the app's thread ----------------------------------------------------------------------
 
     def send(self, request: Request) -> None:
-        """Send a line or a request to the program; they are handled in order."""
+        """Send a line or a request to the program, which handles all of them in order."""
         with self._changed:
             self._requests.append(request)
             self._changed.notify_all()
 
     def take(self) -> News:
-        """Return the news since the last call."""
+        """Return the messages from the program since the last call of this method."""
         with self._changed:
             news = News("".join(self._text), self._view, self._completed, self.asking, self.is_over)
             self._text.clear()
@@ -129,7 +129,10 @@ class Bridge:
         return news
 
     def leave_screen(self) -> str:
-        """Send further output directly to the terminal; return the output that came too late."""
+        """Let further output go to the terminal, because the screen is closed.
+
+        Return the output that was printed after detaching, while the screen was still open.
+        """
         with self._changed:
             self._screen_left = True
             return "".join(self._late)
@@ -188,7 +191,7 @@ class Bridge:
             self._completed = completed
 
     def detach(self) -> None:
-        """Let the program continue without the screen."""
+        """Report that the program continues without the screen."""
         with self._changed:
             self.is_detached = self.is_over = True
             self._tell()

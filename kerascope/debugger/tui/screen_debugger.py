@@ -84,7 +84,7 @@ def _place_of(debugger: ScreenDebugger, event: Event | None) -> tuple[str, str]:
 
 
 def _without_command(words: str) -> str:
-    """Return an error's text without the name of a command that the user did not type."""
+    """Return an error's text without the name of the command that filled a pane."""
     command, _, rest = words.partition(": ")
     return rest if command in ("list", "draw", "info") else words
 
@@ -110,7 +110,10 @@ def _engine_source(debugger: ScreenDebugger, size: Size) -> Text:
 
 
 def _user_source(debugger: ScreenDebugger, size: Size) -> Text:
-    """Return the script's lines that made the current layer; before any, its first lines."""
+    """Return the script's lines around the line that made the current layer.
+
+    If no layer is current, return the first lines of the script.
+    """
     for span in reversed(spans_around(debugger)):
         if span.where.user_line:
             return source_text(span.where.user_file, span.where.user_line, size.height)
@@ -140,7 +143,10 @@ def source_text(file: str, current: int, height: int) -> Text:
 
 @lru_cache(maxsize=32)
 def _coloured_lines(file: str, lines: tuple[str, ...]) -> list[Text]:
-    """Return a file's lines in colours, highlighted as a whole because strings span lines."""
+    """Return a file's lines with syntax colours.
+
+    The file is highlighted as a whole, because a string can span several lines.
+    """
     code = Syntax("", "python", theme="ansi_dark").highlight("".join(lines))
     return list(code.split("\n"))[: len(lines)]
 
@@ -162,7 +168,7 @@ def _graph(debugger: ScreenDebugger, size: Size) -> Text:
 
 
 def _row_of_current(drawing: Text, ascii_only: bool) -> int | None:
-    """Return the row of the drawing that has the sign of the current layer."""
+    """Return the index of the row in a drawing with the sign of the current layer, or None."""
     state = STATES["current"]
     sign = f"{state.plain if ascii_only else state.glyph} "
     rows = drawing.plain.split("\n")
@@ -206,7 +212,7 @@ class ScreenDebugger(ModelDebugger):
 
     @property
     def width(self) -> int:
-        """The columns of the transcript; of a pane, while its content is computed."""
+        """The columns of the transcript; while the content of a pane is computed, its columns."""
         if self._pane_width is not None:
             return self._pane_width
         size = self.bridge.sizes.get("log")
@@ -245,7 +251,7 @@ class ScreenDebugger(ModelDebugger):
                 return found
 
     def look(self) -> View:
-        """Return the content of the panes, without recording its computation."""
+        """Return the content of the panes; the recorder is paused while it is computed."""
         with self.session.paused():
             return view_of(self, dict(self.bridge.sizes))
 
