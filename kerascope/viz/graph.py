@@ -10,7 +10,7 @@ names are memory addresses.
 ==================  ===============================================================================
 `detail`            further lines of text of a box, separated by line breaks; one line for a frame
 `title`             a long name, shortened so that it differs from the others
-`state`             how an overlay marked a box or an edge: a key of `theme.STATES`; for a box also
+`state`             how an overlay marked a box or an arrow: a key of `theme.STATES`; for a box also
                     its share of the time, one of `theme.HEATS`
 `heat`              how strong the fill of a box is, in any state: one of `theme.HEATS`
 `note`              text for the state, instead of the default text
@@ -21,10 +21,10 @@ names are memory addresses.
 `arrows`            for a box at the end of a bundle: number of arrows that need space at its side
 `members`           number of boxes that a collapsed box hides
 `depth_last`        for a frame found by `blocks.py`: depth of its last row
-`role`              for an edge: "gradient", "update" or "bundle" (many equal tensors); without it,
-                    the edge is a tensor
-`connections`       for an edge: number of arrows that it represents
-`leaves_as`         for an edge: its output number in each call that it leaves, inner calls first
+`role`              for an arrow: "gradient", "update" or "bundle" (many equal tensors); without it,
+                    the arrow is a tensor
+`connections`       for an arrow: number of arrows that it represents
+`leaves_as`         for an arrow: its output number in each call that it leaves, inner calls first
 ==================  ===============================================================================
 """
 
@@ -122,7 +122,7 @@ class Graph:
     Raises
     ------
     ArgumentError
-        Two boxes or two groups have the same id, or an edge or a box refers to a box or group that
+        Two boxes or two groups have the same id, or an arrow or a box refers to a box or group that
         does not exist.
     DtypeError
         An attribute is not text, a number or a bool.

@@ -247,7 +247,7 @@ def longest_paths(names: Sequence[Name], edges: Iterable[tuple[Name, Name]]) -> 
     ----------
     names : sequence
     edges : iterable of (name, name)
-        If they form a cycle, the edge that closes it in a depth-first walk is ignored.
+        If they form a cycle, the arrow that closes it in a depth-first walk is ignored.
 
     Examples
     --------

@@ -178,7 +178,7 @@ class _Finder:
         return result + items[end:]
 
     def _score(self, piece: list[Item]) -> tuple[int, ...]:
-        """Rate a piece as a block: by its shared name, and by the kind of its first box."""
+        """Return the rating of a piece: by its shared name and the kind of its first box."""
         labels = self._box_labels(piece)
         begins = self._kinds.get(piece[0].children[0], "") in STRONG_KINDS
         return len(shared_name(labels)), len(piece[0].boxes) > 1, begins
@@ -263,7 +263,7 @@ class _Finder:
     # --- blocks that occur once -------------------------------------------------------------------
 
     def _frame_singles(self, level: str, items: list[Item]) -> list[Item]:
-        """Put frames around items of several boxes, and items that continue under the same name."""
+        """Put a frame around each item of several boxes and the next items with the same name."""
         result: list[Item] = []
         number = 0
         while number < len(items):
@@ -284,7 +284,7 @@ class _Finder:
         return len(item.children) == 1 and self._labels[item.children[0]].startswith(start)
 
     def _frame_chains(self, level: str, items: list[Item]) -> None:
-        """Put frames around series of single boxes: by shared names, or around the whole."""
+        """Put frames around series of single boxes: one per shared name, or one per series."""
         series: list[Item] = []
         for item in [*items, None]:
             if item is not None and self._is_plain(item):
@@ -301,7 +301,7 @@ class _Finder:
         return len(item.boxes) == 1 and box is not None and not box.attrs.get("outputs")
 
     def _by_name(self, series: list[Item]) -> list[list[Item]]:
-        """Split a series where the names no longer share a word with a number."""
+        """Split a series of boxes where the names stop sharing a word with a number."""
         pieces: list[list[Item]] = []
         name = ""
         for item in series:
@@ -333,7 +333,7 @@ class _Finder:
         return frame
 
     def _block_name(self, piece: list[Item], near: list[str]) -> str:
-        """Return the name shared by all boxes, or by the boxes with weights, or ""."""
+        """Return the name shared by all boxes or by those with weights; "" if there is none."""
         boxes = [self.forms.boxes[box] for item in piece for box in item.boxes]
         heavy = [box.label for box, owner in zip(boxes, self._owners(piece), strict=True) if owner]
         name = shared_name([box.label for box in boxes], near)
@@ -352,7 +352,7 @@ class _Finder:
 
 
 def _neighbours(children: list[str], flow: Wiring) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the sources and the targets of some children outside of them."""
+    """Return the sources and the targets of a set of children that are outside this set."""
     inside = dict.fromkeys(children)
     sources = {link[0]: None for one in children for link in flow.arriving[one]}
     targets = {link[1]: None for one in children for link in flow.leaving[one]}
@@ -391,7 +391,7 @@ def add_ranges(frames: NewFrames, levels: dict[str, FrameLevel], most: int) -> N
     ----------
     frames : NewFrames
     levels : dict of str to Level
-        All levels so far. The level of each new frame is added.
+        All existing levels. The level of each new frame is added to them.
     most : int
         Number of ranges in one level. A level with up to two thirds more children is not divided.
     """
@@ -412,7 +412,7 @@ def add_ranges(frames: NewFrames, levels: dict[str, FrameLevel], most: int) -> N
 def _without_ends(
     order: list[str], kinds: Mapping[str, str], ends: Mapping[str, None]
 ) -> tuple[int, int]:
-    """Return the end of the inputs at the beginning, and the start of the outputs at the end."""
+    """Return the start and the stop of an order without its first inputs and last outputs."""
     first, last = 0, len(order)
     while first < last and kinds.get(order[first]) == "input":
         first += 1
@@ -455,7 +455,7 @@ def _equal_parts(children: list[str], size: int) -> Iterator[list[str]]:
 def _framed(
     frames: NewFrames, levels: dict[str, FrameLevel], level: FrameLevel, pieces: list[list[str]]
 ) -> list[FrameLevel]:
-    """Put a frame around each piece except the first and last, and return the levels inside."""
+    """Put a frame around each piece except the first and last, and return the frames' levels."""
     outer = FrameLevel(level.group)
     inner: list[FrameLevel] = []
     frame_of: dict[str, str] = {}
@@ -504,7 +504,7 @@ LONGEST_PERIOD = 48
 
 
 class Repeat(NamedTuple):
-    """A repetition in a sequence: `copies` equal pieces of `period` items each, from `start` on."""
+    """A repetition in a sequence: `copies` equal pieces of `period` items, starting at `start`."""
 
     start: int
     period: int
@@ -587,7 +587,7 @@ def _runs(tokens: np.ndarray, longest: int) -> list[tuple[int, int, int]]:
 
 
 def _free_parts(chosen: list[Repeat], start: int, stop: int) -> list[tuple[int, int]]:
-    """Return the parts of a range that no chosen repeat covers."""
+    """Return the intervals (start, stop) inside a range that no chosen repeat covers."""
     free = []
     number = max(0, bisect_left(chosen, Repeat(start, 0, 0)) - 1)
     while number < len(chosen) and chosen[number].start < stop:
@@ -615,13 +615,13 @@ LONGEST = 32  # letters in the names of all classes
 
 
 def shared_name(labels: Sequence[str], neighbours: Sequence[str] = ()) -> str:
-    """Return the words that all labels (at least one) start with, or "" if there are none.
+    """Return the words with which all labels (at least one) start; "" if they share none.
 
     Parameters
     ----------
     labels : sequence of str
     neighbours : sequence of str
-        Labels of neighbours. Words that these start with, too, do not identify the block.
+        Labels of neighbouring boxes. Words at the start of one of them do not identify the block.
 
     Examples
     --------
@@ -644,7 +644,7 @@ def shared_name(labels: Sequence[str], neighbours: Sequence[str] = ()) -> str:
 
 
 def classes_name(boxes: Sequence[GraphNode]) -> str:
-    """Return the classes of the boxes in order. If there are many, only the first and the last.
+    """Return the classes of boxes in order; of many boxes, only the first and the last class.
 
     Examples
     --------

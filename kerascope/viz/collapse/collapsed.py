@@ -22,7 +22,7 @@ BUNDLES = {"card": "card", "cards": "card", "gradients": "gradient"}
 # Attributes of calls, for closed frames that are not calls, so that every box has them.
 _NO_CALL: dict[str, Attribute] = {"layer": "", "activation": "", "call": 0, "calls": 1}
 
-PLACES = ("operand", "output", "leaves_as")  # which of several tensors the arrow carries
+PLACES = ("operand", "output", "leaves_as")  # attributes that identify the tensor of the arrow
 
 
 def kind_of_group(group: GraphGroup) -> str:
@@ -156,7 +156,7 @@ class _Collapse:
         return box.depth if inside == around else 0
 
     def _is_inner_use(self, edge: GraphEdge) -> bool:
-        """Return whether an arrow leads from a tensor in one closed call into another."""
+        """Return whether an arrow leads from a tensor in a closed call into another closed call."""
         source, target = self.nodes[edge.source], self.nodes[edge.target]
         frame = self.hiding[target.group]
         return bool(
@@ -179,7 +179,7 @@ class _Collapse:
         return tuple(boxes.values())
 
     def _still_shared(self, node: GraphNode) -> GraphNode:
-        """Make `shared_with` refer to a box that is visible."""
+        """Make the `shared_with` attributes refer to visible boxes."""
         shared = str(node.attrs.get("shared_with", ""))
         if self.box_of.get(shared, shared) == shared:
             return node
@@ -207,7 +207,7 @@ class _Collapse:
         return GraphNode(group.id, group.label, kind, group.parent, group.depth, attrs)
 
     def _shared_with(self, group: str) -> str:
-        """Return the closed frame that first had all weights of this one, or ""."""
+        """Return the id of the first closed frame with all weights of this frame, otherwise ""."""
         hidden = self.hidden[group]
         weighted = [
             node for node in hidden if node.attrs.get("parameters") or node.attrs.get("shared_with")
@@ -243,7 +243,7 @@ class _Collapse:
                     key = (source, attrs.get("output"), target, attrs.get("operand"), *role)
                 label = edge.label
                 if source in ports and ports[source].is_bundle:
-                    label = ""  # it names a hidden call
+                    label = ""  # the attribute names a hidden call
                     attrs.pop("via", None)
                 edge = GraphEdge(source, target, label, attrs)
             connections = int(edge.attrs.get("connections", 1))
@@ -256,11 +256,11 @@ class _Collapse:
         return tuple(edges.values())
 
     def _leaves_a_rail(self, edge: GraphEdge) -> bool:
-        """Return whether an arrow of a ladder leads to a card or a loss, so it has no output."""
+        """Return whether an arrow of a ladder has no output index: it leads to a card or a loss."""
         return bool(self.graph.attrs.get("ladder")) and "output" not in edge.attrs
 
     def _comes_from_a_card(self, edge: GraphEdge) -> bool:
-        """Return whether an arrow of a ladder comes from a weight, so it has no operand."""
+        """Return whether an arrow of a ladder has no operand index: it comes from a weight."""
         return bool(self.graph.attrs.get("ladder")) and "operand" not in edge.attrs
 
     def _leave_call(self, edge: GraphEdge, attrs: dict[str, Attribute]) -> int | None:
@@ -377,7 +377,7 @@ class _Ports:
 
 
 def _joined(edge: GraphEdge, count: int, several_shapes: bool) -> GraphEdge:
-    """Return the arrow that replaces several."""
+    """Return the arrow that replaces several arrows between the same two boxes."""
     attrs = {**edge.attrs, "connections": count}
     if several_shapes:
         attrs["shape"] = ""
@@ -385,7 +385,7 @@ def _joined(edge: GraphEdge, count: int, several_shapes: bool) -> GraphEdge:
 
 
 def _columns(hidden: list[GraphNode]) -> str:
-    """Return how many boxes of each column a closed card hides. New slot values are not counted."""
+    """Return the number of boxes that a closed card hides, by column, without new slot values."""
     counts: dict[str, int] = {}
     for node in hidden:
         column = str(node.attrs.get("column", ""))
@@ -456,7 +456,7 @@ def bundled(graph: Graph) -> Graph:
 
 
 def _bundle(edges: list[GraphEdge]) -> list[GraphEdge]:
-    """Merge equal arrows into one if there are many."""
+    """Return a single thick arrow for many equal arrows; up to `MOST_PORTS` stay unchanged."""
     if len(edges) <= MOST_PORTS:
         return edges
     first = edges[0]

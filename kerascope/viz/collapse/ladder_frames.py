@@ -127,7 +127,7 @@ class _Mirror:
         return held
 
     def _placed(self, node: GraphNode, calls: Mapping[str, GraphNode]) -> GraphNode:
-        """Return a box placed in its frame."""
+        """Return a box with the id of the new frame around it and its depth in this frame."""
         home = calls.get(node.id)
         if home is not None:
             depth = home.depth if home.group else node.depth
@@ -161,7 +161,7 @@ def _row(node: GraphNode) -> int:
 
 
 def closed_with_twins(graph: Graph, closed: Iterable[str]) -> frozenset[str]:
-    """Return the closed frames when twins open together: if one of them is open, all are."""
+    """Return the closed frames without the twins of open frames, because twins open together."""
     listed = set(closed)
     families: dict[str, list[str]] = {}
     for group in graph.groups:

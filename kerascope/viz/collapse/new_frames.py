@@ -89,7 +89,7 @@ def _scopes(level: FrameLevel, labels: dict[str, str], words: int) -> dict[str, 
 
 
 def _tangled(level: FrameLevel, scopes: dict[str, list[str]]) -> dict[str, None]:
-    """Return the scopes that would be on a cycle if each were one item."""
+    """Return the scopes that would be on a cycle of arrows if each scope were one item."""
     scope_of = {child: scope for scope, children in scopes.items() for child in children}
 
     def whole(child: str) -> tuple[bool, str]:
@@ -188,7 +188,7 @@ class NewFrames:
         return after
 
     def _path(self, child: str, group: str) -> tuple[str, ...]:
-        """Return the frames around a child of a level, from the level inwards."""
+        """Return the new frames around a child of a level, outermost first."""
         path = []
         while child in self.holder:
             child = self.holder[child]
@@ -251,7 +251,7 @@ class NewFrames:
         return Graph.trusted(graph.name, nodes, graph.edges, outer_first(groups), graph.attrs)
 
     def _depths_in(self, level: FrameLevel, made: Mapping[str, GraphGroup]) -> dict[str, int]:
-        """Return depths of a level's children that decrease along the links."""
+        """Return new depths for a level's children, which decrease along the links."""
         flow = level.flow()
         order = level.sorted_by(flow)
         if order is None:
@@ -269,6 +269,6 @@ class NewFrames:
                 continue
             in_a_row = before[source] == before[target] and least[source] == least[target]
             if in_a_row and not is_new and source not in made and target not in made:
-                continue  # they stay in the same row
+                continue  # these children stay in the same row
             least[source] = least[target] + 1
         return least

@@ -45,7 +45,7 @@ class ChainPiece:
 
     @property
     def exit(self) -> str:
-        """The child that later parts depend on."""
+        """The last child, through which later parts depend on this part."""
         return self.children[-1]
 
 
@@ -100,7 +100,7 @@ def _by_child(
 
 
 def sequences_of(order: list[str], wiring: Wiring) -> list[list[ChainPiece]]:
-    """Divide a level into sequences of chain pieces, and return these sequences.
+    """Divide a level into sequences of pieces, and return the sequences.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def _components(children: list[str], wiring: Wiring) -> list[list[str]]:
 
 
 def _main_part(part: list[str], wiring: Wiring) -> tuple[list[str], list[str]]:
-    """Split a part into the ancestors of the end of its longest path, and side outputs."""
+    """Split a part into the ancestors of the end of its longest path, and the side outputs."""
     if len(part) == 1:
         return part, []
     length: dict[str, int] = dict.fromkeys(part, 0)
@@ -224,7 +224,7 @@ def _cut(children: list[str], wiring: Wiring) -> list[ChainPiece]:
 
 
 def _end_of_beginning(children: list[str], position: dict[str, int], wiring: Wiring) -> int:
-    """Return the last position at which the source of the first child is used.
+    """Return the last position of a child that uses the source of the first child.
 
     The source may be the beginning of a residual block.
     """
@@ -243,7 +243,7 @@ def _end_of_beginning(children: list[str], position: dict[str, int], wiring: Wir
 
 
 def _chains(children: list[str], wiring: Wiring) -> list[list[ChainPiece]]:
-    """Return the chains in a set: the only source of each link is the link before it."""
+    """Return the chains in a set of children: each child's only source is the child before it."""
     inside = dict.fromkeys(children)
     before: dict[str, str] = {}
     for child in children:
@@ -310,7 +310,7 @@ class FormRegistry:
             self.of[node.id] = PartForm(*known[exact], (node.id,))
 
     def number(self, what: Hashable) -> int:
-        """Return the number of a list. Equal lists have the same number."""
+        """Return the registered number of a list. Equal lists have the same number."""
         return self._numbers.setdefault(what, len(self._numbers))
 
     def form(self, children: list[str], ends: Iterable[str], wiring: Wiring) -> PartForm:
@@ -342,7 +342,7 @@ class FormRegistry:
         return PartForm(self.number(tuple(exact)), self.number(tuple(outline)), tuple(boxes))
 
     def _form_of_one(self, child: str, links: list[Link], wiring: Wiring) -> PartForm:
-        """Return the form of a single child. This is the fast path for most segments."""
+        """Return the form of a single child, which is the fast path for most segments."""
         form = self.of[child]
         if not links:
             return form
@@ -356,7 +356,7 @@ class FormRegistry:
         return PartForm(self.number(exact), self.number(outline), form.boxes)
 
     def _form_in_a_chain(self, form: PartForm, link: Link, wiring: Wiring) -> PartForm:
-        """Return the form of a box with one incoming arrow, with cached numbers."""
+        """Return the form of a box with a single incoming arrow, using cached numbers."""
         attrs = link[2].attrs
         is_loop, far = link[0] == link[1], link[0] in wiring.sources and link[0] != link[1]
         if far:
@@ -420,7 +420,10 @@ def _owner(node: GraphNode) -> str:
 
 
 def _sizes(node: GraphNode, boxes: Mapping[str, GraphNode]) -> tuple[Hashable, ...]:
-    """Return the sizes of a box. Calls of a shared layer have the parameters of its first call."""
+    """Return the sizes of a box: shapes and parameters.
+
+    A call of a shared layer has the parameters of the layer's first call.
+    """
     attrs = node.attrs
     shared = attrs.get("shared_with")
     owner = boxes.get(str(shared), node) if shared else node
@@ -439,7 +442,7 @@ def _operand(link: Link) -> tuple[int, int]:
 
 
 def _backwards(children: list[str], ends: Iterable[str], wiring: Wiring) -> list[str]:
-    """Return the children in the order in which a backward walk from the ends completes them."""
+    """Return the children in the post-order of a depth-first walk backwards from the ends."""
     inside = dict.fromkeys(children)
     done: dict[str, None] = {}
     begun: dict[str, None] = {}

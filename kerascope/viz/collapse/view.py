@@ -28,7 +28,7 @@ from kerascope.viz.graph import Graph
 from kerascope.viz.nesting import hiding_of, nesting_of
 
 MOST_BOXES = 60  # in a readable picture
-TOLERANCE = 5 / 3  # up to this factor more boxes are better than generated frames
+TOLERANCE = 5 / 3  # up to this many times more boxes are better than generated frames
 MOST_ROWS = 30  # in a narrow picture; if there are more, repeated blocks are closed
 BOXES_A_ROW = 1.5  # a picture with fewer boxes per row is narrow
 WHOLE_LEVELS = ("gradient", "training")
@@ -156,7 +156,7 @@ def _view_of_ladder(graph: Graph, expand: Any, most: int | None) -> View:
 
 
 def _shown(graph: Graph, closed: frozenset[str]) -> int:
-    """Return the number of visible boxes if these frames are closed."""
+    """Return the number of boxes that are visible if these frames are closed."""
     hiding = hiding_of(graph, closed)
     homes = Counter(hiding[node.group] for node in graph.nodes)
     return homes.pop("", 0) + len(homes)
@@ -219,11 +219,12 @@ def closed_for(
 
     Parameters
     ----------
-    graph : Graph expand : None, "all", str, list of str, int or callable None: as
-    `closed_by_default`. "all" (or True): no group is closed. Names: groups by id or label, or boxes
-    by id; they open together with all groups around them, and groups inside them stay closed. A
-    number: the number of levels of groups that are open. A callable: takes a `GraphGroup` and
-    returns whether it is open.
+    graph : Graph
+    expand : None, "all", str, list of str, int or callable
+        None: as `closed_by_default`. "all" (or True): no group is closed. Names: groups by id or
+        label, or boxes by id; they open together with all groups around them, and groups inside
+        them stay closed. A number: the number of levels of groups that are open. A callable: takes
+        a `GraphGroup` and returns whether this group is open.
     most : int
         As for `closed_by_default`.
     default : frozenset of str, optional
@@ -315,7 +316,7 @@ class _Closing:
             self.shown[group.parent] += self.shown[group.id]
 
     def close(self, group: str) -> None:
-        """Close a group. Empty groups, and groups inside closed ones, make no difference."""
+        """Close a group. Closing an empty group, or one inside a closed group, changes nothing."""
         hides = self.hides(group)
         self.closed[group] = None
         self.shown[group] -= hides

@@ -319,7 +319,7 @@ class _Level:
         self.arrives: dict[int, int] = {}  # number of a route -> column
         # gap 0 is above the first row
         self.gaps: list[dict[object, Net]] = [{} for _ in range(len(level.rows) + 1)]
-        self.heads: list[tuple[int, int, bool, int]] = []  # item, column, upward, edge
+        self.heads: list[tuple[int, int, bool, int]] = []  # item, column, upward, arrow
         self.passing: list[list[tuple[int, bool]]] = [[] for _ in level.rows]
 
     # --- across ---

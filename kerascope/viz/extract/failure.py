@@ -157,7 +157,7 @@ def _shapes_of(call: FailedCall) -> str:
 
 
 def _expected_shapes(call: FailedCall) -> str:
-    """Return the input shapes of a nested model if the given shapes do not fit them."""
+    """Return the input shapes that a nested model expects if the given shapes do not fit."""
     if not isinstance(call.layer, Network) or not call.layer.inputs:
         return ""
     wanted, given = [x.shape for x in call.layer.inputs], [x.shape for x in call.tensors]
@@ -211,7 +211,7 @@ def _picture_of_graph(error: BaseException, failed: FailedGraph) -> Graph:
 
 
 def _add_stranger(picture: PartialGraph, what: str, number: int, given: Any) -> None:
-    """Add a box for an input or output that is not a tensor."""
+    """Add a box for an input or output of the model that is not a tensor."""
     shape = getattr(given, "shape", None)
     box_id = picture.free_id(f"{what} {number}")
     facts = CallFacts([], [tuple(shape)] if isinstance(shape, tuple) else [], "")
@@ -257,7 +257,7 @@ def _mark_disconnected(picture: PartialGraph, failed: FailedGraph, nodes: list[N
 
 
 def _mark_repeated(picture: PartialGraph, failed: FailedGraph, nodes: list[Node]) -> None:
-    """Mark layers that share a name, and inputs that were given more than once."""
+    """Mark the calls of layers that share a name as failed, and inputs that were given twice."""
     layers: dict[str, dict[Layer, None]] = {}
     for node in nodes:
         layers.setdefault(node.outbound_layer.name, {})[node.outbound_layer] = None
@@ -290,7 +290,7 @@ def ordered_calls(
     tensors : iterable of Tensor
     makers : mapping of Tensor to Node
     begin : container of Tensor
-        Tensors at which to stop: the calls before these are left out.
+        Tensors at which the search stops: calls that lead only to these tensors are left out.
     """
     finished: dict[Node, None] = {}
     in_progress: dict[Node, Iterator[Tensor]] = {}
@@ -332,9 +332,10 @@ class PartialGraph(GraphBuilder):
     def add_calls(
         self, nodes: Sequence[Node], group: str = "", failing: Layer | None = None
     ) -> None:
-        """Add a box for each call, and the arrows to it.
+        """Add a box for each call, and the arrows to these boxes.
 
-        A failed call of `failing` is counted as its last call.
+        The failed call of the layer `failing` is not among the calls. It counts as the last call
+        of this layer when the calls get their numbers.
         """
         calls: dict[Layer, list[Node]] = {}
         for node in nodes:
@@ -365,7 +366,7 @@ class PartialGraph(GraphBuilder):
     def add_edges(
         self, tensors: Sequence[Tensor], target: str, group: str, state: str = ""
     ) -> None:
-        """Add the arrows to a box, one for each tensor."""
+        """Add the arrows to a box, one for each of the input tensors."""
         for operand, tensor in enumerate(tensors):
             if tensor in self.makers and self.makers[tensor] not in self.ids:
                 continue  # calls before the given inputs are not drawn
@@ -374,7 +375,10 @@ class PartialGraph(GraphBuilder):
             self.add_edge(source, end, tensor.shape, str(tensor.dtype), **more)
 
     def end_of(self, tensor: Tensor, group: str) -> End:
-        """Return the box and output of a tensor. Tensors made by no layer have their own box."""
+        """Return the box and the output index at which the arrows of a tensor start.
+
+        A tensor that no layer made gets its own box.
+        """
         node = self.makers.get(tensor)
         if node is not None and node in self.ids:
             return End(self.ids[node], node.output_tensors.index(tensor))
@@ -385,7 +389,7 @@ class PartialGraph(GraphBuilder):
         return End(box_id, 0)
 
     def finished(self, name: str, attrs: Mapping[str, Attribute]) -> Graph:
-        """Return the graph.
+        """Return the graph of the collected boxes, arrows and frames.
 
         The depth of a box is its longest path to an output within its frame.
         """
@@ -397,7 +401,7 @@ class PartialGraph(GraphBuilder):
         return Graph(clean(name), tuple(nodes), tuple(self.edges), tuple(self.groups), whole)
 
     def _drawn_sources(self, tensor: Tensor) -> list[Tensor]:
-        """Return the drawn tensors from which a tensor made by no layer was computed."""
+        """Return the nearest tensors with boxes from which a tensor was computed by ops alone."""
         sources: dict[Tensor, None] = {}
         seen: set[Tensor] = set()
         waiting = [tensor]
@@ -415,7 +419,7 @@ class PartialGraph(GraphBuilder):
 
     def _depths(self) -> dict[str, int]:
         users: dict[str, list[str]] = {name: [] for name in self.boxes}
-        missing = dict.fromkeys(self.boxes, 0)  # arrows out of a box whose target has no depth yet
+        missing = dict.fromkeys(self.boxes, 0)  # a box's number of targets that have no depth yet
         for edge in self.edges:
             users[edge.target].append(edge.source)
             missing[edge.source] += 1

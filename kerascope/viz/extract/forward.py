@@ -32,7 +32,7 @@ from kerascope.viz.nesting import FreeIds, longest_paths
 
 @dataclass
 class Forward:
-    """Boxes and edges of the forward pass, from the inputs and weights to the loss.
+    """Boxes and arrows of the forward pass, from the inputs and weights to the loss.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Forward:
         self._free_id = FreeIds(self.boxes).take
 
     def home(self, tensor: Tensor) -> str | None:
-        """Return the id of the box that makes a tensor, or None if it is not drawn."""
+        """Return the id of the box that makes a tensor, or None if the tensor is not drawn."""
         if tensor in self.leaves:
             return self.leaves[tensor]
         return None if tensor.owner is None else self.homes.get(tensor.owner)
@@ -108,7 +108,7 @@ class Forward:
         return tuple(names)
 
     def mark(self, box_id: str, **attrs: Attribute) -> None:
-        """Set attributes of a box."""
+        """Set attributes of a box; its other attributes stay."""
         box = self.boxes[box_id]
         self.boxes[box_id] = dataclasses.replace(box, attrs={**box.attrs, **attrs})
 
@@ -119,7 +119,7 @@ def tensor_facts(tensor: Tensor) -> dict[str, Attribute]:
 
 
 def tensor_edge(source: str, target: str, tensor: Tensor, **attrs: Attribute) -> GraphEdge:
-    """Return the edge that carries a tensor from one box to another."""
+    """Return the arrow for a tensor from one box to another, with its shape and dtype."""
     facts: dict[str, Attribute] = {"shape": shapes_text([tensor.shape]), "dtype": str(tensor.dtype)}
     return GraphEdge(source, target, "", {**attrs, **facts})
 
@@ -206,11 +206,11 @@ def _ancestors(ends: Iterable[str], sources: Mapping[str, Sequence[str]]) -> set
 # --- compiled models: calls, weights, targets and parts of the loss ------------------------------
 #
 # `compile` computes the total loss as the sum of a term for each output and the penalties of the
-# layers. Each of them is a box. The edge of a term shows its loss weight unless it is 1.
+# layers. Each of them is a box. The arrow of a term shows its loss weight unless it is 1.
 
 
 class TermOfLoss(NamedTuple):
-    """One output's term of the total loss.
+    """The term of the total loss that belongs to one output of the model.
 
     Attributes
     ----------
@@ -297,7 +297,7 @@ class DrawnCall(NamedTuple):
     id : str
     inputs : list of Tensor
     outputs : dict of Tensor to int
-        The output index of each. Inside a nested model, only the outputs that are used.
+        The outputs with their indices. Inside a nested model, only the outputs that are used.
     is_input : bool
     """
 
@@ -367,7 +367,7 @@ class _Calls:
 
 
 def _without(graph: Graph, passed: Container[str]) -> Graph:
-    """Return a graph without the input layers of nested models, joining the edges around them."""
+    """Return a graph without the input layers of nested models, joining the arrows around them."""
     fed = {edge.target: edge for edge in graph.edges if edge.target in passed}
 
     def around(edge: GraphEdge) -> GraphEdge:
@@ -408,7 +408,7 @@ def _enter_calls(forward: Forward, calls: Sequence[DrawnCall], edges: Iterable[G
 
 
 def _enter_stray(forward: Forward, x: Tensor, box_id: str, made: set[Tensor]) -> None:
-    """Assign the ops of a tensor that no layer made to the tensor's box in the node view."""
+    """Assign the ops behind a tensor that no layer made to the tensor's own box."""
     if x.owner is None:
         forward.leaves[x] = box_id
     else:
@@ -418,9 +418,10 @@ def _enter_stray(forward: Forward, x: Tensor, box_id: str, made: set[Tensor]) ->
 def _enter(
     forward: Forward, box_id: str, tensors: Sequence[Tensor], made: Container[Tensor] = ()
 ) -> list[Apply]:
-    """Assign to a box the ops its tensors need that have no box yet, and return these ops.
+    """Assign to a box all ops behind some tensors that have no box yet, and return these ops.
 
-    The walk back stops at ops of other boxes, and at the tensors `made` by calls.
+    The search goes backwards from the tensors. It stops at ops that have a box, and at the tensors
+    `made` by calls.
     """
     new: list[Apply] = []
     stack = list(tensors)
@@ -439,7 +440,7 @@ def _enter(
 def terms_of_loss(model: Any) -> tuple[list[TermOfLoss], list[Tensor]]:
     """Split a compiled model's total loss into a term for each trained output, and penalties.
 
-    Both are empty if the total loss was not built by `compile`.
+    The lists of terms and of penalties are empty if the total loss was not built by `compile`.
     """
     parts: list[Tensor] = []
     rest = model.total_loss
@@ -496,7 +497,7 @@ def _facts_of_loss(loss: Tensor, function: Any) -> dict[str, Attribute]:
 
 
 def _enter_penalty(forward: Forward, penalty: Tensor) -> None:
-    """Add a box for a penalty, named after the tensor it penalizes.
+    """Add a box for a penalty, named after the tensor that the penalty depends on.
 
     A penalty whose ops already belong to a call gets no box.
     """
@@ -512,7 +513,7 @@ def _enter_penalty(forward: Forward, penalty: Tensor) -> None:
 
 
 def _add_missing_edges(forward: Forward, ends: Sequence[Tensor]) -> None:
-    """Add edges that the node view lacks: from weights, to losses, between calls sharing ops."""
+    """Add arrows that the node view lacks: from weights, to losses, between calls sharing ops."""
     known = {(edge.source, edge.target) for edge in forward.edges}
     for apply in applies_in_order(ends):
         target = forward.homes.get(apply)

@@ -1,13 +1,14 @@
 """The gradient level: forward and backward pass in one picture, on the same rows.
 
 Every tensor on a path from `wrt` to the loss has a box, and next to it a box for its gradient, with
-`attrs["beside"]`. Edges of the backward pass have the role "gradient" and point up: from the
+`attrs["beside"]`. Arrows of the backward pass have the role "gradient" and point up: from the
 gradients of a box's outputs to the gradients of its inputs. If a tensor has several users, each
-sends a contribution, and the box next to the tensor is their sum. So a fork in the forward pass is
-a sum in the backward pass, and a shared weight gets a contribution from every call.
+sends a contribution, and the box next to the tensor is the sum of these contributions. So a fork in
+the forward pass is a sum in the backward pass, and a shared weight gets a contribution from every
+call.
 
 Forward boxes have even depths, contributions between them odd ones. (A call that makes one of its
-outputs from another sends a contribution to itself; that edge points one row down.) If data are
+outputs from another sends a contribution to itself; that arrow points one row down.) If data are
 given, the boxes carry numbers, equal to those of `K.gradients`.
 
 Lesson: chapter 13.
@@ -222,7 +223,7 @@ class _Drawing:
             self._ids[x] = self._new_id(f"grad:{word}")
 
     def _word(self, x: Tensor) -> str:
-        """Return the name of a tensor: its box, and its index if the box has several outputs."""
+        """Return a name for a tensor: its box's id, with the output index if there are several."""
         home = self._home(x)
         if x in self.forward.numbers:
             return f"{home}:{self.forward.numbers[x]}"
@@ -261,10 +262,10 @@ class _Drawing:
         self.edges.append(_gradient_edge(box_id, sum_id, x))
 
     def _add_edges(self, x: Tensor, use: Contribution, target: str) -> None:
-        """Add the edges of a contribution.
+        """Add the arrows to a contribution.
 
-        A call that reads `x` as two operands sends two contributions, so its edge has the number of
-        operands.
+        A call that reads `x` as two operands sends two contributions, so its arrow has the number
+        of operands.
         """
         reads = self._reads[self._home(x), self.forward.numbers.get(x, 0), use.consumer]
         several = {"operands": reads} if reads > 1 and not self.forward.counts_uses else {}
@@ -274,7 +275,7 @@ class _Drawing:
 
     @property
     def nodes(self) -> tuple[GraphNode, ...]:
-        """All boxes, deepest first. Each gradient follows the box it belongs to."""
+        """All boxes, deepest first. The gradient of a tensor follows the box of the tensor."""
         beside: dict[str, list[GraphNode]] = {}
         between: list[GraphNode] = []
         for box in self.added:
@@ -286,7 +287,7 @@ class _Drawing:
         return tuple(sorted([*ordered, *between], key=lambda box: -box.depth))
 
     def caption(self, wrt: Sequence[Tensor]) -> str:
-        """Return the caption: the number of gradients, and the tensors that have none."""
+        """Return the caption: the number of gradients, and the tensors that have no gradient."""
         sums = sum(box.kind == "sum" for box in self.added)
         gradients = len(self._ids)
         text = counted(gradients, "gradient")
@@ -461,7 +462,7 @@ def _out_of(branches: Branches, gradient: Tensor, x: Tensor) -> Tensor:
 
 @contextmanager
 def restoring_updates(function: Function) -> Iterator[None]:
-    """Restore the variables that calls of the function update: the counts of random draws."""
+    """Restore on exit the variables that the function updates: the counts of random draws."""
     before = [(update.variable, update.variable.get_value()) for update in function.updates]
     try:
         yield

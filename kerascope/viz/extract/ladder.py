@@ -7,7 +7,7 @@ they belong to, and in `column` their role: "weight", "via" (the contribution of
 gradient), "gradient", the name of an optimizer slot, or "new". The levels "gradient" and "training"
 of a model are this graph; the gradient level has no slots and no new values.
 
-The edges, for every format:
+The arrows, for every format:
 
 - call to call, weight to call, call to loss, loss to total loss: as in the forward pass;
 - role "gradient": the total loss to gradients, gradients to gradients, the gradient of a call and
@@ -120,7 +120,7 @@ class Card:
 
 
 class Ladder:
-    """The boxes and edges of a gradient graph, arranged on rails and cards.
+    """The boxes and arrows of a gradient graph, arranged on rails and cards.
 
     Parameters
     ----------
@@ -159,7 +159,10 @@ class Ladder:
     # --- cards ------------------------------------------------------------------------------------
 
     def _make_cards(self, model: Any) -> None:
-        """Give each weight a line on the card of its layer, or of the first layer that reads it."""
+        """Add a line for each weight to the card of its layer.
+
+        A weight of no layer gets a line on the card of the first layer that reads it.
+        """
         readers: dict[str, list[str]] = {}
         for edge in self.forward.edges:
             readers.setdefault(edge.source, []).append(edge.target)
@@ -207,7 +210,7 @@ class Ladder:
     def _put_on_rails(self) -> None:
         """Put each box on a rail or a card.
 
-        The gradients of losses get no boxes: their edges start at the total loss.
+        The gradients of losses get no boxes: their arrows start at the total loss.
         """
         self.replaced: dict[str, str] = {}
         for box in list(self.boxes.values()):
@@ -230,12 +233,12 @@ class Ladder:
     def _put(self, box: GraphNode, rail: str) -> None:
         self.boxes[box.id] = replace(box, attrs={**box.attrs, "rail": rail})
 
-    # --- edges ------------------------------------------------------------------------------------
+    # --- arrows -----------------------------------------------------------------------------------
 
     def _add_edges(self) -> None:
-        """Add the edges of the sweep.
+        """Add the arrows of the reverse sweep: from the gradients to contributions and sums.
 
-        Contributions to a call's output have no boxes: their edges lead directly to the sum.
+        Contributions to a call's output have no boxes: their arrows lead directly to the sum.
         """
         nodes = {box.id: box for box in self.picture.graph.nodes}
         into: dict[str, str] = {}  # contribution -> its sum
@@ -269,7 +272,7 @@ class Ladder:
                 self.boxes.pop(one, None)
 
     def _add_operands(self) -> None:
-        """Add an edge from a call's input to each weight gradient that is computed from it."""
+        """Add an arrow from a call's input to each weight gradient that is computed from it."""
         inputs: dict[str, dict[str, GraphEdge]] = {}
         for edge in self.forward.edges:
             if edge.source not in self.card_of:
@@ -297,7 +300,7 @@ class Ladder:
     def _read_by(
         self, terms: Iterable[Tensor], call: str, sources: Mapping[str, GraphEdge]
     ) -> dict[str, None]:
-        """Return the inputs of a call that a contribution is computed from.
+        """Return the boxes of a call's inputs from which a contribution is computed.
 
         The walk goes back through the ops of the call's backward pass and the call's own ops. It
         stops at incoming gradients and at the outputs of other boxes.
@@ -363,7 +366,7 @@ class Ladder:
         }
 
     def _depth_in(self, frame: str, depth: int) -> int:
-        """Return a depth relative to a frame. On the rail itself, rows are two apart."""
+        """Return the depth of a box relative to its frame; on the rail itself, twice its depth."""
         return depth - self._lowest[frame] if frame else 2 * depth
 
     def _in_frame(self, box: GraphNode, frames: Mapping[str, GraphGroup]) -> GraphNode:

@@ -39,7 +39,7 @@ MOST_PARTS = 8  # inner layers named in the box of a wrapper
 
 
 def layer_graph(model: Network) -> Graph:
-    """Return the graph of layers: one box per layer, one edge per connected pair.
+    """Return the graph of layers: one box per layer, one arrow per connected pair.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def layer_graph(model: Network) -> Graph:
     Graph
         An edge's `connections` is the number of tensors it represents; if there are several, the
         label shows the number. The caption (`attrs["caption"]`) lists what this view hides:
-        repeated calls of shared layers, parallel edges, and the contents of nested models and
+        repeated calls of shared layers, parallel arrows, and the contents of nested models and
         wrappers.
 
     Examples
@@ -99,7 +99,7 @@ def _attributes_of_all_calls(layer: Layer, calls: list[CallInModel]) -> dict[str
 def _merged_edges(
     calls: list[CallInModel], ids: dict[Layer, str], view: GraphBuilder
 ) -> list[GraphEdge]:
-    """Return one edge per connected pair of layers, with its number of tensors.
+    """Return one arrow per connected pair of layers, with the number of tensors between them.
 
     A tensor that no layer made gets a box.
     """
@@ -149,7 +149,7 @@ def _shared(
     boxes: dict[Layer, GraphNode],
     edges: list[GraphEdge],
 ) -> list[str]:
-    """Return a clause for each layer that is called several times."""
+    """Return a clause of the caption for each layer that is called several times."""
     loops = {edge.source for edge in edges if edge.source == edge.target}
     return [
         f"{boxes[layer].label} is called {len(calls[layer])} times"
@@ -170,7 +170,7 @@ def _names(names: list[str]) -> str:
 
 
 class End(NamedTuple):
-    """One end of an arrow: a box, and the index of its output or input.
+    """One end of an arrow: a box, and the index of an output or input of this box.
 
     `leaves_as` holds the output index of each expanded call that the arrow leaves, innermost first.
     """
@@ -230,7 +230,7 @@ class GraphBuilder:
         self.edges.append(GraphEdge(source.box, target.box, label, attrs))
 
     def mark(self, box_id: str, **attrs: Attribute) -> None:
-        """Set attributes of a box."""
+        """Set attributes of a box; its other attributes stay."""
         box = self.boxes[box_id]
         self.boxes[box_id] = dataclasses.replace(box, attrs={**box.attrs, **attrs})
 
@@ -272,7 +272,7 @@ class GraphBuilder:
 
 
 class WeightRegistry:
-    """Counts each weight once and remembers the first box that has it."""
+    """Counts each weight once and stores the first box that has the weight."""
 
     def __init__(self) -> None:
         self._counted: set[Variable] = set()
@@ -297,7 +297,7 @@ class WeightRegistry:
 
 
 def _weights_of(layer: Any) -> tuple[Variable, ...]:
-    """Return the weights of a layer, or of a cell of any class, without repetition."""
+    """Return the weights of a layer, or of a cell of any class, each once."""
     if isinstance(layer, Layer) and _has_usual_weights(type(layer)) and not layer._sublayers:
         return (*layer._trainable_weights, *layer._non_trainable_weights)
     return tuple(dict.fromkeys(getattr(layer, "weights", ())))
@@ -307,7 +307,7 @@ def _weights_of(layer: Any) -> tuple[Variable, ...]:
 def _has_usual_weights(cls: type[Layer]) -> bool:
     """Return whether layers of this class use the default `weights` properties.
 
-    If so, all weights are in two lists and in the inner layers.
+    Then the layer's two lists of weights and its inner layers contain all its weights.
     """
     names = ("weights", "trainable_weights", "non_trainable_weights")
     return all(getattr(cls, name) is getattr(Layer, name) for name in names)
@@ -334,7 +334,7 @@ class CallFacts(NamedTuple):
 
     @property
     def attributes(self) -> dict[str, Attribute]:
-        """The attributes of the call's box that come from this call."""
+        """The attributes of the box that differ between calls: shapes, dtype and number."""
         return {
             "call": self.call,
             "calls": self.calls,
@@ -400,7 +400,7 @@ def tensor_attributes(tensor: Tensor) -> dict[str, Attribute]:
 
 
 def attributes_without_layer(class_name: str, facts: CallFacts) -> dict[str, Attribute]:
-    """Return the attributes of a box that belongs to no layer."""
+    """Return the attributes of a box that belongs to no layer, such as an operation."""
     return {
         **{"layer": "", "class_name": class_name, "activation": "", "trainable": False},
         **facts.attributes,

@@ -3,8 +3,8 @@
 A network with its own `call` has no graph until `fit` or `predict` has seen data. After only
 `net(array)` or `net.build(shape)`, the shape of its input is known. Then `graph_model_of` runs its
 `call` once on new Inputs of that shape, and undoes the changes that this makes to the layers. The
-graph is kept by copies of the layers, which share their weights. `nested_run` does the same for a
-nested model, with the shapes of one of its calls.
+graph belongs to copies of the layers, which share the layers' weights. `nested_run` does the same
+for a nested model, with the shapes of one of its calls.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class _ModelOfLayer(Model):
         self.opened = layer
 
     def call(self, inputs: Any, mask: Any = None) -> Any:
-        """Return the outputs of the layer's `call`."""
+        """Return the outputs of the wrapped layer's `call`."""
         return self.opened.call(inputs)
 
 
@@ -190,9 +190,10 @@ def layers_by_path(model: Network) -> dict[str, Layer]:
 
 @contextmanager
 def without_side_effects(model: Network) -> Iterator[None]:
-    """Undo side effects of calls in the `with` block that are not part of a layer's state.
+    """Undo, on exit, side effects of layer calls that are not part of a layer's state.
 
-    These are NumPy's random generator, the calls listed by layers, and attributes set by a `call`.
+    These are draws from NumPy's random generator, the Nodes that layers record, and attributes
+    that a `call` sets.
     """
     numbers = np.random.get_state()  # noqa: NPY002
     layers = layers_within(model)
@@ -223,7 +224,7 @@ def _copy(layer: Layer) -> Layer:
 
 
 def _move_calls(nodes: list[Node], copies: dict[Layer, Layer]) -> None:
-    """Move calls to the copies of their layers: nodes, histories and outbound nodes."""
+    """Move Nodes to the copies of their layers, with tensor histories and outbound nodes."""
     for node in sorted(nodes, key=lambda node: node.node_index):
         layer, index = node.outbound_layer, node.node_index
         twin = copies[layer]
@@ -240,7 +241,7 @@ def _move_calls(nodes: list[Node], copies: dict[Layer, Layer]) -> None:
 
 
 def _make_names_unique(layers: list[Layer]) -> None:
-    """Rename Inputs and operations, whose names are generated, if another layer has the name."""
+    """Rename Inputs and operations (their names are generated) if another layer has the name."""
     nameless = [layer for layer in layers if isinstance(layer, (InputLayer, Operation))]
     taken = {layer.name for layer in layers if layer not in nameless}
     for layer in nameless:
@@ -303,7 +304,7 @@ def _own_shapes(network: Network) -> list[Shape]:
 
 
 def _fitting(run: NestedRun, facts: CallFacts) -> NestedRun | None:
-    """Return the run if it has as many inputs and outputs as the call, otherwise None."""
+    """Return `run` if its network has as many inputs and outputs as the call, otherwise None."""
     network = run.network
     fits = (len(network.inputs), len(network.outputs)) == (len(facts.inputs), len(facts.outputs))
     return run if fits else None

@@ -56,28 +56,28 @@ class BoxPosition(NamedTuple):
 
 
 def node_graph(model: Network, *, expand_nested: bool | Container[str] = False) -> Graph:
-    """Return the graph of calls: one box per call, one edge per input tensor.
+    """Return the graph of calls: one box per call, one arrow per input tensor.
 
     Parameters
     ----------
     model : Network
         A network with a graph.
     expand_nested : bool or container of str
-        True draws each call of a nested model or a wrapper as a group around its contents, not as
-        one box. A container of ids does so for these calls of nested models.
+        True draws each call of a nested model or a wrapper as a group around its contents. A
+        container of ids does so only for the calls of nested models with these ids. Other calls
+        are one box each.
 
     Returns
     -------
     Graph
-        Its edges have the attributes `operand` (which input of the target), `output` (which output
-        Edges have the attributes `operand` (input index at the target), `output` (output index at
-        the source), `shape` and `dtype`. Edges that leave frames also have `leaves_as` (the output
+        Arrows have the attributes `operand` (input index at the target), `output` (output index at
+        the source), `shape` and `dtype`. Arrows that leave frames also have `leaves_as` (the output
         index of each expanded call, innermost first). The attributes of boxes are listed in
-        `layers.py`. Groups have these attributes and `kind` "call".
+        `layers.py`. Groups have the attributes of boxes, and `kind` "call".
 
     Notes
     -----
-    The number of edges is the sum of `len(node.input_tensors)` over the calls of the model. With
+    The number of arrows is the sum of `len(node.input_tensors)` over the calls of the model. With
     `expand_nested`, the calls of an expanded model are added for each of its calls, and the arrows
     between the parts of expanded wrappers (`contents_of`): four for a Bidirectional, or two if it
     does not merge; one fewer than the number of cells for an RNN; none for other wrappers.
@@ -111,7 +111,7 @@ def node_graph(model: Network, *, expand_nested: bool | Container[str] = False) 
 
 
 class _NodeView(GraphBuilder):
-    """Collects the boxes, edges and groups of a node view, model by model."""
+    """Collects the boxes, arrows and groups of a node view, model by model."""
 
     def __init__(self, expand_nested: bool | Container[str]) -> None:
         super().__init__()
@@ -119,7 +119,7 @@ class _NodeView(GraphBuilder):
         self.groups: dict[str, GraphGroup] = {}
 
     def add_model(self, run: NestedRun, prefix: str, group: str) -> dict[Node, CallEnds]:
-        """Add all calls of a model and the edges between them, and return the ends of each call."""
+        """Add all calls of a model and the arrows between them. Return the ends of each call."""
         ends: dict[Node, CallEnds] = {}
         calls = calls_in(run.network)
         # Take all ids before adding inner calls, so a layer "a/b" keeps its id next to a model "a".
@@ -227,7 +227,7 @@ class _NodeView(GraphBuilder):
         inputs = [End(spot.id, i) for i in range(len(facts.inputs))]
         return CallEnds(inputs, [End(spot.id, i) for i in range(len(facts.outputs))])
 
-    # --- edges ------------------------------------------------------------------------------------
+    # --- arrows -----------------------------------------------------------------------------------
 
     def _add_edges(
         self, call: CallInModel, ends: dict[Node, CallEnds], run: NestedRun, group: str
@@ -242,13 +242,13 @@ class _NodeView(GraphBuilder):
 
 
 def _ends_of(tensors: list[Tensor], ends: dict[Node, CallEnds]) -> list[End]:
-    """Return the ends from which these tensors leave their calls."""
+    """Return the box and output index from which each of these tensors leaves its call."""
     histories = [x._keras_history for x in tensors]
     return [ends[history.node].outputs[history.tensor_index] for history in histories]
 
 
 def _leaving(ends: list[End]) -> list[End]:
-    """Return the same ends as outputs of the expanded call around them."""
+    """Return these ends with the output index of the expanded call around them added."""
     return [End(end.box, end.number, (*end.leaves_as, number)) for number, end in enumerate(ends)]
 
 
@@ -265,7 +265,7 @@ Shapes = Sequence[Shape | None]
 
 
 class WrapperPart(NamedTuple):
-    """One box or frame inside a wrapper.
+    """One box or frame among the contents of a wrapper.
 
     Attributes
     ----------
@@ -275,7 +275,7 @@ class WrapperPart(NamedTuple):
         A layer, or a cell of any class; None for a step that the wrapper computes itself.
     facts : CallFacts
     depth : int
-        Longest path to an output of the wrapper.
+        The length of the longest path from this part to an output of the wrapper.
     """
 
     name: str
@@ -342,7 +342,7 @@ def _one_layer(layer: Wrapper, facts: CallFacts) -> WrapperContents:
 
 
 def _step(shape: Shape | None) -> Shape | None:
-    """Return the shape of all time steps together as one batch."""
+    """Return the shape of an input if all its time steps together form one batch."""
     if shape is None or len(shape) < 2:
         return None
     batch = None if shape[0] is None or shape[1] is None else shape[0] * shape[1]
@@ -353,7 +353,7 @@ def _step(shape: Shape | None) -> Shape | None:
 
 
 def _both_directions(layer: Bidirectional, facts: CallFacts) -> WrapperContents:
-    """Return sequence, forward, backward, and the merge if the outputs are merged."""
+    """Return the parts of a Bidirectional: sequence, forward, backward, and the merge if any."""
     sequence = facts.inputs[0]
     directions: list[Any] = layer.wrapped
     number = [len(inner.states) for inner in directions]
@@ -389,13 +389,13 @@ def _both_directions(layer: Bidirectional, facts: CallFacts) -> WrapperContents:
 
 
 def _given_states(number: int, constants: int, facts: CallFacts) -> range:
-    """Return the range of the call's inputs that are initial states."""
+    """Return the range of input indices of a call that are initial states."""
     given = len(facts.inputs) - 1 - constants
     return range(1, 1 + number) if given == number else range(1, 1)
 
 
 def _shapes_from(layer: Any, sequence: Shape | None) -> Shapes:
-    """Return the output shapes of a recurrent layer, each None if they cannot be computed."""
+    """Return the output shapes of a recurrent layer; all are None if they cannot be computed."""
     if sequence is None or not isinstance(layer, RNN):
         return [None] * (1 + len(layer.states) * bool(layer.return_state))
     shapes = layer.compute_output_shape(sequence)
@@ -406,7 +406,7 @@ def _shapes_from(layer: Any, sequence: Shape | None) -> Shapes:
 
 
 def _cells(layer: RNN, facts: CallFacts) -> WrapperContents:
-    """Return one part for every cell. States are in the order of the cells."""
+    """Return the contents of an RNN: one part for every cell, with states in the order of cells."""
     cells = parts_of_wrapper(layer)
     sizes = [sizes_of_states(cell) for cell in cells]
     number = sum(map(len, sizes))

@@ -30,7 +30,7 @@ from kerascope.viz.extract.layers import shapes_text
 from kerascope.viz.extract.op_frames import Frame
 from kerascope.viz.graph import Attribute
 
-# Not shown: it is random in every process, so pictures of the same script would differ.
+# Not shown: seeds differ in every process, so pictures of the same script would differ.
 _RANDOM = ("seed",)
 # Larger constants are shown by their shape.
 MOST_NUMBERS = 6
@@ -96,7 +96,7 @@ def kind_of_leaf(tensor: Tensor, other: str = "placeholder") -> str:
     ----------
     tensor : Tensor
     other : str
-        The kind of tensors that are neither variables, constants nor placeholders.
+        The kind to return for a tensor that is neither a variable, constant nor placeholder.
 
     Examples
     --------

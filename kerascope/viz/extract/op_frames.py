@@ -71,7 +71,7 @@ class Frame:
 
     @property
     def name(self) -> str:
-        """Its name within its parent: `shared@1`."""
+        """The name of the frame within its parent, such as `shared@1`."""
         return self.key.name if self.calls == 1 else f"{self.key.name}@{self.call}"
 
 
@@ -205,7 +205,7 @@ def _is_one_call(apply: Apply) -> bool:
 
 
 def _split(scope: str, layer_name: str) -> tuple[str, str]:
-    """Return the parts of a scope's name before and after the name of a layer."""
+    """Split a scope's name: return the text before and the text after the name of a layer."""
     around, found, rest = f"/{scope}/".partition(f"/{layer_name}/")
     return (around.strip("/"), rest.strip("/")) if found else ("", scope)
 
@@ -242,9 +242,10 @@ def _heads(nodes: Sequence[Node], outer: dict[Node, Node]) -> dict[Node, tuple[F
 def _owners(
     applies: Sequence[Apply], nodes: Sequence[Node]
 ) -> tuple[dict[Apply, Node], dict[Node, Node]]:
-    """Return the call around each op between a call's inputs and outputs, and around inner calls.
+    """Return the innermost call around each op, and the call around each inner call.
 
-    If the body of a layer calls other layers on its inputs, these calls have Nodes, too.
+    An op belongs to a call if it is between the inputs and outputs of this call. If the body of a
+    layer calls other layers on its inputs, these inner calls have Nodes, too.
     """
     owners: dict[Apply, Node] = {}
     outer_nodes: dict[Node, Node] = {}
@@ -319,7 +320,7 @@ def copies_of(
 
 
 def without_common_keys(keys: Keys) -> Keys:
-    """Return the keys without the leading keys that all of them share."""
+    """Return the frame keys of each op without the leading keys that all ops share."""
     if not keys:
         return keys
     common = min(map(len, keys.values()))
@@ -351,7 +352,7 @@ MOST_STEPS = 2_000_000
 
 
 def acyclic_parts(applies: Sequence[Apply], wanted: Parts) -> Parts:
-    """Return the parts into which ops are divided, so that the arrows between parts form no cycle.
+    """Return a part for each op, so that the arrows between parts form no cycle.
 
     Parameters
     ----------
@@ -404,7 +405,7 @@ def _returns(applies: Sequence[Apply], parts: Parts, tangled: set[Hashable]) -> 
     if len(inside) * len(tangled) > MOST_STEPS:
         return returns
     for part in tangled:
-        # For an op outside the part: the most returns of any op of the part before it, or -1.
+        # For an op outside the part: the maximum over the part's ops before it, or -1.
         counts: dict[Apply, int] = {}
         for apply in inside:
             is_in_part = parts[apply] == part

@@ -52,12 +52,12 @@ def op_graph(results: Any, *, name: str = "ops", fed: Iterable[Tensor] = ()) -> 
     name : str
         Title of the graph.
     fed : iterable of Tensor, optional
-        Tensors that are given. They are drawn, but not the ops that compute them.
+        Tensors whose values are given. They are drawn; the ops that compute them are not.
 
     Returns
     -------
     Graph
-        Level "op". Its edges have the attributes `operand`, `output`, `shape` and `dtype`.
+        Level "op". Its arrows have the attributes `operand`, `output`, `shape` and `dtype`.
 
     Raises
     ------
@@ -179,8 +179,8 @@ def op_graph_of_function(function: Any) -> Graph:
     Returns
     -------
     Graph
-        Each update is a box with an edge from the new value, and an edge with the role "update" to
-        the variable.
+        Each update is a box with an arrow from the new value, and an arrow with the role "update"
+        to the variable.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def op_graph_of_function(function: Any) -> Graph:
 
 
 class _GraphPiece:
-    """A part of the graph with its own tensors: the whole graph, or one step of a loop.
+    """A graph of tensors that is drawn as one piece: the results' ops, or one step of a loop.
 
     Attributes
     ----------
@@ -224,7 +224,7 @@ class _GraphPiece:
 
 
 class OpView(GraphBuilder):
-    """Collects the boxes, edges and groups of an op graph, piece by piece.
+    """Collects the boxes, arrows and groups of an op graph, piece by piece.
 
     Parameters
     ----------
@@ -315,7 +315,7 @@ class OpView(GraphBuilder):
         step.ends[x] = End(box_id, 0)
 
     def _leaf(self, x: Tensor, user: str = "") -> End:
-        """Return where arrows from a tensor that no op computed start, and add its box if new.
+        """Return the box of a tensor that no op computed; add the box if there is none yet.
 
         A constant without a name is named after the first box that uses it.
         """
@@ -330,7 +330,7 @@ class OpView(GraphBuilder):
                 self._free.append(box_id)
         return self._whole.ends[x]
 
-    # --- edges ------------------------------------------------------------------------------------
+    # --- arrows -----------------------------------------------------------------------------------
 
     def _source(self, x: Tensor, piece: _GraphPiece, user: str = "") -> End:
         """Return the end at which a tensor leaves the box that computes it, also inside a loop."""
@@ -362,7 +362,7 @@ class OpView(GraphBuilder):
         self.add_edge(source, target, x.shape, str(x.dtype), label, **more)
 
     def add_update(self, variable: Variable, new_value: Tensor) -> None:
-        """Add the box of an update, with an edge from the new value and an edge to the variable."""
+        """Add the box of an update, with arrows from the new value and to the variable."""
         target = self._leaf(variable)
         box_id = self.free_id(f"{variable.name}/update")
         attrs = {**op_facts.leaf_attributes(variable), "class_name": "Update", "parameters": 0}
@@ -411,7 +411,7 @@ def placed(
     ----------
     boxes, groups : dict of id to GraphNode or GraphGroup
     edges : list of GraphEdge
-        Edges with a role lead back and do not affect depths.
+        Arrows with a role lead back and do not affect depths.
     free : iterable of str
         Boxes that are placed in the innermost group around all boxes they are connected to. A
         loop's placeholder counts as a box outside the loop.
@@ -464,7 +464,7 @@ def _innermost(
 def _arrows_among_siblings(
     place: Mapping[str, str], paths: Mapping[str, Chain], edges: Sequence[GraphEdge]
 ) -> list[tuple[str, str]]:
-    """Return an arrow from sibling to sibling for each edge between boxes inside them."""
+    """Return an arrow from sibling to sibling for each arrow between boxes inside them."""
     arrows: dict[tuple[str, str], None] = {}
     for edge in edges:
         if "role" in edge.attrs:
@@ -482,7 +482,7 @@ def _lower_unused(
     edges: Sequence[GraphEdge],
     depths: dict[str, int],
 ) -> None:
-    """Give unused placeholders, variables and constants the depth of their deepest sibling."""
+    """Set the depth of unused placeholders, variables and constants to their deepest sibling's."""
     used = {edge.source for edge in edges if "role" not in edge.attrs}
     deepest: dict[str, int] = {}
     for one, group in place.items():

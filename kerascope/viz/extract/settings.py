@@ -48,7 +48,7 @@ OBJECTS = {
     "activation": activations.get,
 }
 ENDINGS = (*OBJECTS, "_init", "_tensor")
-# Defaults that another argument, or a global setting, decides.
+# Arguments whose default depends on another argument or on a global setting.
 FOLLOWING: dict[str, Callable[[Any], Any]] = {
     "data_format": lambda layer: image_data_format(),
     "strides": lambda layer: getattr(layer, "pool_size", None),
@@ -167,7 +167,7 @@ def _is_same(value: Any, default: Any) -> bool:
 
 
 def _alone(value: Any) -> Any:
-    """Return the single number of a tuple of equal numbers, such as `(2, 2)`; others unchanged."""
+    """Return the number of a tuple of equal numbers, such as `(2, 2)`; other values unchanged."""
     if value.__class__ not in (tuple, list) or not value:
         return value
     first = _alone(value[0])

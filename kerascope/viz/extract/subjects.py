@@ -184,6 +184,7 @@ def check_subject(subject: Any, where: str) -> None:
     Raises
     ------
     DtypeError
+        The subject is not a model, a layer, a tensor, a `K.function` or an error.
     """
     if isinstance(subject, (Graph, BaseException, Layer, Function)) or _is_tensors(subject):
         return

@@ -1,8 +1,8 @@
 """The training level: one training step as a picture, from the inputs to the new weights.
 
 It is the ladder of `ladder.py` with the optimizer added: the slots of each weight on its line, and
-a box for every update `(v, new_v)` of the step, with edges from everything the new value is
-computed from. An edge with the role "update" leads from this box back to the variable.
+a box for every update `(v, new_v)` of the step, with arrows from the sources of the new value. An
+arrow with the role "update" leads from this box back to the variable.
 
 The module contains the picture first, then the updates of a step.
 
@@ -168,7 +168,7 @@ class StepLadder:
             )
 
     def add_updates(self) -> None:
-        """Add a box for every update, with edges from its sources and to its variable."""
+        """Add a box for every update, with arrows from its sources and to its variable."""
         for pair in self.step.pairs:
             v = pair.variable
             home = self.slots.get(v) or self.lines.get(v)
@@ -189,7 +189,7 @@ class StepLadder:
                 self.ladder.edges.append(tensor_edge(source, box_id, x))
 
     def _boxes_for(self, pair: UpdatePair) -> Any:
-        """Return the `boxes_at` function for the walk back from the new value of a pair."""
+        """Return the function that `sources_of` uses to find the boxes of a tensor."""
         own_line = self.lines.get(pair.variable) or self.lines.get(self.owners.get(pair.variable))  # type: ignore[arg-type]
 
         def boxes_at(x: Tensor) -> list[str]:
@@ -340,7 +340,7 @@ def training_step_of(model: Any) -> TrainingStep:
 
 @contextmanager
 def _unchanged(optimizer: Any) -> Iterator[None]:
-    """Restore an optimizer's attributes at the end of the `with` block."""
+    """Restore an optimizer's attributes when the context exits."""
     before = dict(vars(optimizer))
     try:
         yield
@@ -350,7 +350,7 @@ def _unchanged(optimizer: Any) -> Iterator[None]:
 
 
 def _pairs(optimizer: Any, loss: Tensor, step: TrainingStep) -> tuple[list[Any], Owners]:
-    """Return the optimizer's updates and the weight of each, and store the gradients in `step`.
+    """Return the optimizer's updates, each with its weight, and store the gradients in `step`.
 
     An optimizer written for Keras 2 emits no events of updates. Its gradients are taken from the
     events of the gradient computation instead.

@@ -24,12 +24,12 @@ TALLEST = 660.0  # points: the height of a page
 
 
 def suits(reading: Reading) -> bool:
-    """Return whether the model has any parts."""
+    """Return whether the form "blocks" suits a model: every model that has parts."""
     return bool(reading.parts)
 
 
 def blocks(reading: Reading, page: Page) -> FigureLayout:
-    """Lay out any model."""
+    """Return the layout of a model, which may be any, as named boxes."""
     units = units_of(reading)
     down = page.narrow and len(units) <= MOST_DOWN
     room = page.width - 4.0
@@ -63,7 +63,7 @@ def _branches(unit: Unit) -> bool:
 def _pieces(
     reading: Reading, units: list[Unit], page: Page, down: bool, room: float
 ) -> list[Piece]:
-    """Return a piece for each unit; boxes in frames run across the page's direction if they fit."""
+    """Return the pieces of units. Boxes in frames run across the page's direction if they fit."""
     for downwards in (not down, True):
         pieces = [_unit(reading, unit, page, downwards, down) for unit in units]
         if all(piece.width <= room for piece in pieces):
@@ -88,7 +88,7 @@ def _unit(reading: Reading, unit: Unit, page: Page, down: bool, page_down: bool)
 
 
 def _inside(reading: Reading, unit: Unit, page: Page, down: bool) -> Piece:
-    """Return the segments of a unit in a row."""
+    """Return a piece with the segments of a unit in a row."""
     pieces = [
         residual(unit, segment, page, down)
         if unit.has_short_cut(segment)
@@ -99,7 +99,7 @@ def _inside(reading: Reading, unit: Unit, page: Page, down: bool) -> Piece:
 
 
 def _stacked(pieces: list[Piece]) -> list[Piece]:
-    """Return pieces with neighbouring boxes in columns, as tall as the tallest frame."""
+    """Stack neighbouring boxes in columns no taller than the tallest piece; return the pieces."""
     high = max(piece.height for piece in pieces)
     stacked: list[Piece] = []
     for is_box, group in groupby(pieces, lambda piece: piece.is_box):
@@ -127,7 +127,7 @@ def _stack(column: list[Piece]) -> Piece:
 
 
 def _down(pieces: list[Piece], page: Page) -> tuple[list[Shape], float]:
-    """Return pieces in a column, and their height."""
+    """Return the marks of pieces in a column, and the height of the column."""
     marks: list[Shape] = []
     y, left = 2.0, 0.0
     for number, piece in enumerate(pieces):
@@ -147,7 +147,7 @@ def _down(pieces: list[Piece], page: Page) -> tuple[list[Shape], float]:
 
 
 def _in_lines(pieces: list[Piece], page: Page, room: float) -> tuple[list[Shape], float]:
-    """Return pieces from left to right, in as many lines as they need, and their height."""
+    """Return the marks of pieces in lines from left to right, and the height of all lines."""
     lines: list[list[Piece]] = [[]]
     for piece in pieces:
         if lines[-1] and _long([*lines[-1], piece]) > room:
@@ -178,7 +178,7 @@ def _in_lines(pieces: list[Piece], page: Page, room: float) -> tuple[list[Shape]
 
 
 def _line(line: list[Piece], corners: list[Point], gap: float) -> Iterator[Shape]:
-    """Yield pieces at their corners, with arrows between them."""
+    """Yield the marks of pieces, each at its corner, and the arrows between them."""
     left = (0.0, 0.0)
     for number, (piece, (x, y)) in enumerate(zip(line, corners, strict=True)):
         if number:
@@ -190,7 +190,10 @@ def _line(line: list[Piece], corners: list[Point], gap: float) -> Iterator[Shape
 
 
 def _beginning(first: Piece, x: float, y: float) -> list[Point]:
-    """Return the end of the arrow to a line: from above, or into the side of a frame."""
+    """Return the last points of the arrow to a line of pieces.
+
+    It reaches the first piece from above or, if this is a frame with an entry, from the side.
+    """
     if not (first.is_frame and first.entry):
         return [(x + first.width / 2, y - 0.6)]
     level = y + first.entry[1]
@@ -198,7 +201,10 @@ def _beginning(first: Piece, x: float, y: float) -> list[Point]:
 
 
 def _ending(last: Piece, x: float, y: float, page: Page) -> list[Point]:
-    """Return the start of the arrow from a line: below, or from the side of a frame."""
+    """Return the first points of the arrow from a line of pieces to the next line.
+
+    It leaves the last piece at its lower side or, if this is a frame with an exit, at its right.
+    """
     if not (last.is_frame and last.exit):
         return [(x + last.width / 2, y + last.height)]
     end = x + last.exit[0], y + last.exit[1]

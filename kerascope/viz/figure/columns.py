@@ -44,7 +44,7 @@ class Place:
 
 
 def suits(reading: Reading) -> bool:
-    """Return whether a model is recurrent, in columns that only the last one joins.
+    """Return whether a model is recurrent and consists of columns that only the last column joins.
 
     Each arrow needs a path of its own. It must not cross other rows, and if it skips rows, one of
     the two tracks next to its column must be free.
@@ -72,7 +72,7 @@ def suits(reading: Reading) -> bool:
 
 
 def tracks_of(reading: Reading, places: dict[str, Place]) -> dict[tuple[str, str], int]:
-    """Return the track of each arrow that skips rows; short arrows are nearer to their column."""
+    """Return the track of each arrow that skips rows. Short arrows run nearer to their column."""
     skips = [(places[one].row - places[source].row, source, one)
              for one in reading.parts for source in reading.sources[one]
              if places[source].column == places[one].column]  # fmt: skip
@@ -88,12 +88,12 @@ def tracks_of(reading: Reading, places: dict[str, Place]) -> dict[tuple[str, str
 
 
 def is_recurrent(part: Part) -> bool:
-    """Return whether a part passes a state from step to step."""
+    """Return whether a part is a recurrent layer, which passes a state from step to step."""
     return part.kind == "recurrent" or is_both_ways(part)
 
 
 def is_both_ways(part: Part) -> bool:
-    """Return whether a part runs forwards and backwards in time."""
+    """Return whether a part is a Bidirectional, which runs forwards and backwards in time."""
     return class_of(part.node) == "Bidirectional"
 
 
@@ -118,7 +118,7 @@ def places_of(reading: Reading) -> dict[str, Place] | None:
 
 
 def columns(reading: Reading, page: Page) -> FigureLayout:
-    """Lay out a recurrent model."""
+    """Return the layout of a recurrent model."""
     grid = _TimeColumns(reading, page)
     return FigureLayout([*grid.marks()], grid.height, [*_sentences(reading)])
 
@@ -142,34 +142,34 @@ class _TimeColumns:
         self.start = (page.width - taken) / 2
 
     def left(self, one: str) -> float:
-        """Return the left end of the column of a part."""
+        """Return the x coordinate of the left end of a part's column."""
         return self.start + self.places[one].column * (self.wide + self.between)
 
     def right(self, one: str) -> float:
-        """Return the right end of a bar, or of the last cell of a row."""
+        """Return the x coordinate of the right end of a part: of its bar or of its last cell."""
         if is_recurrent(self.reading.parts[one]):
             return self.steps(one)[-1] + self.cell_width / 2
         return self.left(one) + self.wide
 
     def top(self, one: str) -> float:
-        """Return the upper end of the row of a part."""
+        """Return the y coordinate of the upper end of a part's row."""
         return self.height - 4.0 - self.cell - self.places[one].row * self.pitch
 
     def level(self, one: str, share: float = 0.5) -> float:
-        """Return a height in the row of a part."""
+        """Return the y coordinate at a fraction of the height of a part's row."""
         return self.top(one) + self.cell * share
 
     def steps(self, one: str) -> list[float]:
-        """Return the middles of the time steps in the column of a part."""
+        """Return the x coordinates of the drawn time steps in a part's column."""
         return [self.left(one) + share * self.wide for share in CELLS]
 
     @property
     def cell_width(self) -> float:
-        """Width of one cell."""
+        """The width of one recurrent cell."""
         return self.wide * 0.235
 
     def marks(self) -> Iterator[Shape]:
-        """Yield all arrows, then all rows."""
+        """Yield the marks of all arrows, then those of all rows."""
         for one in self.reading.parts:
             for source in self.reading.sources[one]:
                 yield from self._arrow(source, one)
@@ -192,7 +192,7 @@ class _TimeColumns:
             yield arrow((x, self.top(source)), (x, bottom + 0.6))
 
     def _exits(self, one: str) -> list[float]:
-        """Return the exits of a row: each step, or only the last if it returns no sequence."""
+        """Return the x of each step that a layer returns: all steps, or only the last step."""
         part = self.reading.parts[one]
         steps = self.steps(one)
         if len(part.shape or ()) >= 2 or (part.kind == "input" and self._is_for_steps(one)):
@@ -204,7 +204,7 @@ class _TimeColumns:
         return any(target.kind == "embedding" or is_recurrent(target) for target in targets)
 
     def _past(self, source: str, target: str) -> Iterator[Shape]:
-        """Yield the arrow around the rows between two rows of a column."""
+        """Yield the arrow between two rows of a column, which passes the rows between them."""
         y0, y1 = self.level(source, 0.3), self.level(target, 0.7)
         x = self.left(source) + self.wide + SIDE - 2.0 + 2.8 * self.tracks[source, target]
         path = ((self.right(source), y0), (x, y0), (x, y1), (self.right(target) + 0.6, y1))
@@ -222,7 +222,7 @@ class _TimeColumns:
             yield words((x0 + x1) / 2, y0 - 2.5, "state", size, quiet=True)
 
     def _from_the_side(self, source: str, target: str) -> Iterator[Shape]:
-        """Yield the arrow from all steps of another column to the row that joins them."""
+        """Yield the lines from all steps of another column, and their arrow to the joining row."""
         level = self.level(target)
         exits = self._exits(source)
         for x in exits:
@@ -232,7 +232,7 @@ class _TimeColumns:
     # --- rows ---
 
     def _cells(self, one: str, part: Part) -> Iterator[Shape]:
-        """Yield a recurrent layer: its states, its cells, its name."""
+        """Yield the marks of a recurrent layer: its states, its cells and its name."""
         top, wide, middle = self.top(one), self.cell_width, self.level(one)
         steps = self.steps(one)
         for a, b in pairwise(steps):
@@ -274,7 +274,7 @@ class _TimeColumns:
         return {"SimpleRNN": "RNN"}.get(class_of(part.node), class_of(part.node))
 
     def _bar(self, one: str, part: Part) -> Iterator[Shape]:
-        """Yield a layer that treats all steps alike."""
+        """Yield the marks of a layer that is not recurrent: a bar across its column, and texts."""
         left, top = self.left(one), self.top(one)
         yield box(left, top, self.wide, self.cell, part.kind, part.data, corner=2.2)
         title, facts = words_of(part)

@@ -27,7 +27,7 @@ class FigureLayout(NamedTuple):
     marks : list of Shape
         In drawing order; their colours are roles.
     height : float
-        Without the key.
+        The height of the figure without the key.
     sentences : list of str
         The caption.
     key : list of KeyEntry
@@ -49,7 +49,7 @@ def sheet_of(layout: FigureLayout, page: Page, look: Look, title: str) -> Sheet:
 
 
 def _painted(mark: Shape, look: Look) -> Iterator[Shape]:
-    """Yield a mark in the colours of a theme; nothing if it has no colour or no text."""
+    """Yield a mark in the colours of a theme. Marks without a colour or text are left out."""
     if isinstance(mark, Rectangle):
         fill, line = look.color(mark.fill), look.color(mark.line)
         dashes = BROKEN if mark.look == "frame" else ()
@@ -68,7 +68,7 @@ def _painted(mark: Shape, look: Look) -> Iterator[Shape]:
 
 
 def _with_head(mark: Line, color: str) -> Iterator[Shape]:
-    """Yield a line that ends inside its head, and the head."""
+    """Yield an arrow as two marks: a line that ends inside the arrow head, and the arrow head."""
     (x0, y0), (x, y) = mark.points[-2:]
     length = math.hypot(x - x0, y - y0) or 1.0
     u, v = (x - x0) / length, (y - y0) / length

@@ -39,7 +39,7 @@ FIGURE_DPI = 300.0  # in print
 
 
 class Form(NamedTuple):
-    """One way to draw a model.
+    """A figure form: one way to draw a model for a paper.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Form(NamedTuple):
         Whether the form shows all parts of a model.
     layout : callable
     is_quiet : callable
-        Whether a box belongs to the part before it (`reading.read`).
+        Whether a box has no part of its own but belongs to the part before it (`reading.read`).
     wants : str
         What the form requires, for messages.
     fits : callable
@@ -134,7 +134,7 @@ class Figure(Drawing):
 
     @property
     def legend(self) -> str:
-        """A caption for the paper."""
+        """The caption of the figure, for the paper."""
         return f"{self.title}. {self.sheet.description}"
 
     def __repr__(self) -> str:
@@ -143,13 +143,13 @@ class Figure(Drawing):
 
 
 def form_of(graph: Graph, form: str | None, page: Page) -> tuple[str, Reading]:
-    """Return the name of a form and the model as this form reads it.
+    """Return the name of the figure form to draw, and the model as parts for this form.
 
     Parameters
     ----------
     graph : Graph
     form : str or None
-        None for the first form that suits the model and fits the page.
+        The name of a form; None for the first form that suits the model and fits the page.
     page : Page
 
     Raises
@@ -179,7 +179,7 @@ def form_of(graph: Graph, form: str | None, page: Page) -> tuple[str, Reading]:
 
 
 def _suits(form: str, reading: Reading) -> bool:
-    """Return whether a form shows the whole model; only "blocks" marks shared weights."""
+    """Return whether a form shows the whole model. Only "blocks" shows shared weights."""
     return FORMS[form].suits(reading) and (form == "blocks" or not reading.is_shared)
 
 

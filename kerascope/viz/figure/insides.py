@@ -12,24 +12,24 @@ from kerascope.viz.nesting import hiding_of
 
 
 def layer_of(node: GraphNode) -> str:
-    """Return the id of the first call of a box's layer, which all its calls share."""
+    """Return the id of the box of the first call of a box's layer: the same for all its calls."""
     return str(node.attrs.get("shared_with") or node.id)
 
 
 def layer_count(nodes: Iterable[GraphNode]) -> int:
-    """Return the number of layers; a layer that is called several times counts once."""
+    """Return the number of layers behind some boxes. A layer with several calls counts once."""
     return len({layer_of(node) for node in nodes if node.kind not in ("input", "tensor")})
 
 
 def with_insides(view: View) -> Graph:
-    """Return the shown graph with facts for figures.
+    """Return the visible graph with additional attributes that figures need.
 
     Returns
     -------
     Graph
-        A box that shares weights with another box has `shared`, the words that mark it. The box
-        of a closed frame has `members`, its number of layers, and `inside`, their description,
-        which is equal for models of the same build.
+        A box that shares weights with another box has the attribute `shared`: the words that the
+        figure adds. The box of a closed frame has `members`, its number of layers, and `inside`, a
+        description of these layers, which is equal for nested models of the same structure.
     """
     hiding = hiding_of(view.whole, view.closed)
     inside: dict[str, list[GraphNode]] = {}

@@ -23,9 +23,9 @@ class KeyEntry(NamedTuple):
     ----------
     words : str
     kind : str
-        Of the box in front of the words; "" for an arrow.
+        The kind of the box in front of the words; "" for an arrow.
     color : str
-        Role of the arrow.
+        The colour role of the arrow.
     turn : int
         Whether the arrow points right (0), down (1) or up (-1).
     dashed : bool
@@ -39,11 +39,11 @@ class KeyEntry(NamedTuple):
 
     @property
     def sign(self) -> float:
-        """Width of the box or arrow."""
+        """The width of the box or arrow in front of the words."""
         return SWATCH if self.kind or self.turn else ARROW
 
     def width(self, size: float) -> float:
-        """Return the width of the entry with words of some size."""
+        """Return the width of the entry with words in the given font size."""
         return self.sign + SPACE + text_width(self.words, size)
 
     def marks(self, x: float, y: float, size: float) -> list[Shape]:

@@ -49,7 +49,7 @@ class Look:
 
     @cache  # noqa: B019  there are few themes
     def color(self, role: str) -> str:
-        """Return the colour of a role, "" for none.
+        """Return the colour of a role; "" if the role has no colour in this theme.
 
         Roles are "text", "quiet" (text), "edge", "thin" (lines), "ground" (the page, to hide
         marks below), "frame", "frame-line" and "accent HUE"; for a kind of layer "fill KIND",
@@ -76,7 +76,7 @@ class Look:
         }[role]
 
     def hatch(self, role: str) -> str:
-        """Return the pattern of a role, "" for none."""
+        """Return the pattern of a role; "" if the role has no pattern in this theme."""
         name, _, kind = role.partition(" ")
         known = PRINTED.get(kind) if self.theme == "print" and name == "fill" else None
         return known[1] if known else ""

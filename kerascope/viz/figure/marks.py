@@ -38,17 +38,17 @@ class Page:
 
     @property
     def size(self) -> float:
-        """Size of most texts."""
+        """The font size of most texts."""
         return 6.4 if self.narrow or self.compact else 7.4
 
 
 def points_of(width: str) -> float:
-    """Return a printed width in points.
+    """Return a printed width, such as "84mm", in points.
 
     Raises
     ------
     ArgumentError
-        It is not a number and a unit, or too narrow or too wide.
+        The width is not a number with a unit, or is too narrow or too wide.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def points_of(width: str) -> float:
 
 
 def too_narrow(subject: str, page: Page, least: float) -> ArgumentError:
-    """Return the error of a page that is narrower than the form needs, both in points."""
+    """Return the error for a page that is narrower than a form needs; both widths are in points."""
     width, least = page.width / POINTS["mm"], math.ceil(least / POINTS["mm"])
     return ArgumentError(
         f"draw: a figure of {subject} is not {width:.0f} mm wide; expected a width of at least "
@@ -135,7 +135,7 @@ def arrow(
     dashed: bool = False,
     data: Data | None = None,
 ) -> Line:
-    """Return a line with a head at its end, or without one."""
+    """Return a line through points; with `head`, an arrow head is at its end."""
     dashes = BROKEN if dashed else ()
     return Line(points, color, width, dashes, data, head="arrow" if head else "")
 
@@ -164,7 +164,7 @@ def shortened(text: str, width: float, size: float, bold: bool = False) -> str:
 
 
 def fitting_size(text: str, width: float, size: float, bold: bool = False) -> float | None:
-    """Return the greatest size up to `size` at which a text fits a width, None if none does.
+    """Return the greatest font size up to `size` at which a text fits a width, otherwise None.
 
     Examples
     --------

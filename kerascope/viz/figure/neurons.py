@@ -12,7 +12,7 @@ from kerascope.viz.sheet import Circle, Shape
 MOST_DRAWN = 16  # neurons of a layer; a larger layer shows its first six and its last two
 FIRST, LAST = 6, 2
 MARGIN, MARGIN_NARROW = 60.0, 27.0
-STEP = 22.0  # least distance between two layers
+STEP = 22.0  # minimum distance between two layers
 
 
 def suits(reading: Reading) -> bool:
@@ -36,7 +36,7 @@ def _narrowest(layers: int, page: Page) -> float:
 
 
 def neurons(reading: Reading, page: Page) -> FigureLayout:
-    """Lay out a small dense net.
+    """Return the layout of a small dense net.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def neurons(reading: Reading, page: Page) -> FigureLayout:
     layers = reading.chain or []
     if not fits(reading, page):
         raise too_narrow(f"{len(layers)} rows of neurons", page, _narrowest(len(layers), page))
-    most = max(_rows(part)[-1] - _rows(part)[0] + 1 for part in layers)  # with the omitted ones
+    most = max(_rows(part)[-1] - _rows(part)[0] + 1 for part in layers)  # counts the row of dots
     pitch = min(11.8 if page.narrow else 16.4, (150.0 if page.narrow else 210.0) / most)
     radius = pitch * 0.4
     margin = MARGIN_NARROW if page.narrow else MARGIN
@@ -92,7 +92,7 @@ def _sentences(layers: list[Part]) -> list[str]:
 
 
 def _rows(part: Part) -> list[float]:
-    """Return the positions of the neurons of a layer, in rows from its middle."""
+    """Return the positions of a layer's drawn neurons, as numbers of rows below the middle."""
     units = part.channels
     if units <= MOST_DRAWN:
         return [i - units / 2 for i in range(units)]

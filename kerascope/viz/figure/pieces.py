@@ -33,7 +33,7 @@ PLUS = 4.6  # radius of an addition
 
 
 def on_page(down: bool, across: float, along: float) -> Point:
-    """Return lengths across and along a direction as (x, y), or the other way round."""
+    """Return lengths across and along a direction as (x, y), or (x, y) as across and along."""
     return (across, along) if down else (along, across)
 
 
@@ -45,16 +45,16 @@ class Piece:
     ----------
     width, height : float
     marks : sequence of Mark
-        Placed from its upper left corner.
+        Placed relative to the upper left corner of the piece.
     is_box : bool
-        Whether it is a single box.
+        Whether the piece is a single box.
     is_frame : bool
-        Whether it is a frame: an arrow leaves it even at the end of the model.
+        Whether the piece is a frame. An arrow leaves a frame even at the end of the model.
     entry, exit : Point or None
-        Points where the arrows from the previous and to the next piece meet it, from its corner;
-        None for the middle of its sides.
+        Points where the arrows from the previous piece and to the next piece meet this piece,
+        relative to its corner; None for the middle of a side.
     leads : bool
-        Whether it draws the head of the arrow that arrives.
+        Whether the piece draws the head of the arrow that arrives at it.
     """
 
     width: float
@@ -67,15 +67,15 @@ class Piece:
     leads: bool = False
 
     def at(self, x: float, y: float) -> list[Mark]:
-        """Return its marks with its corner at (x, y)."""
+        """Return the marks of the piece with its upper left corner at (x, y)."""
         return [moved(mark, x, y) for mark in self.marks]
 
     def begin(self, down: bool) -> Point:
-        """Return the point where an arrow along a direction arrives, from its corner."""
+        """Return the point where an arrow arrives along a direction, relative to the corner."""
         return self.entry or ((self.width / 2, 0.0) if down else (0.0, self.height / 2))
 
     def end(self, down: bool) -> Point:
-        """Return the point where an arrow along a direction leaves, from its corner."""
+        """Return the point where an arrow leaves along a direction, relative to the corner."""
         end = (self.width / 2, self.height) if down else (self.width, self.height / 2)
         return self.exit or end
 
@@ -98,7 +98,7 @@ def row_of(pieces: Sequence[Piece], down: bool) -> Piece:
 
 
 def residual(unit: Unit, segment: Segment, page: Page, down: bool) -> Piece:
-    """Return a row of boxes and the short cut around it."""
+    """Return the piece of a residual segment: a row of boxes and the short cut around it."""
     boxes = [layer_box(unit, part, page, plain=True) for part in segment.way]
     row, last = row_of(boxes, down), boxes[-1]
     side, lead = 9.0, 7.0  # space for the short cut: next to the row, before it
@@ -175,14 +175,14 @@ def _frame_title(unit: Unit, page: Page) -> tuple[Label, Label]:
 
 
 def _common_shape(unit: Unit) -> Shape | None:
-    """Return the output shape of all copies; only its sides if their channels differ."""
+    """Return the output shape of a unit's copies; only its sides if the copies' channels differ."""
     shapes = {copy[-1].parts[-1].shape for copy in unit.copies}
     last = unit.drawn[-1].parts[-1].shape
     return last if len(shapes) == 1 else sides_of(last)[0]
 
 
 def _turned(a: Point, b: Point, level: bool) -> list[Point]:
-    """Return the path from a to b with one turn: level first, or upright first."""
+    """Return the path from a to b with one turn: horizontal first, or vertical first."""
     return [*dict.fromkeys((a, (b[0], a[1]) if level else (a[0], b[1]), b))]
 
 
@@ -190,7 +190,7 @@ def _turned(a: Point, b: Point, level: bool) -> list[Point]:
 
 
 def layer_box(unit: Unit, part: Part, page: Page, *, plain: bool = False, times: int = 1) -> Piece:
-    """Return the box of a layer; a plain one has one line, an addition is a small circle."""
+    """Return the piece of a layer: a box with its name, or a small circle for an addition."""
     data = data_of(unit.layers_of(part), shape_text(part.shape))
     title, facts = words_of(unit.named(part), page.narrow)
     facts = ", ".join(filter(None, (facts, part.shared)))
@@ -202,7 +202,7 @@ def layer_box(unit: Unit, part: Part, page: Page, *, plain: bool = False, times:
         if part.window and part.kind == "convolution":  # as the papers on residual nets write it
             title = title.replace(" conv,", ",")
     shape = "" if plain else shape_text(part.shape)
-    if shape in facts.split(", "):  # a vector: its facts contain its length
+    if shape in facts.split(", "):  # a vector: the text of its box contains its length
         shape = ""
     quiet = [one for one in (facts, shape) if one]
     if page.narrow and len(quiet) == 2:
@@ -216,7 +216,7 @@ def layer_box(unit: Unit, part: Part, page: Page, *, plain: bool = False, times:
 def _texts_in_box(
     kind: str, title: str, quiet: list[str], page: Page, data: Data, bold: bool = True
 ) -> Piece:
-    """Return a box around a title and further lines below it."""
+    """Return the piece of a box with a title and further lines of text below the title."""
     pitch, y = SMALLEST + 1.6, page.size * 0.75 + 3.2
     widths = [padded_width(title, page.size, bold), *(padded_width(one, SMALLEST) for one in quiet)]
     wide, high = max(widths) + 8.0, page.size + 6.0 + len(quiet) * pitch
@@ -239,12 +239,12 @@ def _plus(data: Data) -> Piece:
 
 
 def summary(unit: Unit, page: Page) -> Piece:
-    """Return a single box for a unit that is too wide.
+    """Return a single box that represents all layers of a unit that is too wide for the page.
 
     Raises
     ------
     ArgumentError
-        The page is too narrow for this box, too.
+        The page is too narrow for this single box as well.
     """
     layers = members_of(part for copy in unit.copies for segment in copy for part in segment.parts)
     drawn = [part for segment in unit.drawn for part in segment.lasting]

@@ -1,7 +1,7 @@
 """Branching parts in ranks: each part after those that feed it, with all arrows between.
 
 The layout of graphs (`viz/layout/`) orders the boxes of each rank for few crossings and places them
-near their neighbours. An arrow that passes a rank has a place of its own in it.
+near their neighbours. An arrow that passes a rank has its own place in this rank.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ STEP = GAP + 2  # between ranks
 
 
 def ranks_of(reading: Reading, unit: Unit, segment: Segment, page: Page, down: bool) -> Piece:
-    """Return the parts of a segment that branches and joins."""
+    """Return the piece of a segment whose parts branch and join."""
     inside = {part.node.id: part for part in segment.parts}
     rank = _rank_of(reading, inside)
     boxes = [layer_box(unit, part, page, plain=len(inside) > 6) for part in inside.values()]
@@ -46,7 +46,7 @@ def ranks_of(reading: Reading, unit: Unit, segment: Segment, page: Page, down: b
 
 
 def _rank_of(reading: Reading, inside: Iterable[str]) -> dict[str, int]:
-    """Return the rank of each part: the length of the longest path to it."""
+    """Return the rank of each part: the length of the longest path to the part."""
     parts = [*inside]
     rank = reading.depths(parts)
     for one in reversed(parts):  # a part without sources moves to the rank before its first target
@@ -88,7 +88,7 @@ def _piece(level: Level, boxes: list[Piece], down: bool, leads: bool) -> Piece:
 
 
 def _center(middle: list[float], level: Level, sizes: list[Point]) -> float:
-    """Move all items so that they begin at 0 and single ends are in the middle; return the width.
+    """Move all items so that they begin at 0 and single ends are centred; return the total width.
 
     A single first or last item is where arrows from outside meet the segment.
     """
@@ -111,7 +111,7 @@ def _path(
     sizes: list[Point],
     spans: list[tuple[float, float]],
 ) -> Iterator[Point]:
-    """Yield the points of an arrow; it passes longer boxes of a rank before it turns."""
+    """Yield the points of an arrow, which passes the longest box of a rank before it turns."""
     first, last = route.stops[0], route.stops[-1]
     for item in route.stops:
         x, (begin, end) = middle[item], spans[level.row_of[item]]

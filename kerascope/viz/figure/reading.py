@@ -34,14 +34,14 @@ class Part:
     node : GraphNode
         The box with its name and its kind.
     shape : Shape or None
-        Of its first output, without the batch; None if unknown.
+        The shape of the part's first output, without the batch axis; None if unknown.
     members : tuple of str
         Ids of all its boxes, its own first.
     activation : str
     count : int
-        Number of boxes in the whole graph, with those that a closed frame hides.
+        The number of the part's boxes in the whole graph; boxes inside closed frames count.
     sources_count : int
-        Number of parts that feed it.
+        The number of parts whose outputs are inputs of this part.
     classes : tuple of str
         Classes of its boxes.
     """
@@ -56,12 +56,12 @@ class Part:
 
     @property
     def kind(self) -> str:
-        """The kind of its box, or "upsampling" if it makes images larger."""
+        """The kind of the part's box, or "upsampling" if the part makes images larger."""
         return figure_kind(self.node)
 
     @property
     def sides(self) -> tuple[int, ...]:
-        """The sides of its image or sequence; none for a vector."""
+        """The sides of the part's output, an image or a sequence; () for a vector."""
         return sides_of(self.shape)[0]
 
     @property
@@ -71,12 +71,12 @@ class Part:
 
     @property
     def data(self) -> Data:
-        """The data of the mark that shows it."""
+        """The data attributes of the mark that shows the part."""
         return data_of(self.members, shape_text(self.shape))
 
     @property
     def shared(self) -> str:
-        """Words that mark weights shared with another part, "" if it shares none."""
+        """The words for weights shared with another part; "" if the part shares no weights."""
         return str(self.node.attrs.get("shared", ""))
 
     @property
@@ -86,7 +86,7 @@ class Part:
 
     @property
     def window(self) -> str:
-        """The window of a convolution or a pooling as "3\u00d73", "" if unknown."""
+        """The window of a convolution or a pooling, such as "3\u00d73"; "" if unknown."""
         if self.kind not in _WITH_WINDOW:
             return ""
         found = next((s for s in self.settings if re.fullmatch(r"\d+(x\d+)*", s)), "")
@@ -94,7 +94,7 @@ class Part:
 
 
 def members_of(parts: Iterable[Part]) -> tuple[str, ...]:
-    """Return the ids of all boxes of the graph that some parts show."""
+    """Return the ids of all boxes of the graph that belong to the given parts."""
     return tuple(member for part in parts for member in part.members)
 
 
@@ -119,9 +119,9 @@ class Reading:
     ----------
     graph : Graph
     parts : dict of str to Part
-        By the id of their box, each before those that it feeds.
+        By the ids of their boxes, in topological order.
     sources, targets : dict of str to tuple of str
-        Ids of the parts that feed a part, and of those that it feeds; each once.
+        For each part, the ids of the parts that feed it, and of the parts that it feeds, each once.
     """
 
     graph: Graph
@@ -138,23 +138,23 @@ class Reading:
 
     @property
     def is_shared(self) -> bool:
-        """Whether some weights are used by several parts."""
+        """Whether several parts share weights."""
         return any(part.shared for part in self.parts.values())
 
     @property
     def kinds(self) -> set[str]:
-        """The kinds of all parts."""
+        """The set of the kinds of all parts."""
         return {part.kind for part in self.parts.values()}
 
     def depths(self, ones: Sequence[str]) -> dict[str, int]:
-        """Return the length of the longest path to each of some parts, through these parts."""
+        """Return for each given part the length of the longest path to it through given parts."""
         inside = {*ones}
         return longest_paths(
             ones, [(one, s) for one in ones for s in self.sources[one] if s in inside]
         )
 
     def longest_path(self, ones: Sequence[str]) -> list[Part]:
-        """Return the longest path through some parts to the last of them."""
+        """Return the longest path through the given parts that ends at the last of them."""
         depths = self.depths(ones)
         path = [ones[-1]]
         while depth := depths[path[-1]]:
@@ -164,17 +164,17 @@ class Reading:
 
 
 def read(graph: Graph, is_quiet: Callable[[GraphNode, Part, bool], bool]) -> Reading:
-    """Return a graph as parts.
+    """Return a graph as the parts of a figure.
 
     Parameters
     ----------
     graph : Graph
     is_quiet : callable
-        Whether a box belongs to the part before it. It is called with the box, this part, and
-        whether the box is the only target of its source, for boxes with one source and without
-        shared weights. After a merge, a box counts as the only target if most merges of this class
-        have a single target. Otherwise the last normalization of a model would belong to the merge
-        of the last block only.
+        A function that returns whether a box belongs to the part before it. It is called for boxes
+        with one source and without shared weights. Its arguments are the box, the part before it,
+        and whether the box is the only target of its source. After a merge, a box counts as the
+        only target if most merges of this class have a single target. Otherwise the last
+        normalization of a model would belong to the merge of the last block only.
     """
     sources: dict[str, dict[str, None]] = {node.id: {} for node in graph.nodes}
     for edge in graph.edges:
@@ -248,7 +248,7 @@ def spaced(name: str) -> str:
 
 
 def in_order(nodes: Iterable[GraphNode], sources: dict[str, dict[str, None]]) -> list[GraphNode]:
-    """Return boxes in topological order, otherwise in the given order."""
+    """Return boxes in topological order; boxes without an order between them keep the given one."""
     waiting = [*nodes]
     done: dict[str, GraphNode] = {}
     while waiting:
@@ -258,7 +258,7 @@ def in_order(nodes: Iterable[GraphNode], sources: dict[str, dict[str, None]]) ->
                 done[node.id] = node
             else:
                 later.append(node)
-        if len(later) == len(waiting):  # a loop: a layer called on its own output, as one box
+        if len(later) == len(waiting):  # a cycle: a layer reads its own output
             first = later.pop(0)
             done[first.id] = first
         waiting = later
@@ -325,7 +325,7 @@ def has_own_name(node: GraphNode) -> bool:
     automatic = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", class_of(node)).lower()
     plain = re.sub(r"[^a-z0-9]", "", automatic)
     stem = re.sub(r"_\d+$", "", node.label)
-    if stem.isdigit():  # its place in a Sequential of PyTorch
+    if stem.isdigit():  # the index of a module in a Sequential of PyTorch
         return False
     return re.sub(r"[^a-z0-9]", "", stem.lower()) not in (plain, plain.removesuffix("layer"))
 
@@ -338,25 +338,25 @@ def is_flattening(node: GraphNode) -> bool:
 
 
 def is_quiet_in_images(node: GraphNode, before: Part | None = None, alone: bool = True) -> bool:
-    """Return whether figures of volumes or neurons omit a box."""
+    """Return whether the forms "volumes" and "neurons" omit a box."""
     if node.kind in (*QUIET_KINDS, "normalization"):
         return True
     return node.kind == "shaping" and is_flattening(node)
 
 
 def is_quiet_in_u(node: GraphNode, before: Part, alone: bool) -> bool:
-    """Return whether a U omits a box; a cropping is part of the copy, so it is kept."""
+    """Return whether the form "u" omits a box. Croppings are kept: they belong to copies."""
     return is_quiet_in_images(node) and "Crop" not in class_of(node)
 
 
 def is_quiet_in_blocks(node: GraphNode, before: Part, alone: bool) -> bool:
-    """Return whether figures of blocks or columns omit a box: only inside of a chain."""
+    """Return whether the forms "blocks" and "columns" omit a box: only inside a chain."""
     if not alone:
         return False
     if node.kind == "normalization":
         fits = before.kind == "merge" or class_of(node).startswith("BatchNorm")
         return fits and not any("Norm" in name for name in before.classes)
-    if node.kind == "activation":  # otherwise, as in attention, it is a step of its own
+    if node.kind == "activation":  # elsewhere, as in attention, the layer is a separate step
         has_one = bool(before.activation)
         return not has_one and (before.kind in WITH_ACTIVATION or is_addition(before.node))
     return node.kind in QUIET_KINDS or (node.kind == "shaping" and is_flattening(node))

@@ -25,9 +25,9 @@ class Segment:
     parts : tuple of Part
         In the order of the flow.
     way : tuple of Part
-        The longest path through it.
+        The longest path through the segment.
     is_residual : bool
-        Whether it is `way` with a short cut around it: the identity, or one projection.
+        Whether the segment is `way` with a short cut around it: the identity or one projection.
     build : object
         Equal for segments that repeat each other.
     """
@@ -39,12 +39,12 @@ class Segment:
 
     @property
     def lasting(self) -> tuple[Part, ...]:
-        """The parts that every copy has: all but those in a short cut."""
+        """The parts that are in every copy of the segment: all except those in a short cut."""
         return self.way if self.is_residual else self.parts
 
     @property
     def projections(self) -> tuple[Part, ...]:
-        """The parts in the short cut of a residual segment."""
+        """The parts in the short cut of a residual segment; empty for other segments."""
         return tuple(part for part in self.parts if part not in self.lasting)
 
 
@@ -70,7 +70,7 @@ class Unit:
         return tuple(member for one in self.alike(part) for member in one.members)
 
     def alike(self, part: Part) -> list[Part]:
-        """Return the parts at the place of a drawn part, in all copies."""
+        """Return the parts of all copies that correspond to a drawn part."""
         for number, segment in enumerate(self.drawn):
             if part in segment.projections:
                 return self.projections(segment)
@@ -89,7 +89,7 @@ class Unit:
         return segment.is_residual and len(self.projections(segment)) < len(self.copies)
 
     def named(self, part: Part) -> Part:
-        """Return a drawn part with a name that fits all copies."""
+        """Return a drawn part with a name that is true of all its copies."""
         names = [*dict.fromkeys(one.node.label for one in self.alike(part))]
         if len(names) == 1:
             return part
@@ -113,7 +113,7 @@ def units_of(reading: Reading) -> list[Unit]:
 
 
 def _repeats(segments: list[Segment], start: int) -> tuple[int, int]:
-    """Return the length and the count of the repeated row that begins here, or 1, 1."""
+    """Return the length and the count of the repeated row that begins at `start`, or (1, 1)."""
     best = (1, 1)
     for period in range(1, min(LONGEST_PERIOD, (len(segments) - start) // 2) + 1):
         times = 1
@@ -185,7 +185,7 @@ def _segment(reading: Reading, parts: list[Part]) -> Segment:
 
 
 def _is_around(reading: Reading, parts: list[Part], way: list[Part]) -> bool:
-    """Return whether the one part outside of `way` leads from its input to its end."""
+    """Return whether the only part outside of `way` leads from the input of `way` to its end."""
     beside = next(part for part in parts if part not in way)
     return (
         not beside.shared
@@ -195,14 +195,14 @@ def _is_around(reading: Reading, parts: list[Part], way: list[Part]) -> bool:
 
 
 def _growing_build(part: Part) -> object:
-    """Return the build of a part of a dense block, without the channels that grow."""
+    """Return the facts that repeated parts of a dense block share: all except the channels."""
     if part.kind in ("merge", "normalization") and not part.shared:
         return part.classes
     return _build(part)
 
 
 def _build(part: Part) -> object:
-    """Return the facts that must be equal in parts that repeat: all facts in their boxes.
+    """Return the facts that must be equal in parts that repeat: all that their boxes show.
 
     A call of a shared layer repeats only calls of the same layer. Stride and padding may differ,
     because the first of several blocks often makes the image smaller.

@@ -24,14 +24,17 @@ DRAWN = {"input", "convolution", "pooling", "upsampling", "merge"}
 
 @dataclass
 class ResolutionRow:
-    """The parts of one resolution, on the way down (all, in the lowest row) and on the way up."""
+    """The parts of one resolution: those on the way down, and those on the way up.
+
+    In the lowest row, all parts are on the way down.
+    """
 
     down: list[Part] = field(default_factory=list)
     up: list[Part] = field(default_factory=list)
 
     @property
     def last(self) -> Part:
-        """The part at the right end."""
+        """The part at the right end of the row."""
         return (self.up or self.down)[-1]
 
 
@@ -44,7 +47,8 @@ class UShape:
     rows : list of ResolutionRow
         From the finest resolution to the coarsest.
     falls, rises : dict of int to list of Part
-        Poolings that lead down to a row, upsamplings that lead up to it: they are arrows.
+        The poolings that lead down to a row and the upsamplings that lead up to it, by the row's
+        index. They are drawn as arrows.
     skips : list of tuple (Part, Part, list of Part)
         The copied part, the part that joins it, and the croppings between them.
     """
@@ -90,12 +94,12 @@ def shape_of_u(reading: Reading) -> UShape | None:
 
 
 def _is_cropping(reading: Reading, one: str) -> bool:
-    """Return whether a part only crops a copy: the arrow would not show any other."""
+    """Return whether a part only crops a copy. The arrow of a copy shows no other layers."""
     return len(reading.sources[one]) == 1 and "Crop" in class_of(reading.parts[one].node)
 
 
 def _rows(path: list[Part]) -> UShape | None:
-    """Sort the parts of a path into rows; None if it does not go down once and up once."""
+    """Return the rows of a path's parts; None if the path does not go down once and up once."""
     u = UShape([ResolutionRow()], {}, {}, [])
     row, rising = 0, False
     size = _area(path[0])
@@ -117,7 +121,7 @@ def _rows(path: list[Part]) -> UShape | None:
             u.rises.setdefault(row, []).append(part)
         else:
             (u.rows[row].up if rising else u.rows[row].down).append(part)
-    ways = [*u.falls.values(), *u.rises.values()]  # each is one arrow
+    ways = [*u.falls.values(), *u.rises.values()]  # each of these layers is one arrow
     if u.falls.get(0) or len(u.rows) - 1 in u.rises or max(map(len, ways), default=0) > 1:
         return None
     complete = rising and row == 0 and len(u.rows) > 1
@@ -153,27 +157,27 @@ class Volume:
 
     @property
     def middle(self) -> float:
-        """The height of its middle."""
+        """The y coordinate of the middle."""
         return self.y + self.height / 2
 
     @property
     def center(self) -> float:
-        """The horizontal position of its middle."""
+        """The x coordinate of the middle."""
         return self.x + self.width / 2
 
     @property
     def right(self) -> float:
-        """Its right end."""
+        """The x coordinate of the right end."""
         return self.x + self.width
 
     @property
     def bottom(self) -> float:
-        """Its lower end."""
+        """The y coordinate of the lower end."""
         return self.y + self.height
 
 
 def u_shape(reading: Reading, page: Page) -> FigureLayout:
-    """Lay out an encoder and a decoder with copies across."""
+    """Return the layout of an encoder and a decoder, with copies across."""
     u = shape_of_u(reading)
     assert u is not None  # it suits
     volumes = _placed(u, page)
@@ -193,7 +197,7 @@ def u_shape(reading: Reading, page: Page) -> FigureLayout:
 
 
 def _placed(u: UShape, page: Page) -> dict[str, Volume]:
-    """Return the volumes: each row begins below the end of the row before it."""
+    """Return the placed volumes of all rows. Each row begins below the end of the row before it."""
     runs = [row.down for row in u.rows] + [row.up for row in reversed(u.rows) if row.up]
     gaps = sum(len(run) - 1 for run in runs) or 1
     margin = 22.0 if page.narrow else 32.0
@@ -239,7 +243,8 @@ def _width(part: Part, page: Page) -> float:
 def _run(volumes: list[Volume], joined: dict[str, Part], page: Page, usual: str) -> Iterator[Shape]:
     """Yield neighbouring volumes and the arrows between them.
 
-    `usual` is the window of most convolutions; the arrows of the others have another colour.
+    `usual` is the window of most convolutions. Convolutions with another window have arrows of
+    another colour.
     """
     for before, after in pairwise(volumes):
         other = after.part.kind == "convolution" and after.part.window != usual
@@ -278,7 +283,7 @@ def _channels(volumes: list[Volume], page: Page, came: float, goes: float) -> It
 
 
 def _sizes(u: UShape, volumes: dict[str, Volume]) -> Iterator[Shape]:
-    """Yield the resolution of each row at its left, and at its right if it differs."""
+    """Yield the resolution of each row at its left end, and at its right end if it differs."""
     left = min(volume.x for volume in volumes.values())
     for row in u.rows:
         text, other = _size_text(row.down[-1]), _size_text(row.last)
@@ -298,7 +303,7 @@ def _size_text(part: Part) -> str:
 
 
 def _arrows(u: UShape, volumes: dict[str, Volume]) -> Iterator[Shape]:
-    """Yield the arrows down, up and across."""
+    """Yield the arrows of poolings (down), upsamplings (up) and copies (across)."""
     for number, (above, below) in enumerate(pairwise(u.rows), 1):
         start, end = volumes[above.down[-1].node.id], volumes[below.down[0].node.id]
         path = (end.center, start.bottom + 0.8), (end.center, end.y - 0.8)
@@ -324,13 +329,13 @@ def _convolutions(u: UShape) -> list[Part]:
 
 
 def _usual_window(u: UShape) -> str:
-    """Return the window of most convolutions."""
+    """Return the most frequent window of the model's convolutions."""
     windows = Counter(part.window for part in _convolutions(u)).most_common(1)
     return windows[0][0] if windows else ""
 
 
 def _key(u: UShape) -> list[KeyEntry]:
-    """Return the meanings of the arrows."""
+    """Return the key: an entry with the meaning of each kind of arrow."""
     convolutions, usual = _convolutions(u), _usual_window(u)
     activation = next((part.activation for part in convolutions[:-1] if part.activation), "")
     conv = ", ".join(filter(None, (f"conv {usual}".strip(), activation)))

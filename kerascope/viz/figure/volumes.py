@@ -63,9 +63,9 @@ class VolumeColumn:
     sheets : bool
         Whether the figure draws each channel of an image as a sheet.
     label : tuple of str
-        Lines below.
+        The lines of text below the volumes.
     lowered : bool, optional
-        If labels alternate between two rows: whether this label is in the lower row.
+        Whether this label is in the lower row, if labels alternate between two rows.
     side, depth, thick : float
         Height of the front, slant of the depth, width of one volume, in points.
     """
@@ -80,52 +80,52 @@ class VolumeColumn:
 
     @property
     def first(self) -> Part:
-        """The first of its layers."""
+        """The first layer of the column."""
         return self.parts[0]
 
     @property
     def flat(self) -> bool:
-        """Whether it is a vector, drawn as a bar."""
+        """Whether the output is a vector, which is drawn as a bar."""
         return not self.first.sides
 
     @property
     def shift(self) -> float:
-        """How far its last sheet is to the right of and above its first."""
+        """How far the last sheet of a volume is to the right of its first sheet, and above it."""
         is_stack = self.sheets and not self.flat
         return (self.first.channels - 1) * self.thick if is_stack else 0.0
 
     @property
     def body(self) -> float:
-        """Width without the depth."""
+        """The width of the volumes without their depth."""
         if self.sheets and not self.flat:
             return self.side + self.shift
         return len(self.parts) * (self.thick + SPACE) - SPACE
 
     @property
     def height(self) -> float:
-        """Height with the depth."""
+        """The height of the volumes with their depth."""
         return self.side + self.shift + self.depth
 
     @property
     def label_width(self) -> float:
-        """The least width of its label."""
+        """The minimum width of the column's label."""
         return max(padded_width(line, SMALLEST) for line in self.label)
 
     @property
     def advance(self) -> float:
-        """Its share of the width of the page."""
+        """The horizontal space that the column takes."""
         label = self.label_width * (1.0 if self.lowered is None else 0.55)
         return max(self.body + self.depth * 0.6, label) + PAD
 
     def corner(self, x: float, middle: float) -> Point:
-        """Return the upper left corner of the first sheet if the column is around (x, middle)."""
+        """Return the upper left corner of the first sheet of a column centred at (x, middle)."""
         return x - (self.side + self.shift) / 2, middle - (self.side - self.shift) / 2
 
 
 def volumes(reading: Reading, page: Page) -> FigureLayout:
-    """Lay out a chain of convolutions, poolings and dense layers."""
+    """Return the layout of a chain of convolutions, poolings and dense layers."""
     columns = _fitting(_columns(reading), page)
-    first = columns[0]  # a slanted one is wider than its share of the page
+    first = columns[0]  # a slanted volume is wider than its share of the page
     over = max(0.0, (first.body + first.depth - first.advance) / 2)
     room = page.width - over - sum(column.advance for column in columns)
     gap = min((room - 2.4) / len(columns), 26.0)
@@ -192,7 +192,10 @@ def _fitting(columns: list[VolumeColumn], page: Page) -> list[VolumeColumn]:
 
 
 def _fit(columns: list[VolumeColumn], page: Page) -> tuple[list[VolumeColumn], float]:
-    """Return the columns and their length: of the first sizes that fit, or else of the least."""
+    """Return the columns and their total length, in the first sizes that fit the page.
+
+    If no sizes fit, the smallest sizes are used.
+    """
     side = max(side for column in columns for side in column.first.sides)
     row = max((column.first.channels for column in columns if column.flat), default=1)
     for way, in_turns in ((0, False), (1, False), (2, False), (2, True)):
@@ -225,7 +228,7 @@ def _labels(part: Part) -> tuple[tuple[str, ...], ...]:
 
 
 def _sized(column: VolumeColumn, page: Page, scale: float, side: int, row: int) -> VolumeColumn:
-    """Return a column with its sizes.
+    """Return a column with the sizes of its volumes in points.
 
     `side` is the longest side of all images, `row` the length of the longest vector.
     """
@@ -248,7 +251,7 @@ def _sized(column: VolumeColumn, page: Page, scale: float, side: int, row: int) 
 
 
 def _volumes(column: VolumeColumn, x: float, middle: float) -> Iterator[Shape]:
-    """Yield the volumes of a column around x."""
+    """Yield the marks of a column's volumes, centred at x."""
     if column.sheets and not column.flat:
         left, top = column.corner(x, middle)
         for sheet in range(column.first.channels - 1, -1, -1):
@@ -274,7 +277,7 @@ def _bar(column: VolumeColumn, part: Part, x: float, middle: float) -> Iterator[
 
 
 def _solid(column: VolumeColumn, part: Part, x: float, middle: float) -> Iterator[Shape]:
-    """Yield the top, the side and the front of a volume."""
+    """Yield three polygons: the top, the side and the front of a volume."""
     depth, right, line = column.depth, x + column.thick, f"line {part.kind}"
     high = middle - column.side / 2 + depth / 2
     low = high + column.side
@@ -288,7 +291,7 @@ def _solid(column: VolumeColumn, part: Part, x: float, middle: float) -> Iterato
 
 
 def _label(column: VolumeColumn, x: float, base: float, size: float, page: Page) -> Iterator[Shape]:
-    """Yield the shape of a column's volumes, below them."""
+    """Yield the label with the shape of a column's volumes, below these volumes."""
     layers = members_of(column.parts)
     pitch = page.size + 0.8
     if column.lowered:
@@ -328,7 +331,7 @@ def _joints(columns: list[VolumeColumn], places: list[float], middle: float) -> 
             yield from _window(before, after, x0, x1, middle)
             continue
         start = x0 + (before.body + before.depth) / 2
-        if before.depth:  # the slanted side is nearer at half its height
+        if before.depth:  # at half its height, the slanted side is nearer to the next volume
             start -= before.depth / 2
         end = x1 - (after.body + after.depth) / 2
         if end - start >= (5.0 if before.flat or before.sheets else 8.0):
@@ -337,7 +340,7 @@ def _joints(columns: list[VolumeColumn], places: list[float], middle: float) -> 
 
 
 def _steps(columns: list[VolumeColumn], places: list[float], line: float) -> Iterator[Shape]:
-    """Yield the names of the layers between columns, where there is room."""
+    """Yield the names of the layers between columns where there is enough space."""
     taken = 0.0
     for after, x0, x1 in zip(columns[1:], places, places[1:], strict=False):
         part = after.first
@@ -352,7 +355,7 @@ def _steps(columns: list[VolumeColumn], places: list[float], line: float) -> Ite
 def _window(
     before: VolumeColumn, after: VolumeColumn, x0: float, x1: float, middle: float
 ) -> Iterator[Shape]:
-    """Yield the window from which one number of the next volume is computed."""
+    """Yield the lines from the window of one volume to the number of the next volume it gives."""
     (left, top), (next_left, next_top) = (
         column.corner(x, middle) for column, x in ((before, x0), (after, x1))
     )

@@ -69,13 +69,13 @@ class Rect:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """The curve of an arrow: a smooth line of cubic Bezier curves.
+    """The line of an arrow: connected cubic Bezier curves.
 
     Attributes
     ----------
     points : tuple of (float, float)
-        The start, and then three points for each curve: two control points and its end, so 1 + 3 n
-        in total. The arrow head is at the last point.
+        The start, and then three points for each curve: two control points and the end of the
+        curve. So n curves have 1 + 3 n points. The arrow head is at the last point.
     """
 
     points: tuple[Point, ...]
@@ -88,16 +88,17 @@ class Stroke:
     Attributes
     ----------
     edges : tuple of int
-        Numbers of the arrows that the line represents; the first determines its look.
+        Indices (in the graph's `edges`) of the arrows that the line represents.
     path : Path
     look : {"", "gradient", "update"}
-        The role that determines its colour.
+        The role that determines the colour of the line.
     is_mark : bool
-        Whether a sign at the first point is drawn instead of a line, for the update of a variable.
+        Whether the stroke is the update of a variable: a sign at the first point, not a line.
     when_pointed : bool
-        Whether it is visible only while the pointer is on its target.
+        Whether the line is visible only while the pointer is on the line's target.
     width : float, optional
-        Its width, from the size of a gradient; 0 for a gradient of zeros, None if unknown.
+        The width of the line, from the norm of a gradient: 0 for a gradient of zeros, None if the
+        norm is unknown.
     """
 
     edges: tuple[int, ...]
@@ -119,15 +120,16 @@ class Placed:
     boxes, frames : dict of str to Rect
         By the ids of boxes and groups; outer frames come before inner ones.
     paths : tuple of Path
-        One for each edge, in the graph's order.
+        One for each arrow, in the order of the graph's `edges`.
     edge_labels : dict of int to Rect
-        Positions of labels, by the number of the edge.
+        Positions of the labels of arrows, by the index of the arrow.
     depths : dict of int to Rect
-        Positions of the labels of the outermost rows, by depth.
+        Positions of the labels "depth 0", "depth 1", ... next to the outermost rows, by depth.
     caption : Rect
         The position of the caption.
     strokes : tuple of Stroke
-        Lines that are drawn instead of one line per edge; empty if each edge has its own line.
+        The lines of a ladder, which may represent several arrows each. Empty if each arrow has its
+        own line (`paths`).
     words : tuple of Label
         Texts outside boxes.
     """
@@ -244,7 +246,7 @@ def _arranged(
 
 
 def depth_strip(level: Level) -> float:
-    """Return the width of the column of depths to the left of the rows."""
+    """Return the width of the column with the labels of depths, to the left of the rows."""
     depths = [depth for depth in level.depths if depth is not None]
     return max((text_width(f"depth {d}", DEPTH_SIZE) for d in depths), default=0.0) + 16
 
@@ -332,7 +334,7 @@ class _Picture:
         )  # fmt: skip
 
     def _path(self, number: int) -> Path:
-        """Join the pieces of an arrow; one that points upward is reversed."""
+        """Join the pieces of an arrow into one path, and reverse it if the arrow points upward."""
         pieces = sorted(self.pieces[number], key=lambda piece: piece[0].place)
         points = pieces[0][1] + [point for _, piece in pieces[1:] for point in piece[1:]]
         if pieces[0][0].turned:
@@ -374,7 +376,8 @@ def route_points(
     Parameters
     ----------
     reach : dict of int to (float, float)
-        First and last position along of each box or frame, which may be less high than its row.
+        The first and the last coordinate of each box or frame along the direction of the picture.
+        A box may be less high than its row.
     """
     first, last = route.stops[0], route.stops[-1]
     start = places.middle[first] + end_of(level, shapes, first, route.edge, route.tail, EXIT)
@@ -399,7 +402,7 @@ def route_points(
 def _straight_beside(
     shapes: list[Shape], places: Places, first: int, last: int, reach: dict[int, Point]
 ) -> list[Point]:
-    """Return the straight line from the side of a box to the side of its neighbour in the row."""
+    """Return the points of a straight line from a box to its neighbour in the same row."""
     sign = 1.0 if places.middle[first] < places.middle[last] else -1.0
     top = max(reach[first][0], reach[last][0])
     bottom = min(reach[first][1], reach[last][1])
@@ -411,7 +414,7 @@ def _straight_beside(
 
 
 def _along_the_lane(line: _Line, level: Level, places: Places, route: Route, end: float) -> None:
-    """Extend a line into the lane of a route, along it, and back to the end of the arrow."""
+    """Extend a line into the lane of a route, along that lane, and back to the arrow's last box."""
     lane = places.lanes[route.lane]
     row, last_row = level.row_of[route.stops[0]], level.row_of[route.stops[-1]]
     bottom, top = places.bottoms[row], places.tops[last_row]
@@ -467,9 +470,10 @@ STEPS = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9)
 def place_edge_labels(
     graph: Graph, boxes: Mapping[str, Rect], paths: Sequence[Path]
 ) -> dict[int, Rect]:
-    """Return a rectangle for the label of each edge that has one, by the edge's number.
+    """Return the rectangle of the label of each labelled arrow, by the index of the arrow.
 
-    The middle of the arrow is tried first, then positions nearer its ends, then their two sides.
+    The middle of the arrow is tried first, then positions nearer the arrow's ends, then positions
+    to the left and right of the arrow.
     """
     labelled = [number for number, edge in enumerate(graph.edges) if edge.label]
     if not labelled:
@@ -494,7 +498,7 @@ def _choices(path: Path, width: float) -> Iterator[Rect]:
 
 
 def point_at(path: Path, share: float) -> Point:
-    """Return the point of a path at a share (0 to 1) of its curves.
+    """Return the point of a path at a fraction of the path, from 0 (start) to 1 (end).
 
     Examples
     --------

@@ -23,7 +23,7 @@ LANE = 9.0  # distance between lanes
 PADDING = 12.0  # between lanes and columns
 CORNER = 6.0  # the radius of a lane's corners
 SHORTEST = 0.02  # positions are rounded to hundredths
-STRAIGHT = 0.1  # less is rounding where the parts of an arrow join, not a bend
+STRAIGHT = 0.1  # smaller differences are rounding errors at joints of an arrow, not bends
 MOST_COLUMNS = 40
 PAGE = 4 / 3  # width by height that `wrap=True` approaches
 
@@ -115,7 +115,7 @@ def _spans(rects: Iterable[Rect]) -> list[Point]:
 
 
 def _cuts(spans: list[Point], number: int) -> list[float]:
-    """Return the cuts that minimize the height of the highest of at most `number` columns.
+    """Return the y of the cuts into at most `number` columns whose highest is as low as possible.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def _cuts(spans: list[Point], number: int) -> list[float]:
 
 
 def _starts(spans: list[Point], height: float) -> list[int]:
-    """Return the first span of each column if columns are filled up to a height."""
+    """Return the index of each column's first span if columns are filled up to a height."""
     starts: list[int] = []
     for number, (_, bottom) in enumerate(spans):
         if not starts or bottom - spans[starts[-1]][0] > height:
@@ -156,7 +156,7 @@ class _Part:
 
 @dataclass(slots=True)
 class _Crossing:
-    """An arrow across a cut: its number, the part before the cut, and its x coordinate there."""
+    """An arrow across a cut: its index, the part before the cut, and the x where it is cut."""
 
     edge: int
     part: int
@@ -338,6 +338,6 @@ def _rounded(turns: list[Point]) -> list[Point]:
 
 
 def _towards(start: Point, end: Point, far: float) -> Point:
-    """Return the point at a distance from one point in the direction of another."""
+    """Return the point at the given distance from one point towards another point."""
     share = far / (math.dist(start, end) or 1.0)
     return start[0] + (end[0] - start[0]) * share, start[1] + (end[1] - start[1]) * share

@@ -92,7 +92,7 @@ class PlacedCard:
 
 @dataclass
 class Strip:
-    """A part of a row: calls with their gradients on the other rail, and the cards that they read.
+    """A strip of a row: calls, their gradients on the other rail, and the cards of their weights.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class Strip:
 class Rail:
     """One rail: its boxes in rows, and their positions across.
 
-    `numbers` are the numbers of its arrows in the whole graph.
+    `numbers` are the indices of the rail's arrows in the `edges` of the whole graph.
     """
 
     level: Level
@@ -201,7 +201,7 @@ class _Ladder:
     # --- the parts --------------------------------------------------------------------------------
 
     def _cards(self) -> dict[str, PlacedCard]:
-        """Return the open cards, and then the closed ones, by id."""
+        """Return the cards by their ids: first the open cards, then the closed ones."""
         lines: dict[str, dict[str, list[GraphNode]]] = {}
         for node in self.graph.nodes:
             if self._is_cell(node):
@@ -217,12 +217,12 @@ class _Ladder:
         return {one: PlacedCard(one, found[one], [*calls[one]]) for one in found}
 
     def card_at(self, box: str) -> str:
-        """Return the id of the card that contains or is the box; "" if there is none."""
+        """Return the id of the card that a box is on or represents; "" for a box on a rail."""
         kind = self.kind[box]
         return self.nodes[box].group if kind == "cell" else box if kind == "card" else ""
 
     def _depths(self) -> dict[str, int]:
-        """Return the depth of each box on a rail: its call's longest path to a last call."""
+        """Return the depth of each box on a rail. A gradient has the depth of its call."""
         calls = [one for one, kind in self.kind.items() if kind == "forward"]
         pairs = [
             (edge.source, edge.target)
@@ -236,7 +236,7 @@ class _Ladder:
         return depths
 
     def _rail(self, kind: str) -> Rail:
-        """Return a rail with its layout; arrows of gradients are reversed, so that they go down."""
+        """Return a rail with its layout. Arrows between gradients are reversed and go down."""
         arriving: dict[str, int] = {}
         numbers, edges = [], []
         for number, edge in enumerate(self.graph.edges):
@@ -351,12 +351,12 @@ class _Ladder:
         return rail.level.kinds[item] == BOX
 
     def _anchors(self, card: PlacedCard) -> list[str]:
-        """Return the calls in the row of a card: its first call and others in that row."""
+        """Return the calls that read the weights on a card and are in the same row as the card."""
         deepest = max((self.depths[call] for call in card.calls), default=0)
         return [call for call in card.calls if self.depths[call] == deepest]
 
     def _height_of(self, strip: Strip, call: str) -> float:
-        """Return the height that a call needs, with its gradients below each other."""
+        """Return the height that a call and its gradients need in a strip."""
         own = [self.measures[one].height for one in strip.calls[call]]
         height = self.measures[call].height if call in self.measures else 0.0
         if strip.is_flat:
@@ -371,7 +371,7 @@ class _Ladder:
         return max(calls, sum(cards) + STRIP_GAP * (len(cards) - 1))
 
     def _swing(self, depth: int) -> float:
-        """Return the additional space below a row for lines that run far across."""
+        """Return the additional space below a row, which lines to a distant column need."""
         steps = [0.0]
         for rail in (self.forward, self.backward):
             level, middle = rail.level, rail.places.middle
@@ -545,7 +545,10 @@ class _Ladder:
         )  # fmt: skip
 
     def _frames_on_rails(self) -> dict[str, Rect]:
-        """Return a frame around each open group of a rail that would contain no other box."""
+        """Return the rectangle of each open frame on a rail, by id.
+
+        A frame is left out if its rectangle would overlap a box that does not belong to the frame.
+        """
         members: dict[str, list[str]] = {}
         for node in self.graph.nodes:
             around = node.group if self.kind[node.id] in ("forward", "backward") else ""
@@ -592,7 +595,7 @@ class _Ladder:
 
 
 def _word(x: float, y: float, text: str, size: float, look: str) -> Label:
-    """Return a label with the look "title", "quiet", or the role of an arrow, for its colour."""
+    """Return a label. Its look is "title", "quiet", or the role of the arrow that it names."""
     own = look if look in ("title", "quiet") else f"word {look}"
     return Label(_r(x), y, text, size, bold=look == "title", look=own)
 
@@ -606,7 +609,7 @@ def _wh(size: Measure) -> Point:
 
 
 def _place_of(node: GraphNode) -> str:
-    """Return the place of a box: "cell" or "card", or "forward", "backward" or "loss"."""
+    """Return where a box is drawn: "cell" (on an open card), "card" (a closed card) or its rail."""
     if "line" in node.attrs:
         return "cell"
     if node.kind == "card":
@@ -615,7 +618,7 @@ def _place_of(node: GraphNode) -> str:
 
 
 def _ports(node: GraphNode, arriving: int) -> dict[str, Attribute]:
-    """Return the port attributes of a box on a rail; arrows of gradients are reversed there."""
+    """Return the numbers of inputs and outputs of a box on a rail, as attributes for its layout."""
     if arriving:
         return {"output_count": arriving + 1}
     wanted = ("input_count", "output_count")
@@ -633,13 +636,13 @@ def _joined(strips: Sequence[Strip]) -> Strip:
 
 
 def cell_measure(node: GraphNode, options: PictureOptions) -> Measure:
-    """Return the text of a box on a card, which is one line, and its size."""
+    """Return the size of a box on a card, and the text of this box, which is a single line."""
     title = str(node.attrs.get("short", node.label))
     if options.label is not None:
         title = options.label(node).split("\n")[0]
     quiet = []
     if node.attrs.get("detail") and node.attrs["column"] in ("gradient", "new"):
-        title = ""  # the line is the weight's
+        title = ""  # the line already shows the name of the weight
     if node.kind == "variable" and options.show_shapes:
         quiet.append(str(node.attrs.get("output_shapes", "")))
     detail = " ".join(str(node.attrs.get("detail", "")).split())
@@ -692,7 +695,7 @@ class _Lines:
             self._bundle(key, tuple(numbers))
 
     def _note_level_rungs(self, key: tuple[str, ...]) -> None:
-        """Store the height of a straight rung at its card, which other rungs must avoid."""
+        """Store the height at which a straight rung ends at its card; other rungs must avoid it."""
         cards = [one for one in key[1:] if key[0] == "between" and one in self.ladder.cards]
         for card in cards:
             box = key[2] if key[1] == card else key[1]
@@ -735,7 +738,7 @@ class _Lines:
     # --- on a card --------------------------------------------------------------------------------
 
     def _within(self, edge: GraphEdge) -> tuple[str, ...]:
-        """Return the key of the line that an arrow between two boxes of one card belongs to."""
+        """Return the key of the line that represents an arrow between two boxes of one card."""
         nodes = self.ladder.nodes
         source, target = nodes[edge.source], nodes[edge.target]
         is_update = edge.attrs.get("role") == "update"
@@ -759,7 +762,7 @@ class _Lines:
             self._between(key[1], key[2], numbers)
 
     def _cell(self, name: str) -> Rect:
-        """Return the cell of a box; the new value of a slot is a mark in the slot's cell."""
+        """Return the rectangle of a box on a card; for a slot's new value, the slot's cell."""
         node = self.ladder.nodes[name]
         rect = self.boxes[name]
         if node.kind == "update" and node.attrs["column"] != "new":
@@ -769,7 +772,7 @@ class _Lines:
         return rect
 
     def _wire(self, source: str, target: str, numbers: tuple[int, ...]) -> None:
-        """Add a wire: along the lower side of a line for gradients, otherwise along the upper."""
+        """Add a line between two boxes of a card: below them from gradients, otherwise above."""
         one, other = self._cell(source), self._cell(target)
         nodes = self.ladder.nodes
         is_gradient = nodes[source].kind in ("gradient", "sum")
@@ -809,7 +812,7 @@ class _Lines:
         return ladder.right_x - 14 - LANE * lane
 
     def _port(self, name: str, side: str) -> int:
-        """Return the number of lines at this side so far, and count one more."""
+        """Return the number of lines that already end at this side of a box, and count one more."""
         number = self._ports_used[name, side] = self._ports_used.get((name, side), -1) + 1
         return number
 
@@ -817,7 +820,7 @@ class _Lines:
         return self.ladder.frames.get(card) or self.boxes[card]
 
     def _between(self, source: str, target: str, numbers: tuple[int, ...]) -> None:
-        """Add one line for all arrows between two of: a call, a gradient, a card, a loss."""
+        """Add one line for all arrows between two ends: calls, gradients, cards or losses."""
         kinds = self._kind(source), self._kind(target)
         is_gradient = "backward" in kinds or self._is_gradient(numbers[0])
         look = "gradient" if is_gradient else ""
@@ -879,7 +882,7 @@ class _Lines:
         return [(one.right, y), (middle, y), (middle, to), (other.x, to)]
 
     def _to_loss(self, source: str, target: str) -> list[Point]:
-        """Return a line to the side of a term, or to the top of the total loss."""
+        """Return a line to a loss: to the side of a loss term, or to the top of the total loss."""
         other = self.boxes[target]
         if self._kind(source) == "card":
             rect = self._card_rect(source)
@@ -960,7 +963,7 @@ class _Lines:
             self.words.append(_word(at, _r(y), text, SMALL_SIZE, look or "quiet"))
 
     def _pointed(self, source: str, target: str, numbers: tuple[int, ...]) -> None:
-        """Add a line from a further operand of a gradient, visible only under the pointer."""
+        """Add a line from a call's input to a weight gradient, visible only under the pointer."""
         one, other = self.boxes[source], self.boxes[target]
         y, x = other.y - WIRE + 1, other.x + other.width * 0.3
         lane = self.ladder.left + self.ladder.rail_width + 8
@@ -972,7 +975,7 @@ class _Lines:
 
 
 def _along_side(rect: Rect, below: float) -> float:
-    """Return a y at the side of a box, at a distance below its middle, wrapped to its height."""
+    """Return the y at a distance below the middle of a box, wrapped to the box's height."""
     return rect.y + 6 + (rect.height / 2 - 6 + below) % (rect.height - 12)
 
 
@@ -987,7 +990,10 @@ def _same_slot(one: GraphNode, other: GraphNode) -> bool:
 
 
 def _which(gradient: GraphNode) -> str:
-    """Return the call number of a gradient, "@1", if its layer has several; otherwise the sign."""
+    """Return the call number of a gradient ("@1") if its layer is called several times.
+
+    Otherwise, return the sign of its kind.
+    """
     name = str(gradient.attrs.get("beside", ""))
     return f"@{name.rpartition('@')[2]}" if "@" in name else style_of("gradient").sign
 

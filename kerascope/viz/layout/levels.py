@@ -29,24 +29,25 @@ Name = str | tuple[str, str]  # the id of a box, or the key of a frame (see `_fr
 
 @dataclass(slots=True)
 class Route:
-    """The part of one arrow in one level.
+    """The part of an arrow inside one level, without its parts in the levels around and below.
 
     Attributes
     ----------
     edge : int
-        The arrow's number in the graph.
+        The arrow's index in the graph's `edges`.
     stops : list of int
         The items that it passes, from top to bottom.
     tail, head : float
-        Its positions on its first and last item, from -0.5 to 0.5 of the item's width. At frames,
-        the position of the door is used instead.
+        Where the route leaves its first item and where it reaches its last item, from -0.5 to 0.5
+        of the item's width. At a frame, the position of the frame's door is used instead.
     lane : int
-        Number of its lane next to the rows, 0 for the nearest; -1 for none.
+        The number of the lane next to the rows in which the route runs, 0 for the nearest; -1 for
+        a route without a lane.
     beside : bool
-        Whether it runs from an item straight to its neighbour in the row.
+        Whether the route runs from an item straight to its neighbour in the same row.
     place : int
-        Its position among the parts of its arrow: negative for parts that leave frames, positive
-        for parts that enter frames.
+        The position of the route among the routes of its arrow: negative for routes that leave
+        frames, positive for routes that enter frames.
     turned : bool
         Whether the arrow points in the opposite direction, upward.
     """
@@ -70,7 +71,7 @@ class Level:
     kinds, names : list of str
         The kind of each item, and the id of its box or frame ("" for others).
     edges : list of int
-        The number of the arrow of each door; -1 for other items.
+        For each item that is a door, the index of its arrow; -1 for other items.
     row_of : list of int
         The row of each item.
     rows : list of list of int
@@ -169,13 +170,13 @@ class _Builder:
             inner.routes.append(Route(number, stops, 0.0, arrives, place=place, turned=turned))
 
     def _common(self, first: str, last: str) -> tuple[int, tuple[Name, Name]]:
-        """Return the nesting of the innermost frame around both boxes, and their items in it."""
+        """Return the depth of the innermost frame around both boxes, and their items in it."""
         one, other = self.chains[self.nodes[first].group], self.chains[self.nodes[last].group]
         shared = shared_length(one, other) - 1
         return shared, (_at(one, shared, first), _at(other, shared, last))
 
     def _inside(self, box: str, shared: int) -> list[tuple[str, Name]]:
-        """Return each level below the common one, with the item that contains the box."""
+        """Return each level from below the common level down to a box, with the item around it."""
         chain = self.chains[self.nodes[box].group]
         return [(chain[i], _at(chain, i, box)) for i in range(shared + 1, len(chain))]
 
@@ -209,7 +210,7 @@ class _Builder:
         _bend(level)
 
     def _depths_in(self, level: Level) -> dict[int, int]:
-        """Return the depth of each item: its longest path if the graph has no depths."""
+        """Return the depth of each item, or its longest path if all have the same depth."""
         depths = {
             item: self.depths[name if level.kinds[item] == BOX else _frame(name)]
             for item, name in enumerate(level.names)
@@ -223,7 +224,7 @@ class _Builder:
 
 
 def _at(chain: Sequence[str], place: int, box: str) -> Name:
-    """Return the item that contains a box in the level at one place of its path of frames."""
+    """Return the item that contains a box in the level with index `place` in the box's frames."""
     return box if place + 1 == len(chain) else _frame(chain[place + 1])
 
 
@@ -240,7 +241,7 @@ def _port(edge: GraphEdge, node: GraphNode, key: str) -> float:
 
 
 def _place_of_upward(node: GraphNode) -> float:
-    """Return the position of backward arrows on a box, which is off the forward ones."""
+    """Return the position of backward arrows on a box, at a distance from its forward arrows."""
     return 0.0 if node.kind in ("gradient", "sum", "update") else 0.25
 
 

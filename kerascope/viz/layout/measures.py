@@ -25,7 +25,7 @@ CELL_PADDING = 5.0
 SIGN_GAP = 5.0
 LEAST_WIDTH = 46.0
 OVAL_SHARE = 0.25
-LEAST_PORT = 7.0  # least distance between the ends of two arrows at a box
+LEAST_PORT = 7.0  # minimum distance between the ends of two arrows at a box
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Measure:
     margins : tuple of float
         Sizes of the cells of inputs and outputs at the left, top, right and bottom.
     is_line : bool
-        Whether all its text is on one line, with the title at the left.
+        Whether all text of the box is on one line, with the title at the left.
     """
 
     text: BoxText

@@ -26,11 +26,12 @@ class RoutePiece:
     Attributes
     ----------
     edge : int
-        The arrow's number in the graph.
+        The arrow's index in the graph's `edges`.
     upper, lower : int
         The items that it connects.
     leaves, arrives : float
-        Its positions on these items, from -0.5 to 0.5 of their widths.
+        Where the piece leaves the upper item and where it arrives at the lower item, from -0.5 to
+        0.5 of the item's width.
     """
 
     edge: int
@@ -91,7 +92,7 @@ def order_rows(level: Level) -> None:
 
 
 def segments_of(level: Level) -> list[RoutePiece]:
-    """Return the pieces of all routes from row to row, without those in lanes or in one row."""
+    """Return the pieces of all routes from row to row. Routes in lanes or in one row have none."""
     found = []
     for route in level.routes:
         if route.lane >= 0 or route.beside:
@@ -156,7 +157,7 @@ def _pair_up(level: Level, place: list[float]) -> None:
                 item = waiting.pop()
                 row.append(item)
                 waiting.extend(reversed(followers.pop(item, [])))
-            for items in followers.values():  # partners of each other: no first one
+            for items in followers.values():  # partners of each other, so no item comes first
                 row.extend(items)
             _number(row, place)
 
@@ -164,7 +165,7 @@ def _pair_up(level: Level, place: list[float]) -> None:
 def _crossings(
     level: Level, segments: list[RoutePiece], place: list[float], is_large: bool
 ) -> float:
-    """Return the number of crossings between rows; infinity for a large level."""
+    """Return the number of crossings of arrows in a level; infinity if the level is large."""
     if is_large:
         return float("inf")
     gaps: list[list[tuple[float, float]]] = [[] for _ in level.rows]
@@ -178,7 +179,7 @@ def _crossings(
 
 
 def _inversions(pairs: list[tuple[float, float]]) -> int:
-    """Return the number of inversions: pairs ordered differently by their first and second."""
+    """Return the number of inversions: two pairs in one order by first, in the other by second."""
     pairs.sort()
     ranks = {end: rank for rank, end in enumerate(sorted({end for _, end in pairs}), start=1)}
     tree = [0] * (len(ranks) + 1)  # a Fenwick tree: the number of ends so far at each rank

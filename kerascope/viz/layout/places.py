@@ -24,7 +24,7 @@ GAPS = {BOX: 13.0, FRAME: 16.0, BEND: 6.0, ENTRY: 7.0, EXIT: 7.0, TITLE: 8.0}
 ROW_GAP = 30.0
 WIDEST_ROW_GAP = 90.0
 DOOR_GAP = 14.0
-STEEPNESS = 0.07  # share of the widest step across that is added to a gap between rows
+STEEPNESS = 0.07  # a gap between rows grows by this share of its widest step across
 LANE_WIDTH = 11.0
 ROUNDS = 3
 STRAIGHT = {0: 1.0, 1: 3.0, 2: 12.0}  # weight of a straight piece, by its number of bends
@@ -39,7 +39,7 @@ class Shape:
     ----------
     across, along : float
     doors : dict of (str, int) to float
-        Distances from the item's middle, by ("entry" or "exit", number of the arrow).
+        Distances from the item's middle, by ("entry" or "exit", index of the arrow).
     """
 
     across: float
@@ -89,7 +89,7 @@ def place_level(level: Level, shapes: list[Shape]) -> Places:
 def end_of(
     level: Level, shapes: list[Shape], item: int, edge: int, share: float, kind: str
 ) -> float:
-    """Return the position of an arrow on an item, as the distance from the item's middle."""
+    """Return where an arrow meets an item, as the distance from the item's middle."""
     if level.kinds[item] == FRAME:
         return shapes[item].doors.get((kind, edge), 0.0)
     return share * shapes[item].across
@@ -121,7 +121,7 @@ def _middles(level: Level, shapes: list[Shape], segments: list[RoutePiece]) -> l
     return straighten(level, ties, spaces, middle)
 
 
-Wish = tuple[int, float, float]  # another item, the ideal distance from its middle, the weight
+Wish = tuple[int, float, float]  # another item, the ideal distance from that item, the weight
 
 
 def _ties(level: Level, shapes: list[Shape], segments: list[RoutePiece]) -> list[Tie]:
@@ -136,7 +136,7 @@ def _ties(level: Level, shapes: list[Shape], segments: list[RoutePiece]) -> list
 
 
 def _spaces(level: Level, shapes: list[Shape], row: list[int]) -> list[float]:
-    """Return the least distance of each item's middle from that of the item before it."""
+    """Return the minimum distance of each item's middle from that of the item before it."""
     if not row:
         return []
     reach = [shapes[item].across / 2 + GAPS[level.kinds[item]] for item in row]
@@ -164,7 +164,7 @@ def _relax_row(
 
 
 def _spread(wanted: list[float], weights: list[float], space: list[float]) -> list[float]:
-    """Return positions as close to the wanted ones as the least distances allow.
+    """Return the positions closest to the wanted ones that keep the minimum distances.
 
     Notes
     -----
@@ -230,7 +230,7 @@ def _goes_below(level: Level) -> bool:
 # straight are joined into strands; of two that would cross, only one is straight [1]_. A strand
 # moves towards its neighbours as far as the strands to its left and right allow. One solution
 # pushes strands to the right where they are too close, another pushes them to the left. Both
-# satisfy every least distance, and so does their mean, which is used.
+# satisfy every minimum distance, and so does their mean, which is used.
 #
 # References
 # ----------
@@ -259,7 +259,7 @@ def straighten(
     level : Level
     ties : sequence of Tie
     spaces : sequence of list of float
-        For each row, the least distance of each item's middle from that of the one before it.
+        For each row, the minimum distance of each item's middle from that of the item before it.
     middle : list of float
         The middles before straightening.
     """
@@ -316,7 +316,7 @@ def _main_inputs(uppers: list[int], above: dict[int, list[int]], kinds: list[str
 
 
 def _is_main(item: int, others: list[int], kinds: list[str]) -> bool:
-    """Return whether an item is the only neighbour, or the only box next to one passing arrow."""
+    """Return whether an item is the only neighbour, or the only box among two neighbours."""
     if len(others) == 1:
         return True
     boxes = [other for other in others if kinds[other] != BEND]
@@ -345,7 +345,7 @@ def _rank(tie: Tie, kinds: list[str]) -> int:
 def _strands(
     level: Level, straight: Sequence[Tie], have_sides: set[int]
 ) -> tuple[list[int], list[float]]:
-    """Return the strand of each item, and the item's offset from the position of its strand."""
+    """Return the index of each item's strand, and the item's offset from its strand's position."""
     upper_of = {tie.lower: tie for tie in straight}
     strand_of = [-1] * len(level.kinds)
     offset = [0.0] * len(level.kinds)
@@ -368,13 +368,13 @@ def _strands(
 
 # --- positions of strands -------------------------------------------------------------------------
 
-Bound = tuple[int, float]  # another strand, the least distance
+Bound = tuple[int, float]  # another strand, the minimum distance to it
 
 
 def _bounds(
     level: Level, spaces: Sequence[list[float]], strand_of: list[int], offset: list[float]
 ) -> list[list[Bound]]:
-    """Return for each strand the strands to its right, with their least distances."""
+    """Return for each strand the strands to its right, with the minimum distances to them."""
     least: list[dict[int, float]] = [{} for _ in range(1 + max(strand_of))]
     for row, space in zip(level.rows, spaces, strict=True):
         for (left, right), gap in zip(pairwise(row), space[1:], strict=True):
@@ -404,7 +404,7 @@ def _from_left(bounds: list[list[Bound]], count: int) -> list[int]:
 
 
 def _pushed(wanted: list[float], bounds: list[list[Bound]], order: list[int]) -> list[float]:
-    """Return positions near the wanted ones that keep all least distances."""
+    """Return a position for each strand, near the wanted one, that keeps all minimum distances."""
     from_left = list(wanted)
     for strand in order:
         for other, distance in bounds[strand]:
@@ -419,7 +419,7 @@ def _pushed(wanted: list[float], bounds: list[list[Bound]], order: list[int]) ->
 def _wanted(
     ties: Sequence[Tie], strand_of: list[int], offset: list[float], place: list[float]
 ) -> list[float]:
-    """Return the ideal position of each strand by its ties; a strand without ties stays."""
+    """Return the ideal position of each strand by its ties. Strands without ties do not move."""
     total = [0.0] * len(place)
     weight = [0.0] * len(place)
     for upper, lower, shift, share in ties:

@@ -306,8 +306,9 @@ def draw_with_matplotlib(curves: Curves, ax: Any = None) -> Any:
     Parameters
     ----------
     curves : Curves
-    Where to draw. A single one gets all curves.
-        Where to; one gets all curves.
+    ax : matplotlib Axes or sequence of Axes, optional
+        The axes to draw on. A single Axes gets all curves; of a sequence, each item gets the
+        curves of one `Axes` of the picture. Default: a new figure.
 
     Returns
     -------
