@@ -95,7 +95,7 @@ def library_of(subject: Any, *inputs: Any) -> str:
 
 
 def _inside(value: Any) -> Iterator[Any]:
-    """Yield the items of nested lists, tuples and dicts."""
+    """Yield the items of nested lists, tuples and dicts, or a single value itself."""
     if isinstance(value, (dict, list, tuple)):
         for one in value.values() if isinstance(value, dict) else value:
             yield from _inside(one)
@@ -109,12 +109,12 @@ def _homes_of(subject: Any) -> list[str]:
 
 
 def adapter_of(subject: Any, *inputs: Any) -> ModuleType | None:
-    """Return the adapter for an object, or None if it needs none or has none.
+    """Return the adapter for an object, or None for any object without an adapter.
 
     Raises
     ------
     MissingToolError
-        If the library that reads such a file is not installed.
+        If the object is a file, and the library that reads this format is not installed.
     """
     library = library_of(subject, *inputs)
     if not library:
@@ -174,7 +174,7 @@ def fed(inputs: Any, subject: Any = None) -> Fed:
     """Return the inputs of a call: a single value, a tuple, or a dict of named inputs.
 
     For a PyTorch module or a Keras model, a tuple may also end with a dict of named inputs, and a
-    shape is replaced by random numbers of this shape.
+    tuple of sizes, such as (2, 4), is replaced by an array of random numbers with this shape.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def fed(inputs: Any, subject: Any = None) -> Fed:
 
 
 def _names_after(number: int, subject: Any) -> set[str]:
-    """Return the argument names of a model's call, without the first `number`."""
+    """Return the argument names of a model's call, without its first `number` arguments."""
     call = getattr(subject, "forward", None) or getattr(subject, "call", None)
     try:
         arguments = list(signature(call).parameters.values())[number:] if call else []
@@ -315,7 +315,7 @@ def record(
 ) -> tuple[TapeWriter, Any]:
     """Run a foreign model once and return the writer with its calls, and the model's result.
 
-    `where` is how the caller would be called on a model, for messages.
+    Error messages name `where` as the caller.
 
     Raises
     ------
@@ -338,7 +338,7 @@ def tracing(
     Raises
     ------
     ArgumentError
-        If models of this library do not run by themselves.
+        If models of this library do not run by themselves, as ONNX files.
     """
     adapter = adapter_of(subject)
     if adapter is None:

@@ -128,14 +128,14 @@ class Body(NamedTuple):
 
 
 class StepNames:
-    """Makes names unique. The second step with a name gets the number `first`."""
+    """Makes the names of steps unique. The second step with a name gets the number `first`."""
 
     def __init__(self, first: int) -> None:
         self.first = first
         self.taken: set[str] = set()
 
     def free(self, wanted: str) -> str:
-        """Return the name, with a number if it is already used, and mark it as used."""
+        """Reserve and return a name. If another step has it, the name gets a number."""
         name, number = wanted, self.first
         while name in self.taken:
             name, number = f"{wanted}_{number}", number + 1
@@ -147,7 +147,7 @@ class StepNames:
 
 
 class WalkedValue(NamedTuple):
-    """A value during a walk.
+    """A value of a graph during a walk: the recorded value with its array and its origin.
 
     Attributes
     ----------
@@ -156,12 +156,13 @@ class WalkedValue(NamedTuple):
     array : array, optional
         None if nothing is computed.
     role : str
-        Name of the model's array that this value is, possibly reshaped. "" for other values. It is
-        kept with the value, because JAX passes arrays into functions under other variables.
+        If this value is an array of the model, possibly reshaped: the name of the array. Otherwise
+        "". The walk stores the name here, because JAX passes arrays into functions under other
+        variables.
     origin : Value, optional
-        The array before any reshaping.
+        The array of the model before any reshaping. None for other values.
     words : str
-        The constant number of this value as text, if it is a literal.
+        The number of a literal as text. "" for other values.
     """
 
     value: Value
@@ -172,7 +173,7 @@ class WalkedValue(NamedTuple):
 
     @property
     def flows(self) -> bool:
-        """Whether an arrow is drawn for this value."""
+        """Whether an arrow is drawn for this value: it is neither a weight nor a literal."""
         return not self.role and not self.words
 
 
@@ -180,7 +181,7 @@ Values = Sequence[WalkedValue]
 
 
 class Visit(NamedTuple):
-    """A step that the walk has reached, with its body, its inputs, and all values by their keys."""
+    """A step that the walk has reached: its body, its inputs, and all values so far by key."""
 
     step: Step
     body: Body
@@ -189,28 +190,30 @@ class Visit(NamedTuple):
 
 
 class Evaluator(Protocol):
-    """Computes steps. `numpy` is the module with the functions for its arrays."""
+    """Computes the steps of a walk. `numpy` is the module for the arrays: NumPy or jax.numpy."""
 
     numpy: Any
 
     def compute(self, visit: Visit) -> Iterable[Any]:
-        """Return the outputs of a step that contains no graph, without the omitted ones."""
+        """Return the outputs of a step that contains no graph, without its omitted outputs."""
 
     def value_of(self, token: int, array: Any) -> Value:
-        """Return the recorded value for an array."""
+        """Return an array as a `Value` with this token, for the writer."""
 
     def branch(self, condition: Any, branches: Sequence[str]) -> str:
-        """Return the name of the branch that is taken."""
+        """Return the name of the branch that a condition selects."""
 
 
 class Loop(NamedTuple):
-    """A loop. The inputs of its body are the constants, then the states, then a piece of each row.
+    """A loop. The inputs of its body are the constants, the states, and a slice of each row.
 
     Attributes
     ----------
     body : Body
-    states, rows : sequence of WalkedValue
-        Their values before the first iteration.
+    states : sequence of WalkedValue
+        The states before the first iteration.
+    rows : sequence of WalkedValue
+        The arrays from which each iteration gets one slice.
     axes : sequence of (int, bool)
         The axis and the direction in which the loop iterates over each of the rows.
     stacks : sequence of (int, bool)
@@ -219,8 +222,8 @@ class Loop(NamedTuple):
     turns : int, optional
         Maximum number of iterations, if known before the first.
     is_counted : bool
-        Whether the body receives the iteration number and a condition before the states, and
-        returns a condition before them.
+        Whether two more inputs of the body precede the states: the iteration number and a
+        condition. Such a body returns a condition before the states.
     limits : sequence of WalkedValue
         Values that decide whether there is a first iteration.
     test, test_constants : Body and sequence of WalkedValue, optional
@@ -309,7 +312,7 @@ class Walk:
     def call(
         self, step: Step, name: str, inputs: Values, outputs: Values, kind: str, **changes: Any
     ) -> None:
-        """Record a call. Inputs that are arrays of the model become its parameters."""
+        """Record a step as a call. Inputs that are arrays of the model become its parameters."""
         weights: dict[str, Value] = {}
         for one in inputs:
             if one.origin is not None:
@@ -377,7 +380,10 @@ class Walk:
     def _start(
         self, step: Step, loop: Loop, limits: Values, states: Values, turn: int
     ) -> list[WalkedValue]:
-        """Record and return the inputs of an iteration. A literal only holds for the first."""
+        """Record and return the inputs of an iteration.
+
+        An initial state that is a literal is only shown as a number in the first iteration.
+        """
         inner, keys = loop.body, loop.body.inputs[len(loop.constants) :]
         inputs, start = [*limits, *states, *loop.rows], []
         if loop.is_counted:
@@ -397,7 +403,7 @@ class Walk:
     def _kept(
         self, step: Step, body: Body, limits: Values, ends: Values, start: Values
     ) -> list[WalkedValue]:
-        """Return the states after an iteration. Samples whose test is false keep the old state."""
+        """Return the states after an iteration. Samples for which the test is false keep theirs."""
         kept, (condition,) = [], limits
         for key, new, old in zip(body.outputs, ends, start, strict=True):
             arrays = condition.array, new.array, old.array
@@ -407,7 +413,7 @@ class Walk:
         return kept
 
     def _stacks(self, visit: Visit, loop: Loop, scanned: Scanned) -> list[WalkedValue]:
-        """Return the stacked outputs of all iterations, without those that the step omits."""
+        """Return the stacked outputs of all iterations, except outputs that the step omits."""
         number = len(loop.states)
         inner = loop.body.outputs[number + loop.is_counted :]
         outputs = []
@@ -427,29 +433,33 @@ class Walk:
         return [self.made(body, key, next(arrays)) if key else self.absent() for key in keys]
 
     def made(self, body: Body, key: Any, array: Any) -> WalkedValue:
-        """Return a new value for an array, or for its type if nothing is computed."""
+        """Return a new value: with the array, or if nothing is computed, with the type of a key."""
         if self.evaluator is None:
             return self.declared(self.type_of(body, key))
         return self.given(array)
 
     def given(self, array: Any) -> WalkedValue:
-        """Return a new value for an array."""
+        """Return a value with a new token for a computed array."""
         assert self.evaluator is not None
         return WalkedValue(self.evaluator.value_of(next(self.tokens), array), array)
 
     def declared(self, known: ArrayType) -> WalkedValue:
-        """Return a new value with a type but no array."""
+        """Return a value with a new token and a type, but without an array."""
         token = next(self.tokens)
         if known.shape is None:
             self.unknown.add(token)
         return WalkedValue(Value(token, known.sizes, known.dtype))
 
     def absent(self) -> WalkedValue:
-        """Return the value of an omitted input or output."""
+        """Return the placeholder for an omitted input or output of a step."""
         return WalkedValue(Value(next(self.tokens), (), ABSENT))
 
     def _passed(self, values: Values, body: Body, keys: Sequence[Any]) -> list[WalkedValue]:
-        """Return the same arrays as new values. Unknown types come from the previous value."""
+        """Return values as inputs or outputs of a body: the same arrays with new tokens.
+
+        Without arrays, the types are those of the keys in the body. The type of the previous value
+        is used where the body does not know it.
+        """
         if self.evaluator is not None:
             return [self.given(one.array) for one, _ in zip(values, keys, strict=False)]
         passed = []
@@ -471,21 +481,25 @@ class Walk:
         raise NotImplementedError
 
     def enter_constants(self, body: Body, known: dict[Any, WalkedValue]) -> None:
-        """Add the constants of a body to the values, and record those that are drawn as boxes."""
+        """Add the constants of a body to `known`. Record the constants that are drawn as boxes."""
         raise NotImplementedError
 
     def read(self, key: Any, known: Mapping[Any, WalkedValue]) -> WalkedValue:
-        """Return the value that has a key: a name in ONNX, a variable or literal in JAX."""
+        """Return the value of a key, which is a name in ONNX, and a variable or literal in JAX."""
         return known[key]
 
     def type_of(self, body: Body, key: Any) -> ArrayType:
-        """Return the type of a value."""
+        """Return the type that a body declares for the value of a key."""
         return body.types.get(key, ArrayType())
 
     def rest(
         self, step: Step, loop: Loop, states: list[WalkedValue], scanned: Scanned
     ) -> tuple[list[WalkedValue], Scanned, Mapping[str, Setting]]:
-        """Compute the iterations that are not recorded. Return the last states and settings."""
+        """Compute the iterations that are not recorded.
+
+        Return the states after the last iteration, the other outputs of each iteration, and the
+        settings that the loop shows.
+        """
         return states, scanned, step.settings
 
 
@@ -493,13 +507,13 @@ class Walk:
 
 
 def selected(numpy: Any, condition: Any, new: Any, old: Any) -> Any:
-    """Return the new rows where a condition is true, and the old rows elsewhere."""
+    """Return an array with the new rows where a condition is true, otherwise the old rows."""
     ones = (1,) * (new.ndim - condition.ndim)
     return numpy.where(condition.reshape(condition.shape + ones), new, old)
 
 
 def stacked(numpy: Any, pieces: Sequence[Any], each: Each, of_one: ArrayType) -> Any:
-    """Return the results of all iterations as one array."""
+    """Return the outputs of all iterations as one array, which is empty without iterations."""
     axis, is_backwards = each
     if not pieces:
         sizes = [size or 0 for size in of_one.sizes]

@@ -101,7 +101,7 @@ def graph_of_calls(
 
 
 def numbers_given(call: Call) -> list[np.ndarray] | None:
-    """Return the numeric outputs of a call, or None unless all were kept."""
+    """Return the outputs of a call as arrays of numbers, or None if not all of them were kept."""
     arrays = [value.array for value in call.outputs]
     numbers = [array for array in arrays if isinstance(array, np.ndarray)]
     is_drawn = len(numbers) == len(arrays) > 0 and all(a.dtype.kind in "fiub" for a in numbers)
@@ -109,7 +109,7 @@ def numbers_given(call: Call) -> list[np.ndarray] | None:
 
 
 class _CallRegistry:
-    """Which call made each value, and which call first used each weight."""
+    """Stores which call computed each value, and which call was the first to use each weight."""
 
     def __init__(self, calls: Sequence[Call], frames: Sequence[Frame] = ()) -> None:
         self.makers: dict[Hashable, tuple[str, int]] = {}
@@ -120,14 +120,14 @@ class _CallRegistry:
         self._seen: Counter[str] = Counter()
 
     def enter(self, call: Call) -> None:
-        """Register the outputs of a call. A value that it passes on keeps its first maker."""
+        """Register the outputs of a call. An input that is also an output keeps its first call."""
         read = {value.token for value in call.inputs}
         for number, value in enumerate(call.outputs):
             if value.token not in read or value.token not in self.makers:
                 self.makers[value.token] = (call.id, number)
 
     def box(self, call: Call) -> GraphNode:
-        """Return the box of a call."""
+        """Return the box for a call, in the order of the calls."""
         number = self._seen[call.name]
         self._seen[call.name] += 1
         weights = list(call.parameters.values())
@@ -161,7 +161,7 @@ class _CallRegistry:
 
 
 def _inside(name: str, frame: str) -> str:
-    """Return a name without the prefix of the enclosing frame, but not a number alone.
+    """Return a name without the prefix of the enclosing frame, unless only a number would remain.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def _size(value: Recorded) -> int:
 
 
 def settings_attributes(settings: Mapping[str, Setting]) -> dict[str, Attribute]:
-    """Return the attributes for settings: one line for the box, and the complete text.
+    """Return settings as attributes of a box: one line to show in it, and the complete text.
 
     Examples
     --------
@@ -206,13 +206,13 @@ def _words(name: str, value: Setting) -> str:
 
 
 def _ends(nodes: Sequence[GraphNode], edges: Sequence[GraphEdge]) -> list[str]:
-    """Return the ids of the boxes whose values no call reads."""
+    """Return the ids of the boxes whose outputs no call reads."""
     read = {edge.source for edge in edges}
     return [n.id for n in nodes if n.id not in read and n.kind not in ("input", "constant")]
 
 
 def _with_outputs(nodes: Sequence[GraphNode], outputs: Sequence[str]) -> list[GraphNode]:
-    """Mark the outputs of the model."""
+    """Return the boxes, where each box of a model's output is labeled as an output."""
     names = {
         one: "output" if len(outputs) == 1 else f"output {number}"
         for number, one in enumerate(outputs)
@@ -226,7 +226,7 @@ def _with_outputs(nodes: Sequence[GraphNode], outputs: Sequence[str]) -> list[Gr
 
 
 def _groups(frames: Sequence[Frame], calls: Sequence[Call]) -> list[GraphGroup]:
-    """Return the frames that contain a call."""
+    """Return the frames of a picture: all frames that contain a call, directly or not."""
     outer = {frame.id: frame.outer for frame in frames}
     names = {"": "", **{frame.id: frame.name for frame in frames}}
     used: set[str] = set()

@@ -44,7 +44,10 @@ def body_of(closed: ClosedJaxpr, without_scope: bool = False) -> Body:
 
 
 def _only_call(closed: ClosedJaxpr) -> tuple[JaxprEqn, ClosedJaxpr] | None:
-    """Return a jaxpr's only equation and the function that it calls, or None if there is more."""
+    """Return the only equation of a jaxpr and the function that this equation calls.
+
+    Return None if there are several equations, or the only one calls no function.
+    """
     if len(closed.jaxpr.eqns) != 1 or closed.consts:
         return None
     (equation,) = closed.jaxpr.eqns
@@ -131,7 +134,7 @@ class _JaxReader:
 
 
 def _innermost_function(function: ClosedJaxpr, name: str) -> tuple[ClosedJaxpr, str]:
-    """Skip functions that only call another one. Return the innermost, and the outermost name."""
+    """Return the innermost of functions that each only call the next, and the outermost name."""
     while (call := _only_call(function)) is not None:
         equation, function = call
         name = name or _name_of(equation)

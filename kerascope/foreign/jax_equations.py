@@ -115,7 +115,7 @@ def settings_of(op: str, params: Mapping[str, Any], operands: Sequence[str]) -> 
     ----------
     op : str
     params : mapping
-        The parameters of its primitive, in JAX's sense.
+        The parameters of the primitive (JAX's term for its settings).
     operands : sequence of str
         The inputs: a number as text, or "" for an array.
 
@@ -139,7 +139,7 @@ def settings_of(op: str, params: Mapping[str, Any], operands: Sequence[str]) -> 
 
 
 def _plain_setting(name: str, value: Any) -> Setting | None:
-    """Return a parameter as plain data, or None if it is not worth showing."""
+    """Return a parameter of a primitive as plain data, or None if the box does not show it."""
     if name == "dimension_numbers":
         return _contracted(value)
     if isinstance(value, np.dtype) or hasattr(value, "itemsize"):
@@ -159,7 +159,7 @@ def _plain_setting(name: str, value: Any) -> Setting | None:
 
 
 def _contracted(value: Any) -> Setting | None:
-    """Return the axes over which a product sums, as text, or None for a convolution."""
+    """Return the axes over which a matrix product sums, as text, or None for a convolution."""
     if not isinstance(value, tuple) or len(value) != 2 or not isinstance(value[0], tuple):
         return None
     (left, right), (batch, _) = value
@@ -193,7 +193,7 @@ def number(value: Any) -> float | int | bool:
 
 
 def scopes_of(name_stack: str) -> tuple[str, ...]:
-    """Return the scopes around an equation. Those of a backward pass are inside a scope `gradient`.
+    """Return the scopes around an equation. Scopes of a backward pass are inside `gradient`.
 
     Scopes that Equinox adds are omitted, because they name classes. kerascope adds scopes that name
     the attributes.
@@ -214,7 +214,7 @@ _LIBRARIES = ("site-packages", "dist-packages", "importlib", "contextlib.py", "f
 
 
 def line_of(source_info: Any) -> Line | None:
-    """Return the user's line that made an equation, if it is known."""
+    """Return the line of the user's code that made an equation, or None if it is unknown."""
     traceback = getattr(source_info, "traceback", None)
     for frame in getattr(traceback, "frames", ()):
         file = frame.file_name

@@ -275,7 +275,7 @@ def _is_linen(subject: Any) -> bool:
 
 
 def _function_of(subject: Any) -> Callable[..., Any]:
-    """Return the function to call for a subject."""
+    """Return the function to trace for a subject: the subject itself, or `apply` of flax.linen."""
     if _is_linen(subject):
         return subject.apply  # type: ignore[no-any-return]
     if not callable(subject):
@@ -318,7 +318,7 @@ def _inputs_by_name(function: Callable[..., Any], inputs: tuple[Any, ...]) -> di
 
 
 def _captured_by(function: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the names and values that a function uses besides its arguments."""
+    """Yield the names and values that a function uses without taking them as arguments."""
     wrapped = getattr(function, "__wrapped__", None)
     if wrapped is not None:
         yield "", wrapped
@@ -407,7 +407,7 @@ def _in_scope(call: Callable[..., Any], names: Mapping[int, str]) -> Callable[..
 
 
 def _modules_in(found: Any, name: str) -> Iterator[tuple[Any, str]]:
-    """Yield a module and its submodules, each with the name that its container has for it."""
+    """Yield a module and its submodules, each with its name in the module that contains it."""
     if isinstance(found, Mapping):
         parts = [(f"{name}[{key}]", one) for key, one in found.items()]
     elif isinstance(found, (list, tuple)):

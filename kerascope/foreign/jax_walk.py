@@ -60,7 +60,7 @@ class JaxWalk(Walk):
         self.roles = roles
 
     def enter_constants(self, body: Body, known: dict[Any, WalkedValue]) -> None:
-        """Add the constants of a body, and record those that are not arrays of the model."""
+        """Add the constants of a body to `known`. Record all but the arrays of the model."""
         for variable, array in body.constants.items():
             known[variable] = one = self._constant(variable.aval, array)
             if one.flows:
@@ -83,7 +83,7 @@ class JaxWalk(Walk):
         return self.parameter(aval, array, role) if role else WalkedValue(value, kept)
 
     def parameter(self, aval: Any, array: Any, role: str) -> WalkedValue:
-        """Return the value of an array of the model."""
+        """Return the value for an array of the model, with its name as the role."""
         value = value_of(next(self.tokens), aval, array)
         value = value._replace(trainable=value.dtype.startswith(("float", "bfloat")))
         return WalkedValue(value, None if self.evaluator is None else array, role, value)
@@ -103,7 +103,7 @@ class JaxWalk(Walk):
         return outputs
 
     def loop_of(self, visit: Visit) -> Loop | None:
-        """Return the loop of a `scan` or `while`."""
+        """Return the loop of an equation `scan` or `while`, or None for a `cond`."""
         step, _, operands, _ = visit
         params, primitive = step.source.params, step.source.primitive.name
         if primitive == "cond":
@@ -125,7 +125,7 @@ class JaxWalk(Walk):
     def rest(
         self, step: Step, loop: Loop, states: list[WalkedValue], scanned: Scanned
     ) -> tuple[list[WalkedValue], Scanned, Mapping[str, Setting]]:
-        """Run the iterations after the first `MOST_TURNS`, compiled."""
+        """Run the iterations after the first `MOST_TURNS` as a compiled function."""
         shown = len(scanned)
         settings = {} if loop.turns is None else {"turns": loop.turns}
         if self.evaluator is None or shown < MOST_TURNS:
@@ -156,11 +156,11 @@ class JaxEvaluator:
         return outputs
 
     def value_of(self, token: int, array: Any) -> Value:
-        """Return the recorded value for an array."""
+        """Return an array as a `Value` with this token, for the writer."""
         return value_of(token, array, array)
 
     def branch(self, condition: Any, branches: Sequence[str]) -> str:
-        """Return the branch of a number, or the nearest branch if the number is out of range."""
+        """Return the branch with the number `condition`, or the first or last if out of range."""
         return branches[min(max(int(condition), 0), len(branches) - 1)]
 
 
@@ -168,13 +168,13 @@ class JaxEvaluator:
 
 
 def array_type(aval: Any) -> ArrayType:
-    """Return the type of an abstract value of JAX."""
+    """Return the shape and dtype of an abstract value of JAX."""
     value = value_of(0, aval, None)
     return ArrayType(value.shape, value.dtype)
 
 
 def value_of(token: int, aval: Any, array: Any) -> Value:
-    """Return the recorded value for an array."""
+    """Return an array as a `Value` with this token, for the writer."""
     if not hasattr(aval, "shape"):
         return Value(token, (), type(aval).__name__)
     sizes = tuple(size if isinstance(size, int) else None for size in aval.shape)
@@ -182,9 +182,9 @@ def value_of(token: int, aval: Any, array: Any) -> Value:
 
 
 def _reader(aval: Any, array: Any) -> Callable[[], np.ndarray] | None:
-    """Return a function that reads the numbers of an array, or None if it has none.
+    """Return a function that reads the numbers of an array, or None if it has no numbers.
 
-    Random keys have none, nor have gradients with respect to integers.
+    Random keys and gradients with respect to integers have no numbers.
     """
     if array is None or jax.dtypes.issubdtype(aval.dtype, jax.dtypes.extended):
         return None
@@ -199,14 +199,14 @@ def _reader(aval: Any, array: Any) -> Callable[[], np.ndarray] | None:
 
 
 def _compiled(body: Body, constants: Values) -> Callable[..., list[Any]]:
-    """Return a body as a compiled function of its inputs after the constants."""
+    """Return a body as a compiled function of the inputs that follow its constants."""
     return jax.jit(partial(jaxpr_as_fun(body.source), *(one.array for one in constants)))
 
 
 def _compiled_turns(
     loop: Loop, arrays: list[Any], shown: int
 ) -> tuple[list[Any], list[Sequence[Any]]]:
-    """Run the remaining iterations. Return the last states and the other outputs of each."""
+    """Run the iterations from number `shown` on. Return the last states, and all outputs."""
     compute, more = _compiled(loop.body, loop.constants), list[Sequence[Any]]()
     test = None if loop.test is None else _compiled(loop.test, loop.test_constants)
     for turn in count(shown) if loop.turns is None else range(shown, loop.turns):

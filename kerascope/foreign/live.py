@@ -46,7 +46,7 @@ class LiveWatch:
 
 @contextmanager
 def watching(writer: TapeWriter) -> Iterator[LiveWatch]:
-    """Record all models of real libraries that run in a `with` block."""
+    """Record all models of the libraries in `WATCHED` that run in a `with` block."""
     watch = LiveWatch(writer)
     finder = _Finder(watch)
     sys.meta_path.insert(0, finder)
@@ -62,7 +62,7 @@ def watching(writer: TapeWriter) -> Iterator[LiveWatch]:
 
 
 class _Finder(MetaPathFinder):
-    """Finds a watched library as Python does, and starts recording when it has been imported."""
+    """An import hook that starts to record the models of a library when it is imported."""
 
     def __init__(self, watch: LiveWatch) -> None:
         self._watch = watch

@@ -105,7 +105,7 @@ class Notes:
         self._take(Notes._begin, kind, name, line, names)
 
     def frame(self, frame: Frame, line: Line | None, names: Mapping[str, Any]) -> None:
-        """Note the begin of a frame, which is a span around calls."""
+        """Note the begin of a frame, which is a span that contains calls."""
         self.depth += 1
         self._take(Notes._frame, frame, line, names)
 
@@ -131,7 +131,7 @@ class Notes:
         self._take(Notes._update, name, line, old, new, gradient)
 
     def begin_pass(self) -> None:
-        """Note the begin of a new pass: later calls do not read values of earlier ones."""
+        """Note the begin of a new pass. Its calls do not read the values of earlier passes."""
         self._take(Notes._begin_pass)
 
     def _take(self, *note: Any) -> None:
@@ -211,7 +211,7 @@ class Notes:
 
 
 def _result_of(outputs: tuple[Recorded, ...]) -> Any:
-    """Return the result of a call: the array of its only output, or a list of all."""
+    """Return the result of a call: the array of its only output, or a list of all arrays."""
     return outputs[0].array if len(outputs) == 1 else [output.array for output in outputs]
 
 
@@ -221,7 +221,7 @@ _layer = lru_cache(maxsize=4096)(LayerRef)
 
 @lru_cache(maxsize=4096)
 def _place(line: Line | None) -> Where:
-    """Return the event's place for a line of the user's code."""
+    """Return the place of an event that a line of the user's code caused."""
     if line is None:
         return Where()
     file, number, function = line

@@ -82,7 +82,7 @@ Types = Mapping[str, TypeProto]  # the known types of the values of a graph
 
 
 class _OnnxReader:
-    """Makes bodies with unique names. `fed` has the arrays of the file that are inputs instead."""
+    """Makes bodies with unique names. Arrays of the file whose names are in `fed` are inputs."""
 
     def __init__(
         self, functions: Mapping[tuple[str, str], FunctionProto], fed: Mapping[str, object]
@@ -243,9 +243,10 @@ def _without_constants(
 
 
 def _uses(nodes: list[tuple[int, NodeProto]], constants: Mapping[str, TensorProto]) -> Counter[str]:
-    """Return how often each constant is read. Uses of all its names are added.
+    """Return how often each constant is read under any of its names.
 
-    An input of a node with graphs counts twice, because the inner nodes are not its only readers.
+    An input of a node with graphs counts twice: a constant that such a node reads is never a
+    parameter of a single inner node.
     """
     readers: Counter[int] = Counter()
     for _, node in nodes:
@@ -268,7 +269,7 @@ def _shown(steps: Iterable[Step], outputs: Iterable[str]) -> Iterator[str]:
 def _inputs_by_use(
     node: NodeProto, opset: int, inside: Constants
 ) -> tuple[dict[str, Setting], dict[str, str], tuple[str, ...]]:
-    """Return the settings, parameters and other arguments of a node that contains no graph."""
+    """Return the inputs of a node without graphs as settings, parameters and other arguments."""
     settings, parameters = settings_of(node, opset), {}
     arguments = []
     for place, one in enumerate(node.input):
@@ -338,7 +339,7 @@ def _graphs(node: NodeProto) -> dict[str, GraphProto]:
 
 
 def _captured(node: NodeProto) -> Iterator[str]:
-    """Yield the names that the graphs of a node read from enclosing graphs."""
+    """Yield the names of values that the graphs in a node read from enclosing graphs."""
     for graph in _graphs(node).values():
         made = {one.name for one in (*graph.input, *graph.initializer)}
         for inner in graph.node:
@@ -350,12 +351,12 @@ def _captured(node: NodeProto) -> Iterator[str]:
 
 
 def captured_by(node: NodeProto) -> tuple[str, ...]:
-    """Return the names that the graphs of a node read from enclosing graphs, without repeats."""
+    """Return the distinct names of values that the graphs in a node read from outside."""
     return tuple(dict.fromkeys(_captured(node)))
 
 
 def _with_attributes(node: NodeProto, given: Mapping[str, AttributeProto]) -> NodeProto:
-    """Return a node of a function with the attribute values that a call passes to it."""
+    """Return a copy of a node with the attribute values that a call passes to its function."""
     changed = NodeProto()
     changed.CopyFrom(node)
     del changed.attribute[:]
@@ -401,7 +402,7 @@ def type_of(declared: TypeProto) -> ArrayType:
 
 
 def types_in(graph: GraphProto) -> dict[str, TypeProto]:
-    """Return the types that a file declares for values of a graph, which may not be all."""
+    """Return the types that a file declares for values of a graph. Some may be missing."""
     return {one.name: one.type for one in (*graph.input, *graph.output, *graph.value_info)}
 
 
@@ -415,7 +416,7 @@ def _inferred(
     known: Types,
     functions: Iterable[FunctionProto],
 ) -> dict[str, TypeProto]:
-    """Return the types that ONNX infers inside a function, or only the known types if it fails."""
+    """Return the types that ONNX infers in a function, or the given types if inference fails."""
     inputs = [helper.make_value_info(name, one) for name, one in known.items()]
     outputs = [ValueInfoProto(name=name) for name in function.output]
     graph = helper.make_graph(nodes, function.name, inputs, outputs)

@@ -209,7 +209,7 @@ def record(
 
 
 def _write_input(writer: TapeWriter, declared: ValueInfoProto, known: WalkedValue) -> None:
-    """Record an input, with the names of its variable sizes."""
+    """Record an input of the model. Sizes that vary are shown by their names."""
     shape = type_of(declared.type).shape or ()
     settings = {}
     if any(isinstance(size, str) for size in shape):
@@ -247,7 +247,7 @@ def _model_of(subject: Any) -> ModelProto:
 
 
 def _in_order(model: ModelProto) -> ModelProto:
-    """Return a model in which each node comes after the nodes that it reads."""
+    """Return a model whose nodes are sorted: each node comes after the nodes that it reads."""
     nodes = model.graph.node
     maker = {name: place for place, node in enumerate(nodes) for name in node.output if name}
     needs = {
@@ -325,7 +325,7 @@ def _inputs(model: ModelProto, body: Body) -> list[ValueInfoProto]:
 def _fed(
     model: ModelProto, body: Body, inputs: tuple[Any, ...], named_inputs: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the arrays of a file's inputs by name."""
+    """Return the arrays that a caller passed, by the names of the file's inputs."""
     declared = _inputs(model, body)
     names = [one.name for one in declared]
     wanted = ", ".join(f"{one.name} {_type_in_words(type_of(one.type))}" for one in declared)
@@ -353,9 +353,9 @@ def _fed(
 
 
 def _checked(declared: ValueInfoProto, value: Any, sizes: dict[str, tuple[int, str]]) -> Any:
-    """Return the array for an input after checking its type and shape.
+    """Return the array for an input after checking the array's type and shape.
 
-    `sizes` holds the value of each named size so far, and the input that determined it.
+    For each named size that is already known, `sizes` has its value and the input it came from.
     """
     known = type_of(declared.type)
     if declared.type.WhichOneof("value") != "tensor_type":

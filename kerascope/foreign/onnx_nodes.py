@@ -69,7 +69,8 @@ def kind_of(node: NodeProto, parameters: Sequence[str], arguments: Sequence[str]
     ----------
     node : NodeProto
     parameters, arguments : sequence of str
-        The names of its inputs: arrays of the file, and outputs of other nodes.
+        The names of the node's inputs: `parameters` are arrays of the file, `arguments` are outputs
+        of other nodes.
 
     Examples
     --------
@@ -137,7 +138,7 @@ def _importance(attribute: AttributeProto) -> tuple[int, str]:
 
 
 def _defaults(node: NodeProto, opset: int) -> dict[str, Setting]:
-    """Return the default values of an operator's attributes."""
+    """Return the default values of an operator's attributes, by name."""
     schema = schema_of(node, opset)
     if schema is None:
         return {}
@@ -257,7 +258,7 @@ _LAST_WORD = re.compile(r"(?:^|[./])([A-Za-z][A-Za-z_]*\d?)$")
 
 
 def role_of(node: NodeProto, place: int, opset: int, name: str) -> str:
-    """Return the role of an array for a node: its name in the file, or in ONNX's schema.
+    """Return the role of an array for a node: the array's name in the file or in the schema.
 
     Examples
     --------
@@ -279,7 +280,7 @@ _TRACE_LINE = re.compile(r'File "(.+?)", line (\d+), in (\S+)')
 
 
 def line_of(node: NodeProto) -> tuple[str, int, str] | None:
-    """Return the user's line that made a node, if the exporter stored it."""
+    """Return the line of the user's code that made a node, or None if it is not stored."""
     for entry in node.metadata_props:
         if entry.key == "pkg.torch.onnx.stack_trace":
             lines = _TRACE_LINE.findall(entry.value)
@@ -289,7 +290,7 @@ def line_of(node: NodeProto) -> tuple[str, int, str] | None:
 
 
 def classes_of(node: NodeProto) -> list[str]:
-    """Return the classes of the modules around a node, the outermost first, if they are stored.
+    """Return the classes of the modules around a node, the outermost first. Empty if unknown.
 
     Examples
     --------

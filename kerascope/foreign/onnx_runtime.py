@@ -23,7 +23,7 @@ _HINT = f" {EXTRA} computes more operators: pip install 'kerascope[{EXTRA}]'."
 
 
 def hint() -> str:
-    """Return advice to install onnxruntime, or "" if it is already installed."""
+    """Return the advice to install onnxruntime for messages, or "" if it is installed."""
     return "" if is_there() else _HINT
 
 
@@ -33,7 +33,7 @@ def is_there() -> bool:
 
 
 def run_alone(model: ModelProto, feed: Mapping[str, Any]) -> list[Any]:
-    """Return the outputs of a model with a single node."""
+    """Return the outputs of a model that consists of a single node."""
     found: list[Any] = _session(model).run(None, dict(feed))
     return found
 

@@ -38,10 +38,10 @@ _NATIVE = "biufc"  # kinds of NumPy's own numbers
 
 
 class OnnxWalk(Walk):
-    """Records the calls of a file, with each iteration of a loop."""
+    """Records the nodes of a file as calls, including each iteration of a loop."""
 
     def enter_constants(self, body: Body, known: dict[Any, WalkedValue]) -> None:
-        """Add the arrays of a graph, and record those that are drawn as boxes."""
+        """Add the arrays of a graph to `known`. Record the arrays that are drawn as boxes."""
         by_tensor: dict[int, WalkedValue] = {}
         for key, tensor in body.constants.items():
             if id(tensor) not in by_tensor:
@@ -120,7 +120,7 @@ class OnnxEvaluator:
         return self._evaluated(visit) if results is None else results
 
     def value_of(self, token: int, array: Any) -> Value:
-        """Return the recorded value for an array."""
+        """Return an array as a `Value` with this token, for the writer."""
         return value_of(token, array)
 
     def branch(self, condition: Any, branches: Sequence[str]) -> str:
@@ -156,7 +156,7 @@ class OnnxEvaluator:
     def _evaluator(
         self, step: Step, body: Body, feed: Mapping[str, Any]
     ) -> tuple[ModelProto, ReferenceEvaluator | Exception]:
-        """Return a model of one node, and its evaluator or the error that prevents it."""
+        """Return a model with only this node, and its evaluator or the error of creating it."""
         types = {name: _type_of(array) for name, array in feed.items()}
         key = (step.name, *(one.SerializeToString() for one in types.values()))
         if key not in self._evaluators:
@@ -177,7 +177,7 @@ class OnnxEvaluator:
 
 
 def value_of(token: Any, array: Any) -> Value:
-    """Return the recorded value for an array. Lists of arrays have no numbers.
+    """Return an array as a `Value` for the writer. A list of arrays has no numbers.
 
     Examples
     --------
@@ -215,7 +215,7 @@ def _shape_in_words(array: Any) -> str:
 
 
 def _each(node: NodeProto, name: str, number: int) -> list[Each]:
-    """Return the axis and direction of a `Scan` for each input or output; the default is 0."""
+    """Return (axis, whether backward) of a `Scan` for each input or output. Default: (0, False)."""
     given = {one.name: [*one.ints] for one in node.attribute}
     zeros = [0] * number
     axes, directions = (given.get(f"{name}_{word}", zeros) for word in ("axes", "directions"))

@@ -23,7 +23,7 @@ class CallStep:
     ----------
     call : Call
     depth : int
-        Longest path to an output of the model. In a frame: to an output of the frame.
+        Length of the longest path to an output of the model, or of the frame around the call.
     inputs, outputs : list of np.ndarray
         The arrays that the call read and returned.
     tensor_map : dict of str to np.ndarray
@@ -125,7 +125,7 @@ def _size(value: Recorded) -> int:
 
 
 def _bytes_of(value: Recorded) -> int:
-    """Return the size of an item in bytes, or 2 (bfloat16) if NumPy does not know the type."""
+    """Return the size of an element of a dtype in bytes: 2 (bfloat16) if NumPy lacks the dtype."""
     try:
         return np.dtype(value.dtype).itemsize
     except TypeError:

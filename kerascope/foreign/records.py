@@ -35,13 +35,13 @@ class Value(NamedTuple):
     dtype : str
         Such as "float32".
     read : callable, optional
-        Returns the current numbers, without a copy if possible, or None if there are none. None in
-        place of the function means that the numbers are unknown.
+        Returns the current numbers, without a copy if possible, or None if the array has none.
+        Without this function, the numbers are unknown.
     trainable : bool
         Whether a weight is trainable.
     same_as : hashable, optional
         Token of a value that holds the same numbers in any order, such as the array before a
-        reshape. Statistics of one are then those of the other.
+        reshape. The two values have the same statistics.
     """
 
     token: Hashable
@@ -59,7 +59,8 @@ class Declared(NamedTuple):
     ----------
     name : str
     shape : tuple of (int, str or None), or None
-        Sizes with the same name are equal; a size of None is arbitrary. None: the shape is unknown.
+        Sizes with the same name are equal, and a size of None is arbitrary. None in place of the
+        tuple means that the shape is unknown.
     dtype : str
         Such as "float32", or "" if it is unknown.
     words : int
@@ -116,8 +117,7 @@ class Call(NamedTuple):
     line : (str, int, str) or None
         File, line and function of the user's code that made the call.
     settings : mapping of str to (str, int, float or bool)
-        The settings, such as "kernel" -> "3x3". The key "" holds a text that is shown without a
-        name.
+        The settings, such as "kernel" -> "3x3". The value of the key "" is shown without a name.
     parameters : mapping of str to Recorded
         The weights by name, such as "weight".
     buffers : mapping of str to Recorded
@@ -163,7 +163,7 @@ class Frame:
 
 
 def kept_of(array: np.ndarray, arrays: str) -> np.ndarray | Statistics | None:
-    """Return a copy of an array, its statistics, or None, as `arrays` of `TapeWriter` says."""
+    """Return a copy of an array, its statistics, or None; see `arrays` of `TapeWriter`."""
     from_numbers = array.dtype.kind in "fiub"
     if arrays == "all":
         return np.array(array)

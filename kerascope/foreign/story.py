@@ -166,7 +166,10 @@ def _statistics(value: Any) -> Statistics | None:
 
 
 def _figure(value: Any) -> str:
-    """Return a loss or a metric as text, such as "0.25", "nan" or "-inf"."""
+    """Return a loss or a metric as text, such as "0.25", "nan" or "-inf".
+
+    A tape stores it as an array or as statistics.
+    """
     array = np.asarray(value)
     if array.ndim == 0 and array.dtype.kind in "fiub":
         return figure(array)

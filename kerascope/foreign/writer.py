@@ -8,7 +8,7 @@ The debugger shows the names that each event changes. `sources` are the calls th
 with "lstm[1]" for the second output of a call, so that a tape alone contains the graph:
 
 ==============  ==========================  ======================================================
-span or call    names at its begin          names at its end
+span or call    names at the begin          names at the end
 ==============  ==========================  ======================================================
 batch           batch_index, size           outs
 function        model, tensor_map, grads,   outputs
@@ -146,7 +146,7 @@ class TapeWriter:
     def span(
         self, kind: str, name: str, *, op: str = "", line: Line | None = None, **names: Any
     ) -> Iterator[dict[str, Any]]:
-        """Record a `with` block as a span. A span of kind "node" is a frame around calls.
+        """Record a `with` block as a span. A span of kind "node" is a frame that contains calls.
 
         Parameters
         ----------
@@ -321,7 +321,7 @@ class TapeWriter:
             self._notes.update(parameter, line, p, new_p, g)
 
     def outputs(self, values: Sequence[Value]) -> None:
-        """Set the outputs of the whole model. The default is the values that no call reads.
+        """Set the outputs of the whole model. The default is all values that no call reads.
 
         Parameters
         ----------
@@ -330,7 +330,10 @@ class TapeWriter:
         self.output_tokens = [value.token for value in values]
 
     def failed(self, error: BaseException) -> None:
-        """Record that the innermost span has failed, if no exception leaves its `with` block."""
+        """Record that the innermost span has failed.
+
+        Call this only if no exception leaves the span's `with` block: `span` records those itself.
+        """
         if self.arrays != "none":
             names = {"error": error_ref(error)}
             self._notes.instant("event", type(error).__name__, None, names)
@@ -370,7 +373,7 @@ class TapeWriter:
         self.close()
 
     def _read(self, value: Value, arrays: str) -> Recorded:
-        """Return the record of a value. Each state of an array is read only once."""
+        """Return the record of a value. An array is read once, and again after it was changed."""
         token, shape, dtype, read, trainable, same_as = value
         known = self._values.get(token)
         if known is not None and (known.array is not None or read is None or arrays == "none"):
@@ -385,7 +388,7 @@ class TapeWriter:
         return known
 
     def _figures_of_same(self, token: Hashable, shape: tuple[Any, ...]) -> Statistics | None:
-        """Return the statistics of a value with the same numbers, which was already read."""
+        """Return the statistics of an earlier value with the same numbers, or None if unknown."""
         known = self._values.get(token)
         if known is None or not isinstance(known.array, Statistics):
             return None
@@ -393,7 +396,10 @@ class TapeWriter:
         return replace(known.array, kind=f"{kind}[{','.join(map(str, shape))}]")
 
     def _kept(self, array: np.ndarray) -> np.ndarray | Statistics | None:
-        """Return the record of an array. Statistics of small arrays are computed in batches."""
+        """Return a copy of an array, its statistics or None, as the option `arrays` says.
+
+        The statistics of small arrays are computed in batches.
+        """
         if array.dtype.kind == "U":  # text has no statistics
             return array if self.arrays == "all" else None
         is_small = 0 < array.size <= SMALL and array.dtype.kind in "fiub"
@@ -419,7 +425,7 @@ class TapeWriter:
             self._notes.begin_pass()
 
     def _free_id(self, name: str) -> str:
-        """Return an id that no call or frame has yet."""
+        """Reserve and return an id that no other call or frame has."""
         while True:
             number = self._numbers[name] = self._numbers.get(name, 0) + 1
             free = name if number == 1 else f"{name}:{number}"

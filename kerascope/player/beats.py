@@ -23,7 +23,7 @@ LANES = ("forward", "loss", "backward", "update", "commit")
 
 
 class Beat(NamedTuple):
-    """One beat.
+    """One step of a moving picture, with the boxes that appear and its sentence.
 
     Attributes
     ----------
@@ -32,11 +32,11 @@ class Beat(NamedTuple):
     boxes : tuple of str
         Ids of the boxes that appear. The beat is about the first.
     caption : list of str
-        Key of a template in `SENTENCES`, and the words for it.
+        Key of a template in `SENTENCES`, and the words for its placeholders.
     calls : int
         Number of calls or cards in the beat.
     also : tuple of str
-        Names of other weights with the same beat.
+        Names of the other weights on the same card, whose boxes appear at this beat.
     is_thinned : bool
         Whether several calls were merged because there were too many beats.
     """
@@ -127,7 +127,7 @@ class StepTimeline:
         return step
 
     def shown(self, box: str) -> str:
-        """Return the drawn box for a box."""
+        """Return a box, or the closed frame that is drawn in its place."""
         return self.alias.get(box, box)
 
     def _add_beats_of(self, event: Event, caption: Caption, inside: list[str]) -> None:
@@ -194,7 +194,7 @@ class StepTimeline:
         return [node.id for node in reversed(losses) if node.kind == "loss"]
 
     def _new_on_card_of(self, weight: str) -> list[str]:
-        """Return the boxes for the new value and the new slots of a weight."""
+        """Return the ids of the boxes for the new value and the new slots of a weight."""
         return [
             node.id
             for node in self.whole.nodes
@@ -204,7 +204,10 @@ class StepTimeline:
     # --- order and number of beats ----------------------------------------------------------------
 
     def _dealt(self) -> list[Beat]:
-        """Return the beats by lanes, one for each card, and merged if there are too many."""
+        """Return the beats, ordered by lanes. The updates on a card are one beat.
+
+        If there are more than `MOST_BEATS` beats, adjacent beats of a lane are merged.
+        """
         cards = {node.id: node.group for node in self.whole.nodes if "line" in node.attrs}
         lanes = {lane: [b for b in self._found.values() if b.lane == lane] for lane in LANES}
         by_card: dict[str, list[Beat]] = {}
@@ -228,7 +231,7 @@ class StepTimeline:
 
 
 def _thinned(beats: Sequence[Beat], wide: int) -> list[Beat]:
-    """Merge each `wide` adjacent beats into one with the caption of the last."""
+    """Merge groups of `wide` adjacent beats. A merged beat has the caption of its last beat."""
     groups = [beats[first : first + wide] for first in range(0, len(beats), max(wide, 1))]
     return [
         _joined(own[::-1], own[-1].caption)._replace(is_thinned=True) if len(own) > 1 else own[0]

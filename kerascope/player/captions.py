@@ -1,8 +1,8 @@
 """The caption of each step: a sentence with its own numbers, and the reason if there is one.
 
-A caption is the key of a template and the words for it, so that a sentence is stored once for all
-languages. Rules choose the template: by the kind of the event, and within a call by its layer and
-its last op.
+A caption is the key of a template and the words for its placeholders, so that a sentence is stored
+once for all languages. Rules choose the template by the kind of the event. For a call, they use its
+layer and the last op that the call computed.
 """
 
 from __future__ import annotations
@@ -224,7 +224,7 @@ SENTENCES_OF_LAYERS = {
 
 
 def sources_of(edges: Sequence[Any]) -> dict[str, list[str]]:
-    """Return the sources of the arrows to each box, in order."""
+    """Return, for each box, the boxes from which arrows point to it, in order."""
     found: dict[str, list[str]] = {}
     for edge in edges:
         found.setdefault(edge.target, []).append(edge.source)
@@ -307,7 +307,10 @@ def _zero(key: str, value: Any) -> str:
 
 
 def _stopped(one: Any, other: Any) -> list[str] | None:
-    """Return the numbers that a slope of 0 or 1 passes and those it stops, or None."""
+    """Return the gradients that slopes of 1 pass, and those that slopes of 0 stop, as text.
+
+    Return None if the arrays are unknown or neither of them consists of zeros and ones.
+    """
     if not (_is_known(one) and _is_known(other)) or np.shape(one) != np.shape(other):
         return None
     slope, grad = (np.asarray(x, "float64") for x in (other, one))
@@ -327,7 +330,7 @@ def _some(numbers: np.ndarray) -> str:
 
 
 def _missing(split: list[str]) -> str:
-    """Return the suffix of the template: whether all, some or no numbers were stopped."""
+    """Return the suffix of a template for gradients: all, some or none of them passed."""
     through, held = split
     return "" if through and held else ".all" if through else ".none"
 
@@ -351,7 +354,7 @@ def _short(name: str) -> str:
 
 
 def _meaning(event: Event) -> Caption:
-    """Return the caption with the meaning of this kind of event."""
+    """Return the caption that explains an event of this kind, if no rule has a better one."""
     key = f"kind.{event.kind}"
     name = layer_of(event.name) if event.kind == "node.create" else event.name
     if event.kind not in MEANINGS:

@@ -27,7 +27,7 @@ Spec = list[Any]
 
 
 class Flows:
-    """The values on the arrows. `feed` updates them with the next event.
+    """The values on the arrows of a picture. `feed` updates the values with the next event.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Flows:
     Attributes
     ----------
     now : dict of (str, int) to list
-        The specification of the value, from `spec_of`, by box and direction.
+        How to show each value, as `spec_of` returns it, by box and direction (0 is forward).
 
     Examples
     --------
@@ -100,11 +100,11 @@ class Flows:
 
 
 def spec_of(value: Any) -> Spec:
-    """Return how to show a value: its norm, a letter, and the data for the letter.
+    """Return how to show a value: its norm, a letter for the form, and the data of the form.
 
-    "c" is followed by the numbers, "h" by the number of columns and a letter for each cell, and "b"
-    by the shape, and by "\u0394" if the norm is that of a change. The list is empty if the value is
-    not an array of numbers.
+    "c" shows the numbers as text. "h" shows coloured cells; its data are the number of columns and
+    a character for each cell. "b" shows only the norm; its data are the shape, and "\u0394" if the
+    norm is that of a change. The list is empty if the value is not an array of numbers.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def spec_of(value: Any) -> Spec:
 
 
 def _size(found: Statistics) -> float | None:
-    """Return the norm, or None if it is not finite."""
+    """Return a norm, or None if the norm is not finite."""
     return float(figure(found.norm)) if found.norm is not None and found.is_sound else None
 
 

@@ -57,15 +57,17 @@ from kerascope.viz.writers.svg_syntax import attribute, element, number
 
 
 class Scene(NamedTuple):
-    """A picture at its begin and at its end, with the beats in between.
+    """A step to draw: the pictures before and after it, and the beats in between.
 
     Attributes
     ----------
     before, after : Graph
-        The same boxes. Those of weights and slots show the value before and after.
+        Two graphs with the same boxes. The boxes of weights and slots show their values before
+        the step in one graph, and after the step in the other.
     step : Step
     title : str
     facts : list of str
+        What the line below the title says, such as the loss.
     """
 
     before: Graph
@@ -92,7 +94,7 @@ def scene_of(
     Raises
     ------
     ArgumentError
-        If there is no picture, or no run.
+        If there is neither a model nor a picture, or the events contain no run.
     """
     run = list(run_of(events))
     if not run or (model is None and picture is None):
@@ -134,7 +136,7 @@ def scene_of(
 
 
 def _kept(graph: Graph, numbers: StepNumbers | None) -> tuple[Graph, Graph]:
-    """Return a picture before and after a step, with the values of weights and slots."""
+    """Return two pictures, before and after a step, with the values of weights and slots."""
     if numbers is None:
         return graph, graph
     at_first: dict[str, str] = {}
@@ -175,7 +177,7 @@ SHARES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8)  # places for a value along an arro
 
 
 class Laid(NamedTuple):
-    """A value on an arrow: its label, the start of the arrow, the label's middle, and its beat."""
+    """A value on an arrow: its label, the arrow's start, the label's middle, and the beat."""
 
     label: ValueLabel
     start: Point
@@ -185,7 +187,7 @@ class Laid(NamedTuple):
 
 @dataclass
 class Stage:
-    """The positions of everything in a scene, and the beats at which boxes appear.
+    """A scene with the positions of its boxes and arrows, and the beats at which boxes appear.
 
     Attributes
     ----------
@@ -203,7 +205,7 @@ class Stage:
 
     @property
     def cards(self) -> set[str]:
-        """Ids of the open cards."""
+        """Ids of the frames that are cards of a ladder."""
         groups = self.scene.after.groups
         return {group.id for group in groups if group.attrs.get("kind") == "card"}
 
@@ -214,11 +216,15 @@ class Stage:
 
     @property
     def height(self) -> float:
-        """Height of the whole picture with its head."""
+        """Height of the whole picture, including the title and the sentence above the graph."""
         return HEAD + self.placed.height
 
     def appears(self, edge: int) -> int:
-        """Return the beat of an arrow. An arrow with a call's output appears with the call."""
+        """Return the number of the beat at which an arrow appears.
+
+        An arrow with a call's output appears with that call. Every other arrow appears with the
+        later of its two boxes.
+        """
         one = self.scene.after.edges[edge]
         source, target = self.beat_of.get(one.source, -1), self.beat_of.get(one.target, -1)
         if self.is_value(edge):
@@ -231,7 +237,7 @@ class Stage:
 
 
 def stage_of(scene: Scene) -> Stage:
-    """Return the scene with the positions of everything."""
+    """Place the boxes and arrows of a scene, and set the beats at which boxes appear."""
     has_ladder = is_ladder(scene.after)
     options = PictureOptions(depth_ranks=False)
     if has_ladder:
@@ -252,7 +258,7 @@ def stage_of(scene: Scene) -> Stage:
 
 
 def _longest(scene: Scene) -> Graph:
-    """Return the picture with the longer text of each cell, so that both texts fit."""
+    """Return the picture with the longer of the two texts of each cell, so that both fit."""
     before = {node.id: node for node in scene.before.nodes}
     nodes = tuple(
         max(before[node.id], node, key=lambda one: len(str(one.attrs.get("detail", ""))))
@@ -262,7 +268,7 @@ def _longest(scene: Scene) -> Graph:
 
 
 def _add_vias(stage: Stage) -> None:
-    """Set the beat of contributions to a shared weight to that of their gradient."""
+    """Show the contributions to a shared weight at the beat of the weight's gradient."""
     for node in stage.scene.after.nodes:
         if node.attrs.get("column") == "via":
             beat = stage.beat_of.get(f"grad:{node.attrs.get('via', '')}")
@@ -271,7 +277,7 @@ def _add_vias(stage: Stage) -> None:
 
 
 def _laid(stage: Stage) -> Iterator[Laid]:
-    """Yield the values on the arrows, each at a place where it covers nothing else."""
+    """Yield the values on the arrows, placed so that they cover no box and no other value."""
     graph, placed = stage.scene.after, stage.placed
     lines = [(one.edges, one.path) for one in placed.strokes if not one.when_pointed]
     lines = lines or [((place,), path) for place, path in enumerate(placed.paths)]
@@ -312,7 +318,10 @@ def _laid(stage: Stage) -> Iterator[Laid]:
 def _free_place(
     label: ValueLabel, points: list[Point], used: list[Rect], rest: list[list[Point]], width: float
 ) -> Point | None:
-    """Return a free place for a value on a line, preferably not on another line, or None."""
+    """Return a point on a line where a value covers nothing else, or None if there is none.
+
+    Points at which the value covers no other line come first.
+    """
     crossed: list[tuple[bool, int, Point]] = []
     for place, share in enumerate(SHARES):
         middle = _along(points, share)
@@ -330,7 +339,7 @@ def _takes_values(node: GraphNode) -> bool:
 
 
 def _along(points: list[Point], share: float) -> Point:
-    """Return the point at a fraction of a line's length."""
+    """Return the point on a line at a fraction of the line's length, such as 0.5."""
     lengths = [((x - a) ** 2 + (y - b) ** 2) ** 0.5 for (a, b), (x, y) in pairwise(points)]
     rest = share * sum(lengths)
     for length, ((a, b), (x, y)) in zip(lengths, pairwise(points), strict=True):
@@ -354,7 +363,10 @@ def _text(marks: Iterable[Mark]) -> str:
 
 
 def _drawn(stage: Stage, write: Write, language: str) -> Iterator[str]:
-    """Yield all elements of the picture. `write` selects the elements of a beat."""
+    """Yield the SVG elements of the whole picture.
+
+    `write` makes the element for marks that appear at a beat, or "" if they are not visible.
+    """
     yield from _head(stage, write, language)
     yield f'<g transform="translate({number((stage.width - stage.placed.width) / 2)} {HEAD:g})">'
     before = {node.id: node for node in stage.scene.before.nodes}
@@ -388,7 +400,11 @@ def _drawn(stage: Stage, write: Write, language: str) -> Iterator[str]:
 def _box(
     stage: Stage, group: Group, before: GraphNode, commits: Mapping[str, int], write: Write
 ) -> Iterator[str]:
-    """Yield a box, and for a box that appears later, its placeholder."""
+    """Yield the SVG elements of a box.
+
+    A box that appears later also has a dashed placeholder. A box whose value the step changes has
+    the value before the step and the value after it.
+    """
     beat = stage.beat_of.get(group.box, -1)
     rect, measure = stage.placed.boxes[group.box], stage.measures[group.box]
     if group.box in commits:
@@ -409,14 +425,14 @@ def _bare(node: GraphNode) -> GraphNode:
 
 
 def _measured(node: GraphNode, measure: Measure) -> Measure:
-    """Return the measure of a cell with the text of this node in place of its later text."""
+    """Return the measure of a cell that shows the value of this node, from before the step."""
     lines = [line for line in measure.text.lines if line.startswith("(")]
     text = replace(measure.text, lines=(*lines, str(node.attrs.get("detail", ""))))
     return replace(measure, text=text)
 
 
 def _card_beat(stage: Stage, box: str, commits: Mapping[str, int]) -> int:
-    """Return the beat at which a cell changes. A slot changes at the update."""
+    """Return the beat at which a cell changes: for a slot the update, otherwise the commit."""
     node = stage.scene.after.node(box)
     if node.kind != "slot":
         return commits[box]
@@ -496,7 +512,7 @@ def _word(name: str, language: str) -> str:
 
 
 def _said(beat: Beat, width: float, language: str) -> Iterator[Mark]:
-    """Yield the sentence of a beat in one or two lines."""
+    """Yield the labels for the sentence of a beat, in one or two lines."""
     words = sentence_of(beat, language)
     lane = _word(beat.lane, language)
     x = left = MARGIN + text_width(lane, SAID_SIZE, True) + 10
@@ -516,7 +532,7 @@ def _said(beat: Beat, width: float, language: str) -> Iterator[Mark]:
 
 
 def sentence_of(beat: Beat, language: str = "en") -> list[tuple[str, bool]]:
-    """Return the sentence of a beat as words, each with whether it is one of the beat's numbers."""
+    """Return the words of a beat's sentence. A flag marks the words that are numbers."""
     captions = [beat.caption]
     if beat.also:
         captions.append(["also", ", ".join(beat.also)])
@@ -606,7 +622,7 @@ def strip_svg(scene: Scene, language: str = "en") -> str:
 
 
 def _seconds(beats: list[Beat], language: str) -> list[float]:
-    """Return the seconds for each beat, by the length of its sentence."""
+    """Return for how many seconds each beat is shown, by the length of its sentence."""
     factor = 3.0 if language == "zh" else 1.0
     lengths = [sum(len(word) for word, _ in sentence_of(beat, language)) for beat in beats]
     return [min(SHORTEST + PER_CHARACTER * factor * length, LONGEST) for length in lengths]

@@ -117,7 +117,7 @@ def page_html(
 
 
 def _tool(english: str) -> str:
-    """Return the text of a tool of the page, in each language."""
+    """Return the HTML with the name of a button of the page, in each language."""
     return each({"en": english, "zh": PAGE_WORDS.get(english, english)})
 
 
@@ -154,7 +154,7 @@ def _read(name: str) -> str:
 
 
 def each(text: Text) -> str:
-    """Return a text in all languages. The style sheet shows only one."""
+    """Return the HTML of a text in all languages. The style sheet shows only one of them."""
     return "".join(
         f'<span class="in-{name}" lang="{TAGS[name]}">{escape(text[name])}</span>'
         for name in LANGUAGES
@@ -211,12 +211,12 @@ def _controls(moments: int, stops: Sequence[tuple[int, Text]]) -> str:
 
 
 def _both(name: str) -> str:
-    """Return a word in both languages, for attributes, where a style sheet cannot choose."""
+    """Return a word in both languages, for HTML attributes, which a style sheet cannot hide."""
     return " / ".join(dict.fromkeys(WORDS[name]))
 
 
 def _gate(gates: Sequence[dict[str, Any]]) -> str:
-    """Return the section that shows gates, and a list of all gates for pages without a script."""
+    """Return the HTML for gates: a section for the script, and a list for pages without it."""
     folded = "".join(
         f"<details><summary>{each(gate['ask'])}</summary><p>{each(gate['answer'])}</p></details>"
         for gate in gates
@@ -235,7 +235,7 @@ def _gate(gates: Sequence[dict[str, Any]]) -> str:
 
 
 def _side(number: int, side: SideHtml, has_svg: bool) -> str:
-    """Return one side. With `has_svg` it contains the picture, otherwise the script draws it."""
+    """Return the HTML of one side. Without `has_svg`, the script draws the picture."""
     title = f"<h2>{each(side.title)}</h2>\n" if side.title else ""
     steps = "".join(f"<li>{escape(step, quote=False)}</li>\n" for step in side.steps)
     return (
@@ -258,7 +258,7 @@ def _picture(number: int, picture: Picture | None, has_svg: bool) -> str:
 
 
 def _list(picture: Picture | None) -> str:
-    """Return the picture as a list."""
+    """Return an HTML list of the boxes of a picture, or "" without a picture."""
     if picture is None:
         return ""
     items = "".join(f"<li>{escape(words, quote=False)}</li>\n" for words in picture.words.values())

@@ -1,8 +1,8 @@
 """The picture of a player: a graph with all its frames, whose boxes show their state.
 
-Rows are depths. Each box has a reserved line for its state, such as `▶ now`, so that the state is
-shown by a sign, by words and by the outline, and not by colour alone. The page draws the picture.
-Without a script, it shows the SVG that is made here.
+Boxes of one depth are in one row. Each box has a reserved line for its state, such as `▶ now`, so
+that the state is shown by a sign, by words and by the outline, and not by colour alone. The script
+of the page draws the picture. A page without a script shows the SVG that is made here.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ class BoxStates:
     Attributes
     ----------
     now : dict of str to int
-        The state of each box, then of each frame, by id. Only the frame of a nested model has a
-        state of its own. For other frames, a page shows the states of the boxes inside.
+        The states of all boxes, followed by those of all frames, by id. Only the frame of a nested
+        model has a state of its own. For other frames, a page shows the states of the boxes inside.
     focus : str
         The box of the last event, or of an earlier one if the last event has none.
 
@@ -122,7 +122,7 @@ class BoxStates:
 
     @property
     def arrows(self) -> Sequence[GraphEdge]:
-        """The arrows between calls. A nested model is a call."""
+        """The arrows between calls. The frame of a nested model counts as a call."""
         return _between_calls(self.graph)
 
     def feed(self, event: Event) -> None:
@@ -225,7 +225,7 @@ class BoxStates:
         return self._owners.get(name, "")
 
     def _drawn(self, name: str) -> str:
-        """Return the box with this name, or the box of the loss."""
+        """Return the box with this name, or the box of the loss for a loss. "" if there is none."""
         if name not in self.now and (name == LOSS or name in self._losses):
             name = LOSS
         return name if name in self.now else ""
@@ -239,10 +239,11 @@ class BoxStates:
         self._sent.clear()
 
     def _contribute(self, gradient: str) -> None:
-        """Mark the box of one of several contributions to a gradient, by its sender.
+        """Mark the box of the current contribution to a gradient as done.
 
-        The sender is an op, or a call in the picture of a model. The number in the box's name does
-        not identify it, because boxes are numbered in forward order, and events follow the sweep.
+        The box is found by the sender of the contribution: an op, or a call in the picture of a
+        model. The number in the name of a box cannot be used, because boxes are numbered in forward
+        order, and events follow the sweep.
         """
         place = self._sent[gradient]
         self._sent[gradient] += 1
@@ -260,9 +261,9 @@ class BoxStates:
 
 
 def _inside_of(graph: Graph) -> dict[str, list[str]]:
-    """Return the boxes and frames inside the frame of each call of a nested model.
+    """Return the boxes and frames inside each frame that is a call of a nested model.
 
-    On a ladder, such a call also has a frame for its gradients.
+    On a ladder, a call of a nested model has a second frame, for its gradients.
     """
     nested = [group for group in graph.groups if kind_of_group(group) in ("call", "gradients")]
     parents = {group.id: group.parent for group in graph.groups}
@@ -303,7 +304,7 @@ def _between_calls(graph: Graph) -> list[GraphEdge]:
 
 
 def _contributions_of(graph: Graph) -> dict[tuple[str, str], list[str]]:
-    """Return the boxes of contributions, by the box of the gradient and the sender."""
+    """Return the boxes of contributions to gradients, by the gradient's box and the sender."""
     found: dict[tuple[str, str], list[str]] = {}
     for node in graph.nodes:
         match = CONTRIBUTION.fullmatch(node.label)
@@ -314,7 +315,7 @@ def _contributions_of(graph: Graph) -> dict[tuple[str, str], list[str]]:
 
 
 def nodes_made(events: Iterable[Event]) -> dict[int, str]:
-    """Return the node that each call of a layer will create, by the call's first time."""
+    """Return the name of the Node that each layer call creates, by the time the call begins."""
     made: dict[int, str] = {}
     calls: list[Event] = []
     for event in events:
@@ -400,13 +401,16 @@ class Picture:
 
 
 def svg_with_states(sheet: Sheet) -> str:
-    """Return the SVG of boxes with `STATE_ROOM`, each with a line for the script to write to."""
+    """Return an SVG in which each box with `STATE_ROOM` has a line for the script to change."""
     marks = tuple(map(_with_state_line, sheet.marks))
     return svg_of_sheet(replace(sheet, marks=marks)).strip()
 
 
 def _with_state_line(mark: Mark) -> Mark:
-    """Return a mark with only the sign of a state, centered, so that words can replace it."""
+    """Return a picture element whose state line has only a centered sign.
+
+    The script replaces the sign by the words for the state.
+    """
     if isinstance(mark, Group):
         return replace(mark, marks=tuple(map(_with_state_line, mark.marks)))
     if isinstance(mark, Label) and mark.look == "mark" and mark.text[1:] == f" {WIDEST_WORDS}":
@@ -419,7 +423,7 @@ def _with_state_line(mark: Mark) -> Mark:
 def picture_for(
     tape: Tape, events: list[Event], graph: Any, *, with_loss: bool = False
 ) -> Picture | None:
-    """Return the picture for a tape: of the requested graph, or of the recorded model.
+    """Return the picture for a tape: the requested graph, otherwise the recorded model.
 
     A picture with more than `MOST_BOXES` boxes is folded.
 
@@ -490,7 +494,7 @@ def _picture(tape: Tape, events: list[Event], graph: Any) -> Picture | None:
 
 
 def _view(graph: Any) -> View:
-    """Return a graph with closed nested models, or as it was drawn."""
+    """Return the view of a `Drawing`, or a view with closed nested models for a model."""
     if isinstance(graph, Drawing):
         return graph.view
     if isinstance(graph, Network):
@@ -512,7 +516,7 @@ def _check_names(graph: Graph) -> None:
 
 
 def _boxes_of_nodes(events: list[Event], boxes: set[str]) -> dict[str, str]:
-    """Return the box of each node by name, in the graph that is made from a tape."""
+    """Return the box of each Node, by the Node's name, in the graph that a tape gives."""
     created = [event.name for event in events if event.kind == "node.create"]
     visited = {event.name for event in events if event.kind == "map.visit"}
     calls: Counter[str] = Counter()

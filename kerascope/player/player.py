@@ -45,7 +45,7 @@ When = int | str  # a time of the tape, or a name for a breakpoint of the debugg
 
 
 def lane_of(event: Event) -> str:
-    """Return the lane of an event, or "" for an event around the lanes.
+    """Return the lane of an event, or "" if it belongs to none, such as the begin of a batch.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def selected(
 
 
 def time_of(tape: Tape, when: When, where: str, start: int = 0) -> int:
-    """Return the time of the first matching event, from `start` on.
+    """Return the time of the first event from `start` on that matches a name or a time.
 
     Raises
     ------
@@ -139,9 +139,9 @@ def time_of(tape: Tape, when: When, where: str, start: int = 0) -> int:
 
 
 def parsed(tape: Tape, text: str, where: str) -> Selector:
-    """Return a selector, as in the debugger, except that a phase needs no prefix "phase:".
+    """Parse the name of an event, as in the debugger. A phase needs no prefix "phase:".
 
-    A misspelled name of a layer is an error that suggests the right name.
+    A misspelled layer name raises an error that suggests the right name.
     """
     layers = {event.name for event in tape if event.kind in ("layer.call", "layer.init", "node")}
     if text in (*ACTS, *PHASES) and text not in layers:
@@ -150,7 +150,11 @@ def parsed(tape: Tape, text: str, where: str) -> Selector:
 
 
 def end_of(tape: Tape, when: When, start: int) -> int:
-    """Return the last time for a selector: the end of a span that begins there, or the event."""
+    """Return the time of the last event to show.
+
+    If the matching event begins a span, this is the time of the span's end. Otherwise it is the
+    time of the event itself.
+    """
     t = time_of(tape, when, "until", start)
     event = tape[t]
     if isinstance(when, int) or event.ph != BEGIN:
@@ -196,7 +200,7 @@ def moments_of(sides: Sequence[Sequence[Event]]) -> list[list[int]]:
 
 
 def _step_key(event: Event) -> tuple[str, str, str, str]:
-    """Return the key by which events on two tapes are the same step."""
+    """Return the key of an event. Events on two tapes with equal keys are the same step."""
     return event.kind, event.ph, event.name, event.phase
 
 
@@ -236,7 +240,7 @@ HEIGHT = 900  # pixels, unless a script sets the height
 
 
 def frame(page: str, title: str, language: str = "en", height: int = HEIGHT) -> str:
-    """Return an element with a whole page inside, which needs no other file.
+    """Return an HTML element that contains a whole page and needs no other file.
 
     Parameters
     ----------
@@ -411,7 +415,7 @@ class Player:
         self.gates.sort(key=lambda gate: gate.at)
 
     def _picture(self, graph: Any, with_loss: bool) -> Picture | None:
-        """Return the picture: the ladder of a training step, or the graph."""
+        """Return the ladder if the events are a training step, otherwise the graph."""
         found = ladder_of(self._model, self.events) if with_loss else None
         if found is not None:
             return found
@@ -421,7 +425,7 @@ class Player:
 
     @property
     def sides(self) -> list[Player]:
-        """Both players, or only this one without a second side."""
+        """The players of both sides, or only this player if there is one side."""
         return [self] if self.beside is None else [self, self.beside]
 
     def _names(self, names: Sequence[Text | str] | None) -> list[Text | None]:
@@ -435,7 +439,7 @@ class Player:
         return [in_languages(name, "Player: names") for name in given]
 
     def _names_of_models(self) -> Sequence[Text | str]:
-        """Return the default titles of the two sides."""
+        """Return the names of the two models, or left and right if the names do not differ."""
         names = [getattr(side._model, "name", "") for side in self.sides]
         if all(names) and names[0] != names[1]:
             return names
@@ -464,7 +468,7 @@ class Player:
         return [(self.moment_of(step), named[step]) for step in sorted(named)]
 
     def _steps_of(self, when: When, where: str) -> list[int]:
-        """Return the matching steps: all of them for a name."""
+        """Return the steps of all events with a name, or the step of the event at a time."""
         first = time_of(self.tape, when, where)
         if isinstance(when, int):
             found = [step for step, event in enumerate(self.events) if event.t == first]
@@ -479,7 +483,7 @@ class Player:
         return found
 
     def moment_of(self, step: int) -> int:
-        """Return the moment at which an event of the left side is shown."""
+        """Return the moment at which a step of the left side is shown."""
         return next(place for place, moment in enumerate(self.moments) if moment[0] >= step)
 
     def _gate(self, gate: Mapping[str, Any], place: int) -> Gate:
@@ -508,7 +512,7 @@ class Player:
     def html(self) -> str:
         """The page as HTML.
 
-        Long data are compressed in it, and the reader's browser unpacks them.
+        If the data of the page are long, they are compressed, and the browser unpacks them.
         """
         parts = [_side(side, name) for side, name in zip(self.sides, self.names, strict=True)]
         kinds = {event.kind for side in self.sides for event in side.events}
@@ -544,7 +548,7 @@ class Player:
 
     @property
     def strip(self) -> str:
-        """The same as still pictures in one SVG, one for the end of each lane, for a slide."""
+        """One run of the model as an SVG with a still picture for the end of each lane."""
         return strip_svg(self._scene())
 
     def _scene(self) -> Scene:
@@ -598,7 +602,7 @@ class Player:
 
 
 def kind_of_file(path: str | PathLike[str]) -> str:
-    """Return the format of a player file by its name: "html", "svg" or "strip.svg".
+    """Return the format of a player file, from its name: "html", "svg" or "strip.svg".
 
     Raises
     ------
@@ -640,7 +644,7 @@ def _side(side: Player, name: Text | None) -> tuple[SideHtml, dict[str, Any]]:
 
 
 def _followers(side: Player, picture: Picture | None) -> tuple[BoxStates | None, Flows]:
-    """Return the states of boxes and the values on arrows for a picture."""
+    """Return the observers of box states and of values on arrows. No states without a picture."""
     if picture is None:
         return None, Flows({})
     made = nodes_made(side.tape[: side.events[-1].t + 1])
@@ -651,7 +655,7 @@ def _followers(side: Player, picture: Picture | None) -> tuple[BoxStates | None,
 
 
 def sight_text(event: Event) -> str:
-    """Return the title of a stop-point: kind, name and time."""
+    """Return the default title of a stop-point: the kind, name and time of its event."""
     return f"{_name_of(event)} (t={event.t})"
 
 

@@ -160,7 +160,11 @@ def _tape_of(subject: Any, x: Any, y: Any) -> tuple[Tape, Text]:
 
 
 def _foreign(subject: Any, x: Any, y: Any, graph: Any) -> tuple[Any, Any]:
-    """Return the tape of a model of another library, or its converted model, and its graph."""
+    """Return the subject to play and its graph.
+
+    A model of another library is converted if possible. Otherwise it runs once, and the tape of
+    this run is the subject. Models of kerascope and tapes are unchanged.
+    """
     if adapter_of(subject, *fed(x, subject).values) is None:
         return subject, graph
     model = converted(subject)
@@ -176,7 +180,7 @@ def _foreign(subject: Any, x: Any, y: Any, graph: Any) -> tuple[Any, Any]:
 
 
 class _PutBack:
-    """Restores, at its end, the variables that a training step of a model changes."""
+    """Restores the variables that a training step of a model changes, when it ends."""
 
     def __init__(self, model: Any) -> None:
         self._model = model
@@ -194,7 +198,7 @@ class _PutBack:
 
 
 def _span_of(tape: Tape, subject: Any, from_: When | None, until: When | None) -> tuple[int, int]:
-    """Return the first and last time to show. For a model that is its step."""
+    """Return the first and last time to show. For a model, the default is its last run."""
     if not len(tape):
         raise ArgumentError("play: the tape is empty. Record inside `with ks.trace() as tape:`.")
     first, last = 0, len(tape) - 1
@@ -289,7 +293,7 @@ def html_of_tape(tape: Tape) -> str:
 
 
 def _about(player: Player, left_out: int) -> Text:
-    """Return the text about the page: its numbers of events and boxes."""
+    """Return the text below the title: how many events and boxes the page shows."""
     en, zh = [f"{len(player.moments):,} events"], [f"{len(player.moments):,} 个事件"]
     if player.picture is not None:
         boxes = len(player.picture.graph.nodes)

@@ -44,12 +44,12 @@ _NEW = "update:"
 
 
 def _is_mark(node: GraphNode) -> bool:
-    """Return whether a cell is only the mark inside the cell of a slot."""
+    """Return whether a node is only the sign of an update inside the cell of a slot."""
     return node.kind == "update" and node.attrs.get("column", "new") != "new"
 
 
 def _with_room(node: GraphNode) -> GraphNode:
-    """Return a box with a place for its state, or in a card for its value."""
+    """Return a box with space for its state. A cell of a card gets space for its value."""
     if "line" not in node.attrs:
         return replace(node, attrs={**node.attrs, **STATE_ROOM})
     attrs = {key: value for key, value in node.attrs.items() if key != "output_shapes"}
@@ -74,7 +74,7 @@ class LadderPicture(Picture):
 
     @property
     def svg(self) -> str:
-        """The picture as SVG, without the texts that reserve places for values."""
+        """The picture as SVG, without the placeholders that reserve space for values."""
         graph = replace(self.graph, nodes=tuple(map(_with_room, self.graph.nodes)))
         placed, measures = arrange_ladder(graph, self.options, BETWEEN_ROWS)
         placed = replace(placed, width=placed.width + BESIDE)
@@ -83,7 +83,7 @@ class LadderPicture(Picture):
 
 
 def _without_held(mark: Mark) -> Mark:
-    """Return a mark without `HELD` in its text, label and tooltip."""
+    """Return a picture element without the placeholder `HELD` in its texts and its tooltip."""
     if not isinstance(mark, Group):
         return mark
     marks = [one for one in mark.marks if not (isinstance(one, Label) and one.text == HELD)]
@@ -97,7 +97,7 @@ def _without_held(mark: Mark) -> Mark:
 
 
 def ladder_of(model: Any, events: list[Event]) -> LadderPicture | None:
-    """Return the ladder of a model's training step, or None if there is none."""
+    """Return the ladder of a training step, or None if the events contain no training step."""
     is_step = any(event.kind == "commit" and event.act == "function" for event in events)
     if not is_step or getattr(model, "optimizer", None) is None:
         return None
@@ -191,7 +191,7 @@ class LadderStates(BoxStates):
         return self._drawn(path)
 
     def _drawn(self, name: str) -> str:
-        """Return the box for a name, or for its prefix: "encoder" for "encoder/dense"."""
+        """Return the box with a name or its longest prefix: "encoder" for "encoder/dense"."""
         while name:
             if name in self.now:
                 return name
@@ -202,12 +202,12 @@ class LadderStates(BoxStates):
 
 
 def _sender(node: GraphNode) -> str:
-    """Return the call that sends a contribution, from its label."""
+    """Return the call that sends a contribution, from the label of the contribution's box."""
     return node.label.rpartition("(from ")[2].removesuffix(")")
 
 
 def _box_of_delta(event: Event, delta: Delta, boxes: Mapping[str, Any]) -> str:
-    """Return the box of a value that a delta says was computed, or "" if there is none."""
+    """Return the box for the value that a delta of an event sets, or "" if it has no box."""
     key = str(delta.key) if delta.key is not None else ""
     if not key or event.act in ("build", "compile"):
         return ""
@@ -258,7 +258,7 @@ class LadderFlows(Flows):
             self.now[place] = [*spec_of(np.asarray(new) - old)[:1], *self.now[place][1:], "\u0394"]
 
     def _begin(self, event: Event) -> None:
-        """Add the inputs and the weights at the begin of a step."""
+        """Show the values of the inputs and the weights when a step begins."""
         weights = self._tape.names_at(event.t).get("weights", {})
         self._weights = weights if isinstance(weights, dict) else {}
         for name, value in self._weights.items():

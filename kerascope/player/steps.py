@@ -80,7 +80,7 @@ def _is_tensor(value: Any) -> bool:
 
 
 def _number_text(value: Any) -> str | None:
-    """Return a number within a line as text. For an array only its dtype and shape."""
+    """Return a number as text, and an array as its dtype and shape. None for other values."""
     if _is_numbers(value):
         return kind_of(value) if np.ndim(value) else figure(value)
     if isinstance(value, Statistics):
@@ -108,7 +108,7 @@ def _shown_array(array: np.ndarray) -> Shown:
 
 
 def _grid(array: np.ndarray) -> str:
-    """Return all numbers of an array, in columns."""
+    """Return all elements of an array as text, in columns."""
     words = [figure(number) for number in np.asarray(array, "float64").ravel()]
     wide = max(map(len, words), default=0)
     padded = np.array([word.rjust(wide) for word in words], dtype=object).reshape(array.shape)
@@ -133,12 +133,12 @@ AROUND = 8  # lines before and after, in a longer piece
 
 
 class Sources:
-    """Pieces of source code, each stored once.
+    """Pieces of source code that the page shows. Each piece is stored once.
 
     Attributes
     ----------
     pieces : list of dict
-        The lines of each piece, and the place of its first line.
+        The lines of each piece, and its file and the number of its first line.
     """
 
     def __init__(self) -> None:
@@ -147,7 +147,10 @@ class Sources:
         self._found: dict[tuple[str, int], tuple[int, int] | None] = {}
 
     def place(self, file: str, line: int) -> tuple[int, int] | None:
-        """Return the number of a piece and the index of the line in it, or None without source."""
+        """Return the piece that contains a line, and the line's index in it. None without source.
+
+        The piece is given by its number in `pieces`.
+        """
         if not file or not line:
             return None
         if (file, line) not in self._found:
@@ -188,7 +191,7 @@ HIDDEN = ("_keras_history",)
 
 
 class Pool:
-    """Texts with numbers, each stored once."""
+    """A list in which each item is stored once and is referred to by its number."""
 
     def __init__(self) -> None:
         self.items: list[Any] = []
@@ -203,7 +206,7 @@ class Pool:
 
 
 class Tables:
-    """The names at a time as tables, and their changes."""
+    """The names at each step as tables of keys and values, stored as changes of the tables."""
 
     def __init__(self) -> None:
         self.names = Pool()
@@ -214,7 +217,7 @@ class Tables:
         self._texts: dict[int, tuple[Any, int]] = {}  # by id, with the value to keep it alive
 
     def changes(self, names: dict[str, Any]) -> list[list[int]]:
-        """Return the patch that turns the previous tables into those of these names.
+        """Return the changes from the tables of the previous step to the tables of these names.
 
         `[table, key, value]` sets a value, `[table, key]` removes it, `[table]` removes a table,
         and `[table, -1, -1]` creates an empty one.
@@ -273,7 +276,7 @@ class Tables:
 
 
 def _are_the_same(rows: dict[Any, Any], before: dict[Any, Any] | None) -> bool:
-    """Return whether two tables have the same objects for the same keys, as at most steps."""
+    """Return whether two tables have identical objects under equal keys, the usual case."""
     if before is None or len(rows) != len(before):
         return False
     return all(map(is_, rows.values(), before.values())) and rows.keys() == before.keys()
@@ -282,7 +285,7 @@ def _are_the_same(rows: dict[Any, Any], before: dict[Any, Any] | None) -> bool:
 def side_data(
     tape: Tape, events: Sequence[Event], states: BoxStates | None, flows: Flows
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return the data of one side for JSON, and the text of each step.
+    """Return the data of one side of the page for JSON, and a line of text for each step.
 
     Parameters
     ----------
@@ -351,7 +354,7 @@ def _users_line(event: Event, calls: dict[str, tuple[str, int]]) -> tuple[str, i
 
 
 def _own_line(event: Event) -> tuple[str, int]:
-    """Return the line of the op's own code if the event has it, otherwise the engine's line."""
+    """Return the line of the op's own code if the event has one, otherwise the engine's line."""
     made = event.where.made
     if event.kind in ("op", "node") and made is not None and made.code[0]:
         return made.code[0], made.code[1]
@@ -359,7 +362,7 @@ def _own_line(event: Event) -> tuple[str, int]:
 
 
 class _Boxes:
-    """Feeds the observers of a tape event by event, and returns the changes.
+    """Passes the events of a tape to the page's observers, and returns changes of the picture.
 
     Attributes
     ----------
@@ -380,9 +383,10 @@ class _Boxes:
         self._fed = 0
 
     def changes_until(self, t: int) -> list[list[int]]:
-        """Return [box, state] for each box whose state has changed since the last call.
+        """Observe the events before `t`, and return [box, state] for each changed box.
 
-        The events before `t` are fed. At the beginning every box is in the state "to do".
+        The changes are those since the previous call of this method. Before the first call, every
+        box is in the state "to do".
         """
         for event in self._tape[self._fed : t]:
             self.caption = self._narrator.tell(event)
@@ -403,11 +407,14 @@ class _Boxes:
 
     @property
     def focus(self) -> int:
-        """The number of the box of the last event, or -1 if there is none yet."""
+        """The number of the current box (see `BoxStates.focus`), or -1 if there is none yet."""
         return self._places.get(self._states.focus, -1) if self._states else -1
 
     def flows(self) -> list[list[Any]]:
-        """Return the changes on the arrows: box, direction and value, or no value to remove it."""
+        """Return the changed values on arrows as [box, direction, value].
+
+        [box, direction] removes the value.
+        """
         now, before = self._flows.now, self._flowed
         found: list[list[Any]] = [
             [self._places[b], way] for b, way in before if (b, way) not in now

@@ -22,7 +22,7 @@ MINUS = "\N{MINUS SIGN}"
 
 @dataclass(frozen=True)
 class ValueLabel:
-    """A value as rows of cells. Each cell is a text and a level from -9 to 9."""
+    """A value as rows of cells. A cell has a text, and a colour level from -9 to 9."""
 
     rows: tuple[tuple[tuple[str, int], ...], ...]
     width: float

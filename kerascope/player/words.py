@@ -243,12 +243,12 @@ def in_languages(text: str | Text, where: str) -> Text:
 
 
 def words_for_script() -> dict[str, Text]:
-    """Return the words that the page's script writes, by language."""
+    """Return the words that the page's script writes, by their names and by language."""
     return {name: _text(texts) for name, texts in WORDS.items()}
 
 
 def kinds_for_script(kinds: Iterable[str]) -> dict[str, Text]:
-    """Return the meanings of some kinds of events, by language."""
+    """Return the explanations of these kinds of events, by kind and by language."""
     return {kind: _text(KINDS[kind]) for kind in sorted(set(kinds)) if kind in KINDS}
 
 
