@@ -65,10 +65,10 @@ REFUSALS: dict[str, dict[str, str]] = {
 BEYOND: dict[str, str] = {
     "train_step": "Models here run a graph, not a step method.",
     "GradientTape": "Gradients here are a graph: K.gradients(loss, weights), or fit.",
-    "mixed precision": "A layer here computes in the type of its weights: say 'float32', or "
+    "mixed precision": "A layer here computes in the type of its weights. Use 'float32', or "
     "'float16' for both.",
     "LoRA": "Layers here have no additional weights of low rank.",
-    "int8": "No layer here computes with quantized numbers: say 'float32'; "
+    "int8": "kerascope has no quantized layers. Use dtype 'float32'. "
     "load_model(..., opaque=True) opens files of quantized models.",
 }
 
@@ -156,7 +156,7 @@ def refused(module: str, name: str) -> type[Refused] | None:
 
 Rows = dict[str, tuple[tuple[str, str], ...]]
 
-_ONE_PROCESSOR = "Everything runs on the processor of one machine: remove the line."
+_ONE_PROCESSOR = "kerascope runs on the CPU of one machine. Remove the line."
 _NO_JAX, _NO_TENSORFLOW, _NO_TORCH = (
     f"It wraps what {library} computes, and there is no {library} here. Write it as a layer."
     for library in ("JAX", "TensorFlow", "torch")
@@ -192,10 +192,7 @@ NEVER: Rows = {
             "It hides changes of variables from JAX, which is not used here. "
             "layer.stateless_call and K.function compute without changing any.",
         ),
-        (
-            "export",
-            "It writes programs of TensorFlow, which is not here. Use model.save('model.keras').",
-        ),
+        ("export", "It writes programs for TensorFlow. Use model.save('model.keras')."),
     ),
     "kerascope.callbacks": (
         (
@@ -338,7 +335,7 @@ def words_for(module: str, name: str) -> str | None:
     >>> print(words_for("kerascope.random", "gamma"))
     kerascope.random.gamma: Keras has it, kerascope does not yet. Draw it with NumPy.
     >>> print(words_for("kerascope", "device"))
-    kerascope.device: Everything runs on the processor of one machine: remove the line.
+    kerascope.device: kerascope runs on the CPU of one machine. Remove the line.
     >>> words_for("kerascope.layers", "Dense")
     """
     error = error_for(module, name)

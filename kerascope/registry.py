@@ -168,9 +168,11 @@ class Registry:
             if self.further is not None:
                 with suppress(UnknownNameError):
                     return self.further.lookup(name)
-            raise UnknownNameError(
-                f"{error} Your own: pass custom_objects={{{name!r}: ...}} when you load it."
-            ) from None
+            head, known, names = str(error).partition("Known: ")
+            own = (
+                f"If it is yours, pass the object, or load with custom_objects={{{name!r}: ...}}. "
+            )
+            raise UnknownNameError(" ".join((head.rstrip(), own + known + names))) from None
 
     def get(self, identifier: Any) -> Any:
         """Return the object for a name, a configuration or an object; None stays None.

@@ -64,7 +64,7 @@ def described(subject: Any) -> str:
     if _are_weights(subject):
         return f"{name} of {len(subject)} {'entry' if len(subject) == 1 else 'entries'}"
     if isinstance(subject, _FUNCTIONS):
-        return f"{name} {_name_of_function(subject)}"
+        return f"{name} {getattr(subject, '__name__', _name_of_function(subject))}"
     written = repr(fspath(subject) if isinstance(subject, PathLike) else subject)
     line, _, more = written.partition("\n")
     is_cut = len(line) > LONGEST or bool(more)

@@ -139,8 +139,8 @@ def test_a_script_that_fails_otherwise_leaves_none(capsys):
     ("words", "says"),
     [
         (["--at", "1"], "--at needs --values FILE"),
-        (["--values", "none.npy"], "none.npy: expected a .npy or .npz file"),
-        (["--values", "script.py"], "script.py: expected a .npy or .npz file"),
+        (["--values", "none.npy"], "none.npy: not a .npy or .npz file"),
+        (["--values", "script.py"], "script.py: not a .npy or .npz file"),
         (["--dpi", "0"], "above 0"),
         (["--most", "few"], "argument --most"),
         (["-o", "m.bmp"], "cannot tell the format of 'm.bmp'"),

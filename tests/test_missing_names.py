@@ -50,7 +50,7 @@ def test_what_is_said_of_a_module_is_said_of_all_below_it():
             "from tensorflow.keras.distribution import DeviceMesh",
         ):
             with pytest.raises(
-                RefusedError, match=r"^kerascope\.distribution: .*remove the line\.$"
+                RefusedError, match=r"^kerascope\.distribution: .*Remove the line\.$"
             ):
                 exec(line)
         with pytest.raises(NotYetError, match=r"ops\.linalg\.eig: .* ops\.eigh is real\.$"):

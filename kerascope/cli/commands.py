@@ -148,7 +148,7 @@ COMMANDS = {
     "compare": Command(
         "kerascope.cli.comparing.run_compare",
         "Find the first call at which two models differ.",
-        f"{options.COMPARE_EXAMPLES}\n{options.MODEL_HELP}",
+        options.COMPARE_EXAMPLES,
         options.add_compare_options,
         keras_is_ours=options.runs_script,
     ),

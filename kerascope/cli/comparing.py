@@ -58,8 +58,8 @@ def _side(word: str, options: Namespace) -> Any:
     if options.b is None:
         if suffix not in MODEL_FILES:
             raise UsageError(
-                f"compare {word}: expected two models, or one .keras or .h5 file, which the real "
-                f"Keras also runs."
+                f"compare: expected two models, or a .keras or .h5 file to compare with the real "
+                f"Keras, got only {word!r}."
             )
         return checked_file(word, "a .keras or .h5 file")
     return find_model(word, reading_of(options))

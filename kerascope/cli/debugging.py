@@ -115,14 +115,14 @@ def _conditions(text: str | None) -> set[str]:
     try:
         return {condition.name for condition in parse_conditions(text)}
     except ArgumentError as error:
-        raise UsageError(f"--fail-on: {error}") from None
+        raise UsageError(f"--fail-on: {str(error).removeprefix('catch: ')}") from None
 
 
 def _grain(grain: str | None, file: str) -> str | None:
     """Return the grain of `--step-all`, or None without the option."""
     if grain and grain not in GRAINS:
         near = did_you_mean(grain, GRAINS)
-        raise UsageError(f"--step-all={grain}: {near}Expected one of {', '.join(GRAINS)}.")
+        raise UsageError(f"Unknown --step-all={grain}. {near}Use one of: {', '.join(GRAINS)}.")
     if grain is not None and file in GRAINS and not Path(file).is_file():
         raise UsageError(f"File {file!r} does not exist. Did you mean --step-all={file}?")
     if grain == "":
@@ -145,7 +145,7 @@ def _form(form: str | None) -> str:
         return "text"
     if form not in FORMATS:
         near = did_you_mean(form, FORMATS)
-        raise UsageError(f"--format {form}: {near}Expected one of {', '.join(FORMATS)}.")
+        raise UsageError(f"Unknown --format {form}. {near}Use one of: {', '.join(FORMATS)}.")
     return form
 
 

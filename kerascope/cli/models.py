@@ -21,7 +21,7 @@ from kerascope.limits import USUAL, Limits
 from kerascope.model_files import is_model_file, opened
 from kerascope.registry import did_you_mean
 from kerascope.stage import Stage, observing
-from kerascope.unsupported import OF_ONNX, WEIGHTS_FILES, got_instead
+from kerascope.unsupported import MODEL_FILES, OF_ONNX, WEIGHTS_FILES, got_instead
 
 FRESH: dict[str, Any] = {"weights": None}
 ARCHITECTURES = "kerascope.applications."  # a picture needs no trained weights
@@ -117,8 +117,8 @@ def find_model(argument: str, reading: ReadOptions = USUALLY) -> Any:
             f"{got_instead(name, 'give the script: script.py:model')}"
         )
     folder = Path(name).parent
-    beside = [path.name for path in folder.iterdir()] if folder.is_dir() else []
-    beside = [other for other in beside if other != Path(name).name]
+    found = folder.iterdir() if folder.is_dir() else ()
+    beside = [one.name for one in found if one.suffix in (".py", *OF_ONNX, *MODEL_FILES)]
     raise UsageError(
         f"MODEL: expected {EXPECTED}, got {argument!r}. "
         f"{did_you_mean(Path(name).name, beside)}".rstrip()

@@ -293,9 +293,9 @@ The script runs at full speed. Then each function that it called (train_function
 ...) is measured op by op, on its last batch.
 Options go before or after the script. Everything after `--` is passed to the script.
 
-The column "Of limit" compares an op with the fastest that this machine could run it, in percent of
-the time it took. The limit is the best matrix product (GEMM) or the copying of its bytes (copy),
-both measured at the end.
+The column "Of limit" is the shortest time in which this machine could run an op, in percent of the
+time it took. The shortest time is that of the best matrix product (GEMM) or of copying its bytes
+(copy), both measured at the end.
 
 {exit_codes()}
 """
@@ -352,7 +352,7 @@ SHOW_EXAMPLES = """\
 
 With --values, the model runs on these inputs and the layer's outputs are drawn. Attention layers
 show their attention weights, and recurrent layers their states over time. FILE ends in .svg, .png,
-.pdf, .html or .txt.
+.pdf, .html, .txt, .tikz or .tex.
 """
 SUMMARY_EXAMPLES = """\
   kerascope summary model.keras                      print a table of the layers
@@ -445,7 +445,7 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-limits", action="store_true",
         help="Read a file however large its model is. Use this only if you trust it.")  # fmt: skip
     parser.add_argument("--custom", action="append", metavar="MODULE:CLASS", default=[],
-        help="Your own class that a file names, imported from the current folder. May be "
+        help="A class of your own that the file names, imported from the current folder. May be "
              "repeated. Layers of unknown classes are drawn but cannot run.")  # fmt: skip
     parser.add_argument("--shape", action="append", metavar="NAME=N,N", default=[],
         help="The output shape, without the batch, of a layer of unknown class, as "
@@ -502,6 +502,7 @@ Both models run once on the same input. Their calls are paired by their results,
 and by their places in the graph, and last by their names. The table shows the first call that
 differs, and which of its weights and settings differ.
 
+{MODEL_HELP}
 {exit_codes({1: "also: the models differ", 2: "also: a model failed on the input"})}
 """
 
@@ -634,6 +635,7 @@ def add_lessons_options(parser: argparse.ArgumentParser) -> None:
         action = sub.add_parser(
             name,
             help=help_text,
+            description=help_text,
             epilog=f"examples:\n{LESSONS_EXAMPLES}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )

@@ -168,7 +168,7 @@ def arrays_in(path: str, level: str = "", where: str = "--values") -> Any:
         loaded = np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
         raise UsageError(
-            f"{where} {path}: expected a .npy or .npz file of arrays: {error}."
+            f"{where} {path}: not a .npy or .npz file: {getattr(error, 'strerror', 0) or error}."
         ) from None
     if isinstance(loaded, np.ndarray):
         return loaded

@@ -229,7 +229,7 @@ class KerasFinder:
         hint = nearest(package, name, known)
         if hint:
             # With a `name`, `from keras import ...` would replace this message by Python's own.
-            raise ModuleNotFoundError(f"{parent} has no module {name!r}. {hint}".rstrip())
+            raise ModuleNotFoundError(f"{parent} has no module or name {name!r}. {hint}".rstrip())
 
     def create_module(self, spec: ModuleSpec) -> StandIn:
         """Return the stand-in for a spec. Python calls this on the loader to create the module."""

@@ -384,7 +384,7 @@ def chosen_span(debugger: Shell) -> Event:
     """
     spans = spans_around(debugger)
     if not spans:
-        raise ArgumentError("This stop is not at an event. `s` goes to the next, `rs` to the last.")
+        raise ArgumentError("Not at an event. `s` goes to the next one, `rs` to the previous one.")
     return spans[len(spans) - 1 - debugger.state(SelectedSpan).level]
 
 

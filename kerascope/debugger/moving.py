@@ -318,8 +318,8 @@ def time_of_batch(debugger: Shell, address: BatchAddress, command: str = "goto")
         if not batches:
             whose = f" of {address.model}" if address.model else ""
             raise ArgumentError(
-                f"{command} fit {address.fit}: it has no batch{whose}. So far there are "
-                f"{len(fits)} fits, counted from 1."
+                f"{command} fit {address.fit}: this fit has no batch{whose}. Fits so far: "
+                f"{len(fits)}, counted from 1."
             )
     epoch, number = address.epoch, address.batch or 0
     last = max((one for one in every if one.t <= here), default=every[0])

@@ -126,7 +126,7 @@ def commands_in(file: str, option: str) -> list[str]:
         text = Path(file).expanduser().read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ArgumentError(
-            f"{option} {file}: expected a text file of commands, but {error}."
+            f"{option} {file}: cannot read the commands: {getattr(error, 'strerror', 0) or error}."
         ) from None
     lines = (line.strip() for line in text.split("\n"))
     return [line for line in lines if line and not line.startswith("#")]

@@ -531,7 +531,7 @@ def _chosen(debugger: Shell, words: str, command: str) -> list[tuple[Breakpoints
     for number in numbers:
         if number not in known:
             there = ", ".join(map(str, sorted(known)))
-            there = f"There are {there}" if there else "None yet"
+            there = f"Use one of: {there}" if there else "None is set yet"
             raise ArgumentError(f"{command}: there is no breakpoint or watch {number}. {there}.")
     chosen = [(known[number], number) for number in numbers or known]
     return sorted(chosen, key=lambda pair: isinstance(pair[0], Watches))

@@ -311,7 +311,7 @@ def info(debugger: Shell, words: str) -> None:
     word = WHOLE_WORDS.get(word, word)
     known = [name for name in TABLES if word and name.startswith(word)]
     if len(known) != 1:
-        asked = f"unknown table {word!r}. {did_you_mean(word, TABLES)}" if word else ""
+        asked = f"unknown table {word!r}. {did_you_mean(word, TABLES)}" if word else "which table? "
         raise ArgumentError(f"info: {asked}Use one of: {', '.join(TABLES)}.")
     if rest and known[0] != "steps":
         raise ArgumentError(f"info {known[0]}: expected nothing after it, got {rest!r}.")

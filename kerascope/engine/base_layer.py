@@ -356,7 +356,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
         specs, inputs = to_list(self.input_spec), to_list(inputs)
         if len(specs) != len(inputs):
             raise ArgumentError(
-                f"{self.label}: expected {len(specs)} inputs, got {len(inputs)}.", subject=self
+                f"{self.label}: inputs: expected {len(specs)}, got {len(inputs)}.", subject=self
             )
         for index, (tensor, spec) in enumerate(zip(inputs, specs, strict=True)):
             which = "an input" if len(specs) == 1 else f"input {index}"

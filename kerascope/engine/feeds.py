@@ -28,7 +28,7 @@ import numpy as np
 
 from kerascope.backend.constants import is_constant_ones, ones_of
 from kerascope.backend.ops.random import fresh_seed
-from kerascope.engine.arguments import named_arguments, to_list
+from kerascope.engine.arguments import named_arguments
 from kerascope.engine.workers import WorkerPool, numbers_of_a_pass
 from kerascope.errors import ArgumentError, DataError, DtypeError, SpellingWarning
 from kerascope.settings import config
@@ -669,9 +669,10 @@ def split_item(item: Any, *, with_targets: bool) -> tuple[Any, Any, Any]:
         return x, y, sample_weight
     if not with_targets:
         return item, None, None
+    size = f" of length {len(item)}" if isinstance(item, (tuple, list)) else ""
     raise DataError(
-        f"generator: expected a tuple (x, y) or (x, y, sample_weight), got {type(item).__name__} "
-        f"of length {len(to_list(item))}."
+        f"generator: expected a tuple (x, y) or (x, y, sample_weight), got a "
+        f"{type(item).__name__}{size}."
     )
 
 

@@ -182,7 +182,7 @@ def _listed(data: Any, names: list[str], what: str) -> list[Any]:
             raise DataError(f"{what}: the model takes no {what}. Leave it out.")
         return []
     if data is None:
-        raise DataError(f"{what}: expected arrays for {names}, got None.")
+        raise DataError(f"{what}: expected arrays for {names}, got None. Pass {what}.")
     if isinstance(data, dict):
         for name in data:
             if name not in names:

@@ -148,8 +148,8 @@ class OnnxEvaluator:
                 return run_alone(model, feed)
             shapes = ", ".join(f"{one} {_shape_in_words(array)}" for one, array in feed.items())
             raise DataError(
-                f"ONNX: node {step.name!r} ({step.op}) failed on {shapes or 'no inputs'}: "
-                f"{type(error).__name__}: {error}. Check the file with "
+                f"ONNX: node {step.name!r} ({step.op}) failed on {shapes or 'no inputs'} "
+                f"({type(error).__name__}: {error}). Check the file with "
                 f"onnx.checker.check_model.{hint()}"
             ) from error
 

@@ -20,6 +20,7 @@ from kerascope.losses.classes import *
 from kerascope.losses.functions import *
 from kerascope.losses.functions import ALIASES, categorical_generalized_cross_entropy, registry
 from kerascope.losses.structured import *
+from kerascope.missing_names import answer_missing_names
 
 __all__ = [
     *classes.__all__,
@@ -96,3 +97,6 @@ def get(identifier: Any) -> Any:
     'mean_squared_error'
     """
     return deserialize(identifier)
+
+
+answer_missing_names(__name__)

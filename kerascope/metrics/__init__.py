@@ -23,6 +23,7 @@ from kerascope.metrics.classes import *
 from kerascope.metrics.functions import *
 from kerascope.metrics.functions import averaged, registry
 from kerascope.metrics.stateful import *
+from kerascope.missing_names import answer_missing_names
 from kerascope.spellings import dialect_options
 
 __all__ = [
@@ -111,3 +112,6 @@ def get(identifier: Any) -> Any:
     if identifier in ("precision", "recall") and dialect_options().metrics_of_batches:
         return precision if identifier == "precision" else recall
     return deserialize(identifier)
+
+
+answer_missing_names(__name__)

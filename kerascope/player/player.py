@@ -619,9 +619,8 @@ def kind_of_file(path: str | PathLike[str]) -> str:
         if name.endswith(f".{kind}") and name != f".{kind}":
             return kind
     raise ArgumentError(
-        f"Player: save: expected a name like step.html (the page), step.svg (an animated picture) "
-        f"or step.strip.svg (still pictures side by side), got {name!r}. To make PNG or PDF, open "
-        f"the SVG in a program that shows it."
+        f"Player: save: expected a name like step.html (page), step.svg (animated picture) or "
+        f"step.strip.svg (still pictures), got {name!r}. For PNG or PDF, convert the SVG."
     )
 
 

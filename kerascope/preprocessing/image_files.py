@@ -186,7 +186,8 @@ def load_img(
         with image.open(path) as file:
             loaded = file.convert(mode)
     except (OSError, ValueError) as error:
-        raise UnavailableError(f"load_img: cannot read {os.fspath(path)!r}: {error}") from error
+        why = getattr(error, "strerror", None) or error
+        raise UnavailableError(f"load_img: cannot read {os.fspath(path)!r}: {why}.") from error
     if target_size is None or loaded.size == (width, height):
         return loaded
     resampling = getattr(image.Resampling, interpolation.upper())

@@ -316,4 +316,4 @@ def _near_name(path: Path) -> str:
     if not folder.is_dir():
         return f"The folder {str(folder)!r} does not exist either."
     names = [entry.name for entry in folder.iterdir() if entry.is_file()][:1000]
-    return did_you_mean(path.name, names)
+    return did_you_mean(path.name, names, cutoff=0.75)

@@ -83,8 +83,8 @@ class Numbered(Generic[Item]):
         """
         if number not in self._items:
             listed = ", ".join(map(str, self._items))
-            there = f"there are {listed}" if listed else "there are none yet"
-            raise ArgumentError(f"{where}: no {self.what} {number}; {there}.")
+            use = f"Use one of: {listed}" if listed else "None is set yet"
+            raise ArgumentError(f"{where}: there is no {self.what} {number}. {use}.")
         return self._items[number]
 
     def set_enabled(self, is_enabled: bool, *numbers: int) -> list[Item]:

@@ -452,7 +452,7 @@ def _parse(text: str, whole: str, where: str, layers: Collection[str]) -> Select
 
 def _number(text: str, word: str, where: str) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", text):
-        raise ArgumentError(f"{where}: {word}: expected a whole number from 0, got {text!r}.")
+        raise ArgumentError(f"{where}: expected a number from 0 after {word!r}, got {text!r}.")
     return int(text)
 
 

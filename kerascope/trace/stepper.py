@@ -815,7 +815,7 @@ class Stepper:
 
 def _checked(verb: str, n: int) -> int:
     if n < 1:
-        raise ArgumentError(f"{verb}: expected how many times, 1 or more, got {n}.")
+        raise ArgumentError(f"{verb}: expected a number of times, 1 or more, got {n}.")
     return n
 
 

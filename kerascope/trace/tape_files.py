@@ -398,7 +398,7 @@ def _header(line: bytes, name: str, number: int) -> dict[str, Any]:
         header = {}
     if not is_ours or not counts:
         what = "a tape" if number == 1 else "a piece of a tape"
-        raise ConfigError(f"{name}, line {number}: expected {what} that `save` wrote.")
+        raise ConfigError(f"{name}, line {number}: expected {what}, got something else.")
     version = header.get("version")
     if version not in READ:
         wrote = "An older" if version in range(VERSION) else "A newer"

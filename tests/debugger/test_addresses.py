@@ -87,7 +87,7 @@ def test_batches_of_two_models_or_two_fits_are_compared():
     heads = answers(text, "diff fit 1 batch 0 fit 3 batch 0")[0][0]
     assert "fit 1 " in heads
     assert "fit 3 " in heads
-    assert "So far there are 3 fits" in answers(text, "diff fit 7 batch 0 1")[0][0]
+    assert "Fits so far: 3, counted from 1" in answers(text, "diff fit 7 batch 0 1")[0][0]
 
 
 def test_calls_before_the_one_that_is_meant_are_not_heard():

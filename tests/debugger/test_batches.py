@@ -89,7 +89,7 @@ def test_goto_finds_a_batch_of_an_epoch_and_of_this_one(first):
         ("batch 10", "*** goto batch 10: epoch 2 has had batches 0 to 9."),
         ("epoch 3", "*** goto epoch 3: there have been epochs 0 to 2."),
         ("bach 3", "*** goto: expected a time"),
-        ("batch -1", "*** goto: batch: expected a whole number from 0, got '-1'."),
+        ("batch -1", "*** goto: expected a number from 0 after 'batch', got '-1'."),
     ],
 )
 def test_a_batch_that_is_not_there_is_told(words, told):

@@ -204,4 +204,4 @@ def test_source_of_an_unknown_layer():
 def test_before_the_first_event_there_is_no_source_of_the_engine():
     for command in ("l", "ll", "w", "u", "a"):
         (line,) = told(command)
-        assert line == "*** This stop is not at an event. `s` goes to the next, `rs` to the last."
+        assert line == "*** Not at an event. `s` goes to the next one, `rs` to the previous one."

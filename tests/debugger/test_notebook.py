@@ -240,7 +240,7 @@ def test_when_on_each_cell_is_recorded_and_a_failing_one_opens_the_debugger(note
         ("-z 3", "unknown option '-z'"),
         ("--fail-on nam", "unknown condition 'nam'. Did you mean 'nan'?"),
         ("--tape 3x", "expected a name for the tape, got '3x'"),
-        ("-x nowhere.txt", "-x nowhere.txt: expected a text file of commands"),
+        ("-x nowhere.txt", "-x nowhere.txt: cannot read the commands: No such file"),
     ],
 )
 def test_mistakes_on_the_line_are_told(line, words):

@@ -252,8 +252,11 @@ def environment(encoding):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--step-all=opp"], "--step-all=opp: Did you mean 'op'? Expected one of act, phase"),
-        (["--format", "jsnl"], "--format jsnl: Did you mean 'jsonl'? Expected one of text, md"),
+        (["--step-all=opp"], "Unknown --step-all=opp. Did you mean 'op'? Use one of: act, phase"),
+        (
+            ["--format", "jsnl"],
+            "Unknown --format jsnl. Did you mean 'jsonl'? Use one of: text, md",
+        ),
         (["--until", "phase:comit"], "--until: unknown phase 'comit'. Did you mean 'commit'?"),
         (["--until", ""], "--until: a place to stop at is missing"),
         (["--until", "a, ("], "--until: "),

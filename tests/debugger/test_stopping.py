@@ -91,9 +91,11 @@ def test_before_all_is_known_a_name_that_is_not_there_is_told_and_waited_for():
 
 def test_a_number_that_is_none_is_told_with_those_of_watches_too():
     text = piped(fit_toy, "clear 5", "watch t", "watch e", "disable 5")
-    assert said(text, "clear 5") == ["*** clear: there is no breakpoint or watch 5. None yet."]
+    assert said(text, "clear 5") == [
+        "*** clear: there is no breakpoint or watch 5. None is set yet."
+    ]
     assert said(text, "disable 5") == [
-        "*** disable: there is no breakpoint or watch 5. There are 1, 2."
+        "*** disable: there is no breakpoint or watch 5. Use one of: 1, 2."
     ]
 
 

@@ -118,7 +118,7 @@ def test_a_breakpoint_that_makes_no_sense_is_not_made(text, said):
 
 def test_a_number_that_is_not_there_is_told_with_those_that_are():
     breakpoints = Breakpoints()
-    with pytest.raises(ArgumentError, match="none yet"):
+    with pytest.raises(ArgumentError, match="None is set yet"):
         breakpoints.clear(1)
     breakpoints.add("*")
 
@@ -126,7 +126,7 @@ def test_a_number_that_is_not_there_is_told_with_those_that_are():
         return breakpoints.set_enabled(True, *numbers)
 
     for verb in (enable, breakpoints.clear, breakpoints.get):
-        with pytest.raises(ArgumentError, match="no breakpoint 7; there are 1"):
+        with pytest.raises(ArgumentError, match="no breakpoint 7. Use one of: 1"):
             verb(7)
     for verb in (enable, breakpoints.clear):
         with pytest.raises(ArgumentError, match="no breakpoint 7"):

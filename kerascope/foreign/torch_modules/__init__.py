@@ -266,8 +266,7 @@ def _check_inputs(module: nn.Module, args: tuple[Any, ...], names: dict[str, Any
         given = counted(len(args) + len(names), "input") if args or names else "none"
         raise ArgumentError(
             f"{name}: expected inputs for its forward{signature(module.forward)}, got {given} "
-            f"({error}). Pass them: draw(module, inputs=x), inputs=(x, y) for several, or "
-            f"inputs={{'x': x}} by name."
+            f"({error}). Pass inputs=x, inputs=(x, y) or inputs={{'x': x}}."
         ) from None
 
 

@@ -292,8 +292,7 @@ def _named(graph: Graph, name: Any) -> list[str]:
     known = dict.fromkeys([part.id for part in graph.groups] + [g.label for g in graph.groups])
     if not known:
         raise ArgumentError(
-            f"expand: {graph.name!r} has no frames that could be opened, and nothing called "
-            f"{name!r}. Leave expand out."
+            f"expand: {graph.name!r} has no frame {name!r}, and no others. Leave expand out."
         )
     raise ArgumentError(
         f"expand: nothing in {graph.name!r} is called {name!r}. "

@@ -191,7 +191,7 @@ def check_subject(subject: Any, where: str) -> None:
     raise DtypeError(
         f"{where}: expected a model (Model, Sequential or Network), a layer, a tensor, a "
         f"K.function or an error raised by building one, "
-        f"{got_instead(subject, f'ks.{where}(model)')}"
+        f"{got_instead(subject, f'ks.{where.partition(chr(58))[0]}(model)')}"
     )
 
 

@@ -1,7 +1,7 @@
 """The list of computed arrays is never emptied, as in the excerpt at S4:325.
 
-en: run_internal_graph(...) stopped at line 17 with ArgumentError: Dense 'dense_2': expected 1 inputs, got 2.
-zh: run_internal_graph(...) 中途出错（第 17 行）：ArgumentError: Dense 'dense_2': expected 1 inputs, got 2.
+en: run_internal_graph(...) stopped at line 17 with ArgumentError: Dense 'dense_2': inputs: expected 1, got 2.
+zh: run_internal_graph(...) 中途出错（第 17 行）：ArgumentError: Dense 'dense_2': inputs: expected 1, got 2.
 """
 
 
