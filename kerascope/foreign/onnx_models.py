@@ -336,10 +336,10 @@ def _fed(
         )
     for name in named_inputs:
         if name not in names[len(inputs) :]:
-            given = "already given by position" if name in names else "not an input of the model"
+            why = "already given by position" if name in names else "not an input of the model"
             hint = "" if name in names else did_you_mean(name, names)
             raise ArgumentError(
-                f"ONNX: expected {wanted or 'none'}, got {name!r}, which is {given}. {hint}".rstrip()
+                f"ONNX: expected {wanted or 'none'}, got {name!r}, which is {why}. {hint}".rstrip()
             )
     found = {**dict(zip(names, inputs, strict=False)), **named_inputs}
     missing = [name for name in names if name not in found]

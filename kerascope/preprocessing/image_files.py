@@ -186,8 +186,8 @@ def load_img(
         with image.open(path) as file:
             loaded = file.convert(mode)
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise UnavailableError(f"load_img: cannot read {os.fspath(path)!r}: {why}.") from error
+        what = f"load_img: cannot read {os.fspath(path)!r}"
+        raise UnavailableError(f"{what}: {error.args[-1]}.") from error
     if target_size is None or loaded.size == (width, height):
         return loaded
     resampling = getattr(image.Resampling, interpolation.upper())

@@ -286,7 +286,7 @@ def test_the_tape_replays_each_value():
 WRONG = [
     ((), {}, ArgumentError, r"got none for .x.\. Give .* x float32 \(batch, 3, 16, 16\)"),
     ((X, X), {}, ArgumentError, "expected 1 input .* got 2"),
-    ((), {"z": X}, ArgumentError, "got 'z', which is not one of them"),
+    ((), {"z": X}, ArgumentError, "got 'z', which is not an input of the model"),
     ((X,), {"x": X}, ArgumentError, "got 'x', which is already given by position"),
     ((X.astype("float64"),), {}, DtypeError, r"expected the type float32, got float64.*astype"),
     ((X[:, :2],), {}, ShapeError, r"\(batch, 3, 16, 16\), got the shape \(2, 2, 16, 16\)"),

@@ -317,7 +317,7 @@ def test_a_sequential_is_drawn_once_it_is_built():
         ({"values": [[1.0] * 20], "level": "op"}, "expected a model at level 'node'"),
         ({"gradients": 3}, r"gradients: expected \(x, y\), got int"),
         ({"highlight": "hiden"}, r"Did you mean 'hidden'\?"),
-        ({"expand": "nothing"}, "has no frame 'nothing', and no others"),
+        ({"expand": "nothing"}, "has no frames, got 'nothing'"),
         ({"level": "layer", "expand_nested": True}, "Use level='node'"),
         ({"rankdir": "RL"}, "unknown rankdir 'RL'. Use one of: 'TB', 'LR'."),
         ({"highlight": 3}, "highlight: expected names of boxes or layers, got 3"),

@@ -480,7 +480,7 @@ def test_errors_say_what_was_expected(cnn, digits):
         (ArgumentError, "got 0", lambda: ks.show([1], most=0)),
         (ArgumentError, "light, dark", lambda: ks.show([1], theme="blue")),
         (ArgumentError, "Without a model", lambda: ks.show(Dense(3), layer="d")),
-        (ArgumentError, "x needs a model", lambda: ks.show([1], [2])),
+        (ArgumentError, "x needs a kerascope model", lambda: ks.show([1], [2])),
         (DtypeError, "real numbers", lambda: ks.show("conv1")),
         (DtypeError, "expected an array", lambda: ks.show([[1], [1, 2]])),
         (ArgumentError, ".svg, .png, .pdf, .html, .txt", lambda: ks.show([1]).save("x.dot")),

@@ -291,9 +291,7 @@ def _named(graph: Graph, name: Any) -> list[str]:
         return [boxes[name]]
     known = dict.fromkeys([part.id for part in graph.groups] + [g.label for g in graph.groups])
     if not known:
-        raise ArgumentError(
-            f"expand: {graph.name!r} has no frame {name!r}, and no others. Leave expand out."
-        )
+        raise ArgumentError(f"expand: {graph.name!r} has no frames, got {name!r}. Leave it out.")
     raise ArgumentError(
         f"expand: nothing in {graph.name!r} is called {name!r}. "
         f"{did_you_mean(str(name), [*known, *boxes])}Use 'all' or one of: "

@@ -69,9 +69,7 @@ def arrays_to_show(what: Any, x: Any, layer: str | None, call: int) -> ArraysToS
     if isinstance(what, Tensor):
         return _of_tensor(what, x)
     if x is not None:
-        raise ArgumentError(
-            f"show: x needs a model, layer or tensor of kerascope, got {_described(what)}."
-        )
+        raise ArgumentError(f"show: x needs a kerascope model or layer, got {_described(what)}.")
     values, given = _numbers(what, "show"), np.asarray(what)
     if given.dtype == np.uint8 and values.ndim == 3 and values.shape[-1] in (3, 4):
         return ArraysToShow("image", [_image(values)])
