@@ -44,7 +44,7 @@ def test_it_is_played_on_the_arrays_of_a_file(capsys):
     [
         (["no.keras"], "there is no file 'no.keras'. Did you mean 'm.keras'?"),
         (["no.onnx"], "there is no file 'no.onnx'."),
-        (["m.keras", "--input", "no.npy"], "--input no.npy: expected a .npy or .npz file"),
+        (["m.keras", "--input", "no.npy"], "--input no.npy: not a .npy or .npz file"),
         (["m.keras", "-o", "page.bmp"], "page.bmp"),
         (["w.pt"], "Make the module and load them into it"),
         (["w.weights.h5"], "Make the model and load them into it"),

@@ -79,7 +79,7 @@ def test_the_command_takes_inputs_and_a_tolerance(files, capsys):
         (["a.keras", "b.h5", "--input", "two.npz"], "there is no tensor 'one'"),
         (["a.keras", "notes.txt"], "or .onnx file, got 'notes.txt'"),
         (["a.keras", "b.h5", "--tolerance", "-1"], "expected a tolerance of 0 or more"),
-        (["script.py"], "which the real Keras also runs"),
+        (["script.py"], "to compare with the real Keras"),
     ],
     ids=[
         "no file",
