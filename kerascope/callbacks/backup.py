@@ -149,11 +149,11 @@ class BackupAndRestore(Callback):
         self._place = (0, 0)
         self._has_trained = False
         self._frozen: FrozenWeights | None = None
-        self._number = 1  # of this fit, among the fits of this process with this folder
+        self._number = 1  # the number of this fit among the fits of this process with this folder
         self._epoch = 0
-        self._batches = 0  # since the last backup
+        self._batches = 0  # the number of batches since the last backup
         self._is_late = False  # whether a backup that was due could not be written yet
-        if self.save_freq != "epoch":  # at each batch, only if needed
+        if self.save_freq != "epoch":  # the hook of each batch is set only if needed
             vars(self)["on_batch_end"] = self._count_batch
 
     # --- the beginning of a run -------------------------------------------------------------------
@@ -196,7 +196,10 @@ class BackupAndRestore(Callback):
             )
 
     def _of_this_run(self, found: Backup | None) -> Backup | None:
-        """Return the backup if it belongs to this run, or None if it contains no training yet."""
+        """Return the backup if it belongs to this run. Otherwise raise.
+
+        If another run's backup was written before any training step, return None.
+        """
         if found is None:
             return None
         try:
@@ -310,7 +313,7 @@ class BackupAndRestore(Callback):
             warn(f"BackupAndRestore: the callback {name} {what}.")
 
     def _warn_of_other_fits(self, found: Backup) -> None:
-        """Warn if the backup may belong to another fit of this process."""
+        """Warn if an earlier fit of this process may have written the backup."""
         if self._number > 1 and found.state["has_trained"]:
             warn(
                 f"BackupAndRestore: training continues from {str(found.path)!r}, the backup of fit "
@@ -322,7 +325,7 @@ class BackupAndRestore(Callback):
     # --- backups ----------------------------------------------------------------------------------
 
     def on_epoch_begin(self, epoch: int, logs: Logs | None = None) -> None:
-        """Store the epoch."""
+        """Store the number of the current epoch."""
         self._epoch = epoch
         if self._feeds is not None and self.save_freq != "epoch":
             self._feeds.note()
@@ -344,8 +347,8 @@ class BackupAndRestore(Callback):
             self._write()
 
     def on_train_end(self, logs: Logs | None = None) -> None:
-        """Delete the backup, or write the one of the finished run."""
-        if self._found is not None:  # it was not restored, so it is still needed
+        """Delete the backup. Without `delete_checkpoint`, write a backup of the finished run."""
+        if self._found is not None:  # this backup was not restored, so it is still needed
             return
         if self.delete_checkpoint:
             self._folder.delete()
@@ -379,7 +382,7 @@ class BackupAndRestore(Callback):
 
 
 def _kept_callbacks(callbacks: list[Any]) -> dict[str, ObjectState]:
-    """Return the states of the callbacks by name: "EarlyStopping 1"."""
+    """Return the state of each callback by a name such as "EarlyStopping 1"."""
     kept: dict[str, ObjectState] = {}
     counts: Counter[str] = Counter()
     for callback in callbacks:
@@ -393,7 +396,7 @@ def _kept_callbacks(callbacks: list[Any]) -> dict[str, ObjectState]:
 
 
 # --- frozen weights -------------------------------------------------------------------------------
-# A run only reads them. If they change, a callback trains them.
+# `fit` only reads frozen weights. If they change, a callback trains them.
 
 
 class FrozenWeights:
@@ -477,7 +480,7 @@ def check_folder_name(backup_dir: Any) -> str:
     Raises
     ------
     ArgumentError
-        It is empty, a file, not a path, or not a valid name of a folder.
+        `backup_dir` is empty, a file, not a path, or not a valid name of a folder.
     """
     if backup_dir is None or backup_dir == "":
         raise ArgumentError(

@@ -37,7 +37,7 @@ _finished: dict[str, int] = {}  # folder -> number of runs of this process that 
 
 
 class Backup(NamedTuple):
-    """A backup that was read: its file and its state."""
+    """A backup that was read: the path of its file, and the state that the file contains."""
 
     path: Path
     state: Any
@@ -173,8 +173,8 @@ class BackupFolder:
     def read(self) -> Backup | None:
         """Return the last backup, or None if there is none.
 
-        If it is damaged, the previous one is returned if it exists, and the damaged file is
-        renamed.
+        If the last backup is damaged, return the previous backup if it exists. The damaged file
+        is renamed.
 
         Raises
         ------
@@ -232,7 +232,7 @@ def _try_lock(number: int) -> bool:
 
 
 def _to_disk(folder: Path) -> None:
-    """Wait until the names in a folder are on disk. Windows does this itself."""
+    """Wait until the entries of a folder are on disk. On Windows, this is not needed."""
     if os.name == "nt":
         return
     number = os.open(folder, os.O_RDONLY)
@@ -362,7 +362,7 @@ def _pairs(value: dict[Any, Any]) -> list[list[Any]]:
     return [list(pair) for pair in value.items()]
 
 
-# Type -> its name in the file, a function that splits a value, and one that builds it again.
+# Type -> its name in the file, a function that splits a value, and a function that builds it again.
 _FORMS: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
     dict: ("dict", _pairs, dict),
     OrderedDict: ("ordered", _pairs, OrderedDict),
@@ -479,7 +479,7 @@ def set_state_of_generator(generator: Any, state: Any) -> None:
     Raises
     ------
     ConfigError
-        The state belongs to another kind of generator.
+        The state belongs to another kind of generator than `generator`.
     """
     try:
         if isinstance(generator, np.random.Generator):
@@ -496,7 +496,7 @@ def set_state_of_generator(generator: Any, state: Any) -> None:
 
 
 def state_of_global_generators() -> dict[str, Any]:
-    """Return the states of the global generators of `np.random` and `random`."""
+    """Return the states of the global random generators of `np.random` and `random`."""
     return {"numpy": np.random.get_state(legacy=False), "python": random.getstate()}  # noqa: NPY002
 
 
@@ -516,7 +516,7 @@ def _checked_state(state: Any) -> Any:
 
 
 def _check_like(state: Any, usual: Any, name: str) -> None:
-    """Raise ValueError if a part of a state has another type, shape or range than in `usual`."""
+    """Raise ValueError if a state has other types, shapes or ranges than the state `usual`."""
     if isinstance(usual, dict):
         for key, value in usual.items():
             _check_like(state[key], value, key)
@@ -530,7 +530,7 @@ def _check_like(state: Any, usual: Any, name: str) -> None:
 
 
 def _generator(kind: str, state: Any) -> Any:
-    """Return a new random generator of this kind, with this state."""
+    """Return a new random generator of the class `kind`, with this state."""
     made: Any
     if kind == "Generator" and state["bit_generator"] in _BIT_GENERATORS:
         made = np.random.Generator(getattr(np.random, state["bit_generator"])())

@@ -30,7 +30,7 @@ registry = Registry("callback")
 
 
 def is_callback(item: Any) -> bool:
-    """Return whether `item` is an object with all methods of a callback, of any class."""
+    """Return whether `item` has all methods of a callback. Its class does not matter."""
     return not isinstance(item, type) and not missing_hooks(item)
 
 
@@ -67,26 +67,29 @@ class Callback:
     model : Model or None
         The model that is trained. It is set before training begins.
     params : mapping
-        "batch_size", "epochs", "steps", "samples", "verbose", "do_validation", "metrics" (the names
-        that logs may have), and Keras 1's "nb_epoch" and "nb_sample".
+        The arguments of the run by name: "batch_size", "epochs", "steps", "samples", "verbose",
+        "do_validation", "metrics" (the keys that logs may have), and Keras 1's "nb_epoch" and
+        "nb_sample".
     validation_data : list or None
-        The arrays of the validation: inputs, targets, sample weights. None without validation, or
-        if a generator makes its batches.
+        The arrays of the validation data: inputs, targets, sample weights. None without validation,
+        or if a generator makes the validation batches.
 
     Notes
     -----
-    At the end of a batch, `logs` contains "batch", "size" and the batch's loss and metrics. At the
-    end of an epoch, it contains the means over the epoch and, with validation, those of the
-    validation data with the prefix `val_`. A callback can write into the logs of an epoch for the
-    callbacks after it. `History` is the last.
+    At the end of a batch of training, `logs` contains "batch", "size" and the batch's loss and
+    metrics. At the end of an epoch, `logs` contains the means over the epoch. With validation, it
+    also contains the means over the validation data, with the prefix `val_`. A callback can add
+    values to the logs of an epoch for the callbacks that are called later. `History` is called last
+    and records these values too.
 
-    In dialect "3", the logs at the end of a batch contain the means so far, without "batch" and
-    "size". This holds in every dialect for `evaluate`, `predict` and the validation of `fit`. The
-    logs of a predicted batch contain "outputs".
+    In dialect "3", the logs at the end of a batch contain the means over the epoch so far, without
+    "batch" and "size". In every dialect, the batches of `evaluate` and of the validation in `fit`
+    have such logs. The logs of a batch of `predict` contain "outputs".
 
-    `BackupAndRestore` continues a run that was killed. It restores the attributes that are plain
-    data (numbers, texts, arrays, containers of them). A callback with other state returns it as
-    plain data from a method `get_state()` and restores it in `set_state(state)`.
+    `BackupAndRestore` continues a run that was killed. It restores the attributes of a callback
+    that are plain data (numbers, texts, arrays, containers of them). If your callback has other
+    state, return this state as plain data from a method `get_state()`, and restore it in a method
+    `set_state(state)`.
 
     Examples
     --------
@@ -153,11 +156,11 @@ class Callback:
         """Run at the end of a batch of a prediction. `logs` contains its "outputs"."""
 
     def on_train_batch_begin(self, batch: int, logs: Logs | None = None) -> None:
-        """Call `on_batch_begin`. Keras 3's hook for the beginning of a batch of training."""
+        """Run at the beginning of a batch of training: Keras 3's name of `on_batch_begin`."""
         self.on_batch_begin(batch, logs)
 
     def on_train_batch_end(self, batch: int, logs: Logs | None = None) -> None:
-        """Call `on_batch_end`. Keras 3's hook for the end of a batch of training."""
+        """Run at the end of a batch of training: Keras 3's name of `on_batch_end`."""
         self.on_batch_end(batch, logs)
 
 

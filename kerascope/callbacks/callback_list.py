@@ -203,7 +203,7 @@ class CallbackList:
         self._find_batch_hooks()
 
     def on_train_end(self, logs: Logs | None = None) -> None:
-        """Call `on_train_end` of all callbacks. In dialect "3", without logs that they added."""
+        """Call `on_train_end` of all callbacks. In dialect "3", omit logs that callbacks added."""
         logs = {} if logs is None else logs
         if self._so_far is not None:
             measured = self.params.get("metrics", ())
@@ -212,13 +212,13 @@ class CallbackList:
             callback.on_train_end(logs)
 
     def hooks(self, name: str) -> list[Callable[..., None]]:
-        """Return the overridden hooks called `name`, a hook of `evaluate` or `predict`."""
+        """Return the callbacks' own methods called `name`, a hook of `evaluate` or `predict`."""
         found = [getattr(callback, name, None) for callback in self.callbacks]
         empty = getattr(Callback, name)
         return [hook for hook in found if hook and getattr(hook, "__func__", None) is not empty]
 
     def tell(self, name: str, *args: Any) -> None:
-        """Call the overridden hooks called `name`, such as "on_test_begin"."""
+        """Call the callbacks' own methods called `name`, such as "on_test_begin"."""
         for hook in self.hooks(name):
             hook(*args)
 
@@ -250,12 +250,12 @@ class CallbackList:
         logs = {} if logs is None else logs
         so_far = self._so_far
         for hook in self._batch_end_hooks:
-            if so_far is not None and not _counts(hook):  # counting callbacks come first
+            if so_far is not None and not _counts(hook):  # callbacks that count batches come first
                 logs, so_far = in_order(so_far.results()), None
             hook(batch, logs)
 
     def _find_batch_hooks(self) -> None:
-        """Find the overridden batch hooks, again at every epoch, because hooks can be assigned."""
+        """Find the overridden batch hooks. Every epoch does so again: a hook may be assigned."""
         self._batch_begin_hooks = _written_hooks(self.callbacks, "on_batch_begin")
         self._batch_end_hooks = _written_hooks(self.callbacks, "on_batch_end")
 
@@ -272,10 +272,10 @@ class CallbackList:
     only_hear_of_ends = needs_batch_end_only  # the former name
 
     def averages_of(self, names: list[str]) -> RunningMeans | None:
-        """Return the running means of `BaseLogger`, if only it uses the results of a batch.
+        """Return the running means of `BaseLogger`, if no other callback needs batches.
 
-        Return None if another callback needs batches, or if other quantities than `names` are
-        averaged.
+        Return None if another callback needs batches, or if `BaseLogger` averages other quantities
+        than `names`.
         """
         hooks = self._batch_end_hooks
         logger = getattr(hooks[0], "__self__", None) if len(hooks) == 1 else None
@@ -287,7 +287,7 @@ class CallbackList:
 
 
 def _counts(hook: Any) -> bool:
-    """Return whether a hook belongs to a callback that `fit` adds for counts and averages."""
+    """Return whether a hook is a method of a `BaseLogger` or `ProgbarLogger`, which `fit` adds."""
     return type(getattr(hook, "__self__", None)) in (BaseLogger, ProgbarLogger)
 
 
@@ -299,8 +299,8 @@ def _comes_last(callback: Any) -> bool:
 def _written_hooks(callbacks: list[Any], name: str) -> list[Callable[..., None]]:
     """Return the overridden hooks called `name`.
 
-    If a callback overrides the hook of Keras 3's name (`on_train_batch_begin`), only this hook is
-    called. By default it calls the other one.
+    If a callback overrides the hook with Keras 3's name, such as `on_train_batch_begin`, only this
+    hook is called. The base class's hook with this name calls `on_batch_begin`.
     """
     newer = name.replace("on_", "on_train_")
     empty, empty_newer = getattr(Callback, name), getattr(Callback, newer)

@@ -27,7 +27,7 @@ from kerascope.user_frames import warn
 
 LARGE = 2**20  # bytes; for larger attributes that did not change, only the checksum is stored
 _IMMUTABLE = (type(None), bool, int, float, complex, str, bytes, tuple, np.generic)
-_HEAP_TYPE = 1 << 9  # in `type.__flags__`: a class defined by a `class` statement
+_HEAP_TYPE = 1 << 9  # the bit of `type.__flags__` for classes defined by a `class` statement
 
 _WITHOUT_STATE = (
     *(types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type),
@@ -68,7 +68,7 @@ class ObjectState:
         self._first_sums = {name: checksum(value) for name, value in self._first.items()}
 
     def _arguments_at_first(self) -> dict[str, Any]:
-        """Return the object's arguments at the first run of this process that used it."""
+        """Return the object's arguments as they were at its first run in this process."""
         now = {k: v for k, v in self._named().items() if self._is_configuration(k, v)}
         key = id(self.subject)
         if key not in _arguments_of:
@@ -123,11 +123,11 @@ class ObjectState:
         return state
 
     def _is_configuration(self, name: str, value: Any) -> bool:
-        """Return whether an attribute is an immutable constructor argument."""
+        """Return whether an attribute is a constructor argument with an immutable value."""
         return name in self._parameters and isinstance(value, _IMMUTABLE)
 
     def _is_text_argument(self, name: str, value: Any) -> bool:
-        """Return whether an attribute is a text argument, such as a path, which the script sets."""
+        """Return whether an attribute is a constructor argument that is a text or a path."""
         return name in self._parameters and isinstance(value, (str, bytes, Path))
 
     def _warn_of(self, name: str, value: Any) -> None:
@@ -246,7 +246,7 @@ def checksum(value: Any) -> tuple[int, int] | None:
 
 
 def is_in_its_attributes(subject: Any) -> bool:
-    """Return whether the attributes of an object, plain data and functions, are its whole state.
+    """Return whether the whole state of an object is in attributes with plain data.
 
     Examples
     --------
@@ -264,7 +264,7 @@ def is_in_its_attributes(subject: Any) -> bool:
 
 
 def _has_no_state(value: Any) -> bool:
-    """Return whether an object needs no backup, because a new process creates an equal one."""
+    """Return whether an object needs no backup, because a new process creates an equal object."""
     if isinstance(value, _WITHOUT_STATE):
         return True
     is_ours = type(value).__module__.startswith("kerascope.")
@@ -295,7 +295,8 @@ class FeedStates:
     feeds : dict of str to feed
         The feeds "training" and "validation".
     read_forward : bool
-        Whether to read an iterator whose place is unknown from its beginning up to the place.
+        Whether an iterator with an unknown place may be read from its beginning up to the place in
+        the backup.
 
     Raises
     ------
@@ -366,7 +367,7 @@ class FeedStates:
     # --- restoring --------------------------------------------------------------------------------
 
     def check(self, taken: dict[str, Any]) -> None:
-        """Raise if a result of `take` does not belong to these feeds. Nothing is changed.
+        """Raise if places and states from a backup do not fit these feeds. Nothing is changed.
 
         Raises
         ------
@@ -401,14 +402,14 @@ class FeedStates:
 
 
 def _is_known(feed: Any) -> bool:
-    """Return whether a feed can be moved to its place without reading its batches."""
+    """Return whether a feed can continue at its place without reading the batches before."""
     if not hasattr(feed, "source") or feed.is_sequence:
         return True
     return not feed.has_workers and (keeps_state(feed.source) or is_in_its_attributes(feed.source))
 
 
 def _check_source(name: str, feed: Any) -> None:
-    """Raise DataError if a feed cannot be moved to its place."""
+    """Raise DataError if a feed cannot continue at its place in a new process."""
     if _is_known(feed):
         return
     label = type(feed.source).__name__

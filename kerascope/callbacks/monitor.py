@@ -31,7 +31,7 @@ MODES = ("auto", "min", "max")
 GROWS_WHEN_BETTER = ("acc", "fmeasure")
 
 # Words in the names of Keras 3's metrics and their classes, in lower case and without "_", that say
-# whether larger or smaller values are better. The short names are whole parts of a name.
+# whether larger or smaller values are better. A short name must be a whole word between "_".
 GROWS_IN_KERAS_3 = (
     *("acc", "auc", "concordancecorrelation", "cosinesimilarity", "f1score", "fbetascore", "iou"),
     *("pearsoncorrelation", "precision", "r2score", "recall", "sensitivityatspecificity"),
@@ -69,7 +69,7 @@ def find(name: str, logs: Logs) -> Any:
 
 
 def is_awaited(name: str, logs: Logs, params: Params | None) -> bool:
-    """Return whether a promised metric is missing because this epoch had no validation."""
+    """Return whether a metric of the run is not in the logs of this epoch, without validation."""
     promised = dict.fromkeys((params or {}).get("metrics", ()), 0)
     return find(name, logs) is None and find(name, promised) is not None
 
@@ -116,7 +116,7 @@ class Monitor:
             )
 
     def grows_in(self, model: Any) -> bool:
-        """Return whether larger values are better."""
+        """Return whether larger values of the metric are better."""
         if self.mode != "auto":
             return self.mode == "max"
         if not dialect_options().monitors_as_keras_3:
@@ -138,7 +138,10 @@ class Monitor:
 
     @property
     def worst(self) -> float | None:
-        """The worst value, or None in dialect "3", where the first value is the best so far."""
+        """The worst possible value, as the first `best`; None in dialect "3".
+
+        In dialect "3" the first value in the logs is the best so far, whatever it is.
+        """
         if dialect_options().monitors_as_keras_3:
             return None
         return float("-inf") if self.grows_in(None) else float("inf")
@@ -393,7 +396,7 @@ class LearningRateScheduler(Callback):
         self._wants_rate = _takes_two_arguments(schedule)
 
     def on_epoch_begin(self, epoch: int, logs: Logs | None = None) -> None:
-        """Set the rate that the schedule returns."""
+        """Set the learning rate to the value that the schedule returns."""
         variable = _learning_rate_of(self.model, "LearningRateScheduler")
         old_rate = float(K.get_value(variable))
         rate: Any = self.schedule(epoch, old_rate) if self._wants_rate else self.schedule(epoch)
@@ -407,7 +410,7 @@ class LearningRateScheduler(Callback):
             say(f"Epoch {epoch + 1}: the learning rate is {float(rate):g}.")
 
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
-        """Write the rate into the logs."""
+        """Write the learning rate into the logs."""
         if logs is not None:
             logs[_rate_in_logs()] = float(K.get_value(self.model.optimizer.lr))
 
@@ -486,7 +489,7 @@ class ReduceLROnPlateau(Callback):
         self.cooldown_counter = 0
 
     def in_cooldown(self) -> bool:
-        """Return whether the epoch does not count, because of a recent reduction."""
+        """Return whether the epoch does not count, because the rate was reduced recently."""
         return self.cooldown_counter > 0
 
     def on_train_begin(self, logs: Logs | None = None) -> None:
@@ -583,7 +586,7 @@ class ModelCheckpoint(Callback):
     save_freq : {"epoch"}
         Keras 3's argument. Only "epoch" is supported.
     initial_value_threshold : float, optional
-        The first saved value must be better than this.
+        The first saved value must be better than this threshold.
 
     Attributes
     ----------
@@ -688,7 +691,7 @@ class ModelCheckpoint(Callback):
 
 
 class _Fields(dict[str, Any]):
-    """The values for the fields of a file name. Both spellings of accuracy are accepted."""
+    """The values for the fields of a file name, from the logs. Accepts `acc` and `accuracy`."""
 
     def __missing__(self, name: str) -> Any:
         value = find(name, self)

@@ -151,7 +151,8 @@ class Progbar:
     epoch, epochs : int, optional
         The number of the epoch, from 1, and of the last epoch.
     means : RunningMeans, optional
-        Means that another object computes. Then `update` and `add` need no values.
+        Means that another object computes. Then `update` and `add` need no values. By default the
+        bar computes its own.
 
     Examples
     --------
@@ -234,9 +235,10 @@ class Progbar:
         self._show("finished", {**self._means.results(), **(final or {})})
 
     def _needs_redraw(self) -> bool:
-        """Return whether a renderer draws moments between start and end, and a redraw is due now.
+        """Return whether to redraw now, between the start and the end.
 
-        A renderer can have a function `is_due(interval)`. Without it every moment is drawn.
+        Plain lines are not redrawn. A registered bar may have a function `is_due(interval)`, which
+        decides. Without this function, the bar is redrawn at each update.
         """
         if self.finished or self.verbose != 1 or self._draw is progress_lines:
             return False
@@ -251,7 +253,7 @@ class Progbar:
 
 
 def _drawer(verbose: int) -> Callable[[Progress], Any]:
-    """Return the function that draws progress: with `verbose=1` the registered bar, if any."""
+    """Return the function that draws progress: nothing, plain lines, or a registered bar."""
     if verbose == 0:
         return lambda progress: None
     return display.renderer("progress", progress_lines) if verbose == 1 else progress_lines
@@ -271,7 +273,8 @@ class ProgbarLogger(Callback):
     Attributes
     ----------
     means : RunningMeans or None
-        In `fit`, the means of `BaseLogger`, which is called before. With None, the bar has its own.
+        In `fit`, the means of `BaseLogger`, which is called before. With None, the bar computes its
+        own means.
 
     Notes
     -----
@@ -298,7 +301,7 @@ class ProgbarLogger(Callback):
         self._names: tuple[str, ...] = ()
 
     def on_epoch_begin(self, epoch: int, logs: Logs | None = None) -> None:
-        """Start a new bar."""
+        """Start a new progress bar for the epoch."""
         self._names = tuple(self.params.get("metrics", ()))
         self.progbar = Progbar(
             self.params.get(self.count_mode),

@@ -55,7 +55,7 @@ class RunningMeans:
         self._weights.clear()
 
     def add(self, name: str, value: Any, weight: float) -> None:
-        """Add a value of one quantity."""
+        """Add a value of one quantity, with its weight."""
         if name in self.stateful_metrics:
             self._totals[name], self._weights[name] = as_number(value), 1
             return
@@ -79,7 +79,7 @@ class RunningMeans:
         return self._totals[name] / max(self._weights[name], 1)
 
     def get_state(self) -> dict[str, Any]:
-        """Return the sums and the weights."""
+        """Return the sums and the weights of all quantities, for a backup."""
         return {"totals": dict(self._totals), "weights": dict(self._weights)}
 
     def set_state(self, state: dict[str, Any]) -> None:
@@ -97,7 +97,7 @@ def in_order(logs: dict[str, Any]) -> dict[str, Any]:
 
 
 def as_number(value: Any) -> Any:
-    """Convert a scalar to a Python float, and an array to float64.
+    """Return a scalar as a Python float, and an array as float64.
 
     Over a long epoch, sums of float32 values would lose digits.
     """
@@ -408,7 +408,7 @@ class RemoteMonitor(Callback):
             )
 
     def _send(self, text: str) -> Exception | None:
-        """Send a text. Return the exception if this fails."""
+        """Send a text to the server. Return the exception if this fails, otherwise None."""
         # Imported here, because the HTTP modules are slow to import and rarely needed.
         from http.client import HTTPException
         from urllib.parse import urlencode

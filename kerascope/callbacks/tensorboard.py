@@ -94,7 +94,7 @@ class TensorBoard(Callback):
         self.samples_seen_at_last_write = 0
 
     def on_train_begin(self, logs: Logs | None = None) -> None:
-        """Create a new file. The count of samples continues from an earlier run."""
+        """Create a new event file. The count of samples continues from the previous `fit`."""
         self.writer = EventFile(self.log_dir)
 
     def on_batch_end(self, batch: int, logs: Logs | None = None) -> None:
@@ -112,13 +112,16 @@ class TensorBoard(Callback):
         self._write(logs or {}, epoch if self.update_freq == "epoch" else self.samples_seen)
 
     def get_state(self) -> dict[str, Any] | None:
-        """Return the name and length of the file, for a backup."""
+        """Return the name and length of the event file, for a backup."""
         if self.writer is None:
             return None
         return {"name": self.writer.path.name, "length": self.writer.path.stat().st_size}
 
     def set_state(self, state: dict[str, Any] | None) -> None:
-        """Continue the file of the backup, cut to its length then, or begin a new one."""
+        """Truncate the event file of the backup to its length in the backup, and continue it.
+
+        If this file does not exist, continue with a new file.
+        """
         if state is None or self.writer is None:
             return
         path = self.writer.path.with_name(Path(state["name"]).name)
@@ -157,9 +160,9 @@ def _checked_frequency(update_freq: str | int) -> str | int:
 
 _NAME = "events.out.tfevents."
 _VERSION = "brain.Event:2"
-_POLYNOMIAL = 0x82F63B78  # Castagnoli's, mirrored
+_POLYNOMIAL = 0x82F63B78  # Castagnoli's polynomial, with its bits in reverse order
 _MASK = 0xA282EAD8
-_VARINT, _BYTES = 0, 2  # how a field's value is written
+_VARINT, _BYTES = 0, 2  # wire types: how the value of a field is written
 _DOUBLE, _FLOAT = 1, 5
 
 
@@ -214,12 +217,12 @@ def _field(number: int, kind: int, value: bytes) -> bytes:
 
 
 def version_event(wall_time: float) -> bytes:
-    """Return the event with the version, the first event of every file."""
+    """Return the bytes of the first event of every file, which contains the version."""
     return _field(1, _DOUBLE, struct.pack("<d", wall_time)) + _field(3, _BYTES, _VERSION.encode())
 
 
 def scalar_event(wall_time: float, step: int, scalars: Mapping[str, float]) -> bytes:
-    """Return the event with the values of scalars at a step."""
+    """Return the bytes of an event that contains the values of scalars at a step."""
     values = b"".join(
         _field(
             1,
@@ -282,7 +285,7 @@ class EventFile:
 
 
 def _unused(folder: Path, name: str) -> Path:
-    """Return a path without a file. Two runs can begin in the same second."""
+    """Return the path of a file that does not exist yet: two runs can begin in the same second."""
     path, number = folder / name, 1
     while path.exists():
         path, number = folder / f"{name}.{number}", number + 1

@@ -95,7 +95,7 @@ def get(identifier: Any) -> Optimizer:
 
 
 def _known_name(name: str) -> str:
-    """Return the class's name in its own case; an unknown name is returned as it is."""
+    """Return a class name in its correct case, or an unknown name as it is."""
     by_small_letters = {known.lower(): known for known in _registry.names()}
     return by_small_letters.get(name.lower(), name)
 

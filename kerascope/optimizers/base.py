@@ -62,7 +62,7 @@ class ParameterUpdate(NamedTuple):
 
 
 class UpdatesStage(Stage):
-    """The stage of `get_updates`, which shows slots and new values by their names in the formula.
+    """The stage of `get_updates`. Its local names include those of the optimizer's formula.
 
     For Adam these are `m`, `v`, `new_m` and `new_v`, in addition to the loop's `p`, `g`, `new_p`.
     """
@@ -111,7 +111,7 @@ def constrained(constraints: Constraints, p: Variable, new_p: Tensor) -> Tensor:
 
 
 def naming(p: Variable) -> AbstractContextManager[Any]:
-    """Return the name scope of a parameter's update: `update/dense_1/kernel/square`."""
+    """Return the name scope in which a parameter's update is built: `update/dense_1/kernel`."""
     return K.name_scope(f"update/{p.name}")
 
 
@@ -137,7 +137,7 @@ class Optimizer(Configured):
     Attributes
     ----------
     iterations : Variable, int64
-        Number of train steps so far; the train function increases it.
+        Number of train steps so far; the train function increases this number.
     updates : list of (Variable, Tensor)
         The result of the last `get_updates`.
 
@@ -203,7 +203,7 @@ class Optimizer(Configured):
             super().__setattr__(name, value)
 
     def _fixed(self) -> list[str]:
-        """Return the hyperparameters whose values are constants in the updates."""
+        """Return the names of the hyperparameters that are constants in the updates."""
         own = configured_names(type(self))
         names = (*own, "clipnorm", "clipvalue", "global_clipnorm", "weight_decay", "flavour")
         return [name for name in names if not isinstance(vars(self).get(name), Variable)]
@@ -325,7 +325,7 @@ class Optimizer(Configured):
             self._is_updating = False
 
     def _with_decay(self, params: Sequence[Variable], constraints: Constraints) -> Constraints:
-        """Return the functions applied to new values; a `DecayingOptimizer` adds weight decay."""
+        """Return the constraints of the parameters. A `DecayingOptimizer` adds weight decay."""
         return constraints
 
     def _updates(
@@ -336,7 +336,7 @@ class Optimizer(Configured):
         )
 
     def _overrides(self, method: str) -> bool:
-        """Return whether a subclass, or an assignment, replaces a method of `Optimizer`."""
+        """Return whether a subclass or an attribute replaces this method of `Optimizer`."""
         return getattr(getattr(self, method), "__func__", None) is not getattr(Optimizer, method)
 
     # --- gradients from elsewhere -----------------------------------------------------------------
@@ -420,10 +420,10 @@ class Optimizer(Configured):
         return K.variable(number, name=name)
 
     def _make_slots(self, word: str, params: Sequence[Variable]) -> dict[Variable, Variable]:
-        """Return the slot of each parameter that has one: a variable of its shape and dtype.
+        """Make a slot for each parameter that has one: a variable of the same shape and dtype.
 
-        It starts at 0; a slot "accumulator" starts at `initial_accumulator_value` if the optimizer
-        has this attribute.
+        Return a dict from parameter to slot. A slot starts at 0. If the optimizer has an attribute
+        `initial_accumulator_value`, a slot "accumulator" starts at this value.
         """
         first = getattr(self, f"initial_{word}_value", 0.0)
         return {
@@ -433,17 +433,17 @@ class Optimizer(Configured):
         }
 
     def has_slot(self, word: str, p: Variable) -> bool:
-        """Return whether `p` has a slot of this kind; a subclass may exclude parameters."""
+        """Return whether the parameter `p` has a slot of this kind. A subclass may return False."""
         return True
 
     def _root(self, square: Tensor) -> Tensor:
-        """Return the root of `square` plus epsilon; with flavour "3", of the sum of both."""
+        """Return sqrt(square) + epsilon, or with flavour "3" sqrt(square + epsilon)."""
         if self.flavour == "3":
             return K.sqrt(square + self.epsilon)
         return K.sqrt(square) + self.epsilon
 
     def _keep(self, slots: Sequence[Variable], pairs: list[Pair]) -> list[Pair]:
-        """Store the slots and pairs of this `get_updates`; return the pairs."""
+        """Store the slots and update pairs of this `get_updates`; return the pairs."""
         self.weights = [self.iterations, *slots]
         self.updates = pairs
         return pairs
@@ -458,8 +458,8 @@ class Optimizer(Configured):
     def weights(self) -> list[Variable]:
         """`iterations`, then the slots that the last `get_updates` made.
 
-        Before the first `get_updates`, only `iterations`. But if there is a saved state from a
-        file, the slots are made first.
+        Before the first `get_updates`, the list contains only `iterations`. But if there is a saved
+        state from a file, reading this attribute makes the slots.
         """
         if self._saved_state is not None:
             self._saved_state.make_slots()
@@ -473,10 +473,10 @@ class Optimizer(Configured):
             state.restore()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes for `pickle` and `copy`. Slots of a saved state are made first."""
+        """Return the attributes for `pickle` and `copy`. A saved state is first put into slots."""
         weights = self.weights
         state = {**vars(self), "weights": weights, "_saved_state": None}
-        state.pop("_applied", None)  # a copy makes its own
+        state.pop("_applied", None)  # a copy makes its own function
         return state
 
     def get_weights(self) -> list[np.ndarray]:
@@ -484,9 +484,10 @@ class Optimizer(Configured):
         return K.batch_get_value(self.weights)
 
     def set_weights(self, weights: Sequence[Any]) -> None:
-        """Set the values of `weights`. The first one, the count of iterations, may be missing.
+        """Set the values of `weights`. The first value, the number of steps, may be missing.
 
-        Then it is not changed. (Keras 2 stores no count for RMSprop, Adagrad and Adadelta.)
+        Then `iterations` does not change. (Keras 2 stores no number of steps for RMSprop, Adagrad
+        and Adadelta.)
 
         Raises
         ------
@@ -538,7 +539,7 @@ def _call(method: Callable[..., Any], *arguments: Any) -> Generator[Any, Any, An
 
 
 def _in_order(loss: Any, params: Any, constraints: Any) -> tuple[Tensor, list[Variable], dict]:
-    """Return loss, params and constraints, also from the orders of arguments in Keras 1."""
+    """Return loss, params and constraints. Keras 1's orders of the arguments are accepted."""
     if isinstance(constraints, Tensor):
         loss, params, constraints = constraints, loss, params
     elif isinstance(params, Tensor):
@@ -599,7 +600,7 @@ class DecayingOptimizer(Optimizer):
         self.initial_decay = plain(self.decay)
 
     def _fixed(self) -> list[str]:
-        """Return the constant hyperparameters of the updates, including `decay` if it is 0."""
+        """Return the names of the constant hyperparameters, including `decay` if it is 0."""
         return [*super()._fixed(), *([] if self.initial_decay > 0 else ["decay"])]
 
     def _updates(
@@ -627,9 +628,10 @@ class DecayingOptimizer(Optimizer):
         return self._keep(kept, updates)
 
     def _shared(self, lr: Tensor, updates: list[Pair]) -> dict[str, Tensor]:
-        """Return values that all parameters share, by the names of `step`'s arguments.
+        """Return the arguments of `step` that all parameters share, by name: the rate `lr`.
 
-        The update pair of a variable that belongs to no parameter is appended to `updates`.
+        A subclass may add arguments. If it has a variable for all parameters, such as a count, it
+        appends the update pair of this variable to `updates`.
         """
         return {"lr": lr}
 
@@ -643,7 +645,7 @@ class DecayingOptimizer(Optimizer):
         return self.lr * (1.0 / (1.0 + self.decay * K.cast(self.iterations, K.dtype(self.decay))))
 
     def _with_decay(self, params: Sequence[Variable], constraints: Constraints) -> Constraints:
-        """Return the functions applied to new values: weight decay, then constraints."""
+        """Return the functions that are applied to new values: weight decay, then constraints."""
         if not self.weight_decay:
             return constraints
         share = self._rate() * self.weight_decay
@@ -655,7 +657,7 @@ class DecayingOptimizer(Optimizer):
         return {p: decayed(p) for p in params}
 
     def get_config(self) -> dict[str, Any]:
-        """Return the hyperparameters as plain numbers; a schedule by class and arguments."""
+        """Return the hyperparameters as plain numbers, and a schedule as its configuration."""
         config = super().get_config()
         if self.schedule is not None:
             config["lr"] = {
@@ -674,7 +676,7 @@ class _FollowedRate(Variable):
         self.schedule = schedule
 
     def _checked(self, value: Any) -> NoReturn:
-        """Raise for any value.
+        """Raise an ArgumentError for any value.
 
         Raises
         ------
@@ -700,9 +702,10 @@ def _schedule_of(lr: Any) -> LearningRateSchedule | None:
 def all_present(
     loss: Tensor, params: Sequence[Variable], grads: Sequence[Tensor | None], by_zeros: bool = False
 ) -> list[Tensor]:
-    """Return the gradients; if one is None, raise a GradientError that says why.
+    """Return the gradients. If a gradient is None, raise a GradientError that says why.
 
-    With `by_zeros`, parameters on which the loss does not depend have gradients of zeros (Keras 3).
+    With `by_zeros`, as in Keras 3, parameters on which the loss does not depend get gradients of
+    zeros, with a warning.
     """
     present = []
     for p, g in zip(params, grads, strict=True):

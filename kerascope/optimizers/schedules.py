@@ -1,7 +1,8 @@
 """Learning rates that depend on the number of the step: `Adam(ExponentialDecay(0.1, 100, 0.9))`.
 
-A schedule is a function from the step, counted from 0, to the learning rate. Both are tensors, so
-the rate is computed from the optimizer's `iterations` inside the train function. Schedules were
+A schedule is a function from the number of the step, counted from 0, to the learning rate. The
+number and the rate are tensors, so the rate is computed inside the train function, from the
+optimizer's `iterations`. Schedules were
 introduced by tf.keras.
 """
 
@@ -52,7 +53,7 @@ def _floor(x: Tensor) -> Tensor:
 
 @_registry.register
 class ExponentialDecay(LearningRateSchedule):
-    """Exponential decay: the rate is multiplied by `decay_rate` every `decay_steps` steps.
+    """Exponential decay: over every `decay_steps` steps the rate is multiplied by `decay_rate`.
 
     Parameters
     ----------
@@ -137,7 +138,7 @@ class PiecewiseConstantDecay(LearningRateSchedule):
     Parameters
     ----------
     boundaries : list of int
-        Step numbers in increasing order. The step of a boundary has the value before it.
+        Step numbers in increasing order. At the step of a boundary the rate has not changed yet.
     values : list of float
         The rates: one more than there are boundaries.
     name : str, optional
@@ -145,7 +146,7 @@ class PiecewiseConstantDecay(LearningRateSchedule):
     Raises
     ------
     ArgumentError
-        The lists have other lengths.
+        `values` does not have one item more than `boundaries`.
     """
 
     def __init__(
@@ -182,7 +183,8 @@ class PolynomialDecay(LearningRateSchedule):
     power : float
         The exponent of the remaining share of steps; 1 is a linear decay.
     cycle : bool
-        Whether the decay starts again at its end, each time more slowly.
+        Whether the decay starts again after its last step, each time with more steps. Otherwise
+        the rate stays at `end_learning_rate`.
     name : str, optional
 
     Notes
@@ -226,7 +228,7 @@ class CosineDecay(LearningRateSchedule):
     Parameters
     ----------
     initial_learning_rate : float
-        The first rate: of the decay, or with `warmup_target` of the warmup.
+        The rate at step 0. The decay begins at this rate, or with `warmup_target` the warmup.
     decay_steps : int
         Number of steps of the decay.
     alpha : float

@@ -118,8 +118,8 @@ class RMSprop(DecayingOptimizer):
     momentum : float
         Share of the last step that is repeated.
     centered : bool
-        Whether to subtract the square of the mean gradient from the mean square, which divides by
-        the standard deviation of the gradient.
+        Whether to subtract the square of the mean gradient from the mean square. Then the gradient
+        is divided by its standard deviation.
     clipnorm, clipvalue : float, optional
         See `Optimizer`.
 
@@ -156,12 +156,12 @@ class RMSprop(DecayingOptimizer):
         self.centered = centered
 
     def get_config(self) -> dict[str, Any]:
-        """Return the constructor's arguments; options unknown to Keras 2 only if they are on."""
+        """Return the constructor's arguments. Options that Keras 2 lacks are omitted if off."""
         config = super().get_config()
         return {k: v for k, v in config.items() if v or k not in ("momentum", "centered")}
 
     def has_slot(self, word: str, p: Variable) -> bool:
-        """Return whether parameters have a slot of this kind; two of them are optional."""
+        """Return whether parameters have a slot of this kind. Two kinds depend on options."""
         options = {"momentum": self.momentum, "average_gradient": self.centered}
         return bool(options.get(word, True))
 
@@ -238,7 +238,7 @@ class Adagrad(DecayingOptimizer):
         return new_a, p - lr * g / self._root(new_a)
 
     def get_config(self) -> dict[str, Any]:
-        """Return the hyperparameters; `initial_accumulator_value`, unknown to Keras 2, if not 0."""
+        """Return the hyperparameters, without an `initial_accumulator_value` of 0 (Keras 2)."""
         config = super().get_config()
         if "flavour" not in config and not self.initial_accumulator_value:
             config.pop("initial_accumulator_value", None)
@@ -251,8 +251,8 @@ class Adadelta(DecayingOptimizer):
     Parameters
     ----------
     lr : float
-        Learning rate (`learning_rate=` is accepted too). The paper has none, which means 1. In
-        dialect "3" the default is 0.001.
+        Learning rate (`learning_rate=` is accepted too). The paper has no learning rate, which
+        means 1. In dialect "3" the default is 0.001.
     rho : float
         Share of the old mean squares that is kept.
     epsilon : float, optional
@@ -300,7 +300,7 @@ class Adadelta(DecayingOptimizer):
 
 
 # --- moving mean of the gradient, divided by its moving size --------------------------------------
-# Both start at 0. Powers of their decay rates correct this.
+# Both moving means start at 0. Powers of their decay rates correct this.
 
 
 class Adam(DecayingOptimizer):
@@ -317,7 +317,7 @@ class Adam(DecayingOptimizer):
     decay : float
         Decay of the learning rate: lr / (1 + decay * t).
     amsgrad : bool
-        Whether to divide by the greatest mean square so far, not by the current one.
+        Whether to divide by the greatest mean square so far, not by the current mean square.
     clipnorm, clipvalue : float, optional
         See `Optimizer`.
 
@@ -354,7 +354,7 @@ class Adam(DecayingOptimizer):
         self.amsgrad = bool(amsgrad)
 
     def has_slot(self, word: str, p: Variable) -> bool:
-        """Return whether parameters have a slot of this kind; `v_max` is only for amsgrad."""
+        """Return whether parameters have a slot of this kind. `v_max` exists only with amsgrad."""
         return word != "v_max" or self.amsgrad
 
     def _shared(self, lr: Tensor, updates: list[Pair]) -> dict[str, Tensor]:
@@ -451,7 +451,7 @@ class Nadam(DecayingOptimizer):
     epsilon : float, optional
         Keeps the division finite. Default `K.epsilon()`.
     schedule_decay : float
-        How fast the momentum reaches beta_1. In dialect "3" the default is 1.
+        How fast the momentum approaches beta_1. In dialect "3" the default is 1.
     clipnorm, clipvalue : float, optional
         See `Optimizer`.
 
@@ -489,7 +489,7 @@ class Nadam(DecayingOptimizer):
         self.schedule_decay = schedule_decay
 
     def _shared(self, lr: Tensor, updates: list[Pair]) -> dict[str, Tensor]:
-        """Return the momenta of this step and the next; add the update of their product so far."""
+        """Return the momenta of this step and the next step; update the product of all momenta."""
         t = self._time()
         mu, next_mu = self._momentum_at(t), self._momentum_at(t + 1)
         s = K.variable(1.0, name="momentum_schedule")
@@ -564,7 +564,7 @@ class AdamW(Adam):
 
 
 class Lamb(DecayingOptimizer):
-    """Lamb: Adam with a step for each parameter as long as the parameter, times the rate.
+    """Lamb: Adam with each parameter's step scaled to the norm of the parameter, times the rate.
 
     Parameters
     ----------
@@ -582,8 +582,8 @@ class Lamb(DecayingOptimizer):
     Notes
     -----
     With Adam's m and v, corrected for their start at 0, u = m / (sqrt(v) + epsilon) and
-    p = p - lr * |p| / |u| * u, where |.| is the length of the whole parameter. If one of the
-    lengths is 0, their quotient is replaced by 1. Slots: `m` and `v`.
+    p = p - lr * |p| / |u| * u, where |.| is the Euclidean norm of the whole array. If one of the
+    two norms is 0, their quotient is replaced by 1. Slots: `m` and `v`.
 
     References
     ----------
@@ -624,7 +624,7 @@ class Lamb(DecayingOptimizer):
 
 
 def _ratio(p: Tensor, step: Tensor) -> Tensor:
-    """Return the length of a parameter divided by that of its step; 1 if one of them is 0."""
+    """Return the norm of a parameter divided by the norm of its step; 1 if either norm is 0."""
     length, of_step = (K.sqrt(K.sum(K.square(x))) for x in (p, step))
     has_none = K.equal(K.minimum(length, of_step), 0.0)
     return K.switch(has_none, K.ones_like(length), length / K.maximum(of_step, 1e-30))
@@ -638,7 +638,7 @@ class Muon(DecayingOptimizer):
     lr : float
         Learning rate (`learning_rate=` is accepted too).
     adam_beta_1, adam_beta_2, adam_weight_decay, epsilon : float
-        Arguments of AdamW, which updates excluded parameters and those that are not matrices.
+        Arguments of AdamW, which updates excluded parameters and parameters that are not matrices.
     weight_decay : float
         Share of a matrix that is subtracted in each step, times the learning rate.
     exclude_layers : list of str, optional
@@ -718,7 +718,7 @@ class Muon(DecayingOptimizer):
         return constraints  # `step` applies the weight decay
 
     def has_slot(self, word: str, p: Variable) -> bool:
-        """Return whether `p` has a slot of this kind: matrices that Muon updates have no `v`."""
+        """Return whether `p` has a slot of this kind. Matrices that Muon updates have no `v`."""
         return word != "v" or self._is_for_adam(p)
 
     def _is_for_adam(self, p: Variable) -> bool:
@@ -757,7 +757,7 @@ class Muon(DecayingOptimizer):
 
 
 class Lion(DecayingOptimizer):
-    """Lion: a step by the sign of a moving mean of the gradient, equally far for all numbers.
+    """Lion: a step in the direction of the sign of a moving mean, of equal size for all elements.
 
     Parameters
     ----------
@@ -811,7 +811,7 @@ class Ftrl(DecayingOptimizer):
     lr : float
         Learning rate (`learning_rate=` is accepted too).
     learning_rate_power : float
-        Exponent of the rate's dependence on the sum of squares; at most 0.
+        Exponent of the sum of squares, by whose power the rate is multiplied; at most 0.
     initial_accumulator_value : float
         First value of the sums of squares.
     l1_regularization_strength, l2_regularization_strength : float
@@ -872,7 +872,7 @@ class Ftrl(DecayingOptimizer):
         self.beta = self._strength(beta)
 
     def _with_decay(self, params: Sequence[Variable], constraints: Constraints) -> Constraints:
-        """Return the constraints; `step` applies weight decay, since new values ignore old ones."""
+        """Return the constraints alone: `step` applies weight decay to the old values."""
         return constraints
 
     def _strength(self, value: float) -> float:
