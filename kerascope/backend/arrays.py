@@ -67,7 +67,7 @@ def name_of_numbers(array: np.ndarray) -> str:
 
 
 def with_numbers(name: str, array: np.ndarray) -> str:
-    """Return name, shape and numbers. Large arrays are shortened as NumPy does.
+    """Return an array as text: name, shape and elements; large arrays are shortened as by NumPy.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def with_numbers(name: str, array: np.ndarray) -> str:
 
 
 def with_few_numbers(name: str, array: np.ndarray) -> str:
-    """Return name, shape and numbers on one line, without the numbers if there are too many.
+    """Return an array as one line of text: name, shape and, if there are few, its elements.
 
     Examples
     --------

@@ -49,14 +49,15 @@ class Locks:
     Attributes
     ----------
     steps : RLock
-        Held while new values are computed from old ones, and while an array is lent.
+        Held while new values are computed from old ones, and while `lend` makes an array
+        read-only.
     writing : RLock
         Held while variables are written or copied.
     writes : int
         How often variables were written.
     moves : int
-        How often an array of a variable was replaced or lent. When this count has changed, a
-        program looks up the arrays of its variables again.
+        How often a variable got another array, or lent its array to a caller (`lend`). When this
+        count has changed, a program looks up the arrays of its variables again.
     calls : int
         How many calls that write in place are running, in the thread that holds `steps`.
     """
@@ -87,14 +88,17 @@ class Locks:
         self._last, self._forgotten = dict(newer), older[-1][1]
 
     def has_changed(self, ids: set[int], since: int) -> bool:
-        """Return whether one of these variables was written after a count, by any thread.
+        """Return whether one of these variables was written since `writes` had the value `since`.
 
-        That includes this thread, since a signal handler or an op may write.
+        Writes of all threads count, also of this one: a signal handler or an op may write.
         """
         return bool(self.changed(ids, since))
 
     def changed(self, ids: Iterable[int], since: int) -> set[int]:
-        """Return which of these variables were written after a count; all if it is too old."""
+        """Return which of these variables were written since `writes` had the value `since`.
+
+        Old writes are no longer recorded one by one: for an older `since`, return all variables.
+        """
         with self.writing:
             if since < self._forgotten:
                 return set(ids)
@@ -104,15 +108,15 @@ class Locks:
     # --- a process that is forked -----------------------------------------------------------------
 
     def before_fork(self) -> None:
-        """Wait until no thread is writing, before the process is copied."""
+        """Before the process forks, wait until no thread is writing variables."""
         self.writing.acquire()
 
     def after_fork(self) -> None:
-        """Release the lock in the parent process."""
+        """After the fork, release the lock in the parent process."""
         self.writing.release()
 
     def after_fork_in_child(self) -> None:
-        """Make new locks: the old ones may be held by a thread that the child does not have."""
+        """After the fork, make new locks in the child, which lacks the threads that held them."""
         if not self.steps.acquire(blocking=False):
             self.calls = 0
         self._renew()
@@ -149,7 +153,7 @@ _take_all: Callable[[Iterable[object]], None] = deque[object](maxlen=0).extend
 
 
 class Writable(Protocol):
-    """The interface of a variable that can be written and lent."""
+    """The interface of a variable that can be written, and can lend its array to a caller."""
 
     @property
     def room(self) -> np.ndarray:
@@ -163,7 +167,7 @@ class Writable(Protocol):
         """Return a value as an array of the variable's shape and dtype, or raise."""
 
     def _calls_to_set(self, array: np.ndarray) -> list[Call]:
-        """Return the calls that copy the numbers of an array into the variable."""
+        """Return the calls that copy the elements of an array into the variable."""
 
     def _calls_to_have(self, array: np.ndarray, *, is_shared: bool) -> list[Call]:
         """Return the calls that make `array` the variable's own array."""
@@ -197,7 +201,7 @@ def write(calls: Iterable[Call], ids: frozenset[int]) -> None:
 
 
 def set_values(pairs: Iterable[tuple[Writable, Any]]) -> None:
-    """Write new numbers into variables: into all of them, or into none if a value does not fit.
+    """Write new values into variables: into all of them, or into none if a value does not fit.
 
     Parameters
     ----------
@@ -225,13 +229,16 @@ def lend(variable: Writable) -> np.ndarray:
 
 
 def move(variable: Writable, room: np.ndarray) -> None:
-    """Move the numbers of a variable to another array. `LOCKS.steps` must be held."""
+    """Copy the value of a variable to another array, and make that array the variable's own.
+
+    `LOCKS.steps` must be held.
+    """
     room[...] = variable.room
     at_once(variable._calls_to_have(room, is_shared=False))
 
 
 def reset_together(things: Iterable[Any], *methods: str) -> None:
-    """Reset several objects that have a state, all of them at once.
+    """Reset several objects that have a state, such as metrics, all of them at once.
 
     An object returns (variable, value) pairs from `_resets()`, or the objects inside it that are to
     be reset from `_resets_inside()`. A reset method that a subclass overrides is called instead.
@@ -240,7 +247,8 @@ def reset_together(things: Iterable[Any], *methods: str) -> None:
     ----------
     things : iterable
     *methods : str
-        The names of the reset method; the first one is called if a subclass has overridden it.
+        The names of the reset method in the different versions of Keras. The first one is called
+        if a subclass has overridden any of them.
     """
     set_values(list(_resets_of(things, methods)))
 

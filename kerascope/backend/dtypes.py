@@ -69,9 +69,9 @@ _NO_NUMBERS = (str, bytes, type(None), np.complexfloating, np.datetime64, np.tim
 
 
 def as_numbers(value: Any, where: str, dtype: str = "float64") -> np.ndarray:
-    """Return numbers or booleans as an array of their own dtype.
+    """Return numbers or booleans as an array of the dtype that NumPy gives them.
 
-    Numbers for which NumPy has no dtype, such as `Decimal`, `10**30` and bfloat16, become `dtype`.
+    Numbers for which NumPy has no dtype, such as `Decimal`, `10**30` and bfloat16, get `dtype`.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def _converted(array: np.ndarray, dtype: str) -> np.ndarray:
 
 
 def constant_dtype(value: Any, array: np.ndarray, like: str | None) -> str:
-    """Return the dtype of a plain value that is combined with a tensor of dtype `like`."""
+    """Return the dtype of a Python number that is combined with a tensor of dtype `like`."""
     wanted = like if like is not None else config.floatx
     if array.dtype.kind == "f":
         return wanted if is_float(wanted) else config.floatx

@@ -44,7 +44,7 @@ __all__ = ["compiled"]
 
 @contextmanager
 def eager_mode() -> Iterator[None]:
-    """Compute ops at once inside the `with` block."""
+    """Return a context manager in which ops are computed at once."""
     token = EAGER.set(_evaluate)
     try:
         yield
@@ -53,12 +53,12 @@ def eager_mode() -> Iterator[None]:
 
 
 def value_of(x: Any) -> Any:
-    """Return the numbers of a tensor: those it has, or computed from its graph.
+    """Return the value of a tensor as an array; a symbolic tensor is computed from its graph.
 
     Raises
     ------
     DtypeError
-        It is a placeholder without a default, which has no numbers.
+        The tensor is a placeholder without a default value.
     """
     tensor = as_tensor(x)
     if isinstance(tensor, Constant):
@@ -79,7 +79,7 @@ def value_of(x: Any) -> Any:
 
 @contextmanager
 def assigning(given: dict[Variable, Tensor] | None = None) -> Iterator[dict[Variable, Tensor]]:
-    """Collect assignments to variables inside the `with` block instead of writing them.
+    """Return a context manager in which assignments to variables are collected, not written.
 
     Inside, ops and readers see the last assigned value, including values that an outer block or
     `given` assigned. So a body that calls `total.assign_add(x)` and then reads `total` can run on
@@ -127,7 +127,7 @@ Written = TypeVar("Written", bound=Callable[..., Any])
 
 
 def at_once_on_arrays(function: Written) -> Written:
-    """Return a function of tensors that in dialect "3" also takes arrays, and returns numbers.
+    """Wrap a function of tensors: in dialect "3" it also takes arrays, and then returns an array.
 
     `keras.losses.mean_squared_error([[0.0]], [[3.0]])` is 9.0 there; in other dialects a tensor.
     """
@@ -153,14 +153,14 @@ def at_once_on_arrays(function: Written) -> Written:
 
 
 def assign(variable: Variable, value: Any) -> Variable:
-    """Replace the numbers of a variable: `variable.assign(value)` calls this.
+    """Replace the value of a variable: `variable.assign(value)` calls this.
 
-    They are written at once; inside an `assigning` block, they are only collected.
+    The new value is written at once. Inside an `assigning` block, it is only collected.
 
     Raises
     ------
     GraphError
-        The graph of a layer or a loss is being built, where the new value has no numbers yet.
+        The graph of a layer or a loss is being built, so the new value is not computed yet.
     """
     assigned = ASSIGNED.get()
     if assigned is not None:
@@ -180,9 +180,10 @@ def assign(variable: Variable, value: Any) -> Variable:
 
 
 def _number(kind: type) -> Callable[[Tensor], Any]:
-    """Return the conversion of a tensor to a Python number, if it depends on no placeholder.
+    """Return a function that converts a tensor to a Python number of type `kind`.
 
-    It makes `float(layer.losses[0])` work after a layer was called on arrays.
+    With it `float(layer.losses[0])` works after a layer was called on arrays. The function raises
+    DtypeError for a tensor that depends on a placeholder.
     """
 
     def convert(x: Tensor) -> Any:
@@ -202,7 +203,7 @@ OPERATORS.update(assign=assign, float=_number(float), int=_number(int))
 
 
 def _evaluate(op: Op, tensors: list[Tensor]) -> Any:
-    """Perform an op on the numbers of its inputs. In eager mode this replaces `Op.__call__`."""
+    """Perform an op on the values of its inputs. In eager mode this replaces `Op.__call__`."""
     op.infer_shape(*tensors)  # the same errors as in a graph
     with np.errstate(all="ignore"):
         perform = op.perform if is_builtin_class(type(op)) else on_read_only(op)

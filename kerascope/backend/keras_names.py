@@ -41,7 +41,7 @@ def asymmetric_spatial_2d_padding(
     right_pad: int = 1,
     dim_ordering: str = "default",
 ) -> Tensor:
-    """Return images with rows and columns of zeros added at each edge."""
+    """Return images with rows and columns of zeros added on each side."""
     pairs = ((top_pad, bottom_pad), (left_pad, right_pad))
     return spatial_2d_padding(x, pairs, normalize_data_format(dim_ordering))
 

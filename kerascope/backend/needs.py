@@ -54,7 +54,7 @@ def needs_of(applies: Sequence[Apply], results: Iterable[Tensor]) -> dict[Apply,
 
 
 def _also(need: Need, condition: Tensor, wanted: bool) -> Need:
-    """Return the need that holds if `need` holds and the condition has the wanted value.
+    """Return the need for which `need` must hold and the condition must have the wanted value.
 
     Switches may be nested hundreds deep. Conditions beyond `MOST_CONDITIONS` are dropped: the op
     is then computed more often than needed, never less often.
@@ -65,7 +65,7 @@ def _also(need: Need, condition: Tensor, wanted: bool) -> Need:
 
 
 def simplified(need: Need) -> Need:
-    """Return an equal need with fewer alternatives, or ALWAYS if many remain.
+    """Return an equivalent need with fewer alternatives, or ALWAYS if too many remain.
 
     "c and d, or not c and d" is "d"; "d, or c and d" is "d".
     """

@@ -29,11 +29,11 @@ class OpHints:
 
     @property
     def inputs_read_by_shape(self) -> frozenset[int]:
-        """The numbers of the inputs whose values do not matter, only their shapes."""
+        """The indices of the inputs of which `perform` reads only the shapes, not the values."""
         return frozenset()
 
     def numbers_read(self, inputs: Sequence[_Input]) -> list[_Input]:
-        """Return the inputs whose values matter, as tensors or slots."""
+        """Return the inputs whose values `perform` reads, as tensors or slots."""
         by_shape = self.inputs_read_by_shape
         return [x for number, x in enumerate(inputs) if number not in by_shape]
 
@@ -66,10 +66,10 @@ class OpHints:
         return FIRST_INPUT if self.is_view else ()
 
     def kernel(self, inputs: Sequence[Spec], outputs: Sequence[Spec]) -> Kernel:
-        """Return code that computes into given arrays of these shapes, or None if there is none.
+        """Return code that computes the op into given arrays of these shapes, or None by default.
 
         A compiled function calls it instead of `perform`, with output memory that is reused in
-        every call. It must compute the same numbers bit for bit, and never write into an input.
+        every call. The code must give the same results bit for bit, and never write into an input.
 
         Parameters
         ----------
@@ -86,7 +86,7 @@ class OpHints:
         return None
 
     def leaner(self, wanted: Sequence[int]) -> Any:
-        """Return an op that computes only the outputs `wanted` (by number), or None.
+        """Return an op that computes only the outputs with these indices, or None if unsupported.
 
         A compiled function uses it if the other outputs are not read. The numbers must stay the
         same bit for bit.

@@ -40,7 +40,7 @@ def _operator(name: str, *, reflected: bool = False) -> Callable[..., Any]:
 
 
 def _both_ways(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return the methods for `x + 1` and for `1 + x`."""
+    """Return the two methods of an operator, such as those for `x + 1` and for `1 + x`."""
     return _operator(name), _operator(name, reflected=True)
 
 

@@ -58,18 +58,21 @@ class Provenance(NamedTuple):
 
     @property
     def words(self) -> str:
-        """How the line is related to the op, if it did not make the op itself: "made dense_1"."""
+        """How the line is related to the op, such as "gradient of dot, made dense_1".
+
+        "" if the line made the op itself.
+        """
         text = f"gradient of {self.gradient_of}" if self.gradient_of else ""
         return ", ".join(filter(None, (text, self.role)))
 
     @property
     def role(self) -> str:
-        """The relation without the gradient."""
+        """How the line is related to the op's layer or model, such as "made dense_1"; else ""."""
         return "" if self.kind == OWN else WORDS[self.kind].format(name=self.name).strip()
 
 
 def provenance_of(apply: Apply) -> Provenance | None:
-    """Return the user's line of an op, or None if only kerascope's code led to it.
+    """Return the line of user code to show for an op; None if only kerascope's code led to the op.
 
     Examples
     --------
@@ -102,13 +105,13 @@ def line_of(apply: Apply) -> tuple[str, int] | None:
 
 
 def describe(apply: Apply) -> str:
-    """Return an op's line and its relation to the op as one line of text; "" if unknown."""
+    """Return the user's line for an op, and how it is related, as text; "" without such a line."""
     found = provenance_of(apply)
     return "" if found is None else describe_line(found)
 
 
 def short_line(apply: Apply) -> str:
-    """Return an op's line for a table column, such as "train.py:11"; "" if unknown.
+    """Return the user's line for an op in short form, such as "train.py:11"; "" without a line.
 
     Examples
     --------
@@ -125,7 +128,7 @@ def short_place(place: tuple[str, int] | None) -> str:
 
 
 def describe_line(found: Provenance, file: str | None = None) -> str:
-    """Return the line of an op and its relation to the op as one line of text.
+    """Return a user's line and how it is related to its op as one line of text.
 
     Parameters
     ----------
@@ -153,7 +156,7 @@ def base_name(file: str) -> str:
 
 
 def _line_of(level: Origin) -> Line | None:
-    """Return the line of an origin: for a layer, the line that made it."""
+    """Return the user's line of an origin: for a layer, the line that made the layer."""
     return level.made_on or level.frames.first
 
 

@@ -32,7 +32,7 @@ class Origin(NamedTuple):
     frames : Frames
         The user's frames that led to the task, the innermost first; for a gradient, the op's.
     outer : Origin or None
-        The surrounding task, or None; for a gradient, the task around the op.
+        The surrounding task, or None without one; for a gradient, the task around the op.
     """
 
     kind: str
@@ -47,7 +47,7 @@ new_origin: Callable[[Iterable[Any]], Origin] = partial(tuple.__new__, Origin)
 
 
 class Scope(NamedTuple):
-    """An open name scope.
+    """The state of the name scopes that are open at one moment.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ def name_scope(
     makes_graph: bool = True,
     origin: Origin | None = None,
 ) -> Iterator[Scope]:
-    """Put `name/` before the names of everything that is made inside the `with` block.
+    """Return a context manager in which names of new tensors and ops start with `name/`.
 
     Parameters
     ----------
@@ -108,7 +108,8 @@ def name_scope(
     made_at : tuple of (str, int), optional
         The file and line of the script that made the layer; by default those of the outer scope.
     makes_graph : bool
-        False for a scope that only affects names.
+        Whether the scope is kerascope's own, inside which a model is built. False for a scope that
+        only affects names.
     origin : Origin, optional
         The task inside the block; by default that of the outer scope.
     """
@@ -127,13 +128,13 @@ def name_scope(
 
 
 def users_name_scope(name: str) -> AbstractContextManager[Scope]:
-    """Put `name/` before the names of everything made inside the block: K.name_scope."""
+    """Return a context manager in which new names start with `name/`: K.name_scope."""
     return name_scope(name, makes_graph=False)
 
 
 @contextmanager
 def root_scope(scope: Scope | None = None) -> Iterator[None]:
-    """Leave all open scopes inside the `with` block, or enter only the given one."""
+    """Return a context manager without any open scope, or with only the given one."""
     token = _scope.set(scope or Scope())
     try:
         yield
@@ -145,7 +146,7 @@ _GRADIENTS = Scope("gradients", None, True)
 
 
 def gradient_scope(apply: Any = None, named: bool = True) -> AbstractContextManager[None]:
-    """Mark everything made inside the `with` block as part of the gradient of an op.
+    """Return a context manager in which new ops count as part of the gradient of an op.
 
     Parameters
     ----------
@@ -167,12 +168,12 @@ def gradient_scope(apply: Any = None, named: bool = True) -> AbstractContextMana
 
 
 def origin_here(kind: str, name: str = "", made_on: Line | None = None) -> Origin:
-    """Return an origin whose line is the user's line that led to the caller's caller."""
+    """Return a new origin: its line is the user's line that led to the caller's caller."""
     return Origin(kind, name, made_on, users_frames(2), _scope.get().origin)
 
 
 def current_origin() -> Origin | None:
-    """Return the origin of ops that are made now; None outside of layer calls and compiling."""
+    """Return the origin that ops made now get; None outside of layer calls and compiling."""
     return _scope.get().origin
 
 

@@ -113,7 +113,7 @@ def product(shape: Iterable[Size]) -> Size:
 
 
 def normalize_axis(axis: int, ndim: int, where: str = "axis") -> int:
-    """Return an axis as a number in [0, ndim); a negative axis counts from the end.
+    """Return an axis as an index in [0, ndim); a negative axis counts from the end.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def normalize_axis(axis: int, ndim: int, where: str = "axis") -> int:
 
 
 def normalize_axes(axis: Axes, ndim: int, where: str) -> tuple[int, ...]:
-    """Return axes as a sorted tuple of non-negative numbers; None means all axes."""
+    """Return axes as a sorted tuple of non-negative indices; None means all axes."""
     if axis is None:
         return tuple(range(ndim))
     listed = axis if isinstance(axis, Iterable) else (axis,)
@@ -142,7 +142,8 @@ def normalize_axes(axis: Axes, ndim: int, where: str) -> tuple[int, ...]:
 def broadcast_size(a: Size, b: Size) -> Size:
     """Return the size of an axis that is broadcast from sizes `a` and `b`.
 
-    An unknown size with 1 stays unknown. With n > 1 it must be n or 1, so the result is n.
+    An unknown size and 1 give an unknown size. An unknown size and n > 1 give n, because the
+    unknown size can only be n or 1.
 
     Raises
     ------
@@ -189,7 +190,7 @@ def broadcast_shapes(*shapes: Shape, where: str = "broadcast") -> Shape:
 
 
 def merge_shapes(a: Shape, b: Shape) -> Shape | None:
-    """Return the shape that combines the known sizes of both, or None if they contradict."""
+    """Return the shape with the known sizes of two shapes, or None if two sizes contradict."""
     if len(a) != len(b):
         return None
     if any(x is not None and y is not None and x != y for x, y in zip(a, b, strict=True)):
@@ -242,7 +243,7 @@ def _sum_sizes(a: Size, b: Size) -> Size:
 
 
 def reshaped_shape(shape: Shape, target: Shape, where: str = "reshape") -> Shape:
-    """Return `target` with its -1 replaced by the remaining size, None if it is unknown.
+    """Return `target` with its -1 replaced by the remaining size, or by None if that is unknown.
 
     Raises
     ------

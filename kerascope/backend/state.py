@@ -177,14 +177,14 @@ def learning_phase() -> Placeholder | int:
 
 
 def phase_is_open() -> bool:
-    """Return whether ops compute at once (eager mode) and no learning phase is set."""
+    """Return whether ops compute at once (eager mode) while no learning phase is fixed."""
     is_fixed = _phase_in_scope.get() is not None or not isinstance(_state.phase, Placeholder)
     return is_eager() and not is_fixed
 
 
 @contextmanager
 def learning_phase_scope(value: int | Tensor) -> Iterator[None]:
-    """Fix the learning phase to 0, 1 or `PHASE` for everything built inside the `with` block."""
+    """Return a context manager in which graphs are built with this phase: 0, 1 or `PHASE`."""
     before = _phase_in_scope.get()
     try:
         _phase_in_scope.set(value)  # in the `try`: undone after any interrupt
@@ -324,17 +324,17 @@ def is_keras_tensor(x: Any) -> bool:
 
 
 def int_shape(x: Any) -> Shape:
-    """Return the shape as a tuple of int and None."""
+    """Return the shape of `x` as a tuple of int and None."""
     return tuple(as_tensor(x).shape)
 
 
 def ndim(x: Any) -> int:
-    """Return the number of axes."""
+    """Return the number of axes of `x`."""
     return as_tensor(x).ndim
 
 
 def dtype(x: Any) -> str:
-    """Return the dtype, such as "float32"."""
+    """Return the dtype of `x`, such as "float32"."""
     return as_tensor(x).dtype
 
 
@@ -357,12 +357,12 @@ def get_variable_shape(x: Variable) -> tuple[int, ...]:
 
 
 def get_value(x: Any) -> Any:
-    """Return the numbers of a variable or constant, as an array."""
+    """Return the value of a variable or constant, as an array."""
     return x.get_value() if isinstance(x, Variable) else eval(x)
 
 
 def set_value(x: Variable, value: Any) -> None:
-    """Replace the numbers of a variable. A wrong shape raises ShapeError and changes nothing."""
+    """Replace the value of a variable. A wrong shape raises ShapeError and changes nothing."""
     if not isinstance(x, Variable):
         raise DtypeError(
             f"K.set_value: expected a variable, got {getattr(x, 'name', repr(x))}.",
@@ -372,7 +372,7 @@ def set_value(x: Variable, value: Any) -> None:
 
 
 def batch_get_value(xs: Iterable[Variable]) -> list[np.ndarray]:
-    """Return the numbers of several variables, all from the same training step."""
+    """Return the values of several variables as arrays, all from the same training step."""
     xs = list(xs)
     with LOCKS.writing:
         values = [x.get_value() if isinstance(x, Variable) else None for x in xs]
@@ -380,12 +380,12 @@ def batch_get_value(xs: Iterable[Variable]) -> list[np.ndarray]:
 
 
 def batch_set_value(tuples: Iterable[tuple[Variable, Any]]) -> None:
-    """Replace the numbers of several variables at once; if a shape is wrong, of none."""
+    """Replace the values of several variables at once; if a shape is wrong, change none of them."""
     set_values(tuples)
 
 
 def eval(x: Any) -> Any:
-    """Return the numbers of a tensor that depends on no placeholder.
+    """Return the value of a tensor that depends on no placeholder, as an array.
 
     Examples
     --------
@@ -433,7 +433,7 @@ def in_train_phase(x, alt, training=None):
     Returns
     -------
     Tensor
-        If the phase is a number, the chosen value; otherwise a switch between both.
+        If the phase is a number, the chosen value; otherwise a switch between `x` and `alt`.
     """
     training = learning_phase() if training is None else training
     if not isinstance(training, Tensor):
@@ -478,7 +478,7 @@ def set_image_dim_ordering(dim_ordering: str) -> None:
     Raises
     ------
     ArgumentError
-        `dim_ordering` is neither.
+        `dim_ordering` is neither "tf" nor "th".
     """
     if dim_ordering not in _LAYOUTS:
         raise ArgumentError(
@@ -524,7 +524,7 @@ def _with_old_keywords(function: Callable[..., Any], where: str) -> Callable[...
 
 @contextmanager
 def fresh_names() -> Iterator[None]:
-    """Count layers and ops from 1 inside the `with` block; restore the old counts afterwards."""
+    """Return a context manager in which names of layers and ops are counted from 1 again."""
     kept, uids = _state, dict(_state.uids)
     kept.uids.clear()
     try:

@@ -40,7 +40,7 @@ class CallUpdate(tuple[Variable, Any]):
 
 
 def chained(pairs: Iterable[tuple[Variable, Any]]) -> list[tuple[Variable, Any]]:
-    """Return the pairs; all `CallUpdate`s of a variable get the value after the last call.
+    """Return the update pairs; all `CallUpdate`s of a variable get the value after the last call.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def _repeated(apply: Apply, inputs: list[Tensor]) -> Apply:
 
 
 def assigned_by_several_calls(pairs: Iterable[tuple[Variable, Any]]) -> Variable | None:
-    """Return a variable that is assigned in different chains, which ignore each other, or None."""
+    """Return a variable assigned in several chains, which ignore each other; None without one."""
     chains: dict[Variable, int] = {}
     for pair in pairs:
         chain = pair.chain if isinstance(pair, CallUpdate) else None

@@ -67,7 +67,7 @@ class Variable(Tensor):
         super().__init__(self._value.shape, dtype, name or scoped("variable"))
 
     def get_value(self, borrow: bool = False) -> np.ndarray:
-        """Return the numbers: a copy, or with `borrow` a read-only array.
+        """Return the value as an array: a copy, or with `borrow` the variable's array, read-only.
 
         A borrowed array never changes: for its next value the variable gets another array.
         """
@@ -83,7 +83,7 @@ class Variable(Tensor):
             return lend(self)
 
     def set_value(self, value: Any) -> None:
-        """Replace the numbers.
+        """Write a new value into the variable.
 
         Raises
         ------
@@ -111,11 +111,11 @@ class Variable(Tensor):
         return array
 
     def commit(self, array: np.ndarray) -> None:
-        """Make an array the variable's own, without a copy; it is not written any more."""
+        """Make `array` the variable's own array, without a copy; it becomes read-only."""
         replace_arrays([(self, array)])
 
     def _calls_to_set(self, array: np.ndarray) -> list[Call]:
-        """Return the calls that copy the numbers of an array into the variable."""
+        """Return the calls that copy the elements of an array into the variable."""
         if self.is_lent:
             return self._calls_to_have(np.array(array, order="C"), is_shared=False)
         return [partial(setitem, self._value, ..., array)]
@@ -130,16 +130,16 @@ class Variable(Tensor):
 
     @property
     def room(self) -> np.ndarray:
-        """The array itself, for a compiled function. Its numbers may change at any time."""
+        """The variable's array itself, for compiled functions. It may be written at any time."""
         return self._value
 
     @property
     def is_lent(self) -> bool:
-        """Whether others may hold the array, so that it must not be written."""
+        """Whether callers or observers may hold the variable's array, which is then read-only."""
         return self._is_shared or not self._value.flags.writeable
 
     def move_to(self, room: np.ndarray) -> None:
-        """Move the numbers to the array `room`, which a compiled function writes in place.
+        """Copy the value to the array `room`, which then is the variable's own array.
 
         Parameters
         ----------
@@ -151,18 +151,18 @@ class Variable(Tensor):
 
     @property
     def path(self) -> str:
-        """The name with that of the layer, as in Keras 3."""
+        """The name with the layer's name before it, as in Keras 3."""
         return self.name
 
     @property
     def value(self) -> Any:
-        """The numbers, as in Keras 3; while a graph is built, a tensor with the value."""
+        """The value, as in Keras 3: an array, or a tensor while a graph is built."""
         if not is_eager() and (ASSIGNED.get() is not None or current_scope().makes_graph):
             return OPERATORS["identity"](self)
         return self.get_value()
 
     def numpy(self) -> np.ndarray:
-        """Return the numbers, as in Keras 3.
+        """Return the value as an array, as in Keras 3.
 
         Raises
         ------
@@ -172,7 +172,7 @@ class Variable(Tensor):
         return self.get_value() if ASSIGNED.get() is None or is_eager() else self._only_numbers()
 
     def _only_numbers(self, value: Any = None) -> np.ndarray:
-        """Return the numbers of a constant.
+        """Return the array of a constant.
 
         Raises
         ------
@@ -199,15 +199,15 @@ class Variable(Tensor):
         return int(self.__array__())
 
     def assign(self, value: Any) -> Any:
-        """Replace the numbers by an array's or a tensor's, as in Keras 3: see `eager.assign`."""
+        """Assign the value of an array or tensor, as in Keras 3: see `eager.assign`."""
         return OPERATORS["assign"](self, value)
 
     def assign_add(self, value: Any) -> Any:
-        """Add to the numbers, as in Keras 3."""
+        """Add an array or tensor to the value, as in Keras 3."""
         return self.assign(self + value)
 
     def assign_sub(self, value: Any) -> Any:
-        """Subtract from the numbers, as in Keras 3."""
+        """Subtract an array or tensor from the value, as in Keras 3."""
         return self.assign(self - value)
 
 
@@ -215,7 +215,7 @@ class Variable(Tensor):
 
 
 class ReadMode(Enum):
-    """Which array of a variable a call computes with."""
+    """Which array a function call uses for a variable that it reads."""
 
     SHARED = "the variable's array, which is never written again: observers may keep it"
     COPIED = "a copy, because another thread may write the variable"
@@ -225,7 +225,7 @@ class ReadMode(Enum):
 def read_together(
     variables: Iterable[tuple[int, Variable]], reading: ReadMode, values: list[Any]
 ) -> None:
-    """Put the arrays of variables into their slots in `values`, all from the same step."""
+    """Put the arrays of variables into their slots in `values`, all from the same training step."""
     with LOCKS.steps if reading is ReadMode.SHARED else LOCKS.writing:
         for slot, variable in variables:
             if reading is ReadMode.IN_PLACE:

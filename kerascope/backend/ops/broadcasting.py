@@ -83,7 +83,7 @@ def cast(x: TensorLike, dtype: str) -> Tensor:
 
 
 def promoted(*values: TensorLike) -> list[Tensor]:
-    """Return the values as tensors of their common dtype: floats win over integers.
+    """Convert the values to tensors of their common dtype: floats win over integers.
 
     A Python number takes the dtype of the other values: with an int8 tensor it becomes int8.
     """
@@ -101,7 +101,7 @@ def _is_number(value: Any) -> bool:
 
 @parametric
 class FullLike(ShapeOfFirst):
-    """A tensor of one repeated value, with the shape of `x`."""
+    """A tensor filled with one value, with the shape of `x`."""
 
     needs_only_shapes = True
 
@@ -271,7 +271,7 @@ def unbroadcast(gradient: Tensor, x: Tensor, *others: Tensor) -> Tensor:
 
 
 def _may_be_stretched(x: Tensor, axis: int, others: Tensors) -> bool:
-    """Return whether another operand may be longer than `x` along `axis` (negative)."""
+    """Return whether another operand may be longer than `x` along `axis`, a negative index."""
     if x.shape[axis] not in (1, None):
         return False
     return any(other.ndim >= -axis and other.shape[axis] != 1 for other in others)

@@ -259,7 +259,7 @@ def channels_last(x: Tensor, data_format: str) -> Tensor:
 
 
 def channels_back(x: Tensor, data_format: str) -> Tensor:
-    """Return a tensor with channels last in the layout `data_format`."""
+    """Return a tensor whose channels are the last axis, transposed to the layout `data_format`."""
     if data_format == "channels_last":
         return x
     return permute_dimensions(x, (0, x.ndim - 1, *range(1, x.ndim - 1)))
@@ -286,7 +286,7 @@ def tensors_for(where: str, axes: int, x: TensorLike, *kernels: TensorLike) -> l
 
 
 class Moves(NamedTuple):
-    """How a kernel moves over an input: the arguments of conv1d, conv2d and conv3d for it."""
+    """How a kernel moves over an input: the strides, padding, layout and dilation of a call."""
 
     strides: Sizes
     padding: str
@@ -722,24 +722,24 @@ class PatchOp(IntoMemory):
     strides: tuple[int, ...]
 
     def patches_shape(self, shape):
-        """Return (batch, windows..., cells of a window, channels)."""
+        """Return the shape (batch, windows..., cells of a window, channels) of all windows."""
         windows = pooled_shape(shape, self.kernel_size, self.strides, "valid", 1, self.name)
         return (*windows[:-1], product(self.kernel_size), shape[-1])
 
     def places(self, shape):
-        """Yield (number, places in the input) of each cell of a window."""
+        """Yield the index of each cell of a window, and the places of this cell in the input."""
         found = places_of_cells(shape[1:-1], self.kernel_size, self.strides, "valid", 1)
         return enumerate(place.cells for place in found)
 
 
 class Patches(PatchOp):
-    """The windows of `x`, each with its cells in one axis, row by row."""
+    """The windows of `x`; the cells of each window are one axis of the result, row by row."""
 
     def infer_shape(self, x: Tensor) -> Shape:
         return self.patches_shape(x.shape)
 
     def compute(self, out: np.ndarray, x: np.ndarray) -> None:
-        """Copy each cell of the windows to its place in `out`."""
+        """Copy the cells of all windows from `x` to `out`."""
         for number, cells in self.places(x.shape):
             out[..., number, :] = x[cells]
 
@@ -748,10 +748,10 @@ class Patches(PatchOp):
 
 
 class SumPatches(ShapeOfLast, PatchOp):
-    """The sum of windows at their places, in the shape of `like`: the gradient of `Patches`."""
+    """Windows added at their places in an array of the shape of `like`: gradient of `Patches`."""
 
     def compute(self, out: np.ndarray, patches: np.ndarray, like: np.ndarray) -> None:
-        """Add each cell of the windows to its place in `out`."""
+        """Add the cells of all windows to `out`, each at its place in the input."""
         out.fill(0)
         for number, cells in self.places(like.shape):
             out[cells] += patches[..., number, :]

@@ -122,7 +122,7 @@ class ConvolutionPlan(NamedTuple):
     def places(self, position: Sizes, rows: slice) -> tuple[slice, ...]:
         """Return the places of the padded input that are multiplied by one position of the kernel.
 
-        `rows` selects the outputs along the first axis; along the other axes it is all of them.
+        `rows` selects outputs along the first axis. Along the other axes all outputs count.
         """
         spans = [(rows.start, rows.stop), *((0, n) for n in self.output_sizes[1:])]
         starts = [i * d for i, d in zip(position, self.dilation, strict=True)]
@@ -132,14 +132,14 @@ class ConvolutionPlan(NamedTuple):
         )
 
     def positions(self) -> Iterator[Sizes]:
-        """Yield each position inside the kernel."""
+        """Yield the indices of each position inside the kernel, row by row."""
         return product(*(range(k) for k in self.kernel_sizes))
 
 
 def plan(
     sizes: Sizes, kernel_sizes: Sizes, strides: Sizes, padding: str, dilation: Sizes
 ) -> ConvolutionPlan:
-    """Return how a kernel moves over an input of these sizes.
+    """Return the `ConvolutionPlan` of a kernel that moves over an input of these sizes.
 
     Raises
     ------
@@ -170,7 +170,7 @@ def inner_part(plan: ConvolutionPlan) -> tuple[slice, ...]:
 def blocks(
     batch: int, plan: ConvolutionPlan, bytes_per_place: int
 ) -> Iterator[tuple[slice, slice]]:
-    """Yield (images, rows of their output) of each block: whole images if at least one fits."""
+    """Yield (images, rows of their outputs) of each block: whole images if at least one fits."""
     rows, places = plan.output_sizes[0], prod(plan.output_sizes[1:])
     at_a_time = max(BLOCK_BYTES // max(bytes_per_place * places, 1), -(-LEAST_PLACES // places), 1)
     if at_a_time >= rows:
@@ -229,11 +229,11 @@ class Frame:
         self.shape = (largest(blocks)[0], *plan.padded_sizes, channels * times)
 
     def around(self, x: np.ndarray) -> np.ndarray:
-        """Return the array that will hold the padded images: `x` itself if it needs no zeros."""
+        """Return the array for the padded images: `x` itself if its images need no zeros."""
         return scratch_array("frame", self.shape, self.dtype) if self.is_needed else x
 
     def place(self, buffer: np.ndarray, x: np.ndarray, images: slice, rows: slice) -> slice:
-        """Copy the images of a block into the buffer, and return their indices there."""
+        """Copy the images of a block into the buffer, and return their slice of the buffer."""
         if not self.is_needed:
             return images
         here = slice(0, images.stop - images.start)
@@ -293,7 +293,7 @@ class Columns:
         return (images.stop - images.start) * (rows.stop - rows.start) * inside
 
     def of(self, x: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield (places of the output, their matrix) of each block, in the same memory."""
+        """Yield (places of the output, im2col matrix) of each block; blocks share their memory."""
         start = 0
         buffer = scratch_array("columns", (self.buffer_size,), self.dtype)
         source = self.frame.around(x)
@@ -305,7 +305,7 @@ class Columns:
             start = stop
 
     def _copy(self, part: np.ndarray, buffer: np.ndarray) -> np.ndarray:
-        """Copy windows (images, output sizes, kernel sizes, channels) to (places, numbers)."""
+        """Copy windows (images, output sizes, kernel sizes, channels) to a matrix, one per row."""
         if self.run >= SHORT_RUN:
             np.copyto(buffer.reshape(part.shape), part)
             return buffer.reshape(-1, self.numbers)
@@ -322,7 +322,7 @@ def is_pointwise(plan: ConvolutionPlan) -> bool:
 
 
 def as_rows(x: np.ndarray) -> np.ndarray:
-    """Return an array as a matrix (places, channels): its last axis is kept."""
+    """Return an array as a matrix (places, channels): all axes but the last are merged."""
     return np.ascontiguousarray(x).reshape(-1, x.shape[-1])
 
 
@@ -451,8 +451,8 @@ def convolve_channels_back_into(
 ) -> Routine:
     """Return the routine (out, g, kernel, sizes) for the gradient with respect to the input.
 
-    At stride 1 that is again a convolution, of `g` with the flipped kernel. Otherwise each number
-    of `g`, times the kernel, is added to the inputs that it was computed from.
+    At stride 1 the gradient is again a convolution, of `g` with the flipped kernel. Otherwise each
+    element of `g`, times the kernel, is added to the inputs that this output was computed from.
     """
     filters = kernel_shape[-1]
     if max(plan.strides) == 1 and filters == groups:
@@ -572,7 +572,7 @@ class Stripe(NamedTuple):
     Attributes
     ----------
     places : tuple of slice
-        The positions along each axis of the kernel: one along all axes but the last.
+        The positions along each axis of the kernel: a single one along all axes but the last.
     shift : int
         Distance from a place of `g` on its grid to the first place that receives its product.
     """
@@ -599,16 +599,16 @@ class Grid(NamedTuple):
 
 
 def grid_sizes(plan: ConvolutionPlan) -> Sizes:
-    """Return the sizes of the grids: those of `g` plus the reach of the kernel beyond them."""
+    """Return the sizes of the grids: the sizes of `g`, plus the places that the kernel adds."""
     axes = zip(plan.output_sizes, plan.kernel_sizes, plan.strides, plan.dilation, strict=True)
     return tuple(o + (k - 1) * d // s for o, k, s, d in axes)
 
 
 def grids(plan: ConvolutionPlan, channels: int) -> Iterator[Grid]:
-    """Yield a grid, with its stripes, for each class of positions of the kernel.
+    """Yield a `Grid` for each class of kernel positions: equal remainders modulo the strides.
 
-    With few channels a stripe is a whole row of the kernel, so that the product is wide enough.
-    Otherwise it is a single position.
+    With few channels, a stripe is a row of adjacent positions, because the product with a single
+    position would be too narrow to be fast. Otherwise a stripe is a single position.
 
     Examples
     --------
@@ -647,7 +647,7 @@ def grids(plan: ConvolutionPlan, channels: int) -> Iterator[Grid]:
 
 
 class ShiftedBack:
-    """The gradient with respect to inputs of one shape, added up on grids.
+    """The routine for the gradient with respect to inputs of one shape: products added on grids.
 
     Parameters
     ----------
@@ -676,7 +676,7 @@ class ShiftedBack:
         self.covers = self._covers_all()
 
     def _covers_all(self) -> bool:
-        """Return whether the grids together cover all places of the input."""
+        """Return whether each place of the input belongs to a grid; the others would stay 0."""
         return len(self.grids) == prod(self.plan.strides) and all(
             n * s >= p
             for n, s, p in zip(self.sizes, self.plan.strides, self.plan.padded_sizes, strict=True)
@@ -706,7 +706,7 @@ class ShiftedBack:
         return kernel[stripe.places].reshape(-1, self.filters).T
 
     def _lay_out(self, g: np.ndarray, came: np.ndarray) -> None:
-        """Copy rows of `g` to the grid, with zeros at the end of each row."""
+        """Copy rows of `g` into `came`, each padded with zeros to the width of the grid."""
         count, rows = g.shape[:2]
         grid = came[:, : rows * self.row].reshape(count, rows, *self.sizes[1:], self.filters)
         inside = tuple(slice(0, n) for n in g.shape[:-1])
@@ -717,10 +717,10 @@ class ShiftedBack:
     def _add_up(
         self, grid: Grid, came: np.ndarray, matrices: list[np.ndarray], total: np.ndarray
     ) -> None:
-        """Add the products of each stripe to the total.
+        """Add the products of each stripe of a grid to the grid's total.
 
         A stripe of 3 positions writes 3 places of the total for each place of `g`. So every third
-        place of `g` is processed at a time: their results are adjacent and do not overlap.
+        place of `g` is processed at a time: its results are adjacent and do not overlap.
         """
         count, run, channels = len(came), grid.run, self.channels
         flat = scratch_array("product", (count, self.places * channels), self.dtype)
@@ -751,10 +751,10 @@ class ShiftedBack:
 
 
 class ScatteredBack:
-    """The gradient with respect to inputs with few channels; arguments as for `ShiftedBack`.
+    """The routine for the gradient of inputs with few channels; parameters as for `ShiftedBack`.
 
-    The product has shape (numbers of the kernel, places) and keeps the channels in front, because
-    few long rows are added faster than many short ones.
+    Its product has one row for each position and channel of the kernel, and one column for each
+    place: few long rows are added faster than many short ones.
     """
 
     def __init__(

@@ -38,7 +38,7 @@ __all__ = ["ctc_batch_cost", "ctc_decode"]
 
 
 class Walk(NamedTuple):
-    """The extended labels of a batch, and where their paths may move.
+    """The extended labels of a batch, and the moves that are allowed on their paths.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ def _check(log_probabilities, labels, steps, lengths):
 
 
 def _walk(log_probabilities, labels, lengths):
-    """Return the extended labels and the moves of their paths."""
+    """Return the `Walk` of a batch: its extended labels and the allowed moves."""
     batch, _, classes = log_probabilities.shape
     blank = classes - 1
     places = np.full((batch, 2 * labels.shape[1] + 1), blank)
@@ -365,7 +365,7 @@ class CtcBeamSearch(Op):
 
 
 def _search(log_probabilities: np.ndarray, beam_width: int) -> list[tuple[int, ...]]:
-    """Return the labels that a beam search keeps after the last step, the best one first.
+    """Return the labels that a beam search keeps after the last step, the most probable first.
 
     A beam is a label with two log-probabilities: that of the paths ending in a blank, and that of
     the paths ending in the label's last class. If that class comes once more, the second kind still

@@ -62,7 +62,7 @@ def _refusing(function: Any, *arrays: np.ndarray) -> Any:
     Raises
     ------
     DataError
-        The function refuses the matrix because it is singular or not positive definite.
+        NumPy raises LinAlgError, because the matrix is singular or not positive definite.
     """
     wide = [x.astype("float32") if x.dtype == np.float16 else x for x in arrays]
     try:
@@ -72,7 +72,7 @@ def _refusing(function: Any, *arrays: np.ndarray) -> Any:
 
 
 class OfMatrix(Op):
-    """Base class of ops on square matrices that may be refused, for example singular ones."""
+    """Base class of ops on square matrices that raise DataError for some, such as singular ones."""
 
     may_refuse = True
 

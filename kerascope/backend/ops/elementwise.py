@@ -41,13 +41,13 @@ __all__ = [
 
 
 def floating(x: TensorLike) -> Tensor:
-    """Return a tensor of floats: integers and booleans are cast to `config.floatx`."""
+    """Convert a value to a tensor of floats: integers and booleans are cast to `config.floatx`."""
     x = as_tensor(x)
     return x if is_float(x.dtype) else cast(x, config.floatx)
 
 
 def countable(x: TensorLike) -> Tensor:
-    """Return a tensor of numbers: booleans are cast to int32."""
+    """Convert a value to a numeric tensor: booleans are cast to int32."""
     x = as_tensor(x)
     return cast(x, "int32") if x.dtype == "bool" else x
 
@@ -131,7 +131,7 @@ def pow(x: TensorLike, a: TensorLike) -> Tensor:
 
 
 class Maximum(Elementwise):
-    """The greater of `x` and `y`. If they are equal, the gradient goes to `x`."""
+    """The maximum of `x` and `y`. If they are equal, the gradient goes to `x`."""
 
     ufunc = np.maximum
 
@@ -140,12 +140,12 @@ class Maximum(Elementwise):
 
 
 def maximum(x: TensorLike, y: TensorLike) -> Tensor:
-    """Return the greater of two tensors, element by element."""
+    """Return the maximum of two tensors, element by element."""
     return Maximum()(*promoted(x, y))
 
 
 class Minimum(Elementwise):
-    """The lesser of `x` and `y`. If they are equal, the gradient goes to `x`."""
+    """The minimum of `x` and `y`. If they are equal, the gradient goes to `x`."""
 
     ufunc = np.minimum
 
@@ -154,7 +154,7 @@ class Minimum(Elementwise):
 
 
 def minimum(x: TensorLike, y: TensorLike) -> Tensor:
-    """Return the lesser of two tensors, element by element."""
+    """Return the minimum of two tensors, element by element."""
     return Minimum()(*promoted(x, y))
 
 
@@ -204,7 +204,7 @@ def sign(x: TensorLike) -> Tensor:
 
 
 class Round(Elementwise):
-    """The nearest whole number; halves are rounded to the even one."""
+    """`x` rounded to the nearest integer; halves are rounded to the even one."""
 
     def perform(self, x: np.ndarray) -> np.ndarray:
         # `np.round` of integers returns `x` itself in NumPy 2.0; an op must return a new array.
@@ -215,7 +215,7 @@ class Round(Elementwise):
 
 
 def round(x: TensorLike) -> Tensor:
-    """Return each element rounded; halves go to the even number: 0.5 becomes 0, 1.5 becomes 2."""
+    """Return each element rounded to an integer; halves go to the even one: 0.5 becomes 0."""
     return Round()(countable(x))
 
 
@@ -243,12 +243,12 @@ class Sqrt(Elementwise):
 
 
 def sqrt(x: TensorLike) -> Tensor:
-    """Return the square root of each element; negative ones become 0, as in Keras 1 and 2."""
+    """Return the square root of each element, 0 for negative ones, as in Keras 1 and 2."""
     return square_root(maximum(floating(x), 0.0))
 
 
 def square_root(x: TensorLike) -> Tensor:
-    """Return the square root of each element; NaN for negative ones, as in Keras 3."""
+    """Return the square root of each element, NaN for negative ones, as in Keras 3."""
     return Sqrt()(floating(x))
 
 
@@ -295,7 +295,7 @@ def log1p(x: TensorLike) -> Tensor:
 
 
 class Sin(Elementwise):
-    """The sine of `x`, in radians."""
+    """The sine of `x`, an angle in radians."""
 
     ufunc = np.sin
 
@@ -304,12 +304,12 @@ class Sin(Elementwise):
 
 
 def sin(x: TensorLike) -> Tensor:
-    """Return the sine of each element, in radians."""
+    """Return the sine of each element, an angle in radians."""
     return Sin()(floating(x))
 
 
 class Cos(Elementwise):
-    """The cosine of `x`, in radians."""
+    """The cosine of `x`, an angle in radians."""
 
     ufunc = np.cos
 
@@ -318,7 +318,7 @@ class Cos(Elementwise):
 
 
 def cos(x: TensorLike) -> Tensor:
-    """Return the cosine of each element, in radians."""
+    """Return the cosine of each element, an angle in radians."""
     return Cos()(floating(x))
 
 
@@ -396,7 +396,7 @@ class StopGradient(Elementwise):
 
 
 def stop_gradient(variables):
-    """Return a tensor (or a list of them) with the same value, through which no gradient flows."""
+    """Return a tensor (for a list, a list) with the same value, through which no gradient flows."""
     if isinstance(variables, (list, tuple)):
         return [StopGradient()(x) for x in variables]
     return StopGradient()(variables)

@@ -117,7 +117,7 @@ def _padded(where, x, padding, data_format):
 
 
 def _pairs(where, padding):
-    """Return `padding` as a tuple of pairs of ints, or raise ArgumentError."""
+    """Return `padding` as a tuple of pairs (before, after), or raise ArgumentError."""
     try:
         pairs = tuple((before, after) for before, after in padding)
     except (TypeError, ValueError):
@@ -140,8 +140,9 @@ def _pairs(where, padding):
 def _shares(size: int, factor: int) -> Iterator[tuple[float, slice, slice]]:
     """Yield (weight, places in the result, places in the input) for interpolation along an axis.
 
-    The result is the sum of all weighted inputs. A place of the result at distance d from a centre
-    is 1 - |d| times that pixel plus |d| times the neighbour on that side.
+    The result is the sum of all weighted inputs. A place of the result at distance d from the
+    centre of an input pixel is 1 - |d| times this pixel plus |d| times its neighbour on the same
+    side.
     """
     for phase in range(factor):
         distance = (phase + 0.5) / factor - 0.5
@@ -173,7 +174,7 @@ class Interpolate(Interpolation):
         return (*x.shape[: self.axis], stretched, *x.shape[self.axis + 1 :])
 
     def compute(self, out: np.ndarray, x: np.ndarray) -> None:
-        """Add up the weighted inputs."""
+        """Compute the sum of the weighted inputs into `out`."""
         out.fill(0)
         before = (slice(None),) * self.axis
         for weight, there, here in _shares(x.shape[self.axis], self.factor):
@@ -192,7 +193,7 @@ class SumInterpolated(Interpolation):
         return (*x.shape[: self.axis], shrunk, *x.shape[self.axis + 1 :])
 
     def compute(self, out: np.ndarray, x: np.ndarray) -> None:
-        """Add up the weighted inputs."""
+        """Compute the sum of the weighted inputs into `out`."""
         out.fill(0)
         before = (slice(None),) * self.axis
         for weight, there, here in _shares(out.shape[self.axis], self.factor):

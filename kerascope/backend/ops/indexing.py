@@ -93,7 +93,7 @@ def known_values(tensor):
 
 
 def sizes_from(vector: Tensor, where: str) -> tuple[Size, ...]:
-    """Return the shape that a vector contains, with None for each size unknown before run time.
+    """Return the shape given by an integer vector, with None for each size unknown before run time.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def are_places(indices: np.ndarray, size: int) -> bool:
 
 
 class Gather(Op):
-    """The rows of `x` with the numbers `indices`."""
+    """The rows of `x` at `indices`."""
 
     may_refuse = True
 
@@ -180,7 +180,7 @@ class AddRows(ShapeOfLast, IntoMemory):
 
 
 def gather(reference: TensorLike, indices: TensorLike) -> Tensor:
-    """Return the rows of `reference` with the numbers `indices`.
+    """Return the rows of `reference` at `indices`.
 
     Parameters
     ----------
@@ -266,9 +266,10 @@ def one_hot(indices, num_classes):
 
 @parametric
 class InTopK(Op):
-    """Whether fewer than `k` predictions of a row are greater than that of its target class.
+    """Whether the target class of each row is among its `k` greatest predictions.
 
-    A target that is out of range, or whose prediction is not finite, is not among them.
+    It is if fewer than `k` predictions are greater than its own. A target that is out of range, or
+    whose prediction is not finite, gives False.
     """
 
     k: int
@@ -370,7 +371,7 @@ class Span(NamedTuple):
         return ":".join(shown if self.step is not None else shown[:2])
 
     def size(self, length: int | None) -> int | None:
-        """Return the number of entries that it selects on an axis of `length`, None if unknown."""
+        """Return the number of entries that the span selects on an axis; None if it is unknown."""
         if length is not None:
             return len(range(*builtins.slice(*self).indices(length)))
         return 0 if self.start is not None and self.start == self.stop else None
@@ -508,7 +509,7 @@ class GetSlice(Op):
 
 
 class PutSlice(ShapeOfLast, IntoMemory):
-    """Zeros with the shape of `like`, with `x` written at `start`."""
+    """Zeros with the shape of `like`, with `x` written at `start`: the gradient of a slice."""
 
     def compute(
         self, out: np.ndarray, x: np.ndarray, start: np.ndarray, size: np.ndarray, like: np.ndarray
@@ -523,7 +524,7 @@ class PutSlice(ShapeOfLast, IntoMemory):
 
 
 def _part_size(first: Size, size: Size, length: Size) -> Size:
-    """Return the length of a slice, in which -1 means up to the end; None if it is unknown."""
+    """Return the length of a slice, where -1 means up to the end; None if the length is unknown."""
     if size != -1:
         return size
     return None if first is None or length is None else length - first
@@ -578,7 +579,7 @@ def slice(x, start, size):
 
 
 def _vector(numbers):
-    """Return the numbers unchanged, or stacked to one tensor if one of them is a tensor."""
+    """Return a list of ints unchanged; if one of its items is a tensor, stack it to one tensor."""
     if isinstance(numbers, (list, tuple)) and any(isinstance(n, Tensor) for n in numbers):
         return OPERATORS["stack"](numbers)
     return numbers

@@ -44,7 +44,7 @@ class Concatenate(Op):
 
 @parametric
 class Part(Op):
-    """The part of `whole` that comes from input number `position` of a concatenation."""
+    """The part of a concatenation `whole` that comes from its input with index `position`."""
 
     axis: int
     position: int
@@ -178,7 +178,7 @@ class SumTiles(Op):
 
 
 def _split(shape: Sequence[int], repeats: Sequence[int]) -> tuple[int, ...]:
-    """Return a shape in which each axis is split in two: number of tiles, size of a tile."""
+    """Return the shape with each axis split in two: the number of tiles, and the size of a tile."""
     pairs = ((r, n // r) for n, r in zip(shape, repeats, strict=True))
     return tuple(size for pair in pairs for size in pair)
 
@@ -195,7 +195,7 @@ def _sum_tiles(shape: Sequence[int], repeats: Sequence[int]) -> str:
 
 
 class TileAtRunTime(Op):
-    """Base class: `x` repeated as tiles, as many times as is known only at run time."""
+    """Base class: `x` repeated as tiles; the number of tiles is known only at run time."""
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         small, large = inputs[0].shape, outputs[0].shape
@@ -278,7 +278,7 @@ def tile(x, n):
 
 
 def repeat(x, n):
-    """Return a tensor of shape (batch, features) as one of shape (batch, n, features)."""
+    """Repeat a tensor of shape (batch, features) to a tensor of shape (batch, n, features)."""
     x = as_tensor(x)
     if x.ndim != 2:
         raise ShapeError(f"K.repeat: expected x with 2 axes, got {x.shape}.", subject=x)

@@ -152,7 +152,7 @@ class Contraction(Op):
         return (*batch, *rest, *(y.shape[b] for b in self.free(y.ndim, self.y_axes)))
 
     def as_product(self, function: str, x: Spec, y: Spec) -> str:
-        """Return the template of the contraction as a product of matrices by a NumPy function."""
+        """Return the template that computes the contraction as a matrix product, by `function`."""
         x_free, y_free = self.free(len(x.shape), self.x_axes), self.free(len(y.shape), self.y_axes)
         common = tuple(range(self.batch))
         rows = math.prod(x.shape[a] for a in x_free)
@@ -461,7 +461,7 @@ def _product_of_two(x_letters, y_letters, result, x, y):
 
 
 def _without_lonely_axes(letters, others, x):
-    """Return (letters, array) of an operand summed over the axes that only it has."""
+    """Sum an operand over the axes that no other operand has; return (letters, array)."""
     lonely = tuple(axis for axis, letter in enumerate(letters) if letter not in others)
     kept = "".join(letter for letter in letters if letter in others)
     return kept, x.sum(axis=lonely) if lonely else x

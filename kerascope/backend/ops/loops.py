@@ -58,7 +58,7 @@ def _last_seen(mask: np.ndarray) -> np.ndarray:
 
 
 def _spread(x: np.ndarray, ndim: int) -> np.ndarray:
-    """Return an array of two axes with axes of size 1 appended, `ndim` in total."""
+    """Append axes of size 1 to an array with two axes, so that it has `ndim` axes in total."""
     return x.reshape(x.shape + (1,) * (ndim - 2))
 
 
@@ -79,7 +79,7 @@ class HoldLast(ShapeOfFirst):
 
 
 class SumHeld(ShapeOfFirst):
-    """At each unmasked step, the sum of `x` over it and the masked steps directly after it.
+    """At each unmasked step, the sum of `x` over this step and the masked steps directly after it.
 
     This is the gradient of `HoldLast`, and `HoldLast` is the gradient of this op.
     """
@@ -470,7 +470,7 @@ def _fold(fn, elems, initializer, name, where, *, backwards):
 
 
 def _as_list(elems, where):
-    """Return the sequences as a list, and a function that packs such a list for the user's `fn`."""
+    """Return `elems` as a list of sequences, and a function that packs elements for `fn`."""
     is_list = isinstance(elems, (list, tuple))
     sequences = [as_tensor(x) for x in (elems if is_list else [elems])]
     if not sequences:

@@ -45,19 +45,19 @@ class SignBit(Comparison):
 
 
 class Floor(Elementwise):
-    """`x` rounded down to a whole number."""
+    """`x` rounded down to an integer."""
 
     ufunc = np.floor
 
 
 class Ceil(Elementwise):
-    """`x` rounded up to a whole number."""
+    """`x` rounded up to an integer."""
 
     ufunc = np.ceil
 
 
 class Trunc(Elementwise):
-    """`x` without its fraction."""
+    """`x` truncated to an integer, towards 0."""
 
     ufunc = np.trunc
 
@@ -69,7 +69,7 @@ class Heaviside(Elementwise):
 
 
 class NextAfter(Elementwise):
-    """The floating-point number next to `x` in the direction of `y`."""
+    """The next floating-point number after `x` in the direction of `y` (nextafter)."""
 
     ufunc = np.nextafter
 
@@ -127,7 +127,7 @@ class LeastMultiple(Elementwise):
 
 @parametric
 class ViewAs(Elementwise):
-    """The bytes of `x` read as numbers of another type of the same size."""
+    """The bytes of `x` interpreted as elements of another dtype of the same size."""
 
     dtype: str
 
@@ -153,7 +153,7 @@ class Smooth(Elementwise):
 
 
 class Arcsin(Smooth):
-    """The angle whose sine is `x`."""
+    """The arcsine of `x`, an angle in radians."""
 
     ufunc = np.arcsin
 
@@ -162,7 +162,7 @@ class Arcsin(Smooth):
 
 
 class Arccos(Smooth):
-    """The angle whose cosine is `x`."""
+    """The arccosine of `x`, an angle in radians."""
 
     ufunc = np.arccos
 
@@ -171,7 +171,7 @@ class Arccos(Smooth):
 
 
 class Arctan(Smooth):
-    """The angle whose tangent is `x`."""
+    """The arctangent of `x`, an angle in radians."""
 
     ufunc = np.arctan
 
@@ -180,7 +180,7 @@ class Arctan(Smooth):
 
 
 class Arcsinh(Smooth):
-    """The number whose hyperbolic sine is `x`."""
+    """The inverse hyperbolic sine (arcsinh) of `x`."""
 
     ufunc = np.arcsinh
 
@@ -189,7 +189,7 @@ class Arcsinh(Smooth):
 
 
 class Arccosh(Smooth):
-    """The number whose hyperbolic cosine is `x`."""
+    """The inverse hyperbolic cosine (arccosh) of `x`."""
 
     ufunc = np.arccosh
 
@@ -198,7 +198,7 @@ class Arccosh(Smooth):
 
 
 class Arctanh(Smooth):
-    """The number whose hyperbolic tangent is `x`."""
+    """The inverse hyperbolic tangent (arctanh) of `x`."""
 
     ufunc = np.arctanh
 
@@ -272,7 +272,7 @@ def _erfinv_of_number(x: float) -> float:
 
 
 class Erfinv(Smooth):
-    """The number whose error function is `x`."""
+    """The inverse of the error function at `x`."""
 
     def perform(self, x: np.ndarray) -> np.ndarray:
         of_array = np.frompyfunc(lambda one: _erfinv_of_number(float(one)), 1, 1)
@@ -286,7 +286,7 @@ class Erfinv(Smooth):
 
 
 class Arctan2(SmoothOfTwo):
-    """The angle of the point (y, x), whose height is the first input `x`."""
+    """The angle of a point in radians (arctan2); its height is the first input, here named `x`."""
 
     ufunc = np.arctan2
 

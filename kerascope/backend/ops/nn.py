@@ -527,7 +527,7 @@ def _probabilities(output):
 
 
 def binary_crossentropy(target, output, from_logits=False):
-    """Return the crossentropy of yes-or-no predictions, element by element.
+    """Return the binary crossentropy: of yes-or-no predictions, element by element.
 
     Parameters
     ----------
@@ -581,7 +581,7 @@ def categorical_crossentropy(target, output, from_logits=False, axis=-1):
 
 @parametric
 class Pick(Op):
-    """The element number `places[i]` of each row i of `x` along `axis`."""
+    """The element with index `places[i]` of each row i of `x` along `axis`."""
 
     axis: int
     may_refuse = True
@@ -637,7 +637,7 @@ def _put_along(shape: Sequence[int], axis: int) -> tuple[np.ndarray, int]:
 
 @parametric
 class PutPicked(ShapeOfLast):
-    """The gradient of `Pick`: zeros like `like`, with `x[i]` at place `places[i]` of row i."""
+    """The gradient of `Pick`: zeros like `like`, with `x[i]` at index `places[i]` of row i."""
 
     axis: int
     may_refuse = True

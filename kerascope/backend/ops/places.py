@@ -26,7 +26,7 @@ __all__: list[str] = []  # K exports none of these functions
 
 @parametric
 class ArgSort(ShapeOfFirst):
-    """The indices that sort `x` along `axis`; equal numbers keep their order."""
+    """The indices that sort `x` along `axis`; equal elements keep their order."""
 
     axis: int
     descending: bool = False
@@ -43,12 +43,12 @@ class ArgSort(ShapeOfFirst):
 
 @parametric
 class AlongAxis(Op):
-    """Base class of ops with an index along `axis` for each of the other positions."""
+    """Base class of ops with an input of indices along `axis`, as in `take_along_axis`."""
 
     axis: int
 
     def places(self, indices: np.ndarray, size: int) -> np.ndarray:
-        """Return the indices as numbers from 0 on, or raise DataError if one is out of range."""
+        """Return the indices in [0, size), or raise DataError if one is out of range."""
         if indices.size and not (-size <= indices.min() and indices.max() < size):
             wrong = indices[(indices < -size) | (indices >= size)].flat[0]
             raise DataError(
@@ -215,8 +215,8 @@ _UPDATES: dict[str, Any] = {
 class UpdatePlaces(ShapeOfFirst, PlaceOp):
     """`x` with updates at index vectors, combined with the old values by `reduction`.
 
-    It is "set", "add", "max", "min" or "mul". If "set" writes one place several times, the last
-    value remains.
+    `reduction` is "set", "add", "max", "min" or "mul". If "set" writes one place several times, the
+    last value remains.
     """
 
     reduction: str
@@ -386,7 +386,7 @@ class Unique(Op):
 
     @property
     def n_outputs(self) -> int:  # type: ignore[override]
-        """The values, and one output for each name in `further`."""
+        """The distinct entries, and one further output for each name in `further`."""
         return 1 + len(self.further)
 
     def infer_shape(self, x: Tensor) -> Any:

@@ -67,13 +67,13 @@ class WindowOp(Op):
         return shape[self.axis : self.axis + len(self.pool_size)]
 
     def along(self, shape: Sizes) -> Iterator[tuple[int, list[Place]]]:
-        """Yield (axis, places of cell 0, 1, ...) for each pooled axis."""
+        """Yield each pooled axis, with the `Place` of each cell of a window along this axis."""
         facts = zip(self.lengths(shape), self.pool_size, self.strides, strict=True)
         for axis, (length, size, stride) in enumerate(facts, start=self.axis):
             yield axis, places_along(length, size, stride, self.padding)
 
     def places(self, shape: Sizes) -> list[Place]:
-        """Return the places of each cell of a window, row by row, in an input of this shape."""
+        """Return the `Place` of each cell of a window, row by row, for an input of this shape."""
         lengths = self.lengths(shape)
         return list(places_of_cells(lengths, self.pool_size, self.strides, self.padding, self.axis))
 
@@ -105,7 +105,7 @@ def longest(blocks: Iterable[slice]) -> int:
 
 
 class Fold(NamedTuple):
-    """How the windows along one axis are reduced to one number each.
+    """How each window along one axis is reduced to one element.
 
     Attributes
     ----------
@@ -158,7 +158,7 @@ def fold(function: np.ufunc, x: np.ndarray, step: Fold, out: np.ndarray) -> None
 
 
 def fold_into(function: np.ufunc, shape: Sizes, dtype: np.dtype, windows: WindowOp) -> Routine:
-    """Return the routine (out, x) that reduces each window to one number."""
+    """Return the routine (out, x) that reduces each window to one element with a ufunc."""
     steps = folds_of(windows, shape)
     blocks = image_blocks(shape, dtype.itemsize)
     shapes = [(longest(blocks), *step.shape) for step in steps[:-1]]
@@ -205,7 +205,7 @@ def average_into(shape: Sizes, dtype: np.dtype, windows: WindowOp) -> Routine:
 
 
 def cell_counts(windows: WindowOp, shape: Sizes, dtype: Any) -> np.ndarray:
-    """Return the number of input cells in each window; a scalar if all numbers are equal."""
+    """Return the number of input cells in each window; a scalar if it is equal in all windows."""
     after = len(shape) - windows.axis - len(windows.pool_size)
     ones = np.ones((*(1,) * windows.axis, *windows.lengths(shape), *(1,) * after), dtype)
     counts = np.empty(windows.pooled_shape(ones.shape), dtype)
@@ -242,7 +242,7 @@ def hits(
 
 
 def put_at_maximum_into(shape: Sizes, dtype: np.dtype, windows: WindowOp) -> Routine:
-    """Return the routine (out, g, x, y) that adds each number of `g` at its window's first maximum.
+    """Return the routine (out, g, x, y) that adds each `g` at the first maximum of its window.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ def put_at_maximum_into(shape: Sizes, dtype: np.dtype, windows: WindowOp) -> Rou
 
 
 def spread_average_into(shape: Sizes, dtype: np.dtype, windows: WindowOp) -> Routine:
-    """Return the routine (out, g, like) that shares each number of `g` among its window's cells."""
+    """Return the routine (out, g, like) that shares each `g` equally among its window's cells."""
     places, pooled = windows.places(shape), windows.pooled_shape(shape)
     apart, covered = windows.are_apart(), windows.cover_all(shape)
     counts = cell_counts(windows, shape, dtype)
@@ -319,7 +319,7 @@ class MaxPool(WindowOp, IntoMemory):
 
 
 class PutAtMaximum(WindowOp, IntoMemory):
-    """The gradient of `MaxPool`: each number of `g` is added at the first maximum of its window."""
+    """The gradient of `MaxPool`: each `g` is added at the first maximum of its window."""
 
     def infer_shape(self, g: Tensor, x: Tensor, y: Tensor) -> Shape:
         return x.shape
@@ -334,7 +334,7 @@ class PutAtMaximum(WindowOp, IntoMemory):
 
 
 class TakeAtMaximum(WindowOp):
-    """The number of `g` at the place of the first maximum of each window of `x`."""
+    """For each window, the element of `g` at the place of the first maximum of `x`."""
 
     def infer_shape(self, g: Tensor, x: Tensor, y: Tensor) -> Shape:
         return y.shape
@@ -369,7 +369,7 @@ class AveragePool(WindowOp, IntoMemory):
 
 
 class SpreadAverage(ShapeOfLast, WindowOp, IntoMemory):
-    """The gradient of `AveragePool`: each number of `g` in equal parts on its window's cells."""
+    """The gradient of `AveragePool`: each `g` is shared equally among the cells of its window."""
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         shape, dtype = outputs[0]

@@ -94,9 +94,9 @@ class CumulativeProduct(ShapeOfFirst):
 
 @parametric
 class Reduction(Op):
-    """Base class of functions that reduce `axes` (sorted, not negative) to one number.
+    """Base class of functions that reduce `axes` (sorted, not negative), such as a sum.
 
-    If the function is the reduction by a ufunc of two numbers, a subclass only sets `of_two`.
+    If the function is the reduction by a binary ufunc, a subclass only sets `of_two`.
     """
 
     axes: tuple[int, ...]
@@ -229,8 +229,8 @@ class Prod(Reduction):
 class ProductOfOthers(Op):
     """For each element, the product of all other elements along `axes`; exact also with zeros.
 
-    Its derivative, the second derivative of a product, divides by the elements and so needs
-    elements other than 0.
+    It is the gradient of a product. Its own gradient divides by the elements, so it is defined only
+    if no element is 0.
     """
 
     axes: tuple[int, ...]
@@ -269,24 +269,24 @@ class Extreme(Reduction):
 
 
 class Max(Extreme):
-    """The greatest element along `axes`."""
+    """The maximum along `axes`."""
 
     of_two = np.maximum
 
 
 def max(x: TensorLike, axis: Axes = None, keepdims: bool = False) -> Tensor:
-    """Return the greatest element over `axis`. Several equal ones share the gradient."""
+    """Return the maximum over `axis`. Several equal elements share the gradient."""
     return _reduce(Max, x, axis, keepdims)
 
 
 class Min(Extreme):
-    """The least element along `axes`."""
+    """The minimum along `axes`."""
 
     of_two = np.minimum
 
 
 def min(x: TensorLike, axis: Axes = None, keepdims: bool = False) -> Tensor:
-    """Return the least element over `axis`. Several equal ones share the gradient."""
+    """Return the minimum over `axis`. Several equal elements share the gradient."""
     return _reduce(Min, x, axis, keepdims)
 
 
@@ -319,7 +319,7 @@ def all(x: TensorLike, axis: Axes = None, keepdims: bool = False) -> Tensor:
 
 
 def greatest(x: np.ndarray, axes: int | tuple[int, ...]) -> np.ndarray:
-    """Return the maximum along axes, which are kept with size 1; -inf if there are no floats."""
+    """Return the maximum along axes, which are kept with size 1; -inf for an empty float array."""
     least = -np.inf if x.dtype.kind == "f" else None
     return np.maximum.reduce(x, axes, keepdims=True, initial=least)
 
@@ -370,7 +370,7 @@ def logsumexp(x: TensorLike, axis: Axes = None, keepdims: bool = False) -> Tenso
 
 @parametric
 class ArgExtreme(Op):
-    """Base class: index of the greatest or least element along `axis`; the first of equal ones."""
+    """Base class: index of the maximum or minimum along `axis`; of equal elements the first."""
 
     axis: int
     of_numpy: ClassVar[Callable]
@@ -389,25 +389,25 @@ class ArgExtreme(Op):
 
 
 class Argmax(ArgExtreme):
-    """Index of the greatest element along `axis`."""
+    """The index of the maximum along `axis`."""
 
     of_numpy = staticmethod(np.argmax)
 
 
 def argmax(x: TensorLike, axis: int = -1) -> Tensor:
-    """Return the index of the greatest element along `axis`, as int64."""
+    """Return the index of the maximum along `axis`, as int64."""
     x = as_tensor(x)
     return Argmax(normalize_axis(axis, x.ndim, "K.argmax"))(x)
 
 
 class Argmin(ArgExtreme):
-    """Index of the least element along `axis`."""
+    """The index of the minimum along `axis`."""
 
     of_numpy = staticmethod(np.argmin)
 
 
 def argmin(x: TensorLike, axis: int = -1) -> Tensor:
-    """Return the index of the least element along `axis`, as int64."""
+    """Return the index of the minimum along `axis`, as int64."""
     x = as_tensor(x)
     return Argmin(normalize_axis(axis, x.ndim, "K.argmin"))(x)
 

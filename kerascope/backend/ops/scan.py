@@ -72,7 +72,7 @@ class Loop(NamedTuple):
 
     @classmethod
     def of(cls, inner: InnerGraph, tensors: Sequence[Tensor]) -> Loop:
-        """Group the outputs of a `Scan`, given in its order."""
+        """Group the outputs of a `Scan`, given in the order of the op, as a `Loop`."""
         rest = iter(tensors)
         counts = (len(inner.results.outputs), len(inner.states), len(inner.states))
         outputs, before, after = ([next(rest) for _ in range(count)] for count in counts)
@@ -153,7 +153,7 @@ def reverse_loop(
 
 
 def kept_for_gradient(inner: InnerGraph) -> list[Tensor]:
-    """Return the tensors of a step that its gradient reads and that are not results of the step."""
+    """Return the tensors that a step computes and its gradient reads, unless they are outputs."""
     results = [*inner.results.outputs, *inner.results.new_states]
     seeds: dict[Tensor, Tensor] = {
         y: Placeholder(y.shape, y.dtype, f"{y.name}/gradient") for y in results if is_float(y.dtype)
@@ -171,14 +171,14 @@ def kept_for_gradient(inner: InnerGraph) -> list[Tensor]:
 
 
 def _seen_through(x: Tensor) -> Tensor:
-    """Return the tensor that `x` is a view of, or `x` itself."""
+    """Return the tensor that `x` is a view of; if it is not a view, `x` itself."""
     while x.owner is not None and x.owner.op.is_view:
         x = x.owner.inputs[0]
     return x
 
 
 def _seed_results(inner, grads, seeds, sequences):
-    """Add the gradients of the outputs and the terms of one step to `seeds`."""
+    """Add the gradients of a step's outputs and terms to `seeds`, from which the sweep begins."""
     for y, grad in zip(inner.results.outputs, grads.outputs, strict=True):
         if is_float(y.dtype) and not _is_zero(grad):
             _add_to(seeds, y, _slice_of(grad, sequences))
@@ -211,7 +211,7 @@ def _add_to(grads, x, term):
 
 
 def _is_zero(tensor: Tensor) -> bool:
-    """Return whether a gradient is a constant zero because no loss depends on that output."""
+    """Return whether a gradient is a constant zero, because the loss ignores that output."""
     op = tensor.owner.op if tensor.owner is not None else None
     return isinstance(op, FullLike) and op.value == 0
 
@@ -361,19 +361,19 @@ class PartOfScan(Scan):
 
 @dataclass(frozen=True, repr=False)
 class ScanOnce(Scan):
-    """A loop that runs once, in eager mode. It is interpreted, because compiling takes longer."""
+    """A loop for one run in eager mode; it is interpreted, because compiling would take longer."""
 
     def perform(self, *arrays: np.ndarray) -> Any:
         return _one_or_all(run_loop(self.inner, arrays, self.backwards, self.least_steps))
 
 
 def _one_or_all(facts):
-    """Return the only item of a list, or all items as a tuple."""
+    """Return the item of a list of length 1, otherwise all items as a tuple."""
     return facts[0] if len(facts) == 1 else tuple(facts)
 
 
 def _number_of_steps(sequences: Tensors) -> Size:
-    """Return the common size of the first axis of the sequences, None if unknown."""
+    """Return the common size of the first axis of the sequences; None if it is unknown."""
     steps: Shape = (None,)
     for x in sequences:
         merged = merge_shapes(steps, x.shape[:1])

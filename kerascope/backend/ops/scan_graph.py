@@ -98,7 +98,7 @@ class Results(NamedTuple):
     terms: tuple[Tensor, ...] = ()
 
     def all(self) -> list[Tensor]:
-        """Return all results in one list."""
+        """Return outputs, new states and terms in one list."""
         return [*self.outputs, *self.new_states, *self.terms]
 
     def mapped(self, function: Callable[[Tensor], Tensor]) -> Results:
@@ -156,7 +156,7 @@ class InnerGraph:
         return frozenset(number for number, x in enumerate(self.inputs) if x not in read)
 
     def with_outputs(self, further: Iterable[Tensor]) -> InnerGraph:
-        """Return this graph with more outputs."""
+        """Return this graph with `further` as additional outputs."""
         outputs = (*self.results.outputs, *further)
         return replace(self, results=self.results._replace(outputs=outputs))
 
@@ -164,7 +164,7 @@ class InnerGraph:
         return f"<inner graph of {len(self.applies)} ops>"
 
     def without_unused_sequences(self) -> InnerGraph:
-        """Return this graph without unused slices; one is kept, to count the steps."""
+        """Return this graph without unused sequences; one remains, to count the steps."""
         read = {x for apply in self.applies for x in apply.inputs}.union(self.results.all())
         used = tuple(x for x in self.sequences if x in read)
         return replace(self, sequences=used or self.sequences[:1])
@@ -195,7 +195,7 @@ class InnerGraph:
 
 
 def _copy(apply: Apply, inputs: list[Tensor]) -> Iterator[tuple[Tensor, Tensor]]:
-    """Make the same call on other inputs, and return pairs of its old and new outputs."""
+    """Copy the call of an op, with other inputs; return pairs of its old and new outputs."""
     with root_scope(apply.scope):
         copy = Apply(apply.op, inputs, apply.name)
     copy.frames = apply.frames
@@ -203,7 +203,7 @@ def _copy(apply: Apply, inputs: list[Tensor]) -> Iterator[tuple[Tensor, Tensor]]
 
 
 def _renamed(applies: Iterable[Apply], results: Results, names: dict[Tensor, Tensor]) -> Results:
-    """Return the results with tensors replaced as in `names`; copied tensors are added to it."""
+    """Return the results with tensors replaced as in `names`, to which copied tensors are added."""
     for apply in applies:
         if any(x in names for x in apply.inputs):
             names.update(_copy(apply, [names.get(x, x) for x in apply.inputs]))

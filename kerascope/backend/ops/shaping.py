@@ -49,7 +49,7 @@ class Reshaping(Op):
 
 @parametric
 class Reshape(Reshaping):
-    """The numbers of `x`, in order, in another shape; one size may be -1 and is inferred."""
+    """`x` in another shape, with its elements in order; one size may be -1 and is inferred."""
 
     shape: tuple[int, ...]
 
@@ -61,7 +61,7 @@ class Reshape(Reshaping):
 
 
 class ReshapeTo(Reshaping):
-    """The numbers of `x` in a shape that is computed at run time."""
+    """`x` in a shape that is computed at run time."""
 
     def infer_shape(self, x: Tensor, shape: Tensor) -> Shape:
         return reshaped_shape(x.shape, sizes_from(shape, "reshape: the target shape"))
@@ -71,7 +71,7 @@ class ReshapeTo(Reshaping):
 
 
 class ReshapeLike(ShapeOfLast, Reshaping):
-    """The numbers of `x` in the shape of `like`."""
+    """`x` in the shape of `like`, with its elements in order."""
 
     inputs_read_by_shape = frozenset({1})
 
@@ -80,7 +80,7 @@ class ReshapeLike(ShapeOfLast, Reshaping):
 
 
 def reshape(x, shape):
-    """Return the numbers of `x`, in order, in another shape.
+    """Return `x` in another shape, with its elements in the same order.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def shape_vector(shape):
 
 
 class BatchFlatten(Reshaping):
-    """`x` as a matrix with one row for each sample."""
+    """`x` reshaped to a matrix with one row for each sample."""
 
     def infer_shape(self, x: Tensor) -> Shape:
         if not x.ndim:
@@ -133,12 +133,12 @@ class BatchFlatten(Reshaping):
 
 
 def batch_flatten(x: TensorLike) -> Tensor:
-    """Return a tensor of shape (batch, a, b, ...) as one of shape (batch, a * b * ...)."""
+    """Reshape a tensor of shape (batch, a, b, ...) to a matrix of shape (batch, a * b * ...)."""
     return BatchFlatten()(x)
 
 
 def flatten(x: TensorLike) -> Tensor:
-    """Return a tensor of shape (a, b, ...) as a vector of shape (a * b * ...,)."""
+    """Reshape a tensor of shape (a, b, ...) to a vector of shape (a * b * ...,)."""
     return Reshape((-1,))(x)
 
 
@@ -211,7 +211,7 @@ def squeeze(x: TensorLike, axis: int) -> Tensor:
 
 @parametric
 class Reverse(ShapeOfFirst):
-    """`x` in reverse order along `axes`."""
+    """`x` with its elements in reverse order along `axes`."""
 
     axes: tuple[int, ...]
     is_view = True
@@ -224,7 +224,7 @@ class Reverse(ShapeOfFirst):
 
 
 def reverse(x, axes):
-    """Return `x` in reverse order along one axis or several."""
+    """Return `x` with its elements in reverse order along one axis or several."""
     x = as_tensor(x)
     return Reverse(normalize_axes(axes, x.ndim, "K.reverse"))(x)
 

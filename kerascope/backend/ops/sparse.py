@@ -56,7 +56,7 @@ def fed_array(value: Any, tensor: Tensor) -> Any:
 
 
 def is_sparse(tensor: Any) -> bool:
-    """Return whether a tensor is sparse: an input made so, or a concatenation of sparse tensors.
+    """Return whether a tensor is a sparse placeholder or variable, or concatenates such tensors.
 
     Examples
     --------
@@ -76,6 +76,6 @@ def is_sparse(tensor: Any) -> bool:
 
 
 def to_dense(tensor: Any) -> Tensor:
-    """Return a dense tensor with the value of a sparse one; a dense tensor is returned itself."""
+    """Return a dense tensor with the value of a sparse one; return a dense tensor unchanged."""
     tensor = as_tensor(tensor)
     return identity(tensor) if is_sparse(tensor) else tensor

@@ -68,7 +68,7 @@ def sum_of_rows(*shape: int) -> str:
 
 
 def turned(x: str, shape: Sequence[int], pattern: Sequence[int], new_shape: Sequence[int]) -> str:
-    """Return the template `x`, an array of this shape, transposed and then reshaped if necessary.
+    """Return the text `x`, an array of this shape, with a transposition and a reshape if needed.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Sizes and positions of windows: the kernels of convolutions, and the windows of pooling.
 
-The functions compute with plain numbers, in which a size may be None. The ops and layers of
+The functions compute with plain ints, and a size may be None. The ops and layers of
 convolution and pooling use them. The three functions of lengths are in `keras.utils.conv_utils` of
 Keras.
 
@@ -120,8 +120,8 @@ def deconv_length(
     stride_size, kernel_size : int
     padding : {"valid", "same", "full"}
     output_padding : int or None
-        Difference to the shortest possible output. None means the default length: for "same" it is
-        n * stride.
+        How much longer the output is than the shortest possible one. None means the default
+        length: for "same" that is n * stride.
     dilation : int
 
     Notes
@@ -157,7 +157,7 @@ def _half_padding(kernel_size: int, padding: str) -> int:
 def zeros_around(
     size: int, kernel_size: int, padding: str, stride: int, dilation: int
 ) -> tuple[int, int]:
-    """Return the number of zeros before and after an input of this size.
+    """Return the numbers of zeros (before, after) an input of this size along one axis.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def checked_padding(padding: Any, where: str, allowed: Iterable[str] = PADDINGS)
 
 
 def sizes_along_axes(value: Any, count: int, where: str, least: int | None = 1) -> tuple[int, ...]:
-    """Return a whole number for each of `count` axes; a single number is repeated.
+    """Return an integer for each of `count` axes as a tuple; a single integer is repeated.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def sizes_along_axes(value: Any, count: int, where: str, least: int | None = 1) 
     Raises
     ------
     ArgumentError
-        The number of values is wrong, or one is not a whole number or too small.
+        The number of values is not `count`, or a value is not an integer or is too small.
 
     Examples
     --------
@@ -229,7 +229,7 @@ def sizes_along_axes(value: Any, count: int, where: str, least: int | None = 1) 
 
 
 def is_whole(value: Any, least: int | None) -> bool:
-    """Return whether a value is a whole number and at least `least`.
+    """Return whether a value is an integer, also as a float such as 3.0, and at least `least`.
 
     Examples
     --------
@@ -292,7 +292,7 @@ class Place(NamedTuple):
 
 
 def places_along(length: int, size: int, stride: int, padding: str) -> list[Place]:
-    """Return the places of cell 0, 1, ... of the windows along one axis.
+    """Return the `Place` of cell 0, 1, ... of the windows along one axis.
 
     Examples
     --------

@@ -38,14 +38,14 @@ _current: ContextVar[Alarms | None] = ContextVar("alarms", default=None)
 
 
 class Alarm(BaseException):
-    """Raised when a call would make a number infinite or NaN. Nothing was written.
+    """Raised when a call would write a number that became infinite or NaN. Nothing was written.
 
     It does not derive from Exception, so a failed program is not computed again step by step.
     """
 
 
 def current_alarms() -> Alarms | None:
-    """Return the alarms of the call that is being computed, or None."""
+    """Return the `Alarms` that watch the function call that is being computed, or None."""
     return _current.get()
 
 
@@ -88,7 +88,7 @@ class Alarms:
     # --- a call -----------------------------------------------------------------------------------
 
     def compute(self, function: Any, inputs: Sequence[Any]) -> tuple[Any, bool]:
-        """Return the outputs of a call, and whether an alarm occurred while it wrote.
+        """Return the outputs of a call, and whether the write of new values set a flag.
 
         Parameters
         ----------
@@ -98,7 +98,7 @@ class Alarms:
         Raises
         ------
         Alarm
-            An alarm occurred before that; nothing was written.
+            An alarm occurred before the write; nothing was written.
         """
         before = _current.set(self)
         try:
@@ -119,12 +119,13 @@ class Alarms:
     # ----------------------------------------------------------------------------
 
     def inspect(self, made: Iterable[Any], of: Iterable[Any] = ()) -> None:
-        """Inspect arrays that set no flags, together with the arrays they were computed from.
+        """Check arrays for infinite and NaN numbers where floating-point flags are not reliable.
 
         Raises
         ------
         Alarm
-            One has infinite or NaN numbers, and none of the arrays `of` has such numbers.
+            An array contains infinite or NaN numbers, and the arrays `of` that it was computed from
+            do not.
         """
         unsound = [x for x in made if not _is_sound(x)]
         if not unsound or _current.get() not in (None, self):  # another thread's call
@@ -146,13 +147,13 @@ class Alarms:
         self._flags.clear()
 
     def inspecting(self, compute: Callable[..., Any], into: bool) -> Callable[..., Any]:
-        """Wrap a function so that its results are inspected.
+        """Wrap the function of a program line so that its results are inspected.
 
         Parameters
         ----------
         compute : callable
         into : bool
-            Whether it computes into its first argument; otherwise its result is inspected.
+            Whether `compute` stores its result in its first argument. Otherwise it returns it.
         """
         without_flags = self.without_flags(compute)
 
@@ -168,7 +169,7 @@ class Alarms:
         return call_and_inspect
 
     def inspecting_product(self, product: Callable[..., Any], name: str) -> Callable[..., Any]:
-        """Wrap a product so that its result is inspected if its flags are not reliable."""
+        """Wrap a matrix product so that its result is inspected if its flags are not reliable."""
 
         def call_and_inspect(x: Any, y: Any, out: Any) -> Any:
             product(x, y, out)
@@ -199,7 +200,7 @@ class Alarms:
     # -------------------------------------------------------
 
     def guarded(self, run: Callable[..., Any], text: str) -> Callable[..., Any]:
-        """Return the code of a program text, with inspections where flags are not reliable.
+        """Compile a program text with inspections where flags are not reliable; return the code.
 
         Parameters
         ----------
@@ -212,7 +213,7 @@ class Alarms:
         return compiled(_Guarded(self, scope).visit(tree), "guarded", scope)
 
     def before(self, write: Callable[[], None]) -> Callable[[], None]:
-        """Wrap the function that writes new values: it raises if a flag was recorded before."""
+        """Wrap the function that writes new values: raise Alarm if a flag was recorded before."""
 
         def write_if_sound() -> None:
             if self._flags and _current.get() is self:
@@ -223,7 +224,7 @@ class Alarms:
 
 
 class _Guarded(ast.NodeTransformer):
-    """Adds inspections to the calls whose flags are not reliable."""
+    """Adds inspections to those calls of a program text whose flags are not reliable."""
 
     def __init__(self, alarms: Alarms, scope: dict[str, Any]) -> None:
         self._alarms = alarms
@@ -231,7 +232,7 @@ class _Guarded(ast.NodeTransformer):
         self._into = False
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
-        """Mark the call as one that computes into its first argument: its result is not used."""
+        """Note that a call stores its result in its first argument, since its value is not used."""
         self._into = True
         return self.generic_visit(node)
 
@@ -269,7 +270,7 @@ class _Guarded(ast.NodeTransformer):
         return _are_flags_reliable(name, out, terms)
 
     def _shape(self, operand: ast.expr) -> tuple[int, ...] | None:
-        """Return the shape of an operand that exists before the call, or None."""
+        """Return the shape of an operand whose array exists before the call, otherwise None."""
         try:
             array = eval(ast.unparse(operand), self._scope)
         except NameError:
@@ -279,7 +280,7 @@ class _Guarded(ast.NodeTransformer):
 
 
 def _inspects_itself(thing: Any) -> bool:
-    """Return whether a called object needs no inspection: a loop, or an op that returns a view."""
+    """Return whether a called object needs no wrapper: a loop, or an op that returns a view."""
     return getattr(thing, "inspects_itself", False) or getattr(
         getattr(thing, "__self__", None), "is_view", False
     )

@@ -43,7 +43,7 @@ Facts = dict[int, Fact]
 
 
 def record_facts(facts: Facts, step: Step, values: Sequence[Any]) -> None:
-    """Record the facts about the results of a step that was just performed.
+    """Record a `Fact` about each result of a step that was just performed.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def record_facts(facts: Facts, step: Step, values: Sequence[Any]) -> None:
 
 
 def fact_of(value: Any, inputs: Sequence[int] = (), values: Sequence[Any] = ()) -> Fact:
-    """Return the facts about an array that was computed from the slots `inputs`.
+    """Return the `Fact` about an array that was computed from the slots `inputs`.
 
     A NumPy scalar has its own memory; an array without axes may be a view.
     """
@@ -85,7 +85,7 @@ class Trial:
     arrays : list of array
         The inputs of the run.
     numbers : dict of int to array
-        The inputs whose numbers matter, such as conditions; they must not change.
+        The inputs whose values matter, such as conditions. Their arrays must not be modified.
     facts : dict of int to Fact
 
     Attributes
@@ -123,7 +123,7 @@ class Trial:
 
     @property
     def arrays(self) -> list[np.ndarray]:
-        """The inputs; placeholder arrays of zeros for those whose numbers do not matter."""
+        """The inputs; those whose values do not matter are replaced by arrays of zeros."""
         dummy_arrays = map(dummy_array, self.specs)
         return [self.numbers.get(slot, array) for slot, array in enumerate(dummy_arrays)]
 
@@ -187,7 +187,7 @@ class Line:
         The input slots after all replacements.
     outputs : tuple of int
     guards : Guards
-        The conditions that are known only when the function runs.
+        The conditions under which the op is needed, if they are known only at run time.
     """
 
     __slots__ = ("guards", "inputs", "op", "outputs", "step")
@@ -207,7 +207,7 @@ class Bound:
     ----------
     schedule : Schedule
     arrays : list of array
-        The inputs. Conditions and constant ones also count by their numbers.
+        The inputs. Only of conditions and of constant ones do the values matter, too.
     facts : dict
         The facts of an interpreted run with such inputs.
     rules : sequence of callable
@@ -220,7 +220,7 @@ class Bound:
         The facts of slots whose shapes follow from those of the inputs.
     constants : dict of int to array
     truths : dict of int to bool
-        Whether each input that is a condition holds.
+        For each input that is a condition, whether the condition holds.
     makers : dict of int to Line
         The line that computes each slot.
     removed : list of (Step, str)
@@ -292,7 +292,7 @@ class Bound:
         self.makers.update(dict.fromkeys(line.outputs, line))
 
     def open_guards(self, guards: Guards) -> Guards | None:
-        """Return the guards without known conditions; None if they never hold."""
+        """Return the guards without the conditions that are known; None if they never hold."""
         if not guards:
             return ()
         left = []
@@ -306,7 +306,7 @@ class Bound:
         return () if () in left else tuple(left)
 
     def _infer(self, line: Line) -> None:
-        """Infer the facts of a line's outputs, if they follow from those of its inputs."""
+        """Record the facts about a line's outputs, if they follow from those about its inputs."""
         if any(slot not in self.facts for slot in line.inputs):
             return
         tensors = [self._tensor(slot) for slot in line.inputs]
@@ -337,7 +337,7 @@ class Bound:
     # --- what the rules use -----------------------------------------------------------------------
 
     def same(self, slot: int) -> int:
-        """Return the slot that replaces this one, or the slot itself."""
+        """Return the slot that replaces this one; without a replacement, the slot itself."""
         while slot in self._same:
             slot = self._same[slot]
         return slot
@@ -345,7 +345,7 @@ class Bound:
     def truth(self, slot: int) -> bool | None:
         """Return the value of a condition if it is known and may be used, otherwise None.
 
-        For an input that is a condition only the truth is known, not the number.
+        For an input that is a condition, only its truth is known, so a bool is returned.
         """
         if not self._chooses:
             return None
@@ -358,12 +358,12 @@ class Bound:
         self._same[line.outputs[0]] = slot
 
     def fix(self, line: Line, arrays: Iterable[Any]) -> None:
-        """Turn the outputs of a line into constants."""
+        """Record that the outputs of a line are these constant arrays."""
         for slot, array in zip(line.outputs, arrays, strict=True):
             self._set_constant(slot, array)
 
     def new_constant(self, array: np.ndarray) -> int:
-        """Return a slot for a new constant."""
+        """Return the slot of a new constant, or that of an equal constant scalar."""
         slot = self.new_slot()
         self._set_constant(slot, array)
         return self.same(slot)
@@ -379,7 +379,7 @@ class Bound:
         return None if fact is None else fact.spec
 
     def has(self, slot: int) -> bool:
-        """Return whether a slot is ever filled, unlike those of branches that are never taken."""
+        """Return whether a slot gets an array; slots of branches that are never taken do not."""
         return slot in self.facts or slot in self.makers
 
     # --- the end ----------------------------------------------------------------------------------
@@ -416,7 +416,7 @@ def _drop_outputs(line: Line, used: set[int]) -> None:
 
 
 def conditions_of(schedule: Schedule) -> set[int]:
-    """Return the inputs that are conditions of guards."""
+    """Return the slots of those inputs of the function that are conditions of guards."""
     several = [step.guards for step in schedule.steps]
     several.extend(schedule.guards_of_followers.values())
     return {slot for slot in slots_of(several) if slot < len(schedule.inputs)}

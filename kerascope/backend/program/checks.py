@@ -48,7 +48,7 @@ def own_failure(compute: Callable[[], object], error: Exception) -> Exception:
     ------
     Exception
         The first error, if it was raised outside of the code that programs call, or if
-        `compute` does not fail again in the same way at the same line.
+        `compute` does not raise the same error at the same line again.
 
     Examples
     --------
@@ -121,7 +121,7 @@ ARE_CHECKED: ContextVar[bool] = ContextVar("loops_are_checked", default=False)
 
 @contextmanager
 def checked_loops(are_checked: bool = True) -> Iterator[None]:
-    """Turn checks of loops on or off inside the `with` block."""
+    """Return a context manager in which checks of loops are on, or off."""
     token = ARE_CHECKED.set(are_checked)
     try:
         yield

@@ -24,7 +24,7 @@ Rooms = Sequence[tuple[Variable, np.ndarray]]
 
 
 def fill(room: np.ndarray, value: Any) -> None:
-    """Copy a value into an array that will be read when the variables are written.
+    """Copy a new value into the array from which the variable will be written.
 
     Raises
     ------
@@ -40,7 +40,7 @@ def fill(room: np.ndarray, value: Any) -> None:
 
 
 def recorded_calls(function: Callable[[], None], scope: Mapping[str, Any]) -> list[Call]:
-    """Return the NumPy calls that a function of a program would make, without making them.
+    """Return the NumPy calls of a program's function as callables, without making them.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class State:
 
 
 class VariableWrites:
-    """Writes the new values of a program.
+    """The callable with which a program writes its new values into the variables.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class VariableWrites:
         self._ids = frozenset(id(v) for v, _ in rooms)
 
     def __call__(self) -> None:
-        """Write the values; first restore the arrays of variables that an op has moved."""
+        """Write the values; before, restore the arrays of variables that an op has replaced."""
         with LOCKS.writing:
             LOCKS.note(self._ids)
             home: list[Call] = []

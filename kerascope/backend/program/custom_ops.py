@@ -41,19 +41,19 @@ class CustomOp(Op):
 
     @property
     def name(self) -> str:
-        """The name of the op."""
+        """The name of the wrapped op."""
         return self.op.name
 
     def infer_shape(self, *inputs: Any) -> Any:
-        """Return the output shape, as the op infers it."""
+        """Return the output shape that the wrapped op infers."""
         return self.op.infer_shape(*inputs)
 
     def infer_dtype(self, *inputs: Any) -> Any:
-        """Return the output dtype, as the op infers it."""
+        """Return the output dtype that the wrapped op infers."""
         return self.op.infer_dtype(*inputs)
 
     def perform(self, *arrays: Any) -> Any:
-        """Return the results of the op."""
+        """Return the results of the wrapped op."""
         return self.op.perform(*arrays)
 
 
@@ -102,7 +102,7 @@ def is_builtin(op: Op) -> bool:
 
 
 def is_pure(op: Op) -> bool:
-    """Return whether an op depends only on its inputs; custom ops must declare it themselves."""
+    """Return whether the results of an op depend only on its inputs; custom ops must declare so."""
     kind = type(op.op if isinstance(op, CustomOp) else op)
     return op.is_pure and (is_builtin_class(kind) or _declares_purity(kind))
 
@@ -113,7 +113,7 @@ def is_builtin_class(kind: type) -> bool:
 
 
 def _has_valid_declarations(kind: type[Any]) -> bool:
-    """Return whether the declarations of an op class hold for its own `perform`."""
+    """Return whether the declarations that an op class defines or inherits fit its `perform`."""
     if is_builtin_class(kind):
         return True
     others = [base for base in kind.__mro__ if not is_builtin_class(base)]
@@ -124,7 +124,7 @@ def _has_valid_declarations(kind: type[Any]) -> bool:
 
 
 def _is_declared_for_perform(kind: type[Any], name: str) -> bool:
-    """Return whether a declaration is absent, or at least as recent as the class's `perform`."""
+    """Return whether a declaration is absent, or made by the class of `perform` or a subclass."""
     classes = [base for base in kind.__mro__ if base not in PLAIN_BASES]
     first = next((base for base in classes if name in vars(base) or "perform" in vars(base)), Op)
     return name in vars(first) or not any(name in vars(base) for base in classes)

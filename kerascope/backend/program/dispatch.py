@@ -39,8 +39,8 @@ class Programs(Exclusive):
     variables : list of Variable
         The variables that a call writes, in the order of the schedule's results.
     interpret : callable
-        Computes the outputs step by step. It fills the dict of facts if it is given one. Its last
-        argument is how it reads variables.
+        Computes the outputs step by step. If a dict of facts is passed, it is filled. The last
+        argument is the `ReadMode` for variables.
     name : str
     rewrites : list of str, optional
         The names of the rules to use; by default all.
@@ -84,7 +84,7 @@ class Programs(Exclusive):
 
     @staticmethod
     def run_steps(events: Generator[Any, Any, Any], values: list[Any], facts: Facts | None) -> Any:
-        """Run an interpreted call and return its result.
+        """Compute a call step by step, and return its outputs.
 
         After each step, its facts are recorded if `facts` is given, and the alarms inspect its
         results.
@@ -178,7 +178,7 @@ class Programs(Exclusive):
 
     @property
     def _reading(self) -> ReadMode:
-        """How an interpreted call reads variables: copies if the function writes variables."""
+        """The mode in which an interpreted call reads variables: copies if it writes variables."""
         return ReadMode.COPIED if self._variables else ReadMode.IN_PLACE
 
     @property
@@ -187,7 +187,7 @@ class Programs(Exclusive):
         return 0 if self._kind is VerifiedProgram else CALLS_BEFORE
 
     def program_for(self, arrays: Sequence[np.ndarray]) -> Program | None:
-        """Return the program for arrays of these shapes, or None."""
+        """Return the program for arrays of these shapes, or None if there is none yet."""
         return self.programs.get(self._key(arrays))
 
     def _key(self, arrays: Sequence[np.ndarray]) -> Any:
@@ -199,9 +199,9 @@ class Programs(Exclusive):
         return key
 
     def _step_after(self, failure: Exception, key: Any, arrays: Sequence[np.ndarray]) -> list[Any]:
-        """Compute a call step by step after its program failed. The steps usually fail, too.
+        """Compute a call step by step after its program failed; usually a step fails as well.
 
-        Nothing has been written yet.
+        No variable has been written yet.
         """
         outputs = self._interpret(arrays, None, self._reading)
         self._refuse(key, "failed where its steps do not", failure)
@@ -249,7 +249,7 @@ class Programs(Exclusive):
         return outputs
 
     def _numbers(self, arrays: Sequence[np.ndarray]) -> dict[int, np.ndarray]:
-        """Return the inputs whose numbers a program may use: conditions and constant ones."""
+        """Return the inputs whose values a program may use: conditions and constant ones."""
         ones = {slot: arrays[slot] for slot in self._mostly_ones if is_constant_ones(arrays[slot])}
         return {slot: arrays[slot].copy() for slot in self._conditions} | ones
 

@@ -26,7 +26,7 @@ class Draft:
     ----------
     plan : Plan
     homes : dict
-        The places of the function's variables; filled in here.
+        The flat arrays in which the function's variables are stored; filled in here.
     name : str
         The name of the function.
 
@@ -68,7 +68,7 @@ class Draft:
 
 
 def _slots_read_at_the_end(plan: Plan, flats: Sequence[FlatText]) -> list[int]:
-    """Return the slots that are read after the last line: outputs, new values and conditions."""
+    """Return the slots that are read after the last line: outputs, new values, their conditions."""
     return [
         *plan.outputs,
         *(commit.new_slot for commit in plan.commits.values()),
@@ -138,7 +138,7 @@ class Explanation:
 
     @property
     def title(self) -> str:
-        """The heading of the table."""
+        """The heading of the table, with the numbers of steps and lines."""
         written = sum(row.line is not None for row in self.rows)
         return (
             f"{self.name}{self.shapes}: {written} of {len(self.rows)} steps are written, "

@@ -84,7 +84,7 @@ def writing_of(bound: Bound, line: Line) -> Writing:
 
 
 def _reads_once(op: Op, text: str) -> bool:
-    """Return whether a kernel reads its only input once, elementwise, in its first call."""
+    """Return whether a kernel text reads its only input once, elementwise, in its first call."""
     return isinstance(op, Elementwise) and text.count("{0}") == 1 and "{1}" not in text
 
 
@@ -96,7 +96,7 @@ def _text_of_view(op: Op) -> str | None:
 
 
 def _on_copies(op: Op) -> Callable[..., object]:
-    """Return the `perform` of a custom op, called on copies, because it may keep its arrays."""
+    """Wrap the `perform` of a custom op: call it on copies, because it may keep its arrays."""
 
     def perform(*arrays: Any) -> Any:
         return op.perform(*map(copied, arrays))
@@ -189,13 +189,13 @@ class Names:
         self._of_slots[slot] = name
 
     def given(self, wanted: str, thing: Any) -> str:
-        """Return a free name like `wanted`, which refers to `thing` from now on."""
+        """Return an unused name like `wanted`, and let it refer to `thing`."""
         name = self.free(wanted)
         self.scope[name] = thing
         return name
 
     def free(self, wanted: str) -> str:
-        """Return a free name like `wanted`, and reserve it."""
+        """Return an unused name like `wanted`, and reserve it."""
         base = re.sub(r"\W", "_", unicodedata.normalize("NFKC", wanted)) or "x"
         if base[0].isdigit() or keyword.iskeyword(base):
             base = f"_{base}"
@@ -338,7 +338,7 @@ _gone: list[str] = []
 
 
 def show(file: str, text: str, lines: Sequence[str]) -> None:
-    """Make the text of a program visible, and remove entries of deleted programs."""
+    """Store the text of a program in linecache, and remove entries of deleted programs."""
     while _gone:
         linecache.cache.pop(_gone.pop(), None)
     shown: Any = lines  # any sequence of lines works, not just a list
@@ -346,13 +346,13 @@ def show(file: str, text: str, lines: Sequence[str]) -> None:
 
 
 def function_of(text: str, name: str | None = None) -> ast.FunctionDef:
-    """Return the syntax tree of a function in a text, by name; by default the first one."""
+    """Return the syntax tree of a function of a program text, by name; by default the first one."""
     functions = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
     return next(node for node in functions if name in (None, node.name))
 
 
 def compiled(function: ast.FunctionDef, what: str, scope: dict[str, Any]) -> Callable[..., Any]:
-    """Compile a function from its syntax tree; tracebacks show `what` as a description."""
+    """Compile a function from its syntax tree; tracebacks show `what` instead of a file name."""
     tree = ast.fix_missing_locations(ast.Module([function], []))
     exec(compile(tree, f"<kerascope {function.name}, {what}>", "exec"), scope)
     made: Callable[..., Any] = scope[function.name]

@@ -5,8 +5,8 @@ the other in one array, their gradients in a second, and each kind of optimizer 
 few NumPy calls then update all of them. Large arrays are processed in blocks that fit into the
 cache: all calls on one block, then the next block.
 
-A group consists of weights whose lines in the scope `update/<weight>` are the same ops with the
-same scalars. All ops must be exact: their results do not depend on an element's position.
+Weights form a group if the lines in their scopes `update/<weight>` are the same ops with the same
+scalars. All ops must be exact: their results do not depend on an element's position.
 """
 
 from __future__ import annotations
@@ -49,9 +49,10 @@ class UpdatePart:
     refs : list of tuple of Ref
         The operands of each line.
     roles : list of int
-        The slots of the weight's own arrays, by first use: the weight, its gradient, its slots.
+        The slots of the weight's own arrays, by first use: the weight, its gradient, and the
+        optimizer's slots for it. An index in this list is the *role* of an array.
     targets : dict of int to int
-        Local results that are new values, each with the role it updates.
+        For each line whose result is a new value, by its index: the role that it updates.
     """
 
     lines: list[Line] = field(default_factory=list)
@@ -61,7 +62,7 @@ class UpdatePart:
 
     @property
     def locals(self) -> dict[int, int]:
-        """The position of each slot that these lines compute."""
+        """For each slot that these lines compute, the index of its line."""
         return {line.outputs[0]: index for index, line in enumerate(self.lines)}
 
 
@@ -73,7 +74,7 @@ class Group:
     ----------
     parts : list of UpdatePart
     variables : dict of int to list of Variable
-        The variables of all parts, for each role with new values.
+        For each role that is updated, the variables of all parts.
     dtype : np.dtype
     """
 
@@ -90,7 +91,7 @@ class Group:
 def find_groups(
     bound: Bound, updates: Mapping[Variable, int], outputs: Iterable[int]
 ) -> list[Group]:
-    """Return the groups of a bound schedule, and remove their lines from it.
+    """Return the groups of weights of a bound schedule, and remove their lines from it.
 
     Parameters
     ----------
@@ -125,7 +126,7 @@ def starts_of(shapes: Sequence[tuple[int, ...]], dtype: np.dtype) -> list[int]:
     Returns
     -------
     list of int
-        In elements. One more than there are shapes: the last is the end of all.
+        In elements, one for each shape; then the end of the last array.
 
     Examples
     --------
@@ -147,7 +148,7 @@ def _by_scope(bound: Bound) -> Iterable[list[Line]]:
 
 
 def _part(bound: Bound, lines: Sequence[Line]) -> UpdatePart | None:
-    """Return the lines of one weight as a part; None unless they are exact arithmetic."""
+    """Return the lines of one weight as an `UpdatePart`; None unless all ops are exact."""
     part = UpdatePart()
     places: dict[int, int] = {}
     spec = None
@@ -198,7 +199,7 @@ def _find_targets(
 def _independent(
     bound: Bound, parts: list[UpdatePart], updates: Mapping[Variable, int], outputs: set[int]
 ) -> list[UpdatePart]:
-    """Return the parts whose lines are not read elsewhere, except for the new values."""
+    """Return the parts whose results are read by no other lines, except for the new values."""
     while True:
         own = {id(line): i for i, part in enumerate(parts) for line in part.lines}
         home = {slot: i for i, part in enumerate(parts) for slot in part.locals}
@@ -223,7 +224,7 @@ def _independent(
 
 
 def _reading_each_other(parts: Sequence[UpdatePart]) -> set[int]:
-    """Return the parts with an array that another part writes: they need its old value."""
+    """Return the indices of parts that need the old value of a variable that another part writes."""
     readers: dict[int, list[int]] = {}
     for i, part in enumerate(parts):
         for slot in part.roles:
@@ -233,7 +234,7 @@ def _reading_each_other(parts: Sequence[UpdatePart]) -> set[int]:
 
 
 def _signature(bound: Bound, part: UpdatePart) -> Any:
-    """Return a key that is equal for parts that can be computed together."""
+    """Return a key of dtype and ops, which is equal for parts that can be computed together."""
     return (
         bound.facts[part.roles[0]].spec.dtype.str,
         tuple(line.op.ufunc.__name__ for line in part.lines if line.op.ufunc is not None),
@@ -285,7 +286,7 @@ Homes = dict[tuple[Variable, ...], Flat]
 def stored_together(homes: Homes, variables: Sequence[Variable]) -> Flat:
     """Store these variables in one flat array, unless they are already, and return it.
 
-    A borrowed array is not changed: its variable moves to another array.
+    An array that was lent to a caller is not changed: its variable moves to another array.
     """
     key = tuple(variables)
     flat = homes.get(key)
@@ -302,7 +303,7 @@ def stored_together(homes: Homes, variables: Sequence[Variable]) -> Flat:
 
 
 class FlatText:
-    """The memory of a group, and the text of its update.
+    """The memory of a group of weights, and the text of its update.
 
     Parameters
     ----------
@@ -356,7 +357,7 @@ class FlatText:
         return len(self.flats[0])
 
     def copy(self, name_of: Callable[[int], str], names: Names) -> Iterator[str]:
-        """Yield the lines that copy arrays from elsewhere into the flat arrays; see `write`."""
+        """Yield the lines that copy arrays into the flat arrays; arguments as for `write`."""
         for view, slot in self.copies:
             room = names.given(f"flat_{name_of(slot)}", view)
             yield f"np.copyto({room}, {name_of(slot)})"
@@ -383,7 +384,7 @@ class FlatText:
             yield f"    {call}"
 
     def _role_words(self, name_of: Callable[[int], str], names: Names) -> list[str]:
-        """Return names of the roles: p for the weight, g for its gradient, a slot's own name."""
+        """Return a name for each role: p for the weight, g for its gradient, m for Adam's m."""
         part = self.group.parts[0]
         for ref in (ref for refs in part.refs for ref in refs if ref.kind == "scalar"):
             name_of(ref.place)  # scalars get their names first
@@ -399,7 +400,7 @@ class FlatText:
         return words
 
     def _fulls(self, name_of: Callable[[int], str], names: Names) -> dict[int, str]:
-        """Name the scalars that are repeated to fill a block, which is faster for some ops."""
+        """Return names for the scalars that are faster as an array of the size of a block."""
         part, size = self.group.parts[0], min(BLOCK, self.size)
         return {
             ref.place: names.free(f"all_{name_of(ref.place)}")
@@ -416,7 +417,7 @@ class FlatText:
         name_of: Callable[[int], str],
         names: Names,
     ) -> tuple[list[str], list[str]]:
-        """Return the calls for one block, and the names of the temporary arrays."""
+        """Return the NumPy calls that update one block, and the names of the temporary arrays."""
         part = self.group.parts[0]
         last = self._last_reads()
         held: dict[int, str] = {}  # the array of each local result
@@ -468,7 +469,7 @@ class FlatText:
     def _blocks(
         self, n_temporaries: int, numbers: Sequence[np.ndarray]
     ) -> list[tuple[np.ndarray, ...]]:
-        """Return the slices of all arrays, for each block."""
+        """Return, for each block, its slices of all arrays: flat arrays, temporaries, scalars."""
         shapes = [(min(BLOCK, self.size),)] * (n_temporaries + len(numbers))
         room = Flat(shapes, self.group.dtype).views
         for array, number in zip(room[n_temporaries:], numbers, strict=True):

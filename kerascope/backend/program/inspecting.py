@@ -39,9 +39,9 @@ class Inspectable:
         return self._last_program().listing
 
     def explain(self) -> Explanation:
-        """Return a table of all steps: the text of each, and the memory of its result.
+        """Return a table of all steps: the program text of each, and the memory of its result.
 
-        A step that is not in the text has the reason instead.
+        For a step without program text, the table shows the reason instead.
 
         Raises
         ------
@@ -77,7 +77,7 @@ class Inspectable:
 
 
 def add_context(error: Exception, step: Step | None, values: list[Any]) -> None:
-    """Add notes to an error: which op failed, on which shapes, and who made it and its layer."""
+    """Add notes to an error: the op that failed, its shapes, the lines that made op and layer."""
     if step is None:
         return
     shapes = [getattr(values[slot], "shape", None) for slot in step.inputs]

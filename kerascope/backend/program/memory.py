@@ -83,12 +83,12 @@ class Memory:
                     self._roots[slot] = self._shared(line, slot)
 
     def _shared(self, line: Line, slot: int) -> set[int]:
-        """Return the slots whose blocks may contain the result of a `perform`."""
+        """Return the slots whose blocks may contain the result of a line that calls `perform`."""
         shared = may_share(self.bound, line, slot)
         return set().union(*(self._roots.get(x, set()) for x in shared))
 
     def _last_readers(self, kept: Iterable[int]) -> dict[int, list[int]]:
-        """Return the slots whose blocks are free after each line."""
+        """Return, for each line after which blocks are free, the slots of these blocks."""
         end = len(self.bound.lines)
         last: dict[int, int] = {}
         for position, line in enumerate(self.bound.lines):
@@ -121,7 +121,7 @@ class Memory:
                 self._free.setdefault(len(block), []).append((block, root))
 
     def _view(self, line: Line, inputs: list[np.ndarray | None]) -> np.ndarray:
-        """Return the view that an op makes; of inputs without an array it needs only the shape."""
+        """Return the view that a line makes; for an input without an array, its shape is enough."""
         arrays = [
             dummy_array(self.bound.facts[slot].spec) if array is None else array
             for slot, array in zip(line.inputs, inputs, strict=True)
@@ -149,7 +149,7 @@ class Memory:
         self._take(slot, block, fact, before)
 
     def _can_overwrite(self, x: int, fact: Fact, line: Line) -> bool:
-        """Return whether a line may write over its input `x`, which is not read afterwards."""
+        """Return whether a line may write its result over its input `x`, a slot not read later."""
         own = self.bound.facts.get(x)
         if x not in self._blocks or own is None or self._roots.get(x) != {x}:
             return False
@@ -192,13 +192,13 @@ class Run(NamedTuple):
 
 
 def places_for_stacks(plan: Plan, taken: Mapping[int, np.ndarray], kept: Iterable[int]) -> Places:
-    """Return places for the slots that stacks read and write.
+    """Return places in memory for the slots that stacks read and write.
 
     Parameters
     ----------
     plan : Plan
     taken : dict of int to array
-        The places of slots that already have one.
+        The slots that already have a place.
     kept : iterable of int
         Slots that are read after the last line.
     """
@@ -229,7 +229,7 @@ class _Placing:
                     self._place(self._in_order_of_memory(origins, operands))
 
     def _can_be_regular(self, origins: Sequence[int]) -> bool:
-        """Return whether enough arrays of an operand have equal distances, or can get them."""
+        """Return whether enough arrays of an operand are, or can be placed, at equal distances."""
         if len(set(origins)) == 1 or sum(map(self._has_no_place, origins)) >= FEWEST:
             return True
         placed = [[self.places.get(slot, self.taken.get(slot))] for slot in origins]
@@ -238,7 +238,7 @@ class _Placing:
     def _in_order_of_memory(
         self, origins: Sequence[int], operands: Iterable[Sequence[int]]
     ) -> Iterable[int]:
-        """Return the distinct origins in the memory order of another operand that has places.
+        """Return the distinct origins in the memory order of another operand that is placed.
 
         NumPy is slower if one operand ascends in memory and the other descends.
         """
@@ -264,9 +264,10 @@ class _Placing:
         return is_in_order(self.bound.facts[slot])
 
     def _way_to_a_place(self, slot: int) -> list[int]:
-        """Return the slots from this one back to one with a place, if each may overwrite the next.
+        """Return the slots from this one back to one that has a place: all can share this place.
 
-        A line may overwrite an input that is not read after it.
+        Each is computed from the next in the list by a line that may overwrite this input. Without
+        such a chain, return an empty list.
         """
         way = [slot]
         while way[-1] not in self.places:
@@ -286,7 +287,7 @@ class _Placing:
         return kinds == {Kind.CALL} and self.bound.facts[x] == self.bound.facts[maker.outputs[0]]
 
     def _room(self, slots: Sequence[int]) -> Places:
-        """Return consecutive places in the shapes of the slots, each at a start of a cache line."""
+        """Return arrays for these slots in one new block, at equal distances on cache lines."""
         specs = [self.bound.facts[slot].spec for slot in slots]
         distance = -(-max(spec.n_bytes for spec in specs) // ALIGNMENT) * ALIGNMENT
         block = aligned(distance * len(slots))
@@ -300,7 +301,7 @@ class _Placing:
 
 
 def runs_of(plan: Plan, memory: Memory) -> dict[int, Run]:
-    """Return the runs, by the position of their first line."""
+    """Return the runs (lines of a stack that are one call), by the position of the first line."""
     positions = {id(line): position for position, line in enumerate(plan.bound.lines)}
     runs = {}
     for stack in plan.stacks:
@@ -318,12 +319,12 @@ def runs_of(plan: Plan, memory: Memory) -> dict[int, Run]:
 
 
 def _operands(stack: Sequence[Line]) -> list[tuple[int, ...]]:
-    """Return the slots of each input and of the output, over all lines."""
+    """Return, for each operand (the inputs, then the output), its slots in all lines of a stack."""
     return list(zip(*[(*line.inputs, *line.outputs) for line in stack], strict=True))
 
 
 def _longest_regular(rows: Sequence[Sequence[np.ndarray | None]]) -> tuple[int, int]:
-    """Return start and length of the longest run of rows with arrays at equal distances."""
+    """Return start and length of the longest run of rows whose arrays are at equal distances."""
     return longest_run([_gap(before, after) for before, after in itertools.pairwise(rows)])
 
 
@@ -332,8 +333,8 @@ def _gap(
 ) -> tuple[int, ...] | None:
     """Return the distance in bytes of each array from the one in the row before, or None.
 
-    It is None unless both are parts of one array: other arrays may have equal distances by chance,
-    and do not keep each other alive.
+    None unless both arrays are parts of a larger one: other arrays may be at equal distances by
+    chance, and do not keep each other alive.
     """
     gap = []
     for one, other in zip(before, after, strict=True):
@@ -361,7 +362,10 @@ def _address(array: np.ndarray) -> int:
 def _arrays_of_all(
     first: Sequence[np.ndarray | None], second: Sequence[np.ndarray | None], count: int
 ) -> list[np.ndarray]:
-    """Return an array over all lines for each operand, from the arrays of two lines."""
+    """Return one array for each operand, with all lines as its first axis.
+
+    The arrays of the first two lines define the distance.
+    """
     pairs = [
         (one, _address(other) - _address(one))
         for one, other in zip(first, second, strict=True)
@@ -378,7 +382,7 @@ def _arrays_of_all(
 
 
 class Occupant:
-    """The content of a place in memory: the numbers of a slot, from the line that computes it.
+    """The content of a place in memory: the array of a slot, from the line that computes it.
 
     Attributes
     ----------
@@ -503,7 +507,7 @@ class _Check:
             self.refuse(line, "shares memory with an input without declaring it")
 
     def _check_overwrite(self, one: Occupant, before: Occupant, line: Line, position: int) -> None:
-        """Raise if a line overwrites an array that is still read, unless elementwise by itself."""
+        """Raise if a line overwrites an array that it reads, unless it is elementwise there."""
         facts = self.bound.facts
         was, will = facts.get(before.slot), facts[one.slot]
         is_alike = was is not None and (was.spec, was.strides) == (will.spec, will.strides)
@@ -513,7 +517,7 @@ class _Check:
             self.refuse(line, "overwrites an array that is read at the same time")
 
     def check_overlaps(self) -> None:
-        """Raise if places overlap."""
+        """Raise if two places partly overlap."""
         starts = sorted(start for start, end in self.ends.items() if start < end)
         for start, after in itertools.pairwise(starts):
             if self.ends[start] > after:
@@ -521,6 +525,6 @@ class _Check:
                 self.refuse(line, "overlaps with another array")
 
     def refuse(self, line: Line, what: str) -> None:
-        """Raise VerificationError for a line."""
+        """Raise VerificationError with the name of a line's op."""
         apply = line.step.apply
         raise VerificationError(f"'{apply.name}' = {apply!r} {what}.", step=apply)

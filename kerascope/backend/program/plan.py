@@ -15,7 +15,7 @@ from kerascope.backend.variables import Variable
 
 
 class Commit(NamedTuple):
-    """A new value that is copied into its variable at the end of a call.
+    """A new value that is copied into a variable at the end of a call.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class Plan:
         self.written = {*together, *(commit.variable for commit in self.commits.values())}
 
     def _open_guards(self, new_slots: Mapping[Variable, int]) -> dict[Variable, Guards]:
-        """Return the open conditions of each variable, without variables never written."""
+        """Return, for each variable that may be written, its conditions known only at run time."""
         followers = self.bound.schedule.guards_of_followers
         found: dict[Variable, Guards] = {}
         for v in new_slots:

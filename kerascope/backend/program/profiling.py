@@ -149,7 +149,7 @@ class _Idle(ast.NodeTransformer):
 
 
 def _with_readings(statements: Sequence[ast.stmt]) -> list[ast.stmt]:
-    """Return the statements with a clock reading around each, and all readings at the end."""
+    """Return the statements with a clock reading around each; the last one returns all readings."""
     names = [f"{READING}{number}" for number in range(len(statements) + 1)]
     read = [
         ast.Assign([ast.Name(name, ast.Store())], ast.Call(ast.Name(CLOCK, ast.Load()), [], []))
@@ -358,7 +358,7 @@ class _LineReader:
             )
 
     def _of_end(self, statement: ast.stmt, time: float) -> MeasuredLine:
-        """Return the measured line of a statement without an op: an output, a new value, a copy."""
+        """Return the measured line of a statement without an op: a return, a write or a copy."""
         words = [node.id for node in ast.walk(statement) if isinstance(node, ast.Name)]
         slots = [self.slots[word] for word in words if word in self.slots]
         if isinstance(statement, ast.Assign) and "outputs" in words:
@@ -438,7 +438,7 @@ class Measured:
 
     @property
     def needed(self) -> int:
-        """The size of all results in bytes: the memory needed if none were reused."""
+        """The size of all results in bytes: what a call would need without reused memory."""
         return sum(line.n_bytes for line in self.lines)
 
 

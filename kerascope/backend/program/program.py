@@ -141,9 +141,9 @@ class Program:
             return with_float_settings(self._write)  # constants are computed, as in a call
 
     def begin_guarded(self, alarms: Alarms) -> tuple[Code, Code]:
-        """Switch to code that also checks for infinite and NaN numbers; return both codes.
+        """Switch to guarded code, which also checks for infinite and NaN numbers.
 
-        The program's own code is the first. The caller must hold `LOCKS.steps`.
+        Return the program's own code and the guarded code. The caller must hold `LOCKS.steps`.
         """
         if self.state.moves != LOCKS.moves:
             self._settle()
@@ -155,14 +155,14 @@ class Program:
         return own, self._code
 
     def end_guarded(self, own: Code, guarded: Code) -> bool:
-        """Switch back to the program's own code; return whether the guarded code was in use."""
+        """Switch back to the program's own code; return False if it was recompiled meanwhile."""
         if self._code is not guarded:
             return False  # it was compiled again
         self._code = own
         return True
 
     def _settle(self) -> None:
-        """Move variables back to their places in the program; if that is impossible, recompile.
+        """Move variables back to the arrays that the program uses; otherwise compile it again.
 
         Another function that writes the same variables has its own flat arrays for them. The number
         of moves is stored only when all variables are in place and none has moved meanwhile.

@@ -1,7 +1,8 @@
 """Rewrite rules that use known shapes to remove ops; results stay the same bit for bit.
 
-A rule gets one line. It returns its name if the line is removed because its output is a constant or
-is already in another slot.
+A rule gets one line of a program. If the output of the line is a constant or is already in another
+slot, the rule records this and returns its own name, and the line is removed. Otherwise the rule
+returns None.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ def multiply_by_one(bound: Bound, line: Line) -> str | None:
 
 
 def _is_rounded(bound: Bound, slot: int) -> bool:
-    """Return whether a slot has no subnormal numbers, which a product would turn into 0."""
+    """Return whether a slot has no subnormal numbers, which a product with 1 would turn into 0."""
     line = bound.makers.get(slot)
     while line is not None and isinstance(line.op, Negative):
         line = bound.makers.get(line.inputs[0])

@@ -90,7 +90,7 @@ class Source:
         self.text = "\n".join(self._lines) + "\n"
 
     def positions_of(self, statement: ast.stmt) -> list[int]:
-        """Return the lines of the plan that a statement computes; several for a stack."""
+        """Return the positions of the plan's lines that a statement computes; many for a stack."""
         numbers = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
         return [at for number in numbers for at in self._positions.get(number, ())]
 
@@ -115,7 +115,7 @@ class Source:
         return self.names[slot]
 
     def _wish(self, slot: int) -> str:
-        """Return the preferred name of a slot, from its tensor."""
+        """Return the preferred name of a slot: the name of its tensor."""
         tensor, maker = self._tensors.get(slot), self.bound.makers.get(slot)
         if tensor is not None:
             return _short(tensor.name)
@@ -185,7 +185,7 @@ class Source:
         return self.names.given(f"all_{self._wish(slot)}", array)
 
     def _write_heading(self, line: Line, addition: str = "") -> None:
-        """Add a comment with the layer of the following ops, if it is a new one."""
+        """Add a comment with the layer of the next ops, unless it is that of the ops before."""
         outer, _, inner = line.step.apply.scope.name.partition("/")
         phase = phase_of_scope(outer)
         is_outer = phase < Phase.BACKWARD
@@ -241,7 +241,7 @@ class Source:
         return f"{name}.copy()" if array.ndim else f"{name}[()]"
 
     def _keep_numbers(self) -> Iterator[str]:
-        """Yield lines that copy scalars which the groups read, if they could change."""
+        """Yield lines that copy those scalars read by the groups that the write could change."""
         for slot in dict.fromkeys(self.plan.scalars_of_groups):
             if slot not in self.memory.arrays or self.plan.is_at_risk(slot):
                 value, spec = self._name(slot), self.bound.facts[slot].spec
@@ -249,7 +249,10 @@ class Source:
                 yield f"np.copyto({self._name(slot)}, {value})"
 
     def _keep_new_value(self, commit: Commit) -> tuple[str, list[str]]:
-        """Return where a new value waits until it is written, and the line that copies it there."""
+        """Return the name of the array that holds a new value until the write, and its copy line.
+
+        Without a copy (the computed array can be used itself) the list of lines is empty.
+        """
         value = self._name(commit.new_slot)
         if not (commit.is_at_risk or commit.guards):
             return value, []
@@ -262,13 +265,13 @@ class Source:
         return kept, [f"{'np.copyto' if is_sure else 'fill'}({kept}, {value})"]
 
     def _room(self, wanted: str, spec: Spec) -> str:
-        """Return the name of a new array."""
+        """Return the name of a new, uninitialized array of this shape and dtype."""
         self.n_bytes += spec.n_bytes
         return self.names.given(wanted, room(spec))
 
 
 def _short(name: str) -> str:
-    """Return a tensor's name with d for a gradient, as in dL/dx: `d_dense_1_dot`.
+    """Return a tensor's name, with "d_" instead of "gradients/" for a gradient, as in dL/dx.
 
     Examples
     --------

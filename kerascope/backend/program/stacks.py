@@ -57,13 +57,13 @@ def longest_run(gaps: Iterable[Any]) -> tuple[int, int]:
 
 
 def stretch_rows(bound: Bound, groups: Sequence[Group]) -> None:
-    """Let lines read repeated rows if one copy can make all of them.
+    """Repeat the biases of many equal layers by one copy at the start, and let lines read these.
 
     Parameters
     ----------
     bound : Bound
     groups : list of Group
-        Weights that are stored one after the other: only these can be copied by one call.
+        Weights that are stored one after the other. Only these can be copied by one call.
     """
     starts = {v: (at, start) for at, v, start in _starts(groups)}
     variables = dict(bound.schedule.variables)
@@ -103,9 +103,9 @@ def _adds_rows(bound: Bound, line: Line, slot: int) -> bool:
 
 
 def _stretched(bound: Bound, readers: Sequence[tuple[Line, int]]) -> Line:
-    """Return a new line that repeats an operand, and let the lines read its result.
+    """Return a new line that repeats a bias row, and let the readers use its result.
 
-    It belongs to the step of the first reader, so explanations have no row for it.
+    The new line belongs to the step of the first reader, so explanations have no row for it.
     """
     line, position = readers[0]
     whole = bound.facts[line.outputs[0]].spec
@@ -124,9 +124,9 @@ def _stretched(bound: Bound, readers: Sequence[tuple[Line, int]]) -> Line:
 
 
 def positions_of_readers(bound: Bound) -> dict[int, int]:
-    """Return the position of the first line that reads each slot's memory.
+    """Return, for each slot, the position of the first line that reads its memory.
 
-    Conditions are read, too. A line that makes a view does not count as a reader.
+    Reading a condition counts, too; making a view does not.
     """
     found: dict[int, int] = {}
     for position, line in enumerate(bound.lines):
@@ -160,13 +160,13 @@ def _is_plain_view(line: Line) -> bool:
 
 
 def reordered(bound: Bound, made_at: Mapping[int, int], moved: Mapping[int, int]) -> list[Line]:
-    """Return the lines in a new order, with moved lines, and views as early as possible.
+    """Return the lines in a new order: some at new positions, and views as early as possible.
 
     Parameters
     ----------
     bound : Bound
     made_at : dict of int to int
-        The position of the line that computes a slot.
+        For each slot, the position of the line that computes it.
     moved : dict of int to int
         The new position of each line that moves.
     """
@@ -201,11 +201,10 @@ def find_stacks(bound: Bound) -> list[list[Line]]:
 
 
 class _Finding:
-    """Finds stacks, and a position at which the lines of each can be together.
+    """Finds stacks, and a position to which the lines of each stack can move.
 
-    That is the position of the first line, if the inputs of all are available there, or of the last
-    line, if no result is read before it.
-    one does, if nothing reads their results until then.
+    This is the position of the first line, if the inputs of all lines are available there, or that
+    of the last line, if no result is read before it.
 
     Attributes
     ----------
@@ -214,7 +213,7 @@ class _Finding:
     moved : dict of int to int
         For each moved line, the position of the line it is moved to.
     made_at, read_at : dict of int to int
-        The position after which a slot is available, and of the first line that reads it.
+        For each slot, the position after which it is available, and that of its first reader.
     """
 
     def __init__(self, bound: Bound) -> None:
@@ -225,7 +224,7 @@ class _Finding:
         self.read_at = positions_of_readers(bound)
 
     def look_at(self, positions: Sequence[int]) -> None:
-        """Find the stacks among lines with the same key."""
+        """Find the stacks among lines with the same key, given by their positions."""
         for stack in self._ready_together(positions):
             self._move(stack, stack[0])
         waiting = [position for position in positions if position not in self.moved]
@@ -292,7 +291,7 @@ def _can_be_stacked(line: Line, specs: Sequence[Spec]) -> bool:
 
 
 def writing_of_stack(bound: Bound, line: Line, count: int) -> Writing | None:
-    """Return how `count` lines like this one are written as one call, or None."""
+    """Return how `count` lines like this one are written as one call; None if they cannot be."""
     plain = writing_of(bound, line)
     if plain.kind is not Kind.CALL:
         return None

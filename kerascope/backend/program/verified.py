@@ -77,7 +77,7 @@ class VerifiedProgram(Program):
     def _difference(
         self, outputs: Sequence[Any], expected: Sequence[Any], before: dict[Variable, np.ndarray]
     ) -> tuple[str, Any, Any] | None:
-        """Return the first result that differs and both values, or None."""
+        """Return the name of the first result that differs, with both values; None if all agree."""
         slots = self._schedule.results
         for number, output in enumerate(outputs):
             if not are_same(output, expected[slots[number]]):
@@ -137,7 +137,7 @@ def _restore(before: dict[Variable, np.ndarray]) -> None:
 
 
 def in_words(got: Any, wanted: Any) -> str:
-    """Return a description of two values, and where they differ first.
+    """Return a message with the first place where two values differ, and what each contains there.
 
     Examples
     --------
@@ -193,7 +193,7 @@ class FirstDifference:
                 ) from error
 
     def _observed(self) -> Callable[..., None]:
-        """Return the program up to its last line, with a comparison after each statement."""
+        """Return the program without its final write, with a comparison after each statement."""
         source = self.draft.source
         function = function_of(source.text)
         body: list[ast.stmt] = []
@@ -205,7 +205,7 @@ class FirstDifference:
         return compiled(function, "verified", {**source.scope, REPORT: self._report})
 
     def _look_at(self, position: int) -> ast.stmt:
-        """Return a statement that passes on the results of a line."""
+        """Return a statement that passes the results of a line to the comparison."""
         line = self.draft.plan.bound.lines[position]
         arrays, names = self.draft.memory.arrays, self.draft.source.names
         values = ", ".join(

@@ -48,26 +48,26 @@ class Call:
 
 
 class Copy(ShapeOfFirst):
-    """Copies an array into its own memory."""
+    """Copies an array into separate memory."""
 
     def perform(self, x: Any) -> Any:
-        """Return a copy."""
+        """Return a copy of the array."""
         return np.array(x)
 
     def kernel(self, inputs: Sequence[Spec], outputs: Sequence[Spec]) -> str:
-        """Return the text of the copy."""
+        """Return the NumPy call that copies into a given array, as text."""
         return "np.copyto({out}, {0})"
 
 
 class Layout(NamedTuple):
-    """The numbers of inputs and results of a step, by kind, in this order.
+    """How many inputs and results of each kind a step has; the kinds are in this order.
 
     Attributes
     ----------
     sequences, states : int
-        Inputs; all other inputs are the same in each step.
+        Inputs. All further inputs are the same in each step.
     outputs : int
-        Results; the new states follow, as many as `states`, then the terms.
+        Results. As many new states as `states` follow, then the terms.
     """
 
     sequences: int
@@ -130,7 +130,7 @@ class StepCalls:
             self.sort(call)
 
     def _placeholder(self, slot: int) -> int:
-        """Return a placeholder constant for an input if only its shape matters."""
+        """Return the slot of a constant that replaces an input of which only the shape is read."""
         if slot not in self.specs:
             return slot
         constant = self.bound.new_constant(dummy_array(self.specs[slot]))
@@ -177,14 +177,14 @@ class StepCalls:
         return is_elementwise and not is_narrow and all(n == rank for n in ranks)
 
     def new_slot(self, spec: Spec, place: int) -> int:
-        """Return a new slot."""
+        """Return a new slot with this shape, dtype and place."""
         slot = self.bound.new_slot()
         self.specs[slot], self.place_of[slot] = spec, place
         return slot
 
 
 def with_time(op: Op) -> Op:
-    """Return the op that computes many steps at once, with time as the first axis."""
+    """Return the op that does the same for many steps at once, with time as the first axis."""
     if isinstance(op, GetItem):
         return GetItem((Span(), *op.index))
     if isinstance(op, ExpandDims):
@@ -193,7 +193,7 @@ def with_time(op: Op) -> Op:
 
 
 def trial(schedule: Schedule, arrays: Sequence[np.ndarray]) -> Facts:
-    """Perform a step once, and return the facts about its arrays."""
+    """Perform a step once, and return a `Fact` about each of its arrays."""
     facts: Facts = {}
     values = schedule.start(arrays)
     with np.errstate(all="ignore"):
@@ -204,9 +204,9 @@ def trial(schedule: Schedule, arrays: Sequence[np.ndarray]) -> Facts:
 
 
 def can_be_compiled(schedule: Schedule) -> bool:
-    """Return whether a step can be run on zeros and compiled.
+    """Return whether the schedule of a step can be run on zeros and compiled.
 
-    It cannot if it contains branches, custom ops, or ops with side effects.
+    This is impossible with branches, custom ops, or ops with side effects.
     """
     ops = [step.apply.op for step in schedule.steps]
     are_own = all(type(op).__module__.startswith(OWN_OPS) and op.is_pure for op in ops)
@@ -260,7 +260,7 @@ class Join(Op):
         return whole[self.index(number)]
 
     def getter(self, number: int) -> GetItem:
-        """Return the op that takes the elements of a part from an array."""
+        """Return the op that takes the elements of one part from an array like the whole."""
         start, stop = self.bounds[number]
         index: list[Any] = [Span()] * len(self.shape)
         index[self.axis] = start if self.is_stack else Span(start, stop)
@@ -325,7 +325,7 @@ class Rewriter:
         return self._seen[key]
 
     def _before_cast(self, a: int) -> int:
-        """Return the booleans from which `a` was cast: multiplying by them gives the same."""
+        """Return the bool slot that `a` was cast from, which gives the same products, or `a`."""
         maker = self.makers.get(a)
         if maker is not None and isinstance(maker.op, Cast):
             source = maker.inputs[0]
@@ -359,11 +359,11 @@ class Rewriter:
         return None
 
     def _fits(self, a: int, spec: Spec) -> bool:
-        """Return whether `a` is an array of this shape and dtype, or a scalar of this dtype."""
+        """Return whether slot `a` has this shape and dtype, or is a scalar of this dtype."""
         return self.step.specs[a] in (spec, Spec((), spec.dtype))
 
     def _product(self, x: int, a: int) -> int:
-        """Return x * a, where `a` is known before the loop and is an array like x or a scalar."""
+        """Return the slot of x * a, where `a`, known before the loop, is like x or a scalar."""
         spec = self.step.specs[x]
         maker = self.makers.get(x)
         pair = self._by_known(maker)
@@ -382,7 +382,7 @@ class Rewriter:
         return self._new(Multiply(), [x, a], spec)
 
     def _by_known(self, maker: Call | None) -> tuple[int, int] | None:
-        """Return y and b if a call computes y * b with b known before the loop, otherwise None."""
+        """Return the slots y, b if a call computes y * b with b known before the loop, or None."""
         if maker is None or not isinstance(maker.op, Multiply):
             return None
         y, b = maker.inputs
@@ -393,7 +393,10 @@ class Rewriter:
         return (y, b) if fits and not self._is_known(y) and self._is_known(b) else None
 
     def _pays_inside(self, join: Call, a: int) -> bool:
-        """Return whether to multiply the parts instead of the whole: by a scalar only if free."""
+        """Return whether to multiply the parts of a joined array by `a` instead of the whole array.
+
+        For a scalar it pays only if each part is a product, whose factor absorbs the scalar.
+        """
         if self.step.specs[a].shape:
             return True
         return all(self._by_known(self.makers.get(part)) is not None for part in join.inputs)
@@ -423,7 +426,7 @@ class Rewriter:
         return self._new(op, [x], self.step.specs[call.outputs[0]])
 
     def _joined(self, first: int, second: int) -> int | None:
-        """Return the sum of two joined arrays whose parts do not overlap, as one joined array."""
+        """Return the slot of one joined array for the sum of two; None if their parts overlap."""
         makers = [self.makers.get(slot) for slot in (first, second)]
         ops = [maker.op for maker in makers if maker is not None and isinstance(maker.op, Join)]
         if len(ops) != 2 or replace(ops[0], bounds=()) != replace(ops[1], bounds=()):
@@ -456,7 +459,7 @@ class InShape(Op):
         return self.shape
 
     def perform(self, x: Any) -> Any:
-        """Return a view."""
+        """Return a view of the array in the new shape."""
         return x.reshape(self.shape)
 
 
@@ -466,24 +469,23 @@ class Reshaped(Op):
 
     Attributes
     ----------
-    before : tuple of int
-        The shape in which it is computed.
-    after : tuple of int
+    before, after : tuple of int
+        The shape in which it is computed, and the shape in which it is read.
     """
 
     before: tuple[int, ...]
     after: tuple[int, ...]
 
     def part(self, whole: np.ndarray, number: int) -> np.ndarray:
-        """Return a view in the shape `before`; the array is contiguous."""
+        """Return a contiguous array as a view in the shape `before`."""
         return whole.reshape(self.before)
 
     def infer_shape(self, x: Any) -> Any:
-        """Return the shape in which it is read."""
+        """Return the shape in which the array is read."""
         return self.after
 
     def perform(self, x: Any) -> Any:
-        """Return the array in the shape in which it is read."""
+        """Return the array in the shape `after`."""
         return np.reshape(x, self.after)
 
 
@@ -499,7 +501,7 @@ def without_unused(step: StepCalls) -> None:
 
 
 def with_reshaped_views(step: StepCalls, placeable: set[int]) -> None:
-    """Turn reshapes of contiguous arrays into views; copy other arrays once before."""
+    """Turn reshapes of contiguous arrays into views; copy other arrays before their reshape."""
     views = {call.outputs[0] for call in step.calls if call.op.is_view}
     calls = []
     for call in step.calls:

@@ -44,7 +44,7 @@ WHOLES = (Join, Reshaped)  # ops whose inputs are computed inside their output's
 
 
 class Home(Enum):
-    """Where the array of a slot is stored."""
+    """Where the array of a slot of a loop is stored."""
 
     STATIC = "in a fixed array"
     NAMED = "in an array that a line of the text names"
@@ -58,7 +58,7 @@ MOVING = (Home.WHOLE, Home.STATE, Home.BLOCK)
 
 
 def kernel_of(step: StepCalls, call: Call) -> Any:
-    """Return the kernel of a call on the arrays of one step: a text, a function or None."""
+    """Return the kernel of a call on the arrays of one step: a text, a function, or None."""
     if call.op.is_view or isinstance(call.op, WHOLES):
         return None
     if call.op.ufunc is not None:
@@ -97,7 +97,7 @@ class Places:
     arrays : dict of int to array
         The arrays of slots in fixed memory and in blocks.
     inside : dict of int to (int, int)
-        Slots that are computed as a part of another slot: (that slot, number of the part).
+        For each slot that is computed as a part of another slot: (that slot, index of the part).
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class Places:
     # --- parts of joined arrays -------------------------------------------------------------------
 
     def _find_parts(self) -> None:
-        """Let elementwise calls compute parts directly inside the whole array."""
+        """Let elementwise calls compute the parts of joined arrays directly inside these arrays."""
         makers = {slot: call for call in self.step.calls for slot in call.outputs}
         reshaped = {c.inputs[0] for c in self.step.calls if isinstance(c.op, InShape)}
         for call in self.step.calls:
@@ -139,7 +139,7 @@ class Places:
                     self.inside[part] = (call.outputs[0], number)
 
     def owner(self, slot: int) -> int:
-        """Return the slot whose memory contains this one."""
+        """Return the slot whose memory contains the array of this slot, often the slot itself."""
         while slot in self.inside:
             slot = self.inside[slot][0]
         return slot
@@ -183,7 +183,7 @@ class Places:
             self.arrays[slot] = call.op.perform(*self.dummy_arrays(call, self.arrays[source]))
 
     def dummy_arrays(self, call: Call, first: Any) -> list[Any]:
-        """Return inputs for a view: the first array, and placeholders for the others."""
+        """Return inputs for a call that makes a view of `first`; of the others only shapes count."""
         specs = [self.step.specs[slot] for slot in call.inputs[1:]]
         return [first, *map(dummy_array, specs)]
 
@@ -201,15 +201,15 @@ class Places:
             self._roots[slot] = {slot}
 
     def _spec_of_array(self, slot: int) -> Spec:
-        """Return shape and dtype of a slot's memory: of several steps, if it is in a block."""
+        """Return shape and dtype of a slot's memory, which in a block holds several steps."""
         shape, dtype = self.step.specs[slot]
         is_given = self.step.place_of[slot] == GIVEN
         return Spec((self.block, *shape) if is_given else shape, dtype)
 
     def _last_readers(self) -> dict[int, int]:
-        """Return the number of the last call that reads each slot, also as part of another slot.
+        """Return, for each slot, the index of the last call that reads it, or reads a part of it.
 
-        Values computed for several steps at once are needed until these steps are done.
+        Values that are computed for several steps at once are needed until these steps are done.
         """
         last: dict[int, int] = {}
         place_of = self.step.place_of
@@ -224,7 +224,7 @@ class Places:
         return last
 
     def _free_after(self, position: int, last: dict[int, int]) -> None:
-        """Release memory that is not read after a call, not even through views."""
+        """Release the memory that neither a slot nor a view reads after the call at `position`."""
         until: dict[int, int] = {}
         for slot, roots in self._roots.items():
             for root in roots:
@@ -241,7 +241,7 @@ class Places:
 
 
 def sequences_of(array: np.ndarray) -> Sequence[Any]:
-    """Return the parts of an array of all steps, one for each step."""
+    """Return a view for each step of an array with time as its first axis."""
     return list(array) if array.ndim > 1 else [array[t, ...] for t in range(len(array))]
 
 
@@ -270,12 +270,12 @@ class Term:
 
     @property
     def wholes(self) -> list[int]:
-        """The slots whose values of all steps are read."""
+        """The slots of which the sum reads the values of all steps at once."""
         return [*(x for pair in self.products for x in pair), *(x for x, _ in self.reduced)]
 
     @property
     def read(self) -> list[int]:
-        """All slots that the sum reads."""
+        """All slots that the sum reads: of all steps at once, or step by step."""
         return [*self.wholes, *self.summed]
 
     def text(self, out: str, whole: Callable[[int], str], names: Names) -> Iterator[str]:
@@ -305,13 +305,13 @@ class Term:
 
 
 def terms_of(step: StepCalls, first_term: int, placeable: set[int]) -> list[Term]:
-    """Return how each term of a step is summed.
+    """Return a `Term` for each term of a step: how it is summed over the steps.
 
     Parameters
     ----------
     step : StepCalls
     first_term : int
-        The number of the first term among the results.
+        The index of the first term among the results.
     placeable : set of int
         Slots that can be computed into an array of all steps.
     """
@@ -344,7 +344,7 @@ def terms_of(step: StepCalls, first_term: int, placeable: set[int]) -> list[Term
 
 
 def _product(call: Call, makers: dict[int, Call]) -> tuple[int, int] | None:
-    """Return a and b if a call computes a.T · b of matrices, otherwise None."""
+    """Return the slots a, b if a call computes the matrix product a.T · b, otherwise None."""
     if not isinstance(call.op, Dot):
         return None
     left = makers.get(call.inputs[0])
@@ -413,7 +413,7 @@ class LoopPlan:
         self.places = self._places()
 
     def _placeable(self) -> set[int]:
-        """Return the slots that can be computed into any given array."""
+        """Return the slots whose calls can compute into any given array."""
         calls = [call for call in self.step.calls if can_be_placed(self.step, call)]
         return {slot for call in calls for slot in call.outputs}
 

@@ -192,7 +192,7 @@ class LoopText:
             yield written if kernel is None else f"{word}({out}, {arguments})"
 
     def _full(self, call: Call, place: int, ins: list[str]) -> list[str]:
-        """Return the operand names; for maximum and minimum, scalars become full arrays."""
+        """Return the names of a call's operands; maximum and minimum get arrays for scalars."""
         shape, dtype = self.step.specs[call.outputs[0]]
         if place != STEP or not is_better_full(call.op.ufunc, prod(shape)):
             return ins
@@ -205,7 +205,7 @@ class LoopText:
         return names
 
     def _loop_variables(self) -> list[int]:
-        """Return the slots with a different array in each step that a step's text uses."""
+        """Return the slots in the text of a step whose arrays differ from step to step."""
         found = []
         for call in self.step.calls:
             if self.step.place_of[call.outputs[0]] == STEP:
@@ -267,12 +267,12 @@ class LoopText:
             yield from term.text(out, self._whole, self.names)
 
     def _start_name(self, k: int) -> str:
-        """Return the name of a state's initial value."""
+        """Return the name of the initial value of state number `k`."""
         return self.whole_names.setdefault(-1 - k, self.names.free(f"first_state_{k}"))
 
 
 def in_rows(x: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """Return an array if it is contiguous, otherwise a contiguous copy in `own`."""
+    """Return `x` if it is contiguous, otherwise copy it into `own` and return `own`."""
     if x.flags.c_contiguous:
         return x
     np.copyto(own, x)
@@ -280,7 +280,7 @@ def in_rows(x: np.ndarray, own: np.ndarray) -> np.ndarray:
 
 
 def _written(index: tuple[Any, ...]) -> str:
-    """Return the text of an index."""
+    """Return an index as Python text, such as "..., 2:5"."""
     words = [
         "..." if i is ... else f"{i.start or ''}:{i.stop or ''}" if isinstance(i, slice) else str(i)
         for i in index
@@ -289,7 +289,7 @@ def _written(index: tuple[Any, ...]) -> str:
 
 
 def _loop(variables: list[str], words: str, body: list[str]) -> list[str]:
-    """Return the text of a loop over tuples."""
+    """Return the lines of a `for` loop over tuples, with an indented body."""
     names = ", ".join(variables)
     head = f"for {names}{',' if len(variables) == 1 else ''} in {words}:"
     return [head, *(INDENT + line for line in body)]
@@ -299,7 +299,7 @@ def _loop(variables: list[str], words: str, body: list[str]) -> list[str]:
 
 
 class LoopViews:
-    """Makes the arguments of a loop, and owns the arrays of all steps that are not given.
+    """Makes the arguments of a loop, and owns its arrays of all steps that are not results.
 
     Parameters
     ----------
@@ -345,11 +345,11 @@ class LoopViews:
         return (loop[::order], *outs, *fixed, *named)
 
     def forget(self) -> None:
-        """Release the arrays of all steps."""
+        """Release the arrays that hold values of all steps."""
         self._rooms, self._n_steps = {}, -1
 
     def _fill_wholes(self, wholes: dict[int, np.ndarray], n_steps: int) -> None:
-        """Add the arrays of all steps that belong to the loop, and views of them."""
+        """Add to `wholes` the loop's own arrays of all steps, and the views of such arrays."""
         for call in self.text.step.calls:
             slot = call.outputs[0]
             if (
@@ -372,7 +372,7 @@ class LoopViews:
             wholes[slot] = self._rooms[slot]
 
     def _handed(self, k: int, outs: dict[int, np.ndarray], n_steps: int) -> list[np.ndarray]:
-        """Return the array of a new state in each step: in its history, or two in turn."""
+        """Return the array of a new state for each step: in its history, or two arrays in turn."""
         layout = self.text.step.layout
         slot = self.text.results[layout.outputs + k]
         if slot not in self._spare:
@@ -384,7 +384,7 @@ class LoopViews:
         return [end, *before[:-1]] if self.text.is_backwards else [*before[1:], end]
 
     def _fill_steps(self, each: dict[int, Sequence[Any]]) -> None:
-        """Add the arrays of slots that are inside others in each step: parts and views."""
+        """Add to `each`, for each step, the arrays of slots that are parts or views of others."""
         calls = {call.outputs[0]: call for call in self.text.step.calls}
         n_steps = self._n_steps
 
@@ -507,7 +507,7 @@ class LoopProgram(Exclusive):
         return self._guarded[1]
 
     def forget(self) -> None:
-        """Release the arrays of the last call, and the arrays of all steps."""
+        """Release the arrays of the last call, and the loop's own arrays of all steps."""
         self._known, self._arguments = [], ()
         self._views.forget()
 

@@ -79,7 +79,7 @@ def run_loop(
 
 
 def perform_step(inner: InnerGraph, values: list[Any]) -> list[Any]:
-    """Perform the schedule of one step on the slots `values`, and return its results."""
+    """Perform the schedule of one step on the slots `values`, and return the step's results."""
     alarms = current_alarms()
     for step in inner.schedule.steps:
         if not step.guards or is_needed(step.guards, values):
@@ -143,7 +143,7 @@ class _Buffers:
         self.sums = [np.array(term) for term in terms]
 
     def whole(self) -> list[Any]:
-        """Return all results, from the buffers."""
+        """Return all results of the loop, from the buffers."""
         first, last = slice(None, -1), slice(1, None)
         before, after, end = (last, first, 0) if self.backwards else (first, last, -1)
         return [
@@ -158,7 +158,7 @@ class _Buffers:
 
 
 def number_of_steps(sequences: Sequence[Any], least_steps: int) -> int:
-    """Return the number of steps; all sequences must have the same length."""
+    """Return the number of steps; DataError if the sequences are too short or differ in length."""
     counts = sorted({len(x) for x in sequences})
     if len(counts) > 1:
         raise DataError(f"scan: expected sequences of equal length, got {counts} steps.")
@@ -170,7 +170,7 @@ def number_of_steps(sequences: Sequence[Any], least_steps: int) -> int:
 def _without_steps(
     inner: InnerGraph, values: list[Any], sequences: Sequence[Any], states: Sequence[Any]
 ) -> list[Any]:
-    """Return the results of a loop without steps; one step on zeros determines the shapes."""
+    """Return the results of a loop without steps; their shapes come from one step on zeros."""
     values[: len(sequences)] = [np.zeros(x.shape[1:], x.dtype) for x in sequences]
     values[len(sequences) : len(sequences) + len(states)] = states
     results = perform_step(inner, values)
@@ -364,7 +364,7 @@ def _stepped(inner: InnerGraph, start: Sequence[Any]) -> list[Any]:
 
 
 def _added(sums: list[Any], terms: Sequence[Any]) -> list[Any]:
-    """Add terms to their sums as the interpreter does."""
+    """Add terms to their sums in place, as the interpreter does; the first ones are copied."""
     if not sums:
         return [np.array(term) for term in terms]
     for total, term in zip(sums, terms, strict=True):
@@ -397,7 +397,7 @@ class _Judge:
         self.is_exact = is_exact
 
     def __call__(self, number: int, tensor: Tensor, got: Any, wanted: Any) -> None:
-        """Raise a Difference if result `number` of the step is wrong."""
+        """Raise a Difference if the result with index `number` is wrong, beyond the tolerance."""
         if are_same(got, wanted):
             return
         x, y = np.asarray(got), np.asarray(wanted)
@@ -435,7 +435,7 @@ def _are_near(got: np.ndarray, wanted: np.ndarray) -> bool:
 
 
 def _is_alike(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return a mask: both numbers finite, both NaN, or the same infinity."""
+    """Return where two arrays have both finite numbers, both NaN, or the same infinity."""
     if x.dtype.kind != "f":
         return np.ones(x.shape, bool)
     both: np.ndarray = (np.isfinite(x) & np.isfinite(y)) | (np.isnan(x) & np.isnan(y)) | (x == y)
@@ -443,7 +443,7 @@ def _is_alike(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _distance(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return the absolute differences; 0 where a number is not finite."""
+    """Return the absolute differences of two arrays; 0 where an element is not finite."""
     one, other = x.astype("float64"), y.astype("float64")
     is_finite = np.isfinite(one) & np.isfinite(other)
     difference: np.ndarray = np.abs(np.where(is_finite, one, 0) - np.where(is_finite, other, 0))
@@ -451,7 +451,7 @@ def _distance(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _rounding(array: np.ndarray) -> float:
-    """Return the tolerance for reordered sums and products."""
+    """Return the tolerance for an array whose sums and products were reordered; 0 for integers."""
     if array.dtype.kind != "f" or not array.size:
         return 0.0
     largest = float(np.abs(np.where(np.isfinite(array), array, 0)).max())
@@ -460,7 +460,7 @@ def _rounding(array: np.ndarray) -> float:
 
 
 def _perturbed(x: Any, rng: np.random.Generator) -> Any:
-    """Return the numbers, changed at random in their last place."""
+    """Return an array with its floats changed at random in their last place."""
     array = np.asarray(x)
     if array.dtype.kind != "f":
         return x
@@ -560,24 +560,24 @@ def compiled_loop(
 ) -> LoopProgram | None:
     """Return the program of a loop for steps of these shapes, or None if it is interpreted.
 
-    `wanted` are the numbers of the results to compute; by default all.
+    `wanted` contains the indices of the results to compute; by default all are computed.
     """
     return loop_program(inner.schedule, layout_of(inner), steps, backwards, wanted=wanted)
 
 
 def layout_of(inner: InnerGraph) -> Layout:
-    """Return the numbers of inputs and results of a step, by kind."""
+    """Return how many inputs and results of each kind a step has."""
     return Layout(len(inner.sequences), len(inner.states), len(inner.results.outputs))
 
 
 def step_specs(n_sequences: int, inputs: Sequence[Spec]) -> list[Spec]:
-    """Return the specs of the inputs of one step, from those of the whole loop."""
+    """Return shape and dtype of each input of one step, from those of the loop's inputs."""
     slices = [Spec(x.shape[1:], x.dtype) for x in inputs[:n_sequences]]
     return [*slices, *inputs[n_sequences:]]
 
 
 def _results(program: LoopProgram, n_steps: int) -> list[Spec]:
-    """Return the specs of all results of a loop."""
+    """Return shape and dtype of each result of a loop with this number of steps."""
     specs, layout = program.plan.specs_of_results, program.plan.step.layout
     first_term = layout.outputs + layout.states
     states = specs[layout.outputs : first_term]
