@@ -37,7 +37,7 @@ class Sums:
         self._here: Branches = ()
 
     def of_outputs(self, apply: Apply) -> list[Tensor]:
-        """Return d loss / d output for each output of an op; `add` then takes the op's terms."""
+        """Return d loss / d output for each output of an op; call this before `add`."""
         grads, inside = self.grads, self._inside
         here = self._here = shared([inside.get(y, ()) for y in apply.outputs if y in grads])
         return [
@@ -53,14 +53,14 @@ class Sums:
         self.grads[x], self._inside[x] = term, own
 
     def leave_branches(self, wrt: Iterable[Tensor]) -> None:
-        """Wrap the gradients of these tensors in switches: valid whichever branch is chosen."""
+        """Wrap the gradients of these tensors in switches, so that they hold for any branch."""
         for x in dict.fromkeys(wrt):
             if self._inside.get(x):
                 self.grads[x] = switched(x, self.grads[x], self._inside.pop(x))
 
 
 def entered(branches: Branches, apply: Apply, position: int) -> Branches:
-    """Return the branches of the gradient for an input: one more if the op is a lazy switch."""
+    """Return the branches that contain the gradient for an input; a lazy switch adds one."""
     if position not in apply.op.lazy:
         return branches
     branch = (apply.inputs[0], apply.op.lazy[position])

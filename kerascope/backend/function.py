@@ -238,7 +238,7 @@ class Function(Inspectable):
         return outputs[0] if self._single else outputs
 
     def _is_to_be_written(self, variable: Variable, values: list[Any]) -> bool:
-        """Return whether an update is applied; a default update only if its variable was read."""
+        """Return whether a call applies an update: a default one only if it read the variable."""
         guards = self.schedule.guards_of_followers.get(variable)
         return guards is None or is_needed(guards, values)
 

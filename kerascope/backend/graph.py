@@ -188,11 +188,11 @@ class Constant(Tensor):
         super().__init__(array.shape, array.dtype.name, name or name_of_numbers(array))
 
     def __str__(self) -> str:
-        """Return name, shape and numbers, as `print` shows them in eager mode."""
+        """Return name, shape and elements as text, which `print` shows in eager mode."""
         return with_numbers(printable(self.name), self.value)
 
     def __repr__(self) -> str:
-        """Return name, shape and numbers on one line, for lists and messages; few numbers only."""
+        """Return name, shape and, if there are few, elements on one line, for messages."""
         return with_few_numbers(self.name, self.value)
 
     def __bool__(self) -> bool:
@@ -370,7 +370,7 @@ class ShapeOfFirst(Op):
 
 
 class ShapeOfLast(Op):
-    """An op whose result has the shape of its last input, often the only use of that input."""
+    """An op whose result has the shape of its last input, of which often only the shape is used."""
 
     def infer_shape(self, *inputs: Tensor) -> Shape:
         """Return the shape of the last input."""
@@ -422,13 +422,13 @@ class Apply:
 
 
 def is_eager() -> bool:
-    """Return whether ops compute at once."""
+    """Return whether ops are computed at once (eager mode)."""
     return EAGER.get() is not None
 
 
 @contextmanager
 def graph_mode() -> Iterator[None]:
-    """Build a graph inside the `with` block, also in eager mode."""
+    """Return a context manager in which K functions build a graph, also in eager mode."""
     token = EAGER.set(None)
     try:
         yield

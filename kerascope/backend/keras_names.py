@@ -55,7 +55,7 @@ def atrous_conv2d(
     image_shape: Any = None,
     filter_shape: Any = None,
 ) -> Tensor:
-    """Return a convolution with a dilated kernel: it reads every `rate`-th pixel.
+    """Return the convolution of images with a dilated kernel, which reads every `rate`-th pixel.
 
     `image_shape` and `filter_shape` are ignored; they are hints for Theano.
     """

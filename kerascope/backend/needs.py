@@ -24,7 +24,7 @@ MOST_CONDITIONS = 8
 
 
 def needs_of(applies: Sequence[Apply], results: Iterable[Tensor]) -> dict[Apply, Need]:
-    """Return when `results` need each Apply; `applies` are in order of computation.
+    """Return, for each Apply, when `results` need it; `applies` are in order of computation.
 
     Examples
     --------

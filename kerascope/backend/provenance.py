@@ -67,7 +67,7 @@ class Provenance(NamedTuple):
 
     @property
     def role(self) -> str:
-        """How the line is related to the op's layer or model, such as "made dense_1"; else ""."""
+        """How the line is related to the op's layer or model: "made dense_1"; "" without one."""
         return "" if self.kind == OWN else WORDS[self.kind].format(name=self.name).strip()
 
 

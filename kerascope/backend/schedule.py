@@ -145,8 +145,8 @@ def in_phases(applies: Sequence[Apply], phases: dict[Apply, Phase]) -> list[Appl
 def _last_first(applies: Sequence[Apply], before: Sequence[Apply]) -> list[Apply]:
     """Return the calls of the backward phase, those of the last layer first.
 
-    The order is built from its end: the next call is one whose readers are all placed already. If
-    there are several, it is the one of the first layer. Inside a layer, and without layers, the
+    The order is built from its end: the next call is one whose readers are all placed already. Of
+    several such calls, one of the first layer is taken. Inside a layer, and without layers, the
     order is that of a depth-first search.
 
     Examples
@@ -211,7 +211,7 @@ Guards = tuple[tuple[tuple[int, bool], ...], ...]
 
 
 def is_needed(guards: Guards, values: Sequence[Any]) -> bool:
-    """Return whether all conditions of one conjunction hold; False without conjunctions."""
+    """Return whether all conditions of any conjunction hold; False without conjunctions."""
     for conjunction in guards:
         for slot, wanted in conjunction:
             if bool(values[slot]) is not wanted:
@@ -361,7 +361,7 @@ class Schedule:
             )
 
     def _guards(self, applies: Sequence[Apply], needs: Mapping[Apply, Need]) -> list[Guards]:
-        """Return the guards of each step, made of conditions that are computed before it."""
+        """Return the guards of each step; only conditions computed before the step count."""
         positions = {apply: position for position, apply in enumerate(applies)}
         known = [
             known_before(needs[apply], position, positions) for apply, position in positions.items()
@@ -381,7 +381,7 @@ class Schedule:
         applies: Sequence[Apply],
         results: Iterable[Tensor],
     ) -> dict[Variable, Guards]:
-        """Return when each follower is written: if a step that reads its variable is needed."""
+        """Return the guards of each follower: those of the steps that read its variable."""
         own = set(followers.values())
         needs = needs_of(applies, [tensor for tensor in results if tensor not in own])
         read: dict[Variable, Need] = dict.fromkeys(followers, NEVER)
@@ -414,7 +414,7 @@ class Schedule:
         return steps
 
     def start(self, arrays: Sequence[np.ndarray], reading: ReadMode = ReadMode.SHARED) -> list[Any]:
-        """Return the slots at the start of a call, filled with inputs, constants and variables."""
+        """Return the list of slots at the start of a call: inputs, constants and variables."""
         values: list[Any] = [None] * len(self.slots)
         values[: len(arrays)] = arrays
         for slot, array in self.fixed:

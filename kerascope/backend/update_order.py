@@ -95,7 +95,7 @@ def assigned_by_several_calls(pairs: Iterable[tuple[Variable, Any]]) -> Variable
 
 
 def depend_on(values: Iterable[Any], inputs: list[Tensor]) -> bool:
-    """Return whether one of the values depends on one of the inputs."""
+    """Return whether any of the values depends on any of the inputs."""
     tensors = [value for value in values if isinstance(value, Tensor)]
     used = [x for apply in applies_in_order(tensors, fed=inputs) for x in apply.inputs]
     return not {*tensors, *used}.isdisjoint(inputs)

@@ -590,7 +590,7 @@ def transposed(where, axes, x, kernel, output_shape, moves):
 
 
 def output_sizes(where, x, output_shape, data_format):
-    """Return `output_shape` as a vector, channels last. A batch of None becomes that of `x`.
+    """Return `output_shape` as a vector, channels last; the batch size of `x` replaces None.
 
     Raises
     ------

@@ -91,7 +91,7 @@ class RandomOp(Op):
         return compute
 
     def drawing(self, spec: Spec) -> Drawing | None:
-        """Return a function (generator, out) that draws into an array; None if not supported."""
+        """Return a function (generator, out) that draws into an array, or None by default."""
         return None
 
 

@@ -58,7 +58,7 @@ class Writing(NamedTuple):
 
 
 def writing_of(bound: Bound, line: Line) -> Writing:
-    """Return how a line is written: into planned memory if its shapes and layouts are known."""
+    """Return how a line is written: into planned memory, as a view, or as a `perform` call."""
     listed = ", ".join(f"{{{i}}}" for i in range(len(line.inputs)))
     perform = line.op.perform if is_builtin(line.op) else _on_copies(line.op)
     plain = Writing(Kind.PERFORM, f"{{kernel}}({listed})", perform)

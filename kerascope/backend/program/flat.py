@@ -224,7 +224,7 @@ def _independent(
 
 
 def _reading_each_other(parts: Sequence[UpdatePart]) -> set[int]:
-    """Return the indices of parts that need the old value of a variable that another part writes."""
+    """Return the indices of parts that need the old value of a variable written by another part."""
     readers: dict[int, list[int]] = {}
     for i, part in enumerate(parts):
         for slot in part.roles:

@@ -162,7 +162,7 @@ class Program:
         return True
 
     def _settle(self) -> None:
-        """Move variables back to the arrays that the program uses; otherwise compile it again.
+        """Move variables back to the program's arrays; if that is impossible, recompile it.
 
         Another function that writes the same variables has its own flat arrays for them. The number
         of moves is stored only when all variables are in place and none has moved meanwhile.

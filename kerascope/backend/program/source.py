@@ -26,7 +26,7 @@ INDENT = "    "
 
 
 def given(value: Any) -> Any:
-    """Return an output that the caller may keep: a copy, or a scalar if it has no axes."""
+    """Return a copy of an output array for the caller; a scalar if the array has no axes."""
     array = np.asarray(value)
     return array.copy() if array.ndim else array[()]
 

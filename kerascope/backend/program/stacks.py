@@ -233,7 +233,7 @@ class _Finding:
             self._move(stack, stack[-1])
 
     def _ready_together(self, positions: Iterable[int]) -> Iterator[list[int]]:
-        """Yield stacks of lines whose inputs are available before the first line."""
+        """Yield stacks of lines whose inputs are available before the first line of the stack."""
         stack: list[int] = []
         for position in positions:
             line = self.bound.lines[position]

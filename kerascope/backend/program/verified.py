@@ -182,7 +182,7 @@ class FirstDifference:
         self.wanted: Any = None
 
     def look(self, arrays: Sequence[np.ndarray]) -> None:
-        """Run the lines on these inputs; if one raises, no line can be named."""
+        """Run the lines on these inputs; if one fails before a difference, VerificationError."""
         try:
             self._observed()(*arrays)
         except Exception as error:

@@ -183,7 +183,7 @@ class Places:
             self.arrays[slot] = call.op.perform(*self.dummy_arrays(call, self.arrays[source]))
 
     def dummy_arrays(self, call: Call, first: Any) -> list[Any]:
-        """Return inputs for a call that makes a view of `first`; of the others only shapes count."""
+        """Return inputs for a call that makes a view of `first`; only shapes of others count."""
         specs = [self.step.specs[slot] for slot in call.inputs[1:]]
         return [first, *map(dummy_array, specs)]
 
@@ -258,7 +258,7 @@ class Term:
     products : list of (int, int)
         Slots a and b of matrices with equal numbers of rows: the sum of all a.T · b.
     reduced : list of (int, tuple of int)
-        Slots, with the axes over which they are summed in addition to time.
+        Slots, each with the axes over which it is summed in addition to time.
     summed : list of int
         Slots that are added step by step.
     """

@@ -273,7 +273,11 @@ def _first_inside(
     compute: Compute,
     found: Difference,
 ) -> Difference:
-    """Return the difference at the first op of the step, if it still occurs with all outputs."""
+    """Return the difference at the first wrong op of a step.
+
+    For this the loop is run again with the results of all ops. If that shows no difference or is
+    impossible, return the difference that was found.
+    """
     everything = tuple(y for apply in inner.applies for y in apply.outputs)
     whole = InnerGraph(
         inner.sequences, inner.states, inner.others, inner.results._replace(outputs=everything)
