@@ -1,8 +1,8 @@
 """The `__main__` module of a process that a running script started with `multiprocessing`.
 
-Here the script's `if __name__ == "__main__":` is false. So its functions and classes are defined,
-but its work does not run again. `import keras` imports kerascope in this process too, until it
-ends.
+In this process, the condition `if __name__ == "__main__":` of the script is false. So its functions
+and classes are defined, but its work does not run again. `import keras` imports kerascope, until
+the process ends.
 """
 
 # The script's names are added to the globals of this module.

@@ -213,7 +213,7 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
 
 
 def _check_first(words: list[str], parser: Parser, commands: dict[str, Parser]) -> None:
-    """Refuse an option before the command, unless it needs no command.
+    """Raise for an option before the command, unless the option needs no command, as `--help`.
 
     Raises
     ------
@@ -261,9 +261,9 @@ def _parsers() -> tuple[Parser, dict[str, Parser]]:
 
 
 def _help_around_options(sentence: str, text: str) -> dict[str, Any]:
-    """Return the parts of a help text: a sentence and the examples, and the text after the options.
+    """Return the texts before and after the options of a help text, as arguments of the parser.
 
-    The examples end at the first blank line.
+    The text before them has the sentence and the examples, which end at the first blank line.
     """
     examples, _, epilog = text.partition("\n\n")
     return {"description": f"{sentence}\n\nexamples:\n{examples}", "epilog": epilog}
@@ -330,7 +330,7 @@ def _complain(error: Exception, code: int) -> int:
 
 
 def _write_anything() -> None:
-    """Make output write an escape for characters that the terminal's encoding does not have."""
+    """Let the output streams write escapes for characters that their encoding does not have."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -338,9 +338,9 @@ def _write_anything() -> None:
 
 
 def _leave_broken_pipe() -> int:
-    """Exit silently when the reader of the output has gone (`| head`).
+    """Return the exit code for a closed pipe, for example after `| head`; print nothing.
 
-    Standard output is redirected, because Python flushes it when it exits.
+    Standard output is redirected to the null device, because Python flushes it at its exit.
     """
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -51,7 +51,13 @@ def run_compare(options: Namespace) -> int:
 
 
 def _side(word: str, options: Namespace) -> Any:
-    """Return the model of an argument. Tapes and files of other libraries stay paths."""
+    """Return the model that an argument names, or the path of a tape or of another library's file.
+
+    Raises
+    ------
+    UsageError
+        A file does not exist, or the only argument is not a model file.
+    """
     suffix = Path(word).suffix.lower()
     if suffix in (*TAPES, *OF_TORCH) or library_of(word):
         return checked_file(word, "a file")

@@ -68,7 +68,7 @@ from kerascope.trace.tape_store import Tape
 
 
 def wanted_by(options: Namespace, file: str, commands: list[str], fail_on: str | None) -> Goal:
-    """Check the options and return the goal of the session. With a prompt, its form is "".
+    """Check the options and return the session's `Goal`. If there is a prompt, its `form` is "".
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def _conditions(text: str | None) -> set[str]:
 
 
 def _grain(grain: str | None, file: str) -> str | None:
-    """Return the grain of `--step-all`, or None without the option."""
+    """Return the grain of `--step-all`; None if the option was not given."""
     if grain and grain not in GRAINS:
         near = did_you_mean(grain, GRAINS)
         raise UsageError(f"Unknown --step-all={grain}. {near}Use one of: {', '.join(GRAINS)}.")
@@ -202,11 +202,11 @@ RC_FILE = ".kscoperc"
 
 
 class ConditionFound(BaseException):
-    """A condition of `--fail-on` was found. As a BaseException it passes the script's `except`."""
+    """Raised when a condition of `--fail-on` is met. The script's `except` does not catch it."""
 
 
 class ReaderGone(BaseException):
-    """The reader of our output has gone (`| head`). It also passes the script's `except`."""
+    """Raised when the output's pipe is closed. The script's `except` does not catch it."""
 
 
 def run_debug(options: Namespace) -> int:
@@ -270,7 +270,10 @@ def _run_with_prompt(
 
 
 def _code_if_not_watched(session: Session, wanted: Goal, path: Path) -> int:
-    """Return 1 if `--fail-on` watched no model, because the script uses another library."""
+    """Return 1 and print why if `--fail-on` could watch no model; otherwise return 0.
+
+    The script then uses another library, or trains its models in other threads.
+    """
     hint, trained = hint_of_live(path), session.unseen.words(session.recorder)
     if not wanted.conditions or not (trained or (hint and not len(session.tape))):
         return DONE
@@ -280,7 +283,7 @@ def _code_if_not_watched(session: Session, wanted: Goal, path: Path) -> int:
 
 
 def _code_at_the_end(session: Session) -> int:
-    """Return the exit code of the program. Print its exception unless it was shown before."""
+    """Return the exit code of the ended program. Print its exception if it was not shown before."""
     failure = session.failure_to_show()
     if failure is not None:
         print(failure.text, end="", file=sys.stderr)
@@ -297,7 +300,7 @@ def _ask(debugger: ModelDebugger, wanted: Goal, stop: Stop) -> Order | None:
 
 
 def _asked(debugger: ModelDebugger, wanted: Goal, stop: Stop) -> Order | None:
-    """Ask the debugger for the next order. With `--fail-on`, end at the first finding instead.
+    """Return the debugger's next order. With `--fail-on`, raise at the first finding instead.
 
     With `--fail-on`, the prompt at the end of the program is omitted too.
     """
@@ -338,7 +341,7 @@ def _run_unattended(options: Namespace, wanted: Goal) -> int:
 
 
 def _written(unattended: Unattended) -> int:
-    """Write the result and return the exit code."""
+    """Write the result of an unattended session and return its exit code."""
     unattended.write()
     if unattended.code == INTERRUPTED:
         raise KeyboardInterrupt
@@ -373,7 +376,10 @@ DIVERGED = 4
 
 
 class LongEnough(BaseException):
-    """The new run has as many events as the tape. This ends the script, past its `except`."""
+    """Raised to end the script when its run has as many events as the tape.
+
+    The script's `except Exception` does not catch it.
+    """
 
 
 def run_against(options: Namespace) -> int:
@@ -400,12 +406,12 @@ def run_against(options: Namespace) -> int:
 
 
 def recorded(name: str) -> Tape:
-    """Return the tape in a file.
+    """Return the tape that the debugger's command `record` wrote into a file.
 
     Raises
     ------
     UsageError
-        The file does not exist, or the tape is damaged.
+        The file does not exist, or it is damaged or not a tape.
     """
     path = checked_file(name, "a tape (.jsonl)")
     with given("The debugger's command `record FILE` writes one."):
@@ -413,7 +419,10 @@ def recorded(name: str) -> Tape:
 
 
 def _run(script: ScriptRun, recorded: Tape) -> tuple[list[Event], BaseException | None]:
-    """Run the script for as many events as the tape has. Return its events and its exception."""
+    """Run the script for as many events as the tape has.
+
+    Return its events, and the exception that ended it or None.
+    """
     last = len(recorded)
     recorder = Recorder()
 

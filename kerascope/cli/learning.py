@@ -78,7 +78,10 @@ def run_learn(options: Namespace) -> int:
 
 
 def _refuse_files_elsewhere(workbook: Workbook, words: list[str], chosen: list[Exercise]) -> None:
-    """Refuse an existing file outside the workbook, whose file would be checked instead."""
+    """Raise if an argument names an existing file that does not belong to the workbook.
+
+    Otherwise the workbook's file of the same exercise would be checked instead.
+    """
     own = [path.resolve() for path in map(workbook.path_of, chosen)]
     for word in words:
         path = Path(word)
@@ -112,7 +115,7 @@ def _prepare(session: StudentSession, action: str) -> None:
 
 
 def _action_of(words: list[str], exercises: list[Exercise], at: str) -> tuple[str, list[str]]:
-    """Return the action and the words after it. Without an action, the exercise is shown."""
+    """Return the action and the words after it; the default action shows the exercise."""
     if not words:
         return "next", []
     first, *rest = words
@@ -141,7 +144,7 @@ def _chosen(exercises: list[Exercise], words: list[str], at: str) -> list[Exerci
 
 
 def _check_options(options: Namespace, action: str, words: list[str]) -> None:
-    """Refuse options that the action does not take."""
+    """Raise for options that the action does not take."""
     for_check = {
         "--all": options.all,
         "--json": options.json,
@@ -243,7 +246,10 @@ def _make(folder: Path, examples: list[Path]) -> None:
 
 
 def _copy(examples: list[Path], folder: Path, is_forced: bool) -> list[str]:
-    """Copy the missing examples. Return lines that say what was copied and what was kept."""
+    """Copy the examples that the folder lacks; overwrite different files only if `is_forced`.
+
+    Return lines that report which files were copied and which were kept.
+    """
     copied, same, kept = [], [], []
     for path in examples:
         target, content = folder / path.name, path.read_bytes()

@@ -62,7 +62,7 @@ def _run(script: ScriptRun, writer: TapeWriter, story: LiveStory) -> int:
 
 
 class _Alarm:
-    """Prints the first array that is not finite, as soon as it occurs."""
+    """An observer of records that prints the first array with a NaN or infinity at once."""
 
     def __init__(self) -> None:
         self.has_said = False
@@ -75,7 +75,7 @@ class _Alarm:
 
 
 def _summary(script: ScriptRun, writer: TapeWriter, story: LiveStory) -> str:
-    """Return a sentence about what was recorded."""
+    """Return a sentence about the recorded batches and events, or why nothing was recorded."""
     if not story.count:
         missing = "".join(
             f' {name} is not installed: pip install "kerascope[{name}]".'

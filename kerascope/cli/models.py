@@ -29,7 +29,7 @@ EXPECTED = "script.py, script.py:name, module:name or a .keras, .h5, .json, .yam
 
 
 class ScriptFailed(KerascopeError):
-    """The script failed before its model could be used. Its traceback was printed.
+    """Raised when a script fails before its model can be used. Its traceback was printed.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class ScriptFailed(KerascopeError):
 
 
 class NoModel(UsageError):
-    """The script builds no model."""
+    """Raised when a script builds no model."""
 
 
 class ReadOptions(NamedTuple):
@@ -200,7 +200,7 @@ def own_classes(words: Iterable[str]) -> dict[str, Any]:
 
 @contextmanager
 def _reading(how: str) -> Iterator[None]:
-    """Turn errors of reading a model file into wrong usage, and say how to write such a file."""
+    """Raise `UsageError` for errors of reading a model file; its message says how to write one."""
     try:
         yield
     except UnknownNameError as error:
@@ -218,7 +218,7 @@ def _from_module(name: str, attribute: str) -> Any:
 
 
 def _imported(name: str) -> Any:
-    """Import a module, from the current folder or the path."""
+    """Import a module from the current folder or from Python's path, and return the module."""
     sys.path.insert(0, str(Path.cwd()))
     try:
         with _running(f"module {name!r}", name):
@@ -251,7 +251,7 @@ def _from_script(path: Path, attribute: str) -> Any:
 
 
 def _how_it_failed(script: ScriptRun) -> str:
-    """Return how a script without a model to show ended, in a sentence."""
+    """Return a sentence about how a script ended that has built no model to show."""
     path, error = script.path, script.error
     if error is None:
         how = f"ended with exit code {script.code}"
@@ -266,7 +266,10 @@ def _how_it_failed(script: ScriptRun) -> str:
 def _named(
     names: dict[str, Any], attribute: str, where: str, used: list[Network] | None = None
 ) -> Any:
-    """Return the model in a variable. A function without arguments is called for it."""
+    """Return the model in a variable, or else the model of this name.
+
+    If the variable holds a function without required arguments, return the result of a call.
+    """
     by_own_name = {model.name: model for model in used or []}
     if attribute not in names and attribute in by_own_name:
         return by_own_name[attribute]
@@ -332,7 +335,7 @@ def _checked(value: Any, where: str) -> Any:
 
 
 def _only_one(names: dict[str, Any], used: list[Network], path: Path) -> Any:
-    """Return the script's only model, not counting models that are parts of others."""
+    """Return the script's only model; models that are parts of other models do not count."""
     foreign = [name for name, value in names.items() if library_of(value)]
     labels: dict[Network, str] = {}
     for name, value in names.items():
@@ -359,7 +362,7 @@ def _only_one(names: dict[str, Any], used: list[Network], path: Path) -> Any:
 
 
 def _parts_of(model: Network) -> set[Any]:
-    """Return the layers of a model, with those of its nested models."""
+    """Return the layers of a model and the layers of its nested models."""
     found: set[Any] = set()
     waiting = list(model.layers)
     while waiting:

@@ -211,7 +211,7 @@ def _add_commands(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_outputs(parser: argparse.ArgumentParser) -> None:
-    """Add the options with which the debugger runs without a prompt."""
+    """Add the options that let the debugger run without a prompt: `--step-all` and others."""
     add = parser.add_argument
     add(BARE_STEP_ALL, metavar="=GRAIN", nargs="?", const="",
         help="Run without a prompt, and write every stop of this grain: act, phase, node "
@@ -245,7 +245,7 @@ def split_debug_words(parser: Parser, words: list[str]) -> tuple[list[str], list
 
 
 def _safe(option: list[str]) -> list[str]:
-    """Return an option and its value, joined to one word if the value looks like an option."""
+    """Return the words of an option, joined to one if the value of `-c` looks like an option."""
     name, *value = option
     if name in ("-c", "--command") and value and value[0].startswith("-"):
         return [f"{name}={value[0]}" if name.startswith("--") else f"{name}{value[0]}"]
@@ -265,7 +265,10 @@ def split_replay_words(parser: Parser, words: list[str]) -> tuple[list[str], lis
 
 
 def with_own_grain(words: list[str]) -> list[str]:
-    """Write `--step-all` without a grain as `--step-all=`, so that no word after it is one."""
+    """Return the words with `--step-all=` in place of `--step-all`.
+
+    Without the sign `=`, the parser would take the next word as the grain.
+    """
     return [f"{word}=" if word == BARE_STEP_ALL else word for word in words]
 
 
@@ -527,7 +530,10 @@ def add_compare_options(parser: argparse.ArgumentParser) -> None:
 
 
 def runs_script(options: argparse.Namespace) -> bool:
-    """Return whether a model to compare is built by a script, which then imports our keras."""
+    """Return whether a script builds one of the models to compare.
+
+    In this script, `import keras` imports kerascope.
+    """
     return any(".py" in word for word in (options.a, options.b or ""))
 
 
@@ -578,7 +584,10 @@ def add_learn_options(parser: argparse.ArgumentParser) -> None:
 
 
 def split_learn_words(parser: Parser, words: list[str]) -> tuple[list[str], list[str]]:
-    """Separate the options from the action and the exercises, in any order."""
+    """Return the options with their values, then the other words: the action and the exercises.
+
+    On the command line they may be mixed in any order.
+    """
     ours: list[str] = []
     others: list[str] = []
     for option in parser.with_their_values(words):

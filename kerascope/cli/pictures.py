@@ -61,7 +61,7 @@ def run_draw(options: Namespace) -> int:
 
 
 def _colors(options: Namespace) -> dict[str, str]:
-    """Check the colours and the font, before a script runs. Return the colours."""
+    """Return the colours of the options. Raise, before a script runs, for a wrong colour or font."""
     colors = dict(map(_color, options.color))
     style = "figure" if options.figure else "graph"
     with given():
@@ -78,7 +78,7 @@ def _color(word: str) -> tuple[str, str]:
 
 
 def _figure(options: Namespace) -> dict[str, Any]:
-    """Return the arguments of `draw` for a figure."""
+    """Return the arguments of `draw` for `--figure`; an empty dict without this option."""
     if not options.figure:
         if options.form:
             raise UsageError("--form needs --figure WIDTH.")
@@ -99,13 +99,13 @@ def run_summary(options: Namespace) -> int:
 
 
 def reading_of(options: Namespace, with_loss: bool = False) -> ReadOptions:
-    """Return how to read a model file, from the options of the command line."""
+    """Return the `ReadOptions` for model files that the options of the command line define."""
     limits = None if options.no_limits else USUAL
     return ReadOptions(with_loss, limits, tuple(options.custom), shapes_in(options.shape))
 
 
 def _expanded(words: list[str]) -> Any:
-    """Return the frames to open, in the form that `draw` takes."""
+    """Return the words of `--expand` as `draw(expand=...)` takes them: a number, a list or None."""
     expand = [int(word) if word.isdigit() else word for word in words]
     return expand[0] if len(expand) == 1 else expand or None
 
@@ -141,7 +141,7 @@ def write_all(drawing: Any, options: Namespace, name: str, what: str = "") -> No
 
 
 def _write(drawing: Any, format: str, width: int | None) -> None:
-    """Write to standard output: bytes as they are, text with one line break at its end."""
+    """Write a drawing to standard output: as bytes, or as text with one line break at its end."""
     if format == "txt":
         columns = width or shutil.get_terminal_size().columns
         encoding = sys.stdout.encoding or "ascii"
@@ -182,7 +182,7 @@ def arrays_in(path: str, level: str = "", where: str = "--values") -> Any:
 
 
 def file_name(name: str) -> str:
-    """Turn the name of a model into a valid file name.
+    """Return the name of a model as a valid file name.
 
     Examples
     --------

@@ -80,7 +80,10 @@ def _play_model(options: Namespace) -> int:
 
 
 def _target(path: Path, options: Namespace) -> Path:
-    """Return the path of the output, checked before a script runs for an hour."""
+    """Return the path of the output file. Raise if its format is unknown or it cannot be written.
+
+    Call this before the script runs, which may take an hour.
+    """
     target = Path(options.output or path.with_suffix(".html").name)
     with given():
         kind_of_file(target)

@@ -73,17 +73,17 @@ class CalledFunction:
 
     @property
     def count(self) -> int:
-        """The number of calls."""
+        """The number of all calls of the function."""
         return sum(calls.count for calls in self.calls.values())
 
     @property
     def seconds(self) -> float:
-        """The time of all calls."""
+        """The total time of all calls of the function, in seconds."""
         return sum(calls.seconds for calls in self.calls.values())
 
     @property
     def usual(self) -> tuple[Shapes, Calls]:
-        """The most frequent shapes of the inputs, and their calls."""
+        """The most frequent input shapes, and the statistics of the calls with these shapes."""
         return max(self.calls.items(), key=lambda item: item[1].count)
 
     @property
@@ -94,9 +94,10 @@ class CalledFunction:
 
 @contextmanager
 def called_functions() -> Iterator[dict[Function, CalledFunction]]:
-    """Record the functions that are called inside the `with` block, in the order of first calls.
+    """Return a context manager that records which functions are called inside its block.
 
-    Recording adds two microseconds to a call. Times are measured by `timed`, as in a profile.
+    Its value is a dict with the functions in the order of their first calls. Recording adds two
+    microseconds to a call. Times are measured by `timed`, as in a profile.
     """
     found: dict[Function, CalledFunction] = {}
     plain = Function._compute
@@ -121,7 +122,10 @@ def called_functions() -> Iterator[dict[Function, CalledFunction]]:
 def _calls_of(
     found: dict[Function, CalledFunction], function: Function, inputs: Sequence[Any]
 ) -> Calls | None:
-    """Return the record to which this call is added, or None if there are too many functions."""
+    """Return the statistics for calls of a function with the shapes of these inputs.
+
+    Return None for a new function if too many functions are recorded already.
+    """
     if function not in found:
         if len(found) >= MOST_CALLED:
             return None
@@ -184,7 +188,10 @@ def _run(script: ScriptRun, is_json: bool) -> int:
 
 
 def _chosen(called: Sequence[CalledFunction], is_all: bool) -> list[CalledFunction]:
-    """Return the slowest functions, which are profiled: those of models if there are any."""
+    """Return the functions to profile: the slowest ones of models, or of all without models.
+
+    With `is_all`, return all functions.
+    """
     if is_all:
         return list(called)
     total = sum(one.seconds for one in called)

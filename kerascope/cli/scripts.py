@@ -70,7 +70,7 @@ def _hint(path: Path) -> str:
 
 
 def _near(path: Path) -> str:
-    """Return a similar name in the folder of a missing file, or "" if there is none."""
+    """Return the most similar file name in the folder of a missing file; "" if none is similar."""
     from difflib import get_close_matches  # imported here, because only mistakes need it
 
     beside = {one.name for one in path.parent.iterdir()} if path.parent.is_dir() else set()
@@ -147,7 +147,7 @@ def _source(path: Path) -> bytes:
 
 
 class _ScriptSpec(ModuleSpec):
-    """The module spec from which `multiprocessing` gets the module that a child process imports.
+    """The module spec that tells `multiprocessing` which module a child process must import.
 
     The script itself is not in a package. So `from . import helper` fails in it, as in Python,
     instead of importing modules from the folder of `child.py`.
@@ -207,7 +207,7 @@ class ScriptRun:
         return vars(self.module)
 
     def execute(self) -> None:
-        """Run the script to its end. Its exceptions are raised here."""
+        """Run the script to its end. Exceptions of the script are passed on."""
         # As in Python, modules import from the working directory, and scripts from their folder.
         folder = self.path.resolve().parent if self.package is None else Path.cwd()
         with _as_main(self.module, self.path, folder, self.arguments, self.for_good):
@@ -240,7 +240,10 @@ class ScriptRun:
 def _as_main(
     module: ModuleType, path: Path, folder: Path, arguments: list[str], for_good: bool
 ) -> Iterator[None]:
-    """Make a module `__main__`, with its arguments and path. Undo this unless `for_good`."""
+    """Make a module `__main__` inside the block, with its arguments and path.
+
+    After the block, the former module is `__main__` again, unless `for_good`.
+    """
     argv, search_path, main = sys.argv, sys.path, sys.modules.get("__main__")
     os.environ[SCRIPT_VARIABLE] = str(path.resolve())
     sys.argv = [str(path), *arguments]
@@ -257,7 +260,9 @@ def _as_main(
 
 
 def output_aside(is_aside: bool) -> AbstractContextManager[Any]:
-    """Return a context in which a script prints to standard error, if `is_aside`.
+    """Return a context manager that redirects prints of a script to standard error if `is_aside`.
+
+    Otherwise the context manager has no effect.
 
     Standard output then contains only the result of the command, which a program can read.
     """
@@ -265,7 +270,7 @@ def output_aside(is_aside: bool) -> AbstractContextManager[Any]:
 
 
 def exit_code_of(stop: SystemExit) -> int:
-    """Return the exit code of `sys.exit`. If its argument is a text, print it as Python does."""
+    """Return the exit code of a `sys.exit` call. If its argument is a string, print the string."""
     if stop.code is None or isinstance(stop.code, int):
         return stop.code or 0
     print(stop.code, file=sys.stderr)
@@ -301,7 +306,7 @@ def _is_of(file: str, path: Path | None) -> bool:
 
 
 def _leave_out_machinery(report: traceback.TracebackException) -> None:
-    """Remove the frames of our import finder from a traceback and from those of its causes."""
+    """Remove the frames of kerascope's import finder from a traceback and from its causes."""
     shown = [frame for frame in report.stack if not frame.filename.startswith(_MACHINERY)]
     report.stack = traceback.StackSummary.from_list(shown)
     for other in (report.__cause__, report.__context__, *(report.exceptions or ())):
@@ -372,13 +377,13 @@ def run_trace(options: Namespace) -> int:
 
 
 def hint_of_live(path: Path) -> str:
-    """Return the command for a script that uses PyTorch or a real Keras, or "" for others."""
+    """Return advice about `--live` for a script that uses PyTorch or a real Keras, otherwise ""."""
     library = _library_used()
     return f" It uses {library}: kerascope run --live {path}" if library else ""
 
 
 def hint_of_tape(path: Path) -> str:
-    """Return how to debug a script that uses PyTorch or a real Keras, or "" for others."""
+    """Return advice on how to debug a script that uses PyTorch or a real Keras, otherwise ""."""
     library = _library_used()
     record = f"kerascope run --live --tape run.jsonl {path}"
     return (
@@ -393,7 +398,7 @@ def _library_used() -> str:
 
 
 class _RecordPrinter:
-    """Prints records, and stores whether there were any."""
+    """An observer that prints records, and stores whether it received any record."""
 
     def __init__(self, show: Callable[[Record], Any]) -> None:
         self.show = show

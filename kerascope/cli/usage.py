@@ -24,7 +24,7 @@ _CODES = {
 
 
 class UsageError(Exception):
-    """The command line is not valid, or names a file that cannot be read. The message says why."""
+    """Raised when a command line is not valid, or names a file that cannot be read."""
 
 
 def exit_codes(others: Mapping[int, str] | None = None) -> str:
@@ -57,7 +57,7 @@ def exit_codes(others: Mapping[int, str] | None = None) -> str:
 
 @contextmanager
 def given(expected: str = "") -> Iterator[None]:
-    """Turn a `KerascopeError` in the block into wrong usage.
+    """Raise `UsageError` in place of a `KerascopeError` inside the block.
 
     Use it for blocks that only check or read the arguments of a command.
 
@@ -84,11 +84,11 @@ class Parser(argparse.ArgumentParser):
     """A parser that raises `UsageError`, and suggests the word that may have been meant."""
 
     def error(self, message: str) -> NoReturn:
-        """Refuse the command line without printing the usage, which can be 20 lines long."""
+        """Raise `UsageError`, without printing the usage lines, of which there can be 20."""
         raise UsageError(f"{message}\n({self.prog} --help shows all options, and examples)")
 
     def refuse(self, words: list[str]) -> NoReturn:
-        """Refuse unknown words, and suggest the option that may have been meant."""
+        """Raise for unknown words; the message suggests the option that may have been meant."""
         wrong = next((word for word in words if word.startswith("-")), "")
         hint = did_you_mean(wrong.partition("=")[0], self.option_names, NEARLY_THE_SAME)
         self.error(f"unrecognized arguments: {' '.join(words)}. {hint}".rstrip())
@@ -105,7 +105,7 @@ class Parser(argparse.ArgumentParser):
         return [name for action in taking for name in action.option_strings]
 
     def with_their_values(self, words: Iterable[str]) -> Iterator[list[str]]:
-        """Yield each word in a list, an option together with its value."""
+        """Yield lists of words: an option with its value, or a single word."""
         rest = iter(words)
         for word in rest:
             yield [word, *islice(rest, 1 if word in self.options_with_value else 0)]
@@ -169,7 +169,7 @@ class Parser(argparse.ArgumentParser):
                 )
 
     def chosen(self, options: argparse.Namespace) -> Parser:
-        """Return the parser of the innermost command that was typed, such as `lessons check`."""
+        """Return the parser of the innermost command on the command line: `lessons check`."""
         for action in self._actions:
             if isinstance(action, argparse._SubParsersAction):
                 inner: Parser = action.choices[getattr(options, action.dest)]
@@ -177,7 +177,7 @@ class Parser(argparse.ArgumentParser):
         return self
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Refuse a value that is not among the choices, and suggest a similar choice."""
+        """Raise for a value that is not among the choices; the message suggests one of them."""
         if action.choices is None or value in action.choices:
             return
         choices = [str(choice) for choice in action.choices]
