@@ -61,7 +61,7 @@ def run_draw(options: Namespace) -> int:
 
 
 def _colors(options: Namespace) -> dict[str, str]:
-    """Return the colours of the options. Raise, before a script runs, for a wrong colour or font."""
+    """Return the colours of the options. Raise for a wrong colour or font, before a script runs."""
     colors = dict(map(_color, options.color))
     style = "figure" if options.figure else "graph"
     with given():

@@ -84,7 +84,7 @@ class Parser(argparse.ArgumentParser):
     """A parser that raises `UsageError`, and suggests the word that may have been meant."""
 
     def error(self, message: str) -> NoReturn:
-        """Raise `UsageError`, without printing the usage lines, of which there can be 20."""
+        """Raise `UsageError`. The usage is not printed, because it can be 20 lines long."""
         raise UsageError(f"{message}\n({self.prog} --help shows all options, and examples)")
 
     def refuse(self, words: list[str]) -> NoReturn:

@@ -3,7 +3,7 @@
 An exercise is five things in a chapter's folder of `tutorials/`::
 
     exercises/name.py     the stub that the student gets: a docstring, and `...` to replace
-    exercises/name.toml   its number, its facts, hints and the task, in both languages
+    exercises/name.toml   its number, its fact numbers, and in both languages hints and the task
     checks/name.py        its checker: functions marked `@check`
     solutions/name.py     a solution
     wrong/name__*.py      wrong answers; the docstring of each quotes, in the lines `en: ...` and

@@ -1,7 +1,8 @@
 """The process that runs and checks a student's file.
 
-`running.py` starts it, and it writes its verdict into a file. A second thread watches the time: if
-the student's file does not finish, the thread reports the line being executed and ends the process.
+`running.py` starts this process, which writes the outcome into a file. A second thread watches the
+time: if the student's file does not finish, this thread reports the line being executed and ends
+the process.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def main(checker: str, path: str, result: str, seconds: str) -> None:
 
 
 def _run_student_file(student: Student) -> Outcome | None:
-    """Run the student's file; return a FAIL if it raised, otherwise None."""
+    """Run the student's file; return an outcome of FAIL if the file raised, otherwise None."""
     path, module = Path(student.path), student.module
     sys.argv = [student.path]
     sys.path.insert(0, str(path.resolve().parent))
@@ -85,7 +86,10 @@ def _write(result: str, outcome: Outcome) -> None:
 
 
 def _flush() -> None:
-    """Flush both streams. The student's file may have replaced them, so errors are ignored."""
+    """Flush standard output and standard error, and ignore errors.
+
+    The student's file may have replaced these streams.
+    """
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):
             stream.flush()

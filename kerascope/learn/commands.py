@@ -1,4 +1,4 @@
-"""The commands of `kerascope learn`."""
+"""The commands of `kerascope learn`, such as `check` and `hint`, which the student types."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ SECONDS_BETWEEN_LOOKS = 0.3
 
 
 def changes_of(path: Path, wait: float = SECONDS_BETWEEN_LOOKS) -> Iterator[None]:
-    """Yield each time a file is saved after this call, forever.
+    """Yield None each time a file is saved after this call, without end.
 
-    Size and time of the file are polled, so editors that replace the file are supported too.
+    The size and the modification time of the file are polled. So this also works with editors
+    that replace the file.
     """
     before = _state(path)
     while True:
@@ -57,7 +58,7 @@ _READING = ("kerascope.lessons.reading", "chapter_text")
 
 
 def at_folder(folder: Path) -> str:
-    """Return the option `--folder` to append to a command, "" if the folder is the default.
+    """Return the option ` --folder NAME` to append to a command; "" for the default folder.
 
     Examples
     --------
@@ -88,11 +89,11 @@ class StudentSession:
 
     @property
     def at(self) -> str:
-        """The option that commands need to find this folder: ` --folder ann`, or ""."""
+        """The option that a command needs to find this folder: ` --folder ann`, otherwise ""."""
         return at_folder(self.workbook.folder)
 
     def say(self, text: Text | str = "") -> None:
-        """Print in the student's language. On a terminal, lines are wrapped between words."""
+        """Print a text in the student's language. On a terminal, wrap its lines between words."""
         words = text if isinstance(text, str) else text.within(self.language)
         if sys.stdout.isatty():
             Console(highlight=False).print(words, markup=False, emoji=False)
@@ -100,7 +101,7 @@ class StudentSession:
             print(words, flush=True)
 
     def page(self, exercise: Exercise) -> Text:
-        """Return the page of an exercise, with its commands for this folder."""
+        """Return the text about an exercise: task, file, and the commands for this folder."""
         workbook = self.workbook
         more = "" if exercise == workbook.next_exercise() else f" {exercise.name}"
         return pages.exercise_page(exercise, workbook.path_of(exercise), more + self.at, self.at)
@@ -127,7 +128,7 @@ def show_next(session: StudentSession, chosen: list[Exercise]) -> int:
 
 
 def show_list(session: StudentSession, chosen: list[Exercise]) -> int:
-    """List the chosen exercises, or all, with their verdicts."""
+    """Print a table of the chosen exercises with their verdicts; without a choice, of all."""
     session.say(pages.table(session.workbook, chosen or session.workbook.exercises))
     return DONE
 
@@ -153,7 +154,7 @@ def check_chosen(session: StudentSession, chosen: list[Exercise]) -> int:
 
 
 def code_of(outcomes: list[Outcome]) -> int:
-    """Return the exit code: 1 if one failed, otherwise 5 if one was not attempted, otherwise 0."""
+    """Return the exit code of a check: 1 after any FAIL, or 5 after any NOT ATTEMPTED, or 0."""
     verdicts = {outcome.verdict for outcome in outcomes}
     if Verdict.FAIL in verdicts:
         return FAILED
@@ -178,7 +179,7 @@ def run_chosen(session: StudentSession, chosen: list[Exercise]) -> int:
 
 
 def show_hint(session: StudentSession, chosen: list[Exercise]) -> int:
-    """Show the next hint of an exercise."""
+    """Print the next hint of an exercise; after the last hint, print the last one again."""
     (exercise,) = chosen
     progress = session.workbook.progress(exercise)
     progress.hints = min(progress.hints + 1, len(exercise.hints))

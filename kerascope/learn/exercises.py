@@ -75,26 +75,26 @@ class Exercise:
 
     @property
     def stub(self) -> Path:
-        """The file that is copied for the student."""
+        """The path of the stub, the file that is copied into the student's folder."""
         return self.folder / "exercises" / f"{self.name}.py"
 
     @property
     def checker(self) -> Path:
-        """The file that checks the student's answer."""
+        """The path of the checker, a Python file that checks the student's answer."""
         return self.folder / "checks" / f"{self.name}.py"
 
     @property
     def solution(self) -> Path:
-        """The file with the reference solution."""
+        """The path of the file with the reference solution."""
         return self.folder / "solutions" / f"{self.name}.py"
 
     @property
     def wrong_answers(self) -> list[Path]:
-        """The wrong answers: files that must fail, each with its own message."""
+        """The paths of the wrong answers: files that must get a FAIL, each with its own message."""
         return sorted((self.folder / "wrong").glob(f"{self.name}__*.py"))
 
     def stub_in(self, language: str) -> str:
-        """Return the source of the stub, with the task as docstring in one language."""
+        """Return the source of the stub, whose docstring is the task in this language."""
         source = self.stub.read_text(encoding="utf-8")
         if language == "en":
             return source
@@ -181,7 +181,7 @@ def find_exercises(exercises: Sequence[Exercise], word: str) -> tuple[list[Exerc
     -------
     found : list of Exercise
     hint : str
-        If none is found, a suggestion with the nearest name.
+        A suggestion with the most similar name if no exercise is found, otherwise "".
     """
     path = Path(word.replace("\\", "/"))
     by_name = [e for e in exercises if word == e.name or _is_path_of(e, path)]
@@ -239,7 +239,7 @@ class Progress:
 
 
 def default_folder(here: Path) -> Path:
-    """Return the workbook that contains this folder, or else the default name of a new one."""
+    """Return the path of the workbook around a folder, or else the default path of a new one."""
     for folder in (here, *here.parents):
         if (folder / PROGRESS).is_file():
             return Path(os.path.relpath(folder, here))
@@ -272,7 +272,7 @@ class Workbook:
         return self.folder / exercise.folder.name / f"{exercise.name}.py"
 
     def progress(self, exercise: Exercise) -> Progress:
-        """Return the progress in an exercise. It is created at the first call."""
+        """Return the student's progress in an exercise; create an empty one at the first call."""
         return self._progress.setdefault(exercise.id, Progress())
 
     def is_passed(self, exercise: Exercise) -> bool:
@@ -285,11 +285,11 @@ class Workbook:
         return bool(known) and known != _hash(self.path_of(exercise))
 
     def next_exercise(self) -> Exercise | None:
-        """Return the first exercise that is not passed, or None."""
+        """Return the first exercise that is not passed; None if all are passed."""
         return next((e for e in self.exercises if not self.is_passed(e)), None)
 
     def remember(self, exercise: Exercise, outcome: Outcome) -> None:
-        """Store the verdict on an exercise."""
+        """Store the verdict on an exercise, with a hash of the student's file."""
         progress = self.progress(exercise)
         progress.verdict = outcome.verdict.value
         progress.written = _hash(self.path_of(exercise))
@@ -322,7 +322,10 @@ class Workbook:
         return written
 
     def reset(self, exercise: Exercise, language: str) -> Path | None:
-        """Restore the stub; return the backup of the student's file, None if it was untouched."""
+        """Restore the stub, and return the path of the backup of the student's file.
+
+        Return None if the student has not changed the file.
+        """
         path = self.path_of(exercise)
         is_own = path.exists() and not _is_stub(exercise, path)
         kept = _free_name(path) if is_own else None
@@ -372,7 +375,7 @@ class Workbook:
 
 
 def _is_stub(exercise: Exercise, path: Path) -> bool:
-    """Return whether a file is exactly the stub, in either language."""
+    """Return whether a file is equal to the exercise's stub in English or in Chinese."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
@@ -381,7 +384,7 @@ def _is_stub(exercise: Exercise, path: Path) -> bool:
 
 
 def _free_name(path: Path) -> Path:
-    """Return an unused name for a backup of a file, in the same folder."""
+    """Return an unused path for a backup of a file, in the same folder."""
     number = 1
     while (kept := path.with_name(f"{path.name}.bak{number}")).exists():
         number += 1

@@ -35,7 +35,10 @@ class Network(NamedTuple):
 
 
 def drawn_networks(number: int = 8, outputs: int = 1) -> list[Network]:
-    """Return `number` random networks and as many of `mixed_networks`, the same each time."""
+    """Return `number` random networks and `number` of `mixed_networks`.
+
+    Each call returns equal networks.
+    """
     first = [_drawn(random.Random(seed), outputs) for seed in range(number)]
     return first + mixed_networks(number, outputs)
 
@@ -124,7 +127,7 @@ def _depends(tensor: Tensor, on: Tensor) -> bool:
 
 
 def nodes_behind(tensors: list[Tensor]) -> list[Node]:
-    """Return the nodes that tensors depend on, starting with the nodes that made them."""
+    """Return all nodes that the tensors depend on; the nodes that made the tensors come first."""
     waiting = [tensor._keras_history.node for tensor in tensors]
     found: list[Node] = []
     for node in waiting:
@@ -135,7 +138,10 @@ def nodes_behind(tensors: list[Tensor]) -> list[Node]:
 
 
 def close_a_cycle(network: Network, seed: int) -> list[Node]:
-    """Change one input of a node so that the network has exactly one cycle; return its nodes."""
+    """Change one input of a node so that the network has exactly one cycle.
+
+    Return the nodes of the cycle.
+    """
     rng = random.Random(seed)
     calls = [node for node in nodes_behind(network.outputs) if not node.is_input]
     ways = [way for node in calls for way in _ways_back(node, [])]
@@ -149,14 +155,17 @@ def close_a_cycle(network: Network, seed: int) -> list[Node]:
 
 
 def _ways_back(node: Node, before: list[Node]) -> list[list[Node]]:
-    """Return every path from a node back to a node that it depends on, itself included."""
+    """Return every path that goes from a node to its parents, and on to their parents.
+
+    A path can end at any node, also at the first. `before` is put in front of each path.
+    """
     way = [*before, node]
     parents = dict.fromkeys(one for one in node.parent_nodes if not one.is_input)
     return [way, *(further for one in parents for further in _ways_back(one, way))]
 
 
 def drawn_formulas(number: int = 6) -> list[tuple[str, Tensor, list[Variable]]]:
-    """Return random formulas, each as its text, a scalar tensor and the variables in it."""
+    """Return random formulas, each as (text, scalar tensor, variables of the formula)."""
     return [_formula(random.Random(seed)) for seed in range(number)]
 
 
@@ -197,16 +206,17 @@ class CountedNode:
 
     @property
     def parent_nodes(self) -> list[CountedNode]:
-        """The nodes whose outputs are inputs of this one. Each read is recorded."""
+        """The nodes whose outputs are inputs of this node. Each read is recorded in the list."""
         self._asked.append(self.name)
         return self._parents
 
 
 def tower(levels: int) -> tuple[CountedNode, list[str]]:
-    """Return the top node of a tower, and the list to which each read of parents is appended.
+    """Return the top node of a tower of nodes, and the list that records the visits.
 
-    Each node uses the node below it twice, so there are `levels + 1` nodes and 2 ** levels paths.
-    A walk that visits a node more than once takes exponential time.
+    Each read of a node's `parent_nodes` appends the node's name to the list. Each node uses the
+    node below it twice, so there are `levels + 1` nodes and 2 ** levels paths. A walk that visits
+    a node more than once takes exponential time.
     """
     asked: list[str] = []
     node = CountedNode("level_0", [], asked)

@@ -20,7 +20,7 @@ _ORDER = (Verdict.PASS, Verdict.FAIL, Verdict.NOT_ATTEMPTED)
 
 
 def welcome(folder: Path, number: int) -> Text:
-    """Return the message after exercises were copied into the student's folder."""
+    """Return the message that `number` exercises were copied into the student's folder."""
     were = "exercise was" if number == 1 else "exercises were"
     return Text(
         en=f"{number} {were} copied to {folder}; write your answers there.",
@@ -35,7 +35,10 @@ ELSEWHERE = Text(
 
 
 def first_chapter(at: str = "") -> Text:
-    """Return the message that names the first chapter; `at` is appended to its command."""
+    """Return the message that the course begins with chapter 0, and the command to read it.
+
+    `at` is appended to the command.
+    """
     return Text(
         en=f"(the course begins with chapter 0: kerascope learn read 0{at})",
         zh=f"（课程从第 0 章开始：kerascope learn read 0{at}）",
@@ -43,7 +46,7 @@ def first_chapter(at: str = "") -> Text:
 
 
 def progress_line(passed: int, number: int) -> Text:
-    """Return the line with the number of passed exercises."""
+    """Return the line with the number of passed exercises and the number of all exercises."""
     return Text(f"{passed} of {number} exercises passed", f"已通过 {passed} / {number} 个练习")
 
 
@@ -74,7 +77,7 @@ the chapter   kerascope learn read {chapter}{at}"""
 
 
 def what_next(exercise: Exercise, at: str = "") -> Text:
-    """Return the line that names the next exercise; `at` is appended to its command."""
+    """Return the line about the next exercise and its command, to which `at` is appended."""
     title = exercise.title
     return Text(
         f"next: {exercise.id}  {title.en}  (kerascope learn{at})",
@@ -83,7 +86,7 @@ def what_next(exercise: Exercise, at: str = "") -> Text:
 
 
 def compare(exercise: Exercise, at: str = "") -> Text:
-    """Return the line that shows how to see the reference solution after a PASS."""
+    """Return the line with the command for the reference solution, printed after a PASS."""
     return Text(
         f"compare: kerascope learn solution {exercise.name}{at}",
         f"对照参考答案：kerascope learn solution {exercise.name}{at}",
@@ -91,7 +94,7 @@ def compare(exercise: Exercise, at: str = "") -> Text:
 
 
 def nothing_called(name: str) -> Text:
-    """Return the advice for a file that defines functions, but calls none and prints nothing."""
+    """Return the advice for a student's file that only defines functions, and so prints nothing."""
     return Text(
         f"nothing was printed: the file defines {name} and does not call it.\n"
         "Call it at the end of the file and print the result. The check is not affected.",
@@ -101,12 +104,12 @@ def nothing_called(name: str) -> Text:
 
 
 def being_checked(exercise: Exercise, path: Path) -> Text:
-    """Return the line that is printed before a file is checked."""
+    """Return the line that is printed before the student's file is checked."""
     return Text(f"checking {exercise.id}: {path}", f"正在检查 {exercise.id}：{path}")
 
 
 def outcome_page(exercise: Exercise, outcome: Outcome, path: Path) -> Text:
-    """Return the verdict with its message, after the output of the student's file."""
+    """Return the report of a check: the output of the student's file, verdict and message."""
     return Text(*(_outcome(exercise, outcome, path, language) for language in ("en", "zh")))
 
 
@@ -144,7 +147,7 @@ def seen(exercise: Exercise) -> Text:
 
 
 def counted(outcomes: Sequence[Outcome]) -> Text:
-    """Return a line with the number of outcomes for each verdict."""
+    """Return a line about a check of several exercises: how many got each verdict."""
     verdicts = [outcome.verdict for outcome in outcomes]
     both = []
     for language in ("en", "zh"):
@@ -154,7 +157,10 @@ def counted(outcomes: Sequence[Outcome]) -> Text:
 
 
 def hint_page(exercise: Exercise, number: int, at: str = "") -> Text:
-    """Return one hint, numbered from 1; `at` is appended to the command."""
+    """Return the text of hint `number`, counted from 1.
+
+    The last hint also names the command for the solution, to which `at` is appended.
+    """
     of = len(exercise.hints)
     hint = exercise.hints[number - 1]
     last = Text("", "")
@@ -241,7 +247,7 @@ def report(folders: list[tuple[Path, Checked]]) -> dict[str, Any]:
 
 
 def counts(checked: Checked) -> dict[Verdict, int]:
-    """Return the number of outcomes for each verdict, in the order PASS, FAIL, NOT ATTEMPTED."""
+    """Return how many exercises got each verdict, in the order PASS, FAIL, NOT ATTEMPTED."""
     verdicts = [outcome.verdict for _, _, outcome in checked]
     return {v: verdicts.count(v) for v in _ORDER}
 
@@ -253,7 +259,7 @@ def folders_of_class(folder: Path) -> list[Path]:
 
 
 def workbook_in(folder: Path) -> Path:
-    """Return the workbook inside a student's folder, or the folder itself if it has none inside."""
+    """Return the workbook inside a student's folder; without one, return the folder itself."""
     inner = folder / FOLDER
     return inner if inner.is_dir() else folder
 

@@ -1,7 +1,7 @@
 """Run a student's file in a separate process, with a time limit.
 
-The caller gets an outcome even if the file loops forever, ends the process, prints without end, or
-waits for input.
+The caller gets an outcome even if the student's file loops forever, ends the process, prints
+without end, or waits for input.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _parsed(written: bytes) -> ast.Module | None:
 
 
 def open_places(written: bytes) -> list[int]:
-    r"""Return the lines that still contain a `...` to replace. Indexing, `x[..., 0]`, is ignored.
+    r"""Return the numbers of the lines with a `...` to replace; an index `x[..., 0]` is ignored.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def open_places(written: bytes) -> list[int]:
 
 
 def only_defines(written: bytes) -> str:
-    r"""Return the name of the first function if the file only defines things, otherwise "".
+    r"""Return the name of the first function if a file only defines functions and classes, or "".
 
     Examples
     --------
@@ -102,7 +102,7 @@ def _places(tree: ast.AST) -> list[int]:
 
 
 class _ProgramOnly(ast.NodeTransformer):
-    """Removes statements without effect on the checker: imports, `pass`, bare expressions."""
+    """Removes the statements that do not count as an attempt: imports, `pass`, bare expressions."""
 
     def visit_Import(self, node: ast.Import) -> None:
         return None
@@ -145,7 +145,7 @@ ENDED_ITSELF = Text(
 
 
 def check_file(exercise: Exercise, path: Path, seconds: float = SECONDS) -> Outcome:
-    """Return the verdict on a student's file.
+    """Run a student's file and its checker in a process, and return the outcome.
 
     Parameters
     ----------
@@ -214,9 +214,10 @@ def _run_checker(checker: Path, path: Path, seconds: float) -> Outcome:
 
 
 def _run_process(start: str, words: list[str], seconds: float) -> tuple[str, int | None]:
-    """Run a process; return its output and its exit code, or None if it exceeded the time limit.
+    """Run a process; return its output and its exit code.
 
-    The process is also killed when this one is interrupted.
+    A process that exceeds the time limit is killed, and its exit code is None. The process is also
+    killed when the present process is interrupted.
     """
     process = subprocess.Popen(
         [sys.executable, "-P", "-c", start, _ROOT, *words],
@@ -249,7 +250,10 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 class _OutputReader(threading.Thread):
-    """Reads all output of a process, so that it never blocks, and keeps the beginning."""
+    """A thread that reads all output of a process and keeps its beginning.
+
+    So the process never has to wait until its output is read.
+    """
 
     def __init__(self, stream: IO[bytes]) -> None:
         super().__init__(daemon=True)
@@ -272,7 +276,7 @@ class _OutputReader(threading.Thread):
 
 
 def environment() -> dict[str, str]:
-    """Return the environment of a student's process, with the same hash seed for all students."""
+    """Return the environment variables of a student's process, with one hash seed for all."""
     own = {k: v for k, v in os.environ.items() if k not in ("KERASCOPE_DIALECT", "PYTHONSTARTUP")}
     return {
         **own,
@@ -285,7 +289,7 @@ def environment() -> dict[str, str]:
 
 
 def run_file(path: Path, seconds: float) -> int | None:
-    """Run a file like `kerascope run`; return its exit code, or None after the time limit."""
+    """Run a file as `kerascope run` does; return its exit code, or None after the time limit."""
     words = [sys.executable, "-P", "-c", _RUN, _ROOT, str(path)]
     try:
         return subprocess.run(words, env=environment(), timeout=seconds, check=False).returncode

@@ -76,7 +76,7 @@ def is_same(found: Any, expected: Any) -> bool:
 
 
 def is_whole_number_as_float(found: Any, expected: Any) -> bool:
-    """Return whether a value is the expected number, but a float instead of an int.
+    """Return whether a value is a float that equals the expected int.
 
     Examples
     --------
@@ -88,10 +88,11 @@ def is_whole_number_as_float(found: Any, expected: Any) -> bool:
 
 
 def change_detector(value: Any) -> Callable[[], tuple[Any, Any] | None]:
-    """Return a function that detects later changes of a mutable value.
+    """Return a function that detects later changes of a list, dict, set or array.
 
-    It returns the pair (old value, new value) after a change, otherwise None. Only direct entries
-    are compared, such as the elements of a list, not their contents. Floats may differ by rounding.
+    The returned function returns the pair (old value, new value) after a change, otherwise None.
+    It compares only direct entries, such as the elements of a list, not their contents. Floats
+    may differ by rounding.
 
     Examples
     --------
@@ -143,7 +144,10 @@ def first_difference(found: Any, expected: Any) -> int | None:
 
 
 def first_change(before: Any, after: Any) -> tuple[Any, Any, Text]:
-    """Return the old value, the new value and the place of a change: in arrays its first element.
+    """Return the old value, the new value and the place of a change.
+
+    For arrays of the same shape, these are of the first element that differs. For other values,
+    the place is empty.
 
     Examples
     --------
@@ -162,7 +166,7 @@ def first_change(before: Any, after: Any) -> tuple[Any, Any, Text]:
 
 
 def as_numbers(value: Any) -> np.ndarray | None:
-    """Return a value as a float64 array, or None if it cannot be converted."""
+    """Return a value as a float64 array; None if NumPy cannot convert the value."""
     try:
         return np.asarray(value, dtype="float64")
     except (TypeError, ValueError):
@@ -199,7 +203,7 @@ class Difference(NamedTuple):
 
     @property
     def is_small(self) -> bool:
-        """Whether the difference is within the tolerance."""
+        """Whether the largest difference is within the tolerance."""
         return bool(self.largest <= TOLERANCE * max(1.0, abs(self.approximate)))
 
 

@@ -36,14 +36,14 @@ from kerascope.registry import did_you_mean
 
 
 class PrintDetector:
-    """A wrapper around standard output that records whether anything was printed."""
+    """A wrapper around standard output that records whether anything but blanks was printed."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
         self.has_printed = False
 
     def write(self, text: str) -> int:
-        """Write text to the wrapped stream; record it unless it is blank."""
+        """Write text to the wrapped stream; record that text was printed, unless it is blank."""
         self.has_printed = self.has_printed or bool(text.strip())
         return int(self._stream.write(text) or 0)
 
@@ -52,7 +52,7 @@ class PrintDetector:
 
 
 def why_none(name: str) -> Text:
-    """Return the advice for a function that printed its answer instead of returning it."""
+    """Return the advice for a function that printed its answer and returned None."""
     return Text(
         en=f"; {name}(...) prints and returns nothing: `return` hands an answer back, `print` only "
         "shows it",
@@ -186,7 +186,7 @@ class Student:
         return asked
 
     def _require_unchanged(self, name: str, changed: list[tuple[Any, Any]]) -> None:
-        """Require that no argument of a call changed; `changed` has pairs of old and new values."""
+        """Raise `Unmet` if a call changed an argument; `changed` has pairs (old, new value)."""
         for was, is_now in changed:
             before, after, at = first_change(was, is_now)
             raise Unmet(
@@ -218,7 +218,7 @@ class Student:
         self.met += 1
 
     def _raise_unless(self, is_met: bool, *, en: str, zh: str) -> None:
-        """Raise `Unmet` if a condition is false. It is not counted (checks of types)."""
+        """Raise `Unmet` if a condition is false. Unlike `require`, do not count a true one."""
         if not is_met:
             raise Unmet(Text(en + self._hint.en, zh + self._hint.zh))
 
@@ -255,7 +255,7 @@ class Student:
         return found  # type: ignore[no-any-return]
 
     def close(self, what: str | Text, found: Any, expected: Any, tolerance: float = 1e-5) -> None:
-        """Require that arrays agree within a tolerance; the message names the first difference."""
+        """Require that arrays agree within a tolerance; the message has the first difference."""
         en, zh = both(what)
         wanted, given = np.asarray(expected), as_numbers(found)
         self.require(
@@ -298,7 +298,7 @@ class Student:
         return list(found)
 
     def pairs(self, what: str, found: Any, number: int | None = None) -> list[tuple[Any, Any]]:
-        """Require that a value is a list of pairs (variable, new value), and return it."""
+        """Require that a value is a list of updates (variable, new value), and return the list."""
         entries = self.listed(what, found, number)
         for place, entry in enumerate(entries):
             self._raise_unless(
@@ -400,7 +400,10 @@ class Student:
     # --- failures ---------------------------------------------------------------------------------
 
     def failure(self, error: BaseException, during: str = "") -> Unmet:
-        """Return the `Unmet` for an exception, with its line in the student's file."""
+        """Return the `Unmet` that reports an exception, with its line in the student's file.
+
+        An exception that is an `Unmet` is returned unchanged.
+        """
         if isinstance(error, Unmet):
             return error
         frames = traceback.extract_tb(error.__traceback__)
@@ -423,7 +426,7 @@ class Student:
 
 
 def _own_traceback(error: BaseException, path: str) -> str:
-    """Return the traceback from the first to the last frame in the student's file."""
+    """Return the traceback from the first to the last frame in the student's file, or ""."""
     trace = traceback.TracebackException.from_exception(error)
     places = [n for n, frame in enumerate(trace.stack) if frame.filename == path]
     if not places:

@@ -59,7 +59,7 @@ def language_of_environment(environment: Mapping[str, str]) -> str:
 
 
 def both(what: str | Text) -> Text:
-    """Return a name as a `Text`; a plain string is used in both languages."""
+    """Return a name as a `Text`; a plain string is used for both languages."""
     return Text(what, what) if isinstance(what, str) else what
 
 
@@ -78,7 +78,7 @@ def spaced(words: str) -> str:
 
 
 class Verdict(Enum):
-    """PASS, FAIL, or NOT ATTEMPTED if the file is still the stub that the student was given."""
+    """PASS, FAIL, or NOT ATTEMPTED for a file that is still the stub that the student got."""
 
     NOT_ATTEMPTED = "NOT ATTEMPTED"
     FAIL = "FAIL"
@@ -86,7 +86,7 @@ class Verdict(Enum):
 
     @property
     def text(self) -> Text:
-        """The verdict in both languages."""
+        """The verdict as a text in both languages."""
         return _TEXTS[self]
 
 
@@ -135,7 +135,7 @@ class Outcome:
 
     @classmethod
     def from_json(cls, data: dict[str, Any], printed: str = "") -> Outcome:
-        """Return the outcome from the data that `as_json` returned."""
+        """Return an outcome made from the data that `as_json` returned, with the printed output."""
         return cls(
             Verdict(data["verdict"]), Text(**data["message"]), data["checks"], data["line"],
             data["details"], printed,
@@ -148,7 +148,7 @@ def failed(en: str, zh: str, printed: str = "", line: int | None = None) -> Outc
 
 
 class Unmet(Exception):
-    """A requirement that the student's file does not meet.
+    """Raised by a checker for a requirement that the student's file does not meet.
 
     Attributes
     ----------
@@ -167,5 +167,5 @@ class Unmet(Exception):
         self.details = details
 
     def outcome(self, met: int) -> Outcome:
-        """Return the FAIL for this error; `met` is the number of requirements met before it."""
+        """Return the outcome FAIL for this error, after `met` requirements that were met."""
         return Outcome(Verdict.FAIL, self.message, met, self.line, self.details)

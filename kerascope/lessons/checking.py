@@ -64,7 +64,7 @@ class FactRow(NamedTuple):
 
 
 def facts_shown(tutorials: Path | None = None) -> dict[str, list[str]]:
-    """Return the blocks that show each fact: `{"R50": ["00-tools#first-stop"]}`.
+    """Return the blocks of the course that show each fact: `{"R50": ["00-tools#first-stop"]}`.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def facts_shown(tutorials: Path | None = None) -> dict[str, list[str]]:
 
 
 def rows_of(lesson: Lesson) -> list[FactRow]:
-    """Return the rows of the tables in the section `documents`."""
+    """Return the rows of the tables in a lesson's section `documents`."""
     return [
         row
         for section in lesson.sections
@@ -109,7 +109,7 @@ def _rows(prose: Prose) -> Iterator[FactRow]:
 
 
 def fact_complaints(chapter: Chapter) -> list[str]:
-    """Return a complaint for each row that names no block or a missing one."""
+    """Return a complaint for each `documents` row without a block or with an unknown block."""
     complaints = []
     rows = {name: rows_of(lesson) for name, lesson in chapter.lessons.items()}
     for name, lesson in chapter.lessons.items():
@@ -195,7 +195,7 @@ def read_glossary(path: Path) -> list[Term]:
 
 
 def glossary_complaints(chapter: Chapter, terms: list[Term]) -> list[str]:
-    """Return a complaint for each forbidden word, and for each term without its translation."""
+    """Return a complaint for each forbidden word, and for each term that one language lacks."""
     complaints: list[str] = []
     texts = {name: list(prose_lines(lesson)) for name, lesson in chapter.lessons.items()}
     for term in terms:
@@ -217,7 +217,7 @@ def prose_lines(lesson: Lesson) -> Iterator[tuple[int, str]]:
 
 
 def _words(children: Iterable[Token], language: str) -> str:
-    """Return the text of a paragraph on one line; code is replaced by a square."""
+    """Return the text of a paragraph on one line, with a white square in place of code."""
     line_end = "" if language == "zh" else " "
     pieces = {"softbreak": line_end, "hardbreak": line_end, "code_inline": "\N{WHITE SQUARE}"}
     return "".join(
@@ -293,7 +293,10 @@ def section_hash(section: Section) -> str:
 
 
 def block_complaints(chapter: Chapter) -> list[str]:
-    """Return a complaint for the first difference between the blocks of two languages."""
+    """Return a complaint for the first difference between two languages.
+
+    Headings, blocks and pictures are compared. A missing language is also a complaint.
+    """
     complaints = []
     if len(chapter.lessons) < 2:
         only = ", ".join(NAMES[name] for name in chapter.lessons)
@@ -336,7 +339,7 @@ def _unlike(one: Lesson, other: Lesson, ours: object, theirs: object) -> str:
 
 
 def twin_complaints(chapter: Chapter) -> list[str]:
-    """Return a complaint for each section that changed since it was last translated."""
+    """Return a complaint for each section that changed after its translation was last updated."""
     complaints = []
     for one, other in combinations(chapter.lessons.values(), 2):
         for ours, theirs in zip(one.sections, other.sections, strict=False):
@@ -403,7 +406,7 @@ def _check_translated(chapter: Chapter, language: str, section: Section, twin: S
 
 
 def _with_hash(heading: str, new: str) -> str:
-    """Return a heading line with its `twin=` hash set.
+    """Return a heading line with `new` as its `twin=` hash.
 
     Examples
     --------
@@ -421,7 +424,7 @@ HOW_TO_ACCEPT = "If the new one is right: kerascope lessons build --accept"
 
 
 def complaints_of(run: ChapterRun, terms: list[Term]) -> list[str]:
-    """Return all complaints about a chapter that was run; empty if all is right."""
+    """Return all complaints about a chapter that was run; an empty list if all checks pass."""
     chapter = run.chapter
     found = [*run_complaints(run), *block_complaints(chapter)]
     stored = {block.id: stored_of(block) for block in chapter.main.blocks}
@@ -457,7 +460,7 @@ def run_complaints(run: ChapterRun) -> list[str]:
 def output_complaints(
     lesson: Lesson, run: ChapterRun, known: Mapping[str, str] | None = None
 ) -> list[str]:
-    """Return a complaint with a diff for each output that does not match.
+    """Return a complaint with a diff for each stored output that does not match the new one.
 
     Parameters
     ----------
@@ -485,9 +488,9 @@ def output_complaints(
 
 
 def difference_of(block: Block, run: ChapterRun) -> Difference | None:
-    """Return the difference between the stored and the new output of a block, or None.
+    """Return the difference between the stored and the new output of a block; None if they match.
 
-    None is also returned for a block that failed or was not run; `run_complaints` reports those.
+    Return None also for a block that failed or was not run; `run_complaints` reports such blocks.
     """
     done = run.blocks.get(block.id)
     if done is None or done.error:
@@ -496,14 +499,14 @@ def difference_of(block: Block, run: ChapterRun) -> Difference | None:
 
 
 def stored_of(block: Block) -> str:
-    """Return the stored output of a block; for a doctest, its source with the outputs."""
+    """Return the stored output of a block, or ""; for a doctest, its source with the outputs."""
     if block.kind == "pycon":
         return block.code
     return block.output.text if block.output else ""
 
 
 def picture_complaints(lesson: Lesson, run: ChapterRun) -> list[str]:
-    """Return a complaint for each stored picture that differs from the new one."""
+    """Return a complaint for each picture that is not stored or differs from the new one."""
     found = []
     for picture in lesson.pictures:
         problem = picture_problem(picture, lesson.path.parent, run)
@@ -513,7 +516,7 @@ def picture_complaints(lesson: Lesson, run: ChapterRun) -> list[str]:
 
 
 def picture_problem(picture: Picture, folder: Path, run: ChapterRun) -> str:
-    """Return the problem with a picture, "" if there is none."""
+    """Return the problem with a stored picture (missing, different, not written), otherwise ""."""
     made = made_picture(picture, run)
     if made is None:
         return f"block {picture.made_by!r} does not write it"
@@ -586,7 +589,10 @@ def accept(run: ChapterRun, translated: str | None = None) -> list[str]:
 
 
 def _doubtful(run: ChapterRun) -> list[str]:
-    """Return a line for each error answer of a debugger, so that the author reads it."""
+    """Return a line for each error that a debugger printed in the new outputs.
+
+    The author must check that these errors are intended.
+    """
     return [
         f"{run.chapter.name}: block {name!r}: look at this answer: {line}"
         for name, done in run.blocks.items()
@@ -609,7 +615,7 @@ def _accept_pictures(run: ChapterRun) -> list[str]:
 
 
 def _edits(block: Block, run: ChapterRun) -> list[Edit]:
-    """Return the edit that stores the new output of a block; empty if it matches."""
+    """Return the edits that store the new output of a block: one, or none if it matches."""
     done = run.blocks.get(block.id)
     if done is None or done.error:
         return []
@@ -626,14 +632,17 @@ def _edits(block: Block, run: ChapterRun) -> list[Edit]:
 
 
 def _fenced(lines: list[str]) -> list[str]:
-    """Return the lines in an `output` fence that is longer than any fence within them."""
+    """Return the lines between the two ends of an `output` fence.
+
+    The ends are longer than any fence in the lines.
+    """
     longest = max((len(match[0]) for line in lines if (match := re.match("`+", line))), default=0)
     fence = "`" * max(3, longest + 1)
     return [f"{fence}output", *(line.rstrip() for line in lines), fence]
 
 
 def _edited(lines: list[str], edits: list[Edit]) -> list[str]:
-    """Return the lines with the edits applied, from the last to the first."""
+    """Return the lines after the edits. The last edit comes first, so line numbers stay valid."""
     result = list(lines)
     for begin, end, new in sorted(edits, reverse=True):
         result[begin:end] = new
@@ -645,7 +654,10 @@ def _write(lesson: Lesson, lines: list[str]) -> None:
 
 
 def _renew_hashes(chapter: Chapter, translated: str) -> list[str]:
-    """Store in each section the current hash of its twin; return a line for each file."""
+    """Store in each section the current hash of its twin.
+
+    Return a line of text for each file that was changed.
+    """
     chapter = read_chapter(chapter.folder)
     written = []
     for language, lines in with_new_hashes(chapter, translated).items():

@@ -1,7 +1,7 @@
 """Run the blocks of one chapter, in a separate process and folder.
 
-`runner.py` starts it as `python -m kerascope.lessons.child RESULT` and writes the blocks to its
-standard input. All Python blocks of a chapter share one namespace, as if they were one program.
+`runner.py` starts the process as `python -m kerascope.lessons.child RESULT` and writes the blocks
+to its standard input. All Python blocks of a chapter share one namespace, like one program.
 Each debugger session is a separate process, forked from this one if the system can fork.
 """
 
@@ -34,11 +34,11 @@ OUT = "out"  # folder for the pictures
 
 
 class _BlockFailed(Exception):
-    """A block did not do what its kind requires; the message says what it did."""
+    """Raised when a block does not do what its kind requires, such as raise a ValueError."""
 
 
 def main() -> None:
-    """Run the blocks given on standard input; write their results to a file."""
+    """Read blocks from standard input and run them; write their results to a file."""
     result_path = Path(sys.argv[1])
     blocks = json.loads(sys.stdin.read())
     has_sessions = any(block["kind"] in SESSIONS for block in blocks)
@@ -82,7 +82,7 @@ def run_block(
 
 
 def _files() -> dict[str, str]:
-    """Return a hash of each file in the folder for pictures."""
+    """Return a hash of each file in the folder for pictures, by path."""
     return {
         path.as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(Path(OUT).rglob("*"))
@@ -91,7 +91,7 @@ def _files() -> dict[str, str]:
 
 
 def _block_traceback(failure: BaseException, file_name: str) -> str:
-    """Return a traceback that starts in the block, without the frames before it."""
+    """Return a traceback that starts at the block, without the frames that called the block."""
     frames = traceback.extract_tb(failure.__traceback__)
     names = [frame.filename for frame in frames]
     first = names.index(file_name) if file_name in names else max(len(names) - 1, 0)
@@ -100,7 +100,7 @@ def _block_traceback(failure: BaseException, file_name: str) -> str:
 
 
 def _run_code(code: str, name: str, namespace: dict[str, Any]) -> None:
-    """Run code as a script with this name, so that tracebacks and `inspect` show its lines."""
+    """Run code as a file with this name, so that tracebacks and `inspect` show the code's lines."""
     linecache.cache[name] = (len(code), None, lines_with_ends(code), name)
     exec(compile(ast.parse(code, name), name, "exec"), namespace)
 

@@ -34,7 +34,7 @@ def run_lessons(options: Namespace) -> int:
 
 
 def _chosen(names: Sequence[str], tutorials: Path) -> list[Path]:
-    """Return the folders of the named chapters, or of all chapters without names."""
+    """Return the folders of the named chapters; without names, of all chapters."""
     folders = chapter_folders(tutorials)
     if not folders:
         raise UsageError(
@@ -97,7 +97,10 @@ def _html(options: Namespace, tutorials: Path, chapters: list[Chapter]) -> int:
 
 
 def _with_a_page(folder: Path, tutorials: Path, chapters: list[Chapter]) -> list[Chapter]:
-    """Return these chapters and those with a page in the folder, in the order of the course."""
+    """Return the given chapters, and the other chapters whose page is in the folder.
+
+    They have the order of the course.
+    """
     chosen = {chapter.name: chapter for chapter in chapters}
     return [
         chosen.get(one.name) or read_chapter(one)

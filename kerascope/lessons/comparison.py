@@ -75,7 +75,7 @@ def same_float(expected: str, got: str) -> bool:
 
 
 class ProseNumber(NamedTuple):
-    """A number in prose, and its line."""
+    """A number in prose, as it is written, and the number of its line."""
 
     text: str
     line: int
@@ -96,7 +96,8 @@ def numbers_of(text: str) -> set[float]:
 def prose_numbers(prose: Prose) -> Iterator[ProseNumber]:
     """Yield the numbers in prose that are not marked `{.free}`.
 
-    Numbers within names are skipped (`dense_1`, `R38`), also within code: `8` counts, `f(8)` not.
+    Numbers within names (`dense_1`, `R38`) are skipped, and so are numbers within code: `8` is
+    yielded, the 8 in `f(8)` is not.
     """
     for line, children in paragraphs(prose):
         for index, child in enumerate(children):
@@ -112,7 +113,10 @@ def prose_numbers(prose: Prose) -> Iterator[ProseNumber]:
 
 
 def _whole_number(code: str, following: Iterable[Token]) -> str:
-    """Return code that is only a number, with the mark `{.free}` if it follows; otherwise ""."""
+    """Return code that is only a number; return "" for other code.
+
+    If `{.free}` follows the code, append it to the number.
+    """
     if not PROSE_NUMBER.fullmatch(code):
         return ""
     after = "".join(token.content for token in following if token.type == "text")
@@ -120,7 +124,7 @@ def _whole_number(code: str, following: Iterable[Token]) -> str:
 
 
 def unproved_numbers(lesson: Lesson) -> list[str]:
-    """Return a complaint for each number in the prose that occurs in no output of the lesson."""
+    """Return a complaint for each number in the prose that no output of the lesson shows."""
     shown: set[float] = set()
     for part in lesson.parts:
         if isinstance(part, Block):
@@ -137,7 +141,7 @@ def unproved_numbers(lesson: Lesson) -> list[str]:
 
 
 def _all_words(lesson: Lesson) -> Iterator[Prose]:
-    """Yield all texts of a lesson: titles, prose, and descriptions of pictures."""
+    """Yield all prose of a lesson, with the titles and the descriptions of pictures as prose."""
     for section in lesson.sections:
         yield Prose(section.title, section.line)
         for part in section.parts:
@@ -226,7 +230,10 @@ def _pattern(expected: str) -> re.Pattern[str]:
 
 
 def _same_but_for_floats(expected: str, got: str) -> bool:
-    """Return whether two lines have equal floats, and exactly equal text between them."""
+    """Return whether two lines have equal floats and equal text between them.
+
+    Next to a float whose width differs, the number of spaces may differ too.
+    """
     ours, theirs = FLOAT.findall(expected), FLOAT.findall(got)
     if not ours or len(ours) != len(theirs):
         return False
@@ -246,8 +253,8 @@ def _same_but_for_floats(expected: str, got: str) -> bool:
 def _matched(expected: list[str], got: list[str]) -> int | None:
     """Return the index of the first stored line that does not match, or None if all match.
 
-    All positions in the printed lines that can follow each stored line are tracked, so that a `...`
-    need not guess how many lines it matches.
+    A `...` can match any number of lines. So all positions in the printed lines are tracked that
+    can follow each stored line.
     """
     reached = _reachable(expected, got)
     if not reached[-1]:
@@ -256,9 +263,10 @@ def _matched(expected: list[str], got: list[str]) -> int | None:
 
 
 def _reachable(expected: list[str], got: list[str]) -> list[set[int]]:
-    """Return the positions that can come next, before each stored line and after the last one.
+    """Return the sets of positions in `got` that can come next while `expected` is matched.
 
-    The list ends with an empty set if a stored line does not match.
+    There is one set before each stored line, and one after the last line. If a stored line does
+    not match, the list ends with an empty set.
     """
     reached = [{0}]
     for line in expected:
@@ -292,7 +300,7 @@ def _holds(expected: str, got: str) -> bool:
 
 
 def _from_the_middle(lines: list[str], index: int) -> Iterator[str]:
-    """Return an iterator over lines, ordered by their distance to an index."""
+    """Return an iterator over the lines; those nearest to an index come first."""
     order = sorted(range(len(lines)), key=lambda place: abs(place - index))
     return (lines[place] for place in order)
 

@@ -18,12 +18,12 @@ SESSIONS = ("pdb", "kscope")
 
 
 class LessonError(ArgumentError):
-    """A lesson is invalid. The message names the file, the line, and what to write instead."""
+    """Raised for an invalid lesson. The message names the file, the line, and what to write."""
 
 
 @dataclass(frozen=True)
 class Output:
-    """The stored output of a block: an `output` fence.
+    """The stored output of a block, which is the content of an `output` fence.
 
     Attributes
     ----------
@@ -220,7 +220,7 @@ class Chapter:
         return self.name.partition("-")[0].lstrip("0") or "0"
 
     def exercises_line(self, language: str) -> tuple[str, str]:
-        """Return a sentence about the exercises and the command for them; "" if there are none."""
+        """Return (sentence about the exercises, command); ("", "") without exercises."""
         count = len(list(self.folder.glob("exercises/*.toml")))
         if not count:
             return "", ""
@@ -242,7 +242,7 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
 def lines_with_ends(text: str) -> list[str]:
-    r"""Return the lines of a text, each with its line end.
+    r"""Return the lines of a text with their line ends; only `\n`, `\r\n` and `\r` end a line.
 
     Examples
     --------
@@ -253,7 +253,7 @@ def lines_with_ends(text: str) -> list[str]:
 
 
 def lines_of(text: str) -> list[str]:
-    r"""Return the lines of a text, without line ends.
+    r"""Return the lines of a text without line ends; only `\n`, `\r\n` and `\r` end a line.
 
     Examples
     --------

@@ -79,7 +79,7 @@ def _cells(chapter: Chapter, language: str) -> list[Cell]:
 
 
 def _with_unique_ids(cells: list[Cell]) -> list[Cell]:
-    """Make the ids of cells unique; code cells keep theirs."""
+    """Return the cells with unique ids. Code cells keep their ids; other ids may be changed."""
     seen: set[str] = set()
     for cell in sorted(cells, key=lambda one: one["cell_type"]):
         while cell["id"] in seen:
@@ -116,7 +116,7 @@ def _block_cells(block: Block) -> list[Cell]:
 
 
 def _doctest_cells(block: Block) -> list[Cell]:
-    """Return a cell for each example of a doctest, since a cell shows only its last value."""
+    """Return a cell for each example of a doctest, because a cell shows only its last value."""
     cells = []
     for number, example in enumerate(doctest.DocTestParser().get_examples(block.code)):
         cell = _code(f"{block.id}-{number}", example.source, "")

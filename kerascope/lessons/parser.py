@@ -48,7 +48,7 @@ PICTURE = re.compile(r"!\[(?P<alt>[^\]]*)\]\((?P<path>[^)\s]+)\)(?P<attributes>\
 
 
 class Attributes(NamedTuple):
-    """The attributes in braces: `{#id .class key=value}`."""
+    """The attributes in braces at the end of a line: `{#id .class key=value}`."""
 
     id: str
     classes: frozenset[str]
@@ -104,7 +104,7 @@ def parse_lesson(source: str, path: Path, language: str) -> Lesson:
 
 
 def attributes_of(text: str) -> Attributes:
-    """Parse the text between braces.
+    """Return the attributes in the text between braces.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def attributes_of(text: str) -> Attributes:
 
 
 def split_attributes(text: str) -> tuple[str, Attributes]:
-    """Return a text without the braces at its end, and the attributes in them."""
+    """Return a text without the braces at its end, and the attributes from the braces."""
     found = ATTRIBUTES.search(text)
     if found is None:
         return text.strip(), attributes_of("")
@@ -129,7 +129,7 @@ def split_attributes(text: str) -> tuple[str, Attributes]:
 
 
 class _Reader:
-    """Parses a lesson in one pass over its top-level Markdown tokens."""
+    """Parses the source of a lesson; it visits each top-level Markdown token once, in order."""
 
     def __init__(self, source: str, where: str) -> None:
         self.where = where
@@ -173,7 +173,7 @@ class _Reader:
         return found
 
     def _close(self, found: list[Section], parts: list[LessonPart]) -> None:
-        """Add the collected parts to the last section, and clear the list."""
+        """Move the collected parts to the last section in `found`, and clear the list `parts`."""
         if found:
             found[-1] = replace(found[-1], parts=tuple(parts))
         elif parts:
@@ -264,7 +264,7 @@ class _Reader:
         return Output(token.content, begin + 2, (begin, end))
 
     def _picture(self, inline: Token) -> Picture | None:
-        """Return the picture in a paragraph, or None. A picture within text raises."""
+        """Return the picture of a paragraph, or None for a paragraph of text. A mixture raises."""
         assert inline.map is not None
         line = inline.map[0] + 1
         if not any(child.type == "image" for child in inline.children or []):

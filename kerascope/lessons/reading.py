@@ -100,7 +100,7 @@ def _print_part(console: Console, part: LessonPart, language: str, folder: Path)
 
 
 def _picture_line(picture: Picture, language: str, folder: Path) -> str:
-    """Return the description of a picture; for a player also the file to open."""
+    """Return the line shown in place of a picture: its description, and the file of a player."""
     if not picture.is_player:
         return f"[{PICTURE[language]}: {picture.alt}]"
     path = folder / picture.path
@@ -110,7 +110,7 @@ def _picture_line(picture: Picture, language: str, folder: Path) -> str:
 
 
 def _print_block(console: Console, block: Block, language: str) -> None:
-    """Print a block after a bar, and its output, without wrapping lines."""
+    """Print the code of a block with a bar before each line, then its output; wrap no lines."""
     output = number_places(block.output.text) if block.output else ""
     if block.kind in SESSIONS:
         _print_lines(console, f"$ {session_command(block)}\n{output}", "| ", "")

@@ -46,7 +46,7 @@ PROMPT = re.compile(r"^(?P<prompt>\((?:Pdb|Kdb|com)\)) ?(?P<command>.*)$")
 
 
 def block_html(block: Block, languages: tuple[str, ...] = LANGUAGES) -> str:
-    """Return the HTML of a block and its output.
+    """Return the HTML of a block and of its output.
 
     A session is shown as in a terminal: the command that starts it, then each command after its
     prompt. An output that the reader should predict is collapsed.
@@ -338,7 +338,7 @@ def _switch(languages: tuple[str, ...]) -> str:
 
 
 def _each(texts: dict[str, str], tag: str = "span") -> str:
-    """Return an element for each language; the style sheet shows one of them."""
+    """Return an HTML element for each language; the style sheet shows only the chosen one."""
     return "".join(
         f'<{tag} class="in-{name}" lang="{TAGS[name]}">{text}</{tag}>'
         for name, text in texts.items()
@@ -363,7 +363,7 @@ def _contents(chapter: Chapter, languages: tuple[str, ...]) -> str:
 
 
 def _exercises(chapter: Chapter) -> str:
-    """Return a line about the chapter's exercises, "" if it has none."""
+    """Return the HTML line about a chapter's exercises; "" for a chapter without exercises."""
     lines = {name: chapter.exercises_line(name) for name in chapter.lessons}
     if not all(words for words, _ in lines.values()):
         return ""
@@ -405,7 +405,10 @@ def _section(group: tuple[Section, ...], languages: tuple[str, ...], chapter: Ch
 
 
 def _slots(parts: tuple[LessonPart, ...]) -> Iterator[tuple[list[Prose], Block | Picture | None]]:
-    """Yield each block or picture with the prose before it, then the remaining prose and None."""
+    """Yield (prose, block or picture) for each block and picture, with the prose before it.
+
+    The last pair has the remaining prose and None.
+    """
     prose: list[Prose] = []
     for part in parts:
         if isinstance(part, Prose):
@@ -447,7 +450,7 @@ def _figure(picture: Picture, captions: dict[str, str], chapter: Chapter) -> str
 
 
 def _player(picture: Picture, chapter: Chapter) -> str:
-    """Return a player in a frame. It uses the language of the page."""
+    """Return a player in an HTML frame. The player uses the language of the page."""
     path = chapter.folder / picture.path
     if not path.is_file():
         raise LessonError(
@@ -465,6 +468,6 @@ def _player(picture: Picture, chapter: Chapter) -> str:
 
 
 def _width(svg: str) -> float:
-    """Return the width of an SVG. The style sheet allows it to shrink only a little."""
+    """Return the width of an SVG, from which the style sheet lets it shrink only a little."""
     text = svg.partition(' width="')[2].partition('"')[0]
     return float(text.rstrip("ptx") or 0)

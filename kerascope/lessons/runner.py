@@ -69,7 +69,7 @@ def clean(text: str, roots: Iterable[str] = ()) -> str:
 
 
 def without_times(text: str) -> str:
-    """Return a text without durations and the space or dash before each.
+    """Return a text without durations, and without the space or dash before each duration.
 
     Examples
     --------
@@ -116,7 +116,7 @@ class BlockRun:
     printed : str
         The cleaned output; for a doctest, its source with the new outputs.
     error : str
-        Why the block failed; empty if it did not.
+        Why the block failed; empty if the block succeeded.
     files : tuple of str
         The files in `out/` that it wrote.
     """
@@ -138,7 +138,7 @@ class ChapterRun:
     files : dict of str to bytes
         The files in `out/` at the end.
     crash : str
-        The error output of the process if it died; empty if it did not.
+        The error output of the process if it failed, otherwise empty.
     """
 
     chapter: Chapter
@@ -180,7 +180,7 @@ def run_chapter(chapter: Chapter) -> ChapterRun:
 
 
 def _stored(path: Path) -> bytes:
-    """Return the content to store for a file; line numbers in a player are replaced by names."""
+    """Return the content to store for a file; in a player, names replace line numbers."""
     if path.suffix != ".html":
         return path.read_bytes()
     return name_places(path.read_text(encoding="utf-8")).encode()
@@ -194,7 +194,7 @@ def prepare_folder(folder: Path) -> None:
 
 
 def _run_child(blocks: list[Block], folder: Path, result: Path, home: Path) -> str:
-    """Run the blocks in a new process; return its error output if it died, otherwise ""."""
+    """Run the blocks in a new process; return its error output if it failed, otherwise ""."""
     try:
         finished = subprocess.run(
             [sys.executable, "-m", "kerascope.lessons.child", str(result)],

@@ -103,7 +103,7 @@ def _connect_here_ex(connection: socket.socket, address: Any) -> int:
 
 
 def _refuse_elsewhere(connection: socket.socket, address: Any) -> None:
-    """Raise OSError for a connection to another machine."""
+    """Raise OSError for a connection to another machine; allow one within this machine."""
     if connection.family == getattr(socket, "AF_UNIX", None):
         return
     host = address[0] if isinstance(address, tuple) and address else address
@@ -112,7 +112,7 @@ def _refuse_elsewhere(connection: socket.socket, address: Any) -> None:
 
 
 class FinishedProcess(NamedTuple):
-    """The result of a session's process.
+    """The result of a process that ran a debugger session.
 
     Attributes
     ----------
@@ -241,7 +241,7 @@ def _serve(connection: socket.socket) -> None:
 
 
 def _wait(session: int) -> bool:
-    """Wait for a process. Kill it and return False if it exceeds the time limit."""
+    """Wait for a process, and return True; if it exceeds the time limit, kill it, return False."""
     end = time.monotonic() + TIME_LIMIT
     while time.monotonic() < end:
         if os.waitpid(session, os.WNOHANG)[0]:
@@ -253,7 +253,10 @@ def _wait(session: int) -> bool:
 
 
 def _become_session(request: dict[str, Any]) -> None:
-    """Set up streams, folder and main module, run the session, and exit this process."""
+    """Run a session in this forked process, and exit the process.
+
+    The streams, the working folder and the main module are set up first.
+    """
     try:
         for number in (0, 1, 2):
             flags = os.O_WRONLY | os.O_CREAT if number else os.O_RDONLY
@@ -311,7 +314,7 @@ def run_session(
 
 
 def _problem(commands: list[str], text: str, complaints: str) -> str:
-    """Return a message for the first command that was not read, "" if all were read."""
+    """Return a message about the first command that was not read; "" if all were read."""
     shown = iter(lines_of(text))
     for number, command in enumerate(commands, 1):
         if not any(line.endswith(f") {command}") for line in shown):
@@ -330,7 +333,7 @@ class EchoingInput:
         self.lines = lines_of(text)
 
     def readline(self, size: int = -1) -> str:
-        """Return the next line; after the last, `q`, which ends the debugger."""
+        """Return the next command line; after the last one, `q`, which ends the debugger."""
         if not self.lines:
             return "q\n"
         line = self.lines.pop(0) + "\n"
@@ -338,7 +341,7 @@ class EchoingInput:
         return line
 
     def isatty(self) -> bool:
-        """Return False: this is not a terminal."""
+        """Return False, because this input is not a terminal."""
         return False
 
     def fileno(self) -> int:

@@ -46,7 +46,9 @@ class FunctionLines(NamedTuple):
 
 
 def name_places(text: str) -> str:
-    r"""Return an output with each line number of kerascope replaced by its stored form.
+    r"""Return an output in its stored form, without line numbers of kerascope's files.
+
+    A function or a statement replaces each line number, as in the table above.
 
     Examples
     --------
@@ -84,7 +86,7 @@ def number_places(text: str) -> str:
 
 
 def _name(found: re.Match[str], after: str) -> str:
-    """Return the stored form of a printed place; `after` is the next line of the output."""
+    """Return the stored form of a place in an output; `after` is the output's next line."""
     source = source_of(found["file"])
     if found["at"]:
         return f"{found['file']}:{_name_of(source, int(found['at']))}"
@@ -100,7 +102,10 @@ def _name(found: re.Match[str], after: str) -> str:
 
 
 def _name_of(source: Source, line: int) -> str:
-    """Return the name of a breakpoint's line: its function, with the statement if not the first."""
+    """Return the stored form of a breakpoint's line: its function, and its statement if needed.
+
+    For the first line of a function's body, the function alone is enough.
+    """
     function = source.function_at(line)
     is_only = source.first_line_of(function.name) == function.first  # a setter has a getter's name
     if is_only and function.first <= line <= function.body:
@@ -110,7 +115,7 @@ def _name_of(source: Source, line: int) -> str:
 
 
 def _which(lines: list[int], line: int) -> str:
-    """Return the position of a line among equal ones, as a suffix: "" for the first, then "2"."""
+    """Return the position of a line among equal lines, as a suffix: "" for the first, then "2"."""
     place = lines.index(line) if line in lines else 0
     return str(place + 1) if place else ""
 
@@ -164,9 +169,9 @@ class Source:
         return self.lines[line - 1].strip() if 0 < line <= len(self.lines) else ""
 
     def lines_of(self, function: str, words: str) -> list[int]:
-        """Return the lines with this statement in all functions of a simple name.
+        """Return the numbers of the lines with this statement in all functions of a simple name.
 
-        The whole file is searched for other names, such as `<module>` and `<lambda>`.
+        For other names, such as `<module>` and `<lambda>`, the whole file is searched.
         """
         ranges = [one for one in self.functions if one.name.rpartition(".")[2] == function]
         if words == DEF:
@@ -179,7 +184,10 @@ class Source:
         ]
 
     def lines_in(self, name: str, words: str) -> list[int]:
-        """Return the lines with this statement in the function of a qualified name."""
+        """Return the numbers of the lines with this statement in the function of this name.
+
+        The name is qualified, such as `Dense.build`.
+        """
         ranges = [one for one in self.functions if one.name == name]
         return [
             line
@@ -189,18 +197,18 @@ class Source:
         ]
 
     def function_at(self, line: int) -> FunctionLines:
-        """Return the innermost function that contains a line, `<module>` outside of functions."""
+        """Return the innermost function around a line; outside of functions, `<module>`."""
         around = [one for one in self.functions if one.first <= line <= one.last]
         return max(around, key=lambda one: one.first, default=FunctionLines("<module>", 0, 0, 0, 0))
 
     def first_line_of(self, name: str) -> int | None:
-        """Return the first line of a function by qualified name, with its decorators, or None."""
+        """Return the first line of a function or of its decorators, by qualified name; or None."""
         return next((one.first for one in self.functions if one.name == name), None)
 
 
 @cache
 def source_of(file: str) -> Source:
-    """Return the source file of a given name, or an empty one if it does not exist."""
+    """Return the `Source` of a file of kerascope; an empty one if the file does not exist."""
     path = package_folder().parent / file
     return Source(path.read_text(encoding="utf-8") if path.is_file() else "")
 
