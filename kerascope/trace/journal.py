@@ -1,7 +1,7 @@
-"""Calls without events: the journal keeps little about each one and executes it again when needed.
+"""The journal: little is kept about a call without events. It is executed again when needed.
 
-To step through a call of a function takes many times as long as to compute it. So when no inner
-stop is possible (`continue` without a breakpoint), the compiled program runs. The journal then
+To step through a call of a function takes many times as long as to compute it. So if no
+inner stop can occur (`continue` without a breakpoint), the compiled program runs. The journal then
 keeps one row for the call: its outputs, the variables that were set from outside before it, and its
 inputs if the feed cannot repeat them. Now and then it copies the variables as a checkpoint. In
 `fit` a row is a whole batch, with its number and its callbacks.
@@ -9,9 +9,9 @@ inputs if the feed cannot repeat them. Now and then it copies the variables as a
 The tape has one event, a mark of kind "unlooked", for a run of such calls. When a time inside the
 run is needed, the mark is expanded: the programs run again from the checkpoint before, and the call
 itself is stepped through with a recorder of its own. The number of events of a call is known from a
-recorded call, so its times are those that it would have had. Its outputs must equal the kept ones,
-bit for bit. The live variables then get their own values back in the same arrays, so no program is
-compiled again.
+recorded call, so each event has the time that it would have had. The outputs must equal the
+kept ones, bit for bit. Afterwards the live variables get their values back, in the same arrays, so
+that no program is compiled again.
 
 A session also keeps rows for recorded calls, so it can continue from any call with a change
 (`forks.py`).
@@ -55,14 +55,14 @@ from kerascope.user_frames import line_outside_the_package
 HELD = 64 * 2**20  # bytes of checkpoints, and as many of inputs
 APART = 64  # rows, at least, between two checkpoints
 MOST_APART = 4096
-SHARE = 0.02  # the largest share of training time for checkpoints
+SHARE = 0.02  # the largest share of the training time that may be spent on checkpoints
 SMALL = 1024  # bytes; larger outputs are kept as checksums
 SET = ("detail", "weight.set")
-FALSE_ALARMS = 3  # in a row: then all calls of a function are recorded
+FALSE_ALARMS = 3  # after so many false alarms in a row all calls of a function are recorded
 
 Values = dict[Variable, np.ndarray]
 EMPTY: Mapping[Any, Any] = MappingProxyType({})
-UNKNOWN: Any = object()  # the recorder has never recorded a variable's value
+UNKNOWN: Any = object()  # the value of a variable that the recorder has never recorded
 
 
 # --- rows, and the marks of runs on the tape ------------------------------------------------------
@@ -82,12 +82,12 @@ class CallRecord(NamedTuple):
     was_set : dict of Variable to array
         Variables that were written from outside since the row before, with their values.
     seen : dict of Variable to (array, int or None)
-        Variables whose setting a recorder records at this call, with the value that it recorded
-        before: an array, `UNKNOWN`, or the number of the row after which the variable had it.
+        Variables with a "weight.set" event at this call, and the value recorded before that: an
+        array, `UNKNOWN`, or the number of the row after which the variable had this value.
     made_at : (str, int) or None
-        The script's line that called, if nothing else had begun.
+        The script's line that made the call; None if a stage was already running.
     checksum : int
-        A checksum of the inputs, if the feed can repeat them.
+        A checksum of the inputs if the feed can repeat them, else 0.
     """
 
     number: int
@@ -102,28 +102,28 @@ class CallRecord(NamedTuple):
 
 @dataclass(eq=False)
 class UnrecordedRun:
-    """Consecutive calls of one function without events; or one recorded call.
+    """Consecutive calls of a function that were computed without events, or one recorded call.
 
     Attributes
     ----------
     journal : Journal
     function : Function
     first : int
-        The number of its first row in the journal.
+        The number of the run's first row in the journal.
     spans : list of Span
-        The spans that are open around it.
+        The spans that are open around the run.
     act, phase : str
-        The act and phase around it.
+        The act and phase around the run.
     callbacks : list of str or None
         The callbacks after each batch of `fit`; None for calls outside of `fit`.
     events_around : int
-        The number of events of a row outside of the call itself.
+        The number of events of a batch outside of its call: of the batch and of its callbacks.
     catching : frozenset of str
         The kinds of bad numbers ("nan", "inf") that are known to appear in none of the calls.
     batches_again : callable or None
-        Returns the inputs of the batch with a number, if the feed can repeat them.
+        Returns the inputs of a batch by its number; None if the feed cannot repeat them.
     starts : list of int
-        The time when each call begins, and finally the time when the last one has ended.
+        The start time of each call, followed by the end time of the last one.
     """
 
     journal: Journal
@@ -145,26 +145,26 @@ class UnrecordedRun:
         return len(self.starts) - 1
 
     def batches(self, begin: int, end: int) -> Iterator[tuple[int, int, list[Any]]]:
-        """Yield the start times, numbers in the epoch and outputs of some of the batches."""
+        """Yield start time, number and outputs of each batch of the run from `begin` to `end`."""
         for place in range(begin, end):
             row = self.journal.rows[self.first + place]
             yield self.starts[place], row.number, row.outs
 
     @property
     def trains(self) -> str:
-        """The name of the model that calls of a train function outside of `fit` train; else ""."""
+        """The name of the model that a run of train functions outside of `fit` trains; else ""."""
         if self.callbacks is not None or self.spans or self.function.name != "train_function":
             return ""
         facts = self.journal.recorder.memory.facts(self.function)
         return "" if facts is None else str(facts.model.name)
 
     def last_with_sets(self, begin: int, end: int) -> int | None:
-        """Return the last of some calls before which variables were set; None if there is none."""
+        """Return the last call from `begin` to `end` before which variables were set, or None."""
         rows = self.journal.rows
         return next((p for p in range(end - 1, begin - 1, -1) if rows[self.first + p].seen), None)
 
     def weights_set(self, begin: int, end: int) -> Iterator[tuple[str, np.ndarray]]:
-        """Yield the names and values of the variables that were set before some of the calls."""
+        """Yield name and value of each variable that was set before calls `begin` to `end`."""
         for n in range(self.first + begin, self.first + end):
             row = self.journal.rows[n]
             if row.seen:
@@ -172,7 +172,7 @@ class UnrecordedRun:
                 yield from ((v.name, values[v]) for v in row.seen)
 
     def sample(self, place: int) -> list[Event]:
-        """Return the events of a call as an example, computed only once for each function."""
+        """Return the events of a call as a sample, which all calls of the same kind share."""
         samples = self.journal.samples
         key = (self.function, *(self.callbacks or ()))
         if key not in samples:
@@ -180,12 +180,12 @@ class UnrecordedRun:
         return samples[key]
 
     def mark_of(self, t: int) -> Event:
-        """Return the mark of the single call at a time."""
+        """Return a mark that represents only the call at time `t`."""
         place = bisect_right(self.starts, t) - 1
         return self.mark(place, place + 1)
 
     def facts_are_of(self, other: UnrecordedRun) -> bool:
-        """Return whether the next call of another run could be added to this one."""
+        """Return whether the next call of run `other` could be added to this run."""
         return (
             self.function is other.function
             and self.spans == other.spans
@@ -194,7 +194,7 @@ class UnrecordedRun:
         )
 
     def counts(self, begin: int, end: int) -> Counter[tuple[str, str]]:
-        """Return the numbers of events of some calls by grain and kind; spans count once."""
+        """Return the numbers of events in calls `begin` to `end`, by grain and kind of event."""
         rows = self.journal.rows[self.first + begin : self.first + end]
         one = Counter(
             (e.grain, e.kind) for e in self.journal.events_of(self, begin) if e.ph != BEGIN
@@ -204,7 +204,7 @@ class UnrecordedRun:
         return counts + Counter({SET: sum(_number_recorded(row.seen) for row in rows)})
 
     def mark(self, begin: int, end: int) -> Event:
-        """Return the event that represents some of the calls on the tape."""
+        """Return the mark that represents the calls from `begin` to `end` on the tape."""
         first, last = self.starts[begin], self.starts[end] - 1
         deltas = (Delta("first", None, first), Delta("calls", None, (self, begin, end)))
         facts = (self.act, self.phase, SKIPPED, INSTANT, len(self.spans), "act")
@@ -212,9 +212,9 @@ class UnrecordedRun:
 
 
 def expand_mark(mark: Event, t: int) -> list[Event]:
-    """Return the events that replace a mark when one of its times is needed.
+    """Return the events that replace a mark when the event at time `t` is needed.
 
-    These are the events of the call at that time, and marks for the calls before and after it.
+    These are the events of the call that contains `t`, and marks for the calls before and after.
     """
     run, begin, end = mark.deltas[1].value
     place = bisect_right(run.starts, t) - 1
@@ -232,29 +232,29 @@ def _number_recorded(seen: Mapping[Variable, Any]) -> int:
 
 
 class FunctionInfo:
-    """Facts about a function: how it is computed, and which variables it reads and writes."""
+    """Facts about a function: how its calls are computed, which variables they read and write."""
 
     def __init__(self, function: Function) -> None:
         self.function = function
         self.compute = functools.partial(with_float_settings, function._compute)
         ops = [step.apply.op for step in function.schedule.steps]
-        # A call that is left in the middle is executed again, so it must be repeatable.
+        # A call that is abandoned in the middle is executed again, so it must be repeatable.
         self.can_be_left = all(is_builtin(op) or is_pure(op) for op in ops)
-        self.false_alarms = 0  # since the last real one
+        self.false_alarms = 0  # in a row
         self.reads = list(dict.fromkeys(v for _, v in function.schedule.variables))
         self.needs = frozenset(self.reads)
         self.writes = [update.variable for update in function.updates]
-        self.is_learned = False  # whether checkpoints hold its variables
-        self._rooms: Values = {}  # buffers for copies of the variables that it writes
-        self.known_after = -1  # number of breaks when all variables were known
-        self.events = 0  # number in a call, without "weight.set"
+        self.is_learned = False  # whether checkpoints have the function's variables
+        self._rooms: Values = {}  # buffers for copies of the written variables
+        self.known_after = -1  # number of breaks when all variables were in `_known`
+        self.events = 0  # number of events in a call, without "weight.set"
         guards = [step.guards for step in function.schedule.steps]
         guards.extend(function.schedule.guards_of_followers.values())
-        # A computed number may decide which ops are needed. Then calls have different events.
+        # A computed number may decide which ops run. Then calls have different numbers of events.
         self.is_even = all(slot < len(function.inputs) for slot in slots_of(guards))
 
     def copied(self) -> list[tuple[Variable, np.ndarray]]:
-        """Return the variables that it writes, with copies in reused buffers."""
+        """Return the variables that the function writes, with copies of their values in buffers."""
         for v in self.writes:
             now, room = v.room, self._rooms.get(v)
             if room is None:
@@ -264,7 +264,7 @@ class FunctionInfo:
 
     @property
     def can_be_caught_in(self) -> bool:
-        """Whether alarms can detect bad numbers in its calls."""
+        """Whether calls of the function may run with alarms for NaN and infinite numbers."""
         return self.can_be_left and self.false_alarms < FALSE_ALARMS
 
 
@@ -274,7 +274,7 @@ class Journal:
     Parameters
     ----------
     recorder : Recorder
-        The recorder of everything else.
+        The recorder of all other calls.
 
     Attributes
     ----------
@@ -295,22 +295,22 @@ class Journal:
         self._runs: list[UnrecordedRun] = []
         self._until = 0.0
         self._alarms: Alarms | None = None
-        self._is_met: Callable[[Sequence[Any]], bool] | None = None  # outputs that must be recorded
-        self._checkpoints: dict[int, Values] = {}  # by the row before which each was made
-        self._breaks: list[int] = []  # rows before which events were recorded
+        self._is_met: Callable[[Sequence[Any]], bool] | None = None  # whether to record a call
+        self._checkpoints: dict[int, Values] = {}  # by the number of the next row
+        self._breaks: list[int] = []  # rows that follow recorded events
         self._next_checkpoint = 0
         self._began = 0.0
         self._held = 0  # bytes of kept inputs
-        self._held_then = 0  # the same at the last checkpoint
-        self._is_in_step = False  # whether nothing was recorded since the last row
-        self._writes = -1  # number of writes to variables at the last row
-        self._was_set: set[Variable] = set()  # variables that were set since then
-        self._unseen: dict[Variable, int] = {}  # set, with the number of rows then
-        self._known: set[Variable] = set()  # their values are in the recorder or in a row
+        self._held_then = 0  # their size at the last checkpoint
+        self._is_in_step = False  # whether the last call has a row here
+        self._writes = -1  # number of writes to variables when the last row was added
+        self._was_set: set[Variable] = set()  # variables that were set since the last row
+        self._unseen: dict[Variable, int] = {}  # set variables, with the number of rows then
+        self._known: set[Variable] = set()  # whose values are in the recorder or in a row
         self.covers_recorded_calls = False  # whether recorded calls have rows too
-        self._noted: dict[Variable, np.ndarray] = {}  # arrays that were set, as noted last
-        self._pending: Values = {}  # set before a call that has not ended
-        self._root = self  # the journal of the program's own history
+        self._noted: dict[Variable, np.ndarray] = {}  # arrays that were set, at the last check
+        self._pending: Values = {}  # set before a call that is still open
+        self._root = self  # the journal of the program itself, not of a fork
 
     def info(self, function: Function) -> FunctionInfo:
         """Return the facts about a function."""
@@ -327,7 +327,7 @@ class Journal:
         until: float,
         is_met: Callable[[Sequence[Any]], bool] | None = None,
     ) -> None:
-        """Start a run of calls that ends at a time, or before outputs that meet a condition."""
+        """Start a run of calls that ends at time `until`, or before a call whose outputs hit."""
         self._runs.append(run)
         self._until, self.may_continue, self._is_met = until, True, is_met
         kinds = frozenset() if self._alarms is None else self._alarms.kinds
@@ -336,13 +336,14 @@ class Journal:
         self._keep_to_budget()
 
     def take(self, run: UnrecordedRun, fed: list[Any], number: int = 0, size: int = 0) -> Any:
-        """Compute a call and add its row.
+        """Compute a call without events, add its row to the journal, and return its outputs.
 
         Raises
         ------
         RepeatWithEvents
-            The call failed, or made numbers that are caught. Nothing was written, and the caller
-            must repeat it with events.
+            The call failed, its outputs meet the condition of `begin`, or NaN or infinite numbers
+            that are caught appeared. No variable was changed. The caller must repeat the call with
+            events.
         """
         info = self._infos[run.function]
         was_set, seen = EMPTY, EMPTY
@@ -392,7 +393,7 @@ class Journal:
         was_set: Mapping[Variable, np.ndarray],
         seen: Mapping[Variable, Any],
     ) -> Any:
-        """Compute a call, but raise `Alarm` if numbers appear that are caught."""
+        """Compute a call; raise `Alarm` if it has NaN or infinite numbers that are caught."""
         is_late = False
         try:
             alarms.inspect([v.room for v in seen])
@@ -407,7 +408,7 @@ class Journal:
         return outs
 
     def _undo(self, was_set: Mapping[Variable, np.ndarray]) -> None:
-        """Restore the values that all variables had before the current call."""
+        """Restore the values that all variables had before the current call, which has no row."""
         n = len(self.rows)
         self._writes = LOCKS.writes
         self.rows.append(CallRecord(0, 0, [], None, was_set, EMPTY, None))
@@ -418,13 +419,13 @@ class Journal:
         self._take_back(values.items())
 
     def _take_back(self, written: Iterable[tuple[Variable, np.ndarray]]) -> None:
-        """Restore some variables to their values before the current call."""
+        """Write given values from before the current call into their variables."""
         self._writes = LOCKS.writes
         with self.unobserved():
             set_values(written)
 
     def reset_false_alarms(self) -> None:
-        """Reset the count of false alarms, because something was really caught."""
+        """Set the counts of false alarms to 0, because a real problem was caught."""
         for info in self._infos.values():
             info.false_alarms = 0
 
@@ -439,7 +440,7 @@ class Journal:
         )
 
     def _state(self, info: FunctionInfo) -> tuple[Any, ...]:
-        """Return the state of the journal that a failing call must restore."""
+        """Return the state of the journal that must be restored if the call fails."""
         if not self._is_in_step:
             self._note_sets_between_recorded()
         self._note_sets()
@@ -458,7 +459,7 @@ class Journal:
         self.recorder.memory.values.update((v, v.get_value(borrow=True)) for v in shared)
 
     def learn(self, function: Function) -> None:
-        """Add the variables of a function to those that checkpoints copy."""
+        """Add the variables of a function to the variables that checkpoints copy."""
         info = self.info(function)
         if info.is_learned:
             return
@@ -468,11 +469,11 @@ class Journal:
             self._variables.update(new)
             self._next_checkpoint = len(self.rows)
             values = {v: v.get_value() for v in new.values()}
-            for checkpoint in self._checkpoints.values():  # their values did not matter until now
+            for checkpoint in self._checkpoints.values():  # their values did not matter before
                 checkpoint.update(values)
 
     def _set_since_the_last_row(self) -> Values:
-        """Return the values that were written from outside since the last row."""
+        """Return the values of the variables that were set from outside since the last row."""
         n = len(self.rows)
         if not self._is_in_step:
             self._note_sets_between_recorded()
@@ -490,7 +491,7 @@ class Journal:
         return found
 
     def _sets_to_record(self, info: FunctionInfo) -> dict[Variable, Any]:
-        """Return the variables with a `weight.set` event when a recorder records the call."""
+        """Return the variables for which a recorded call would have a "weight.set" event."""
         seen: dict[Variable, Any] = {}
         values = self.recorder.memory.values
         for v in info.reads:
@@ -505,7 +506,7 @@ class Journal:
         return seen
 
     def _make_checkpoint(self) -> None:
-        """Copy the variables as a checkpoint, and choose the row of the next one."""
+        """Copy all variables into a checkpoint, and choose the row of the next checkpoint."""
         now, n = time.perf_counter(), len(self.rows)
         since = n - max(self._checkpoints, default=n)
         is_after_break = bool(self._breaks) and self._breaks[-1] == n
@@ -520,7 +521,7 @@ class Journal:
             self._thin_out()
 
     def _thin_out(self) -> None:
-        """Drop every second checkpoint except the latest, so older ones are farther apart.
+        """Drop every second checkpoint, but not the latest, so that older ones are farther apart.
 
         Checkpoints after recorded events are dropped last, the oldest of them first.
         """
@@ -530,7 +531,7 @@ class Journal:
             del self._checkpoints[n]
 
     def _copied(self, fed: list[Any]) -> list[Any]:
-        """Return copies of the inputs, because the caller may write into them afterwards."""
+        """Return copies of the inputs of a call, because the caller may write into them later."""
         copies = [
             np.array(x) if isinstance(x, np.ndarray) and not is_constant_ones(x) else x for x in fed
         ]
@@ -539,12 +540,12 @@ class Journal:
 
     @property
     def _most_held(self) -> int:
-        """The largest number of bytes for checkpoints, and for inputs."""
+        """The maximum number of bytes for checkpoints, and the same again for inputs."""
         limit = self.recorder.tape.history
         return HELD if limit is None else min(HELD, limit)
 
     def _keep_to_budget(self) -> None:
-        """Drop the inputs of older calls if they exceed the budget.
+        """Drop the inputs of older calls if all kept inputs exceed the budget.
 
         Inputs since the last checkpoint are kept, so the last calls can be executed again.
         """
@@ -563,7 +564,7 @@ class Journal:
                 self.rows[n] = row._replace(fed=None)
 
     def update_memory(self, function: Function) -> None:
-        """Update the recorder's memory of the variables before a function is recorded again."""
+        """Store the values of variables in the recorder before a function is recorded again."""
         updated = (update.variable for update in function.updates)
         read = (v for _, v in function.schedule.variables)
         _leave_homes((*self._variables.values(), *updated, *read))
@@ -583,7 +584,7 @@ class Journal:
                 values[v] = v.get_value(borrow=True)
 
     def _note_sets(self) -> None:
-        """Remember which variables were set since the last row."""
+        """Add the variables that were set since the last row to the stored ones."""
         if self._is_in_step and self._writes != LOCKS.writes:
             for place in LOCKS.changed(self._variables, self._writes):
                 self._unseen.setdefault(self._variables[place], len(self.rows))
@@ -593,7 +594,7 @@ class Journal:
     # --- calls with events ------------------------------------------------------------------------
 
     def begin_recorded(self, function: Function) -> None:
-        """Remember variables that were set before a recorded call; its row is added at its end."""
+        """Store the variables set before a recorded call. Its row is added when the call ends."""
         self.update_memory(function)
         if not self.covers_recorded_calls:
             return
@@ -604,16 +605,16 @@ class Journal:
             self._make_checkpoint()
 
     def end_recorded(self, run: UnrecordedRun, row: CallRecord, is_changed: bool) -> None:
-        """Add the row of a recorded call.
+        """Add the row of a recorded call, if recorded calls have rows.
 
         Parameters
         ----------
         run : UnrecordedRun
-            A run with only this call.
+            A run that contains only this call.
         row : CallRecord
             The row, without the variables that were set.
         is_changed : bool
-            Whether arrays in it were replaced, so it cannot be executed again.
+            Whether arrays were replaced during the call, so that it cannot be executed again.
         """
         if not self.covers_recorded_calls:
             return
@@ -627,7 +628,7 @@ class Journal:
         self._keep_to_budget()
 
     def add_recorded_call(self, run: UnrecordedRun, first: int, end: int) -> None:
-        """Make the row after a run that of a call on the tape."""
+        """Split a run whose last call was recorded after all: move its row to a run of its own."""
         n = run.first + len(run)
         times, none = [first, end], frozenset[str]()
         facts = (run.act, run.phase, None, 0, none, times, run.batches_again)
@@ -646,7 +647,7 @@ class Journal:
     # --- other histories --------------------------------------------------------------------------
 
     def branch(self, recorder: Any, n: int) -> Journal:
-        """Return the journal of a history that branches off before a row."""
+        """Return the journal of a fork that branches off before row `n`."""
         made = Journal(recorder)
         made._root = self._root
         made.rows = self.rows[:n]
@@ -657,7 +658,7 @@ class Journal:
         return made
 
     def row_at(self, t: int) -> int:
-        """Return the row whose call or batch contains a time, or else the next row."""
+        """Return the number of the row whose call or batch contains time `t`; else of the next."""
         place = bisect_right(self._runs, t, key=lambda s: s.starts[0]) - 1
         if place < 0:
             return 0
@@ -665,7 +666,7 @@ class Journal:
         return run.first + min(bisect_right(run.starts, t) - 1, len(run))
 
     def feed_at(self, t: int) -> Any:
-        """Return the feed that can repeat the inputs of the batch at a time, or None."""
+        """Return the feed that can repeat the inputs of the batch at time `t`; otherwise None."""
         place = bisect_right(self._runs, t, key=lambda s: s.starts[0]) - 1
         run = self._runs[place] if place >= 0 else None
         if run is None or t >= run.starts[-1]:
@@ -673,17 +674,17 @@ class Journal:
         return getattr(run.batches_again, "__self__", None)
 
     def place_of(self, n: int) -> tuple[UnrecordedRun, int, int]:
-        """Return the run of a row, and the start and end of its call or batch."""
+        """Return the run of row `n`, and the start and end times of its call or batch."""
         run = self._run_of(n)
         first, end = run.starts[n - run.first : n - run.first + 2]
         return run, first, end
 
     def called_until(self, n: int) -> set[Function]:
-        """Return the functions that were called up to and including a row."""
+        """Return the functions whose calls the rows up to row `n` record."""
         return {run.function for run in self._runs if run.first <= n}
 
     def rows_from(self, n: int) -> range:
-        """Return the rows from one on that belong to its run and to this history."""
+        """Return the numbers from `n` to the end of its run, without rows of another history."""
         place = bisect_right(self._runs, n, key=lambda s: s.first)
         run = self._runs[place - 1]
         end = run.first + len(run)
@@ -692,39 +693,39 @@ class Journal:
         return range(n, end)
 
     def fed_to(self, run: UnrecordedRun, n: int) -> list[Any]:
-        """Return the inputs of a row of a run.
+        """Return the inputs of the call of row `n`, which belongs to a run.
 
         Raises
         ------
         ArgumentError
-            They were not kept, or have been changed since.
+            The inputs were not kept, or their arrays were changed after the call.
         """
         return self._fed(run, n)
 
     @contextmanager
     def lending(self, values: Values) -> Iterator[None]:
-        """Give the variables other values inside the block, and restore their own afterwards."""
+        """Give variables other values inside the block, and restore the current ones afterwards."""
         with self.unobserved(), LOCKS.steps, _numbers_kept(list(self._variables.values())):
             set_values(values.items())
             yield
 
     def set(self, values: Values) -> None:
-        """Set variables inside a `lending` block."""
+        """Set variables to these values. Call it only inside a `lending` block."""
         set_values(values.items())
 
     def values_now(self) -> Values:
-        """Return copies of all variables."""
+        """Return copies of the current values of all variables."""
         return {v: v.get_value() for v in self._variables.values()}
 
     def note_changed(self, run: UnrecordedRun, row: CallRecord) -> None:
-        """Add a call that cannot be executed again because something in it was changed."""
+        """Add the row of a call that cannot be executed again, because its arrays were changed."""
         self._runs.append(run)
         self.rows.append(row)
         self._breaks.append(len(self.rows))
         self._next_checkpoint = len(self.rows)
 
     def continue_in(self, run: UnrecordedRun) -> None:
-        """Start a run whose calls begin with the current values of the variables."""
+        """Start a run at the current values of the variables, which no earlier row explains."""
         self._runs.append(run)
         if len(self.rows) not in self._breaks:
             self._breaks.append(len(self.rows))
@@ -738,19 +739,19 @@ class Journal:
         was_set: Mapping[Variable, np.ndarray],
         seen: Mapping[Variable, Any],
     ) -> list[Any]:
-        """Compute a call of another history and add its row; the variables are set already.
+        """Compute a call of another history and add its row. Its variables must have been set.
 
         Raises
         ------
         Exception
-            Any error of the call. Then no row is added.
+            The call raises an error. No row is added.
         """
         if len(self.rows) >= self._next_checkpoint:
             self._make_checkpoint()
         info = self._infos[run.function]
         outs = info.compute(fed)
         outs = outs if isinstance(outs, list) else [outs]
-        # If calls of the function may differ, their number of events is not known.
+        # If the calls of a function may differ, the number of their events is unknown.
         events = info.events if info.is_even else -_number_recorded(seen)
         end = run.starts[-1] + run.events_around + events
         left = (trim(outs), row.fed, was_set, seen, row.made_at, row.checksum)
@@ -761,12 +762,12 @@ class Journal:
     # --- executing a call again -------------------------------------------------------------------
 
     def events_of(self, run: UnrecordedRun, place: int) -> list[Event]:
-        """Return the events of a call, by executing it again.
+        """Execute a call again with a recorder, and return its events.
 
         Raises
         ------
         ArgumentError
-            Its inputs or weights are no longer kept, or its outputs differ now.
+            The inputs or weights of the call are no longer kept, or its outputs differ this time.
         """
         n = run.first + place
         row = self.rows[n]
@@ -787,9 +788,9 @@ class Journal:
         return events
 
     def known_before(self, n: int) -> tuple[Values, Values]:
-        """Return the variables of a call when it began, and the values that a recorder knew.
+        """Return the variables' values at the start of a call, and those the recorder had then.
 
-        The second misses or has older values of the variables that the call records as set.
+        For variables with a "weight.set" event in the call, the recorder has an old value or none.
         """
         info = self._infos[self._run_of(n).function]
         values = self._values_around(n, is_after=False)
@@ -805,19 +806,19 @@ class Journal:
         return then, known
 
     def row_of_call(self, function: Function, begin: int) -> int | None:
-        """Return the row of a call that began at a time, or None."""
+        """Return the number of the row of a function's call that began at a time, or None."""
         n = self.row_at(begin)
         return n if n < len(self.rows) and self._run_of(n).function is function else None
 
     def _recorder_at(self, run: UnrecordedRun, t: int) -> Any:
-        """Return a recorder that continues at the start of a call."""
+        """Return a new recorder that continues at the start of a call, in the spans of its run."""
         again = self.recorder.scratch_recorder(None)
         again.memory._twin_values = self.recorder.memory._twin_values
         again.continue_at(t, run.spans, run.act, run.phase)
         return again
 
     def _record(self, again: Any, run: UnrecordedRun, row: CallRecord, fed: list[Any]) -> None:
-        """Record a call, or its whole batch, as it would have been recorded the first time."""
+        """Record the call of a row, with its batch if it has one, as in a first recording."""
         if run.callbacks is None:
             self._call(again, run, row, fed)
             return
@@ -837,7 +838,7 @@ class Journal:
         return outs
 
     def _fed(self, run: UnrecordedRun, n: int) -> list[Any]:
-        """Return the inputs of a row."""
+        """Return the inputs of the call of row `n`; raise if they are missing or have changed."""
         row = self.rows[n]
         if run.batches_again is not None:
             fed = run.batches_again(row.number)
@@ -858,13 +859,14 @@ class Journal:
         return self._runs[bisect_right(self._runs, n, key=lambda s: s.first) - 1]
 
     def values_before(self, n: int) -> Values:
-        """Return the values of the variables when a row began."""
+        """Return the values of the variables before the call of row `n`."""
         return self._values_around(n, is_after=False)
 
     def _values_around(self, n: int, is_after: bool) -> Values:
-        """Return the values of the variables before or after the call of a row.
+        """Return the values of the variables before or after the call of row `n`.
 
-        The programs run on the live variables, which get their values back afterwards.
+        The programs of the calls since the last checkpoint run on the live variables. Afterwards
+        the variables get their current values back.
         """
         start = max((place for place in self._checkpoints if place <= n), default=-1)
         if start < 0 or any(start < place <= n for place in self._breaks):
@@ -895,7 +897,7 @@ class Journal:
 
     @contextmanager
     def unobserved(self) -> Iterator[None]:
-        """Do not count writes inside the block as variables that were set."""
+        """Do not treat writes inside the block as variables that were set from outside."""
         root = self._root
         root._note_sets()
         try:
@@ -906,7 +908,7 @@ class Journal:
 
 
 class Batches:
-    """Passes the batches of a run to the training loop (`engine/training_loop.py`).
+    """Gives the training loop (`engine/training_loop.py`) batches that run without events.
 
     Parameters
     ----------
@@ -915,7 +917,7 @@ class Batches:
     feed : Feed
         The feed of the batches.
     but : frozenset of int
-        Numbers of batches that must be recorded.
+        The numbers of the batches that must be recorded.
     """
 
     def __init__(
@@ -934,7 +936,7 @@ class Batches:
             # The feed may itself have called a function, which was recorded before the batch.
             if number in self._but or journal.recorder.open_run is not run:
                 raise RepeatWithEvents((number, (size, fed)))
-            if not len(run):  # the order of an epoch is drawn with its first batch
+            if not len(run):  # the order of the samples in an epoch is drawn with its first batch
                 run.batches_again = self._feed.batches_again()
             self._number, self._size = number, size
             yield number, (size, fed)
@@ -945,14 +947,14 @@ class Batches:
                 return
 
     def call(self, fed: list[Any]) -> Any:
-        """Compute a batch and return its outputs."""
+        """Compute the call of a batch without events and return its outputs."""
         outs = self._journal.take(self._run, fed, self._number, self._size)
         self._run.is_in_batch = True
         return outs
 
 
 def _nothing() -> None:
-    """Do nothing, for a call that writes nothing and need not be repeated."""
+    """Compute nothing, for a call that writes no variable and therefore is not repeated."""
 
 
 def _bytes_of(x: Any) -> int:
@@ -960,7 +962,7 @@ def _bytes_of(x: Any) -> int:
 
 
 def _checksum(fed: list[Any]) -> int:
-    """Return a checksum of the inputs, which differs if any array differs."""
+    """Return a checksum of the arrays among the inputs, to detect later changes."""
     found = 0
     for x in fed:
         if x.__class__ is np.ndarray:
@@ -972,7 +974,7 @@ def _checksum(fed: list[Any]) -> int:
 
 
 def trim(outs: Any) -> list[Any]:
-    """Return small outputs as copies, and checksums of large ones."""
+    """Return the outputs to keep: small ones as copies, large ones as checksums."""
     outs = outs if isinstance(outs, list) else [outs]
     return [
         (x.dtype.name, x.shape, zlib.crc32(np.ascontiguousarray(x).tobytes()))
@@ -994,7 +996,7 @@ def _first(outs: list[Any]) -> str:
 
 
 def _leave_homes(variables: Iterable[Variable]) -> None:
-    """Move variables out of their program's arrays, because their arrays will be borrowed.
+    """Move variables out of the arrays of their programs before these arrays are lent.
 
     Otherwise the program would have to be compiled again, because it cannot write into borrowed
     arrays.
@@ -1006,20 +1008,20 @@ def _leave_homes(variables: Iterable[Variable]) -> None:
 
 @contextmanager
 def _numbers_kept(variables: list[Variable]) -> Iterator[None]:
-    """Give variables their arrays and values back after the block."""
+    """Give variables their current arrays and values back after the block."""
     before = [(v, v.room, v.is_lent, v._is_shared, v.get_value()) for v in variables]
     try:
         yield
     finally:
         for v, room, is_lent, is_shared, numbers in before:
-            if not is_lent:  # nothing writes into a lent array
+            if not is_lent:  # nothing writes into a lent array, so no copy is needed
                 room[...] = numbers
             at_once(v._calls_to_have(room, is_shared=is_shared))
 
 
 @contextmanager
 def _rooms(values: Values) -> Iterator[None]:
-    """Give variables other arrays inside the block, and restore their own afterwards."""
+    """Give variables other arrays inside the block, and restore the current ones afterwards."""
     with LOCKS.steps:
         before = [(v, v.room, v._is_shared) for v in values]
         try:

@@ -27,7 +27,7 @@ from kerascope.trace.timelines import call_at, restored
 
 @dataclass(frozen=True)
 class LoopAt:
-    """A loop that was performed: its name, its op, and its inputs."""
+    """A loop that was executed: the name of its event, its op and the recorded inputs."""
 
     name: str
     op: Scan
@@ -35,7 +35,7 @@ class LoopAt:
 
     @property
     def count(self) -> int:
-        """The number of its steps."""
+        """The number of steps of the loop."""
         sequences = self.arrays[: len(self.op.inner.sequences)]
         return number_of_steps(sequences, self.op.least_steps)
 
@@ -48,11 +48,11 @@ class LoopStep(NamedTuple):
     number : int
         The index in the sequences; a backward loop begins with the last one.
     given : dict of str to array
-        Its entries of the sequences, and the states before it.
+        The inputs of the step: its entries of the sequences, and the states before the step.
     made : dict of str to (str, array)
-        The outputs of the ops inside, with the op's name.
+        By tensor name, the name of an op inside the step and the array that it computed.
     states : dict of str to array
-        The states after it.
+        The states after the step.
     """
 
     number: int
@@ -62,7 +62,7 @@ class LoopStep(NamedTuple):
 
     @property
     def spoilt(self) -> str:
-        """The first op whose output is not finite although the step's inputs are, or ""."""
+        """The first inner op with a non-finite output if the step's inputs are finite; else ""."""
         if not all(map(_is_finite, self.given.values())):
             return ""
         return next((name for name, (_, x) in self.made.items() if not _is_finite(x)), "")
@@ -73,7 +73,7 @@ def _is_finite(array: Any) -> bool:
 
 
 def loop_at(recorder: Recorder | None, tape: Tape, t: int, name: str = "") -> LoopAt:
-    """Return the loop at a time, or the last one before it in the same call of a function.
+    """Return the loop at time `t`, or the last loop before it in the same function call.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def loop_at(recorder: Recorder | None, tape: Tape, t: int, name: str = "") -> Lo
     Raises
     ------
     ArgumentError
-        No such loop was performed, or its inputs are no longer known.
+        No such loop has been executed before `t`, or its inputs are no longer recorded.
     """
     if recorder is None:
         raise ArgumentError("steps: the steps of a loop need its model, which is not here.")
@@ -131,7 +131,7 @@ def _are_arrays(given: Any) -> TypeGuard[tuple[Any, ...]]:
 
 
 def steps_of(loop: LoopAt) -> Iterator[LoopStep]:
-    """Yield the steps of a loop in the order in which they are performed."""
+    """Yield the steps of a loop in order of execution."""
     inner = loop.op.inner
     n, m = len(inner.sequences), len(inner.sequences) + len(inner.states)
     n_outputs = len(inner.results.outputs)
@@ -160,7 +160,7 @@ class _Names(NamedTuple):
 
 
 def _names_of(inner: InnerGraph) -> _Names:
-    """Return distinct names for the tensors of a step, without their common prefix."""
+    """Return distinct names for the tensors of a loop's step, without their common prefix."""
     taken: dict[str, None] = {}
 
     def own(x: Tensor) -> str:
@@ -174,6 +174,6 @@ def _names_of(inner: InnerGraph) -> _Names:
 
 
 def is_loop(event: Event) -> bool:
-    """Return whether an event is the end of an op that may be a loop over steps."""
+    """Return whether an event ends an op whose name contains "scan", which may be a loop."""
     op = value_of_event(event, "op")
     return event.kind == "op" and event.ph != BEGIN and isinstance(op, str) and "scan" in op

@@ -20,11 +20,11 @@ from kerascope.trace.event_writer import short
 from kerascope.trace.events import Made, Where
 
 NO_CODE = ("", 0, "")
-METHODS = ("perform", "compute")  # methods of an op class that compute it
+METHODS = ("perform", "compute")  # the methods of an op class that compute the op
 
 
 def place_of_op(where: Where, apply: Apply) -> Where:
-    """Return a place with the user's line that made an op, and the op's own code."""
+    """Return `where` with the user's line that made an op, and with the op's own code."""
     found = provenance_of(apply)
     code = code_of(type(apply.op))
     if found is None:
@@ -41,7 +41,7 @@ def place_of_op(where: Where, apply: Apply) -> Where:
 
 
 def place_of_layer(where: Where, layer: Layer) -> Where:
-    """Return a place with the line that made a layer, and the layer's own code: its `call`."""
+    """Return `where` with the line that made a layer, and with the layer's own code: its `call`."""
     made_on = layer._made_on or Line("", 0, "")
     code = _code_in(type(layer).call, f"{type(layer).__name__}.call")
     made = Made(made_on.function, f"made {layer.name}", code=code)
@@ -49,14 +49,14 @@ def place_of_layer(where: Where, layer: Layer) -> Where:
 
 
 def place_of_call(where: Where, node: Node) -> Where:
-    """Return the place of a layer's call: as `place_of_layer`, with the line that called it."""
+    """Return the place of `place_of_layer`, with the line of the script that called the layer."""
     place = place_of_layer(where, node.outbound_layer)
     called = _plain(node.called_at.lines[:1])
     return place._replace(made=place.made and place.made._replace(called_from=called))
 
 
 def place_of_ops(where: Where, applies: Iterable[Apply]) -> Where:
-    """Return a place with the user's own lines that made several ops."""
+    """Return `where` with the user's lines that made several ops; unchanged if there are none."""
     own = dict.fromkeys(line for apply in applies for line in apply.frames.lines)
     return where._replace(made=Made(made_by=_plain(own))) if own else where
 
@@ -69,7 +69,7 @@ _codes: dict[type[Op], tuple[str, int, str]] = {}
 
 
 def code_of(kind: type[Op]) -> tuple[str, int, str]:
-    """Return the first line of the code that computes a kind of op, or `NO_CODE`.
+    """Return the place of the code that computes ops of a class; `NO_CODE` if it has none.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def _code_of(kind: type[Op]) -> tuple[str, int, str]:
 
 
 def _code_in(function: Any, name: str) -> tuple[str, int, str]:
-    """Return the first line of a function's body; `NO_CODE` if it is not written in Python."""
+    """Return the first line of a function's body; `NO_CODE` for functions not written in Python."""
     code = getattr(function, "__code__", None)
     if code is None:
         return NO_CODE
@@ -105,7 +105,7 @@ def _code_in(function: Any, name: str) -> tuple[str, int, str]:
 
 
 def _line_of_ufunc(cls: type[Any]) -> tuple[str, int, str]:
-    """Return the line of an op class that names its NumPy ufunc."""
+    """Return the line of an op class that names a NumPy ufunc; `NO_CODE` if there is none."""
     file = getattr(sys.modules.get(cls.__module__), "__file__", None) or ""
     lines = linecache.getlines(file) if file else []
     begun = False

@@ -1,4 +1,4 @@
-"""Passes through models: the layer calls of a run on arrays, and the calls inside nested models."""
+"""Passes through models: the layer calls of a run on arrays, and those inside nested models."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from kerascope.stage import Mark, Stage
 
 
 class LayerCall(NamedTuple):
-    """A call of a layer, or an input of a model.
+    """A call of a layer on arrays, or an array that is fed to an input of a model.
 
     Attributes
     ----------
     node : Node
     depth : int or None
-        None for an input.
+        The depth of the call; None for an input.
     inputs, outputs : list of Tensor
-        Tensors with their values.
+        The computed tensors, with their arrays.
     tensors : list of Tensor
-        The symbolic tensors of the model for which the outputs were computed.
+        The symbolic tensors whose arrays are the outputs.
     passes : tuple of ModelPass
         The passes through nested models during the call; a wrapper may have several.
     """
@@ -36,14 +36,14 @@ class LayerCall(NamedTuple):
 
 
 class ModelPass(NamedTuple):
-    """One run of one model, with its calls in order."""
+    """One run of a model on arrays, with its layer calls in order."""
 
     network: Network
     calls: list[LayerCall]
 
 
 def call_of(event: Any, passes: Sequence[ModelPass]) -> LayerCall | None:
-    """Return the call that an event of a forward pass reports, or None."""
+    """Return the layer call that an event of a forward pass reports; None for other events."""
     if isinstance(event, InputFed):
         node = event.tensor._keras_history.node
         return LayerCall(node, None, [], [event.computed], [event.tensor], ())
@@ -55,7 +55,7 @@ def call_of(event: Any, passes: Sequence[ModelPass]) -> LayerCall | None:
 
 
 class PassCollector:
-    """An observer that collects the passes through models.
+    """An observer that collects the passes through models as they run.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class PassCollector:
         self._open: list[tuple[Stage, ModelPass, list[ModelPass]]] = []
 
     def __call__(self, stage: Stage, event: Any) -> None:
-        """Receive an event of a stage."""
+        """Add what an event of a stage reports: a layer call, or the start or end of a pass."""
         if stage.name != "run_internal_graph":
             return
         if event is Mark.started:

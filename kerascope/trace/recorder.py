@@ -104,9 +104,9 @@ class Recorder(EventWriter):
     ----------
     tape : Tape
     listeners : list of callable
-        Each is called with each event. It may block, and an error that it raises stops the program.
+        Called with each event. A listener may block, and an error that it raises stops the program.
     when_settled : callable or None
-        Called when skipped calls were put on the tape.
+        Called after the mark of a run of calls without events is on the tape.
     open_run : UnrecordedRun or None
         The current run of calls without events.
     stage : Stage or None
@@ -123,11 +123,11 @@ class Recorder(EventWriter):
         self.journal = Journal(self)
         self.open_run: UnrecordedRun | None = None
         self.when_settled: Callable[[], None] | None = None
-        self._around: dict[tuple[str, ...], list[Event]] = {}  # by the callbacks that run
+        self._around: dict[tuple[str, ...], list[Event]] = {}  # by the callbacks that run now
         self.tape.expand_mark = expand_mark
 
     def __call__(self, stage: Stage, event: Any) -> None:
-        """Receive an event of a stage, as an observer."""
+        """Record an event of a stage; called by the stage, because the recorder is an observer."""
         if self.open_run is not None and not isinstance(event, Stage):
             self.settle()
         self.stage = stage
@@ -148,9 +148,9 @@ class Recorder(EventWriter):
     # --- calls without events ---------------------------------------------------------------------
 
     def sample_of(self, function: Function, callbacks: Any = None) -> list[Event]:
-        """Return the events of a recorded call, and of a batch around it; [] if none are kept.
+        """Return the events of a recorded call, with those of its batch; [] if none are kept.
 
-        The events of the batch contain only what is the same for all batches.
+        The events of the batch are made up, with only the values that are the same in all batches.
         """
         _, count, began = self.memory.lengths.get(function, (None, 0, 0))
         events: list[Event] = self.tape[began : began + count] if count else []
@@ -161,7 +161,7 @@ class Recorder(EventWriter):
         return events
 
     def _around_a_call(self, callbacks: list[str]) -> list[Event]:
-        """Return the events of a batch without those of the call in it."""
+        """Return made-up events of a batch with these callbacks, without those of its call."""
         known = tuple(callbacks)
         if known not in self._around:
             again = self.scratch_recorder(None)
@@ -170,19 +170,19 @@ class Recorder(EventWriter):
         return self._around[known]
 
     def scratch_recorder(self, history: int | None) -> Recorder:
-        """Return a recorder that knows the same models and functions, with a tape of its own."""
+        """Return a new recorder, with an empty tape, that shares known models and functions."""
         again = type(self)(self.level, history=history)
         again.memory = self.memory.without_values()
         again.describer = again.memory.describer
         return again
 
     def feed_of(self, epoch: int, batch: int) -> Any:
-        """Return the feed of a batch, with the order of its epoch; None if it is not known.
+        """Return the feed of a batch, which has the order of its epoch; None if it was not stored.
 
         Parameters
         ----------
         epoch, batch : int
-            The times at which the two began.
+            The times at which the epoch and the batch began.
         """
         found = self.feeds.get(epoch)
         return self.journal.feed_at(batch) if found is None else found
@@ -195,7 +195,7 @@ class Recorder(EventWriter):
         call: Callable[[], list[Any]],
         callbacks: list[str],
     ) -> None:
-        """Record a whole batch as the loop would; `call` records the call and returns outputs."""
+        """Record a whole batch as the loop does. `call` records the call and returns outputs."""
         called = place_of_use(fit_events, Function.stage)
         self.begin_batch(number, size, fed, place_of_use(fit_events, BatchBegun))
         outs = call()
@@ -203,10 +203,10 @@ class Recorder(EventWriter):
         self.end_batch(outs)
 
     def batches_of(self, function: Function, feed: Any, callbacks: Any, passage: Passage) -> Any:
-        """Return an object that trains on the next batches of a `fit` without events, up to a time.
+        """Return an object that trains on batches of `fit` without events; None to record the next.
 
-        Return None if the next batch must be recorded: because the events of a call cannot be
-        counted beforehand, or because its callbacks may cause events.
+        The next batch must be recorded if the number of events in a call is not known beforehand,
+        or if its callbacks may cause events.
         """
         fit = self.observers[-1] if self.observers else None
         if not isinstance(fit, FitRecorder) or fit.batch is not None or not fit.stage.is_drained:
@@ -220,7 +220,7 @@ class Recorder(EventWriter):
         return None if run is None else Batches(self.journal, run, feed, passage.but)
 
     def call_of(self, function: Function, fed: Any, passage: Passage) -> Any:
-        """Return a function that computes a call without events, or None if it must be recorded."""
+        """Return a function that computes a call without events; None if it must be recorded."""
         if self.open_run is not None and self.open_run.is_in_batch:
             self.settle()
         fit = self.observers[-1] if self.observers else None
@@ -237,7 +237,7 @@ class Recorder(EventWriter):
         return None if run is None else partial(run.journal.take, run, fed)
 
     def _number_of_call(self, function: Function) -> int:
-        """Return the number of a training call of its model; -1 for other calls."""
+        """Return the index of a training call of a model outside of `fit`; -1 for other calls."""
         facts = self.memory.facts(function)
         if self.spans or facts is None or function.name != "train_function":
             return -1
@@ -277,9 +277,9 @@ class Recorder(EventWriter):
         return run
 
     def settle(self) -> None:
-        """Put the mark of the skipped calls on the tape, before the next event.
+        """Append the mark of the open run, whose calls have no events, to the tape.
 
-        If the callbacks of the last batch are running, this batch is recorded up to this point.
+        If the callbacks of the last batch are running, that batch is recorded up to its callbacks.
         """
         run, self.open_run = self.open_run, None
         if run is None:
@@ -298,7 +298,7 @@ class Recorder(EventWriter):
             self.when_settled()
 
     def _open_callbacks(self, run: UnrecordedRun, events: list[Event]) -> None:
-        """Record a batch up to the point where its callbacks run."""
+        """Append the events of a batch up to its callbacks, and open the spans around them."""
         run.is_open = run.records_end = True
         begins = [event for event in events if event.kind in ("batch", "callbacks")]
         for event in events[: events.index(begins[1]) + 1 + len(run.callbacks or ())]:
@@ -316,7 +316,7 @@ class Recorder(EventWriter):
         fit.batch, fit.callbacks_call_nothing = run.journal.rows[-1].number, False
 
     def record_end_of_batch(self, run: UnrecordedRun) -> None:
-        """Record the end of the callbacks of a skipped batch, and of the batch."""
+        """Record the end of a batch without events, and of its callbacks, if its start is there."""
         if self.open_run is run:
             self.settle()
         if not run.is_open:
@@ -340,12 +340,12 @@ class Recorder(EventWriter):
             self._open_act(observer)
             observer.level_of_spans = len(self.spans)
             observer.started()
-        except BaseException as error:  # a listener stopped the program; the stage never ends
+        except BaseException as error:  # a listener stopped the program, so the stage never ends
             self._fail(observer, error)
             raise
 
     def _open_act(self, observer: StageRecorder) -> None:
-        """Open the act "build" before a stage that builds, or close it before any other stage."""
+        """Open the act "build" before a stage that builds models; close it before other stages."""
         if observer.builds and not self.spans:
             self.begin("build", "build", place_in_script(observer.first_made_at()))
         elif not observer.builds and len(self.spans) == 1 and self.spans[0][0] == "build":
@@ -364,7 +364,7 @@ class Recorder(EventWriter):
             self._fail(observer, sys.exc_info()[1])
 
     def _fail(self, observer: StageRecorder, error: BaseException | None) -> None:
-        """Close all spans of a stage that failed, even if a listener raises meanwhile."""
+        """End all spans of a stage that failed, even if listeners raise errors at the same time."""
         self.memory.figures.settle()
         self.observers.remove(observer)
         raised: BaseException | None = None
@@ -384,7 +384,7 @@ class Recorder(EventWriter):
         self.memory.know(model)
 
     def live(self, t: int, name: str) -> Any:
-        """Return the live object of a name at a time; None if it no longer exists.
+        """Return the live object of a name at time `t`; None if there is no such object any more.
 
         Parameters
         ----------
@@ -402,9 +402,9 @@ class Recorder(EventWriter):
         return None
 
     def override(self, name: str, value: Any) -> None:
-        """Replace an array that the paused function has computed.
+        """Replace the array of a tensor in the paused function call.
 
-        A listener may call it. It is recorded as the event "override".
+        Listeners may call this method. The replacement is recorded as the event "override".
         """
         observer = self.observers[-1] if self.observers else None
         if not isinstance(observer, FunctionRecorder):
@@ -422,20 +422,20 @@ def _are_arrays(fed: Any) -> bool:
 
 
 class FitRecorder(StageRecorder):
-    """Records the loop over epochs and batches.
+    """Records `fit`: the loop over epochs and batches.
 
     Attributes
     ----------
     batch : int or None
         The number of the current batch; None between batches and for skipped batches.
     callbacks_call_nothing : bool
-        Whether the callbacks at the ends of the recorded batches caused no events.
+        Whether no callback at the end of a recorded batch caused events.
     """
 
     batch: int | None = None
     callbacks_call_nothing = False
     _epoch_began_at = -1
-    _recorded_at_end = 0  # number of events when the last batch's callbacks began
+    _recorded_at_end = 0  # the tape's next time when the callbacks of the last batch began
 
     def started(self) -> None:
         """Record the start of a `fit`."""
@@ -471,14 +471,14 @@ class FitRecorder(StageRecorder):
             self.end(epoch_logs=logs, result=logs)
 
     def _note_order(self) -> None:
-        """Store the order of the rows in this epoch, which the feed has drawn."""
+        """Store the feed with the order of the samples in this epoch, which the feed has drawn."""
         feeds, feed = self.recorder.feeds, self.stage.names.get("feed")
         if self._epoch_began_at not in feeds and isinstance(feed, Feed):
             feeds[self._epoch_began_at] = getattr(feed.batches_again(), "__self__", None)
 
     def function_returned(self, function: Function) -> None:
-        """Begin the callbacks of a batch when its train function has returned."""
-        is_its_own = self.recorder.spans[-1][0] == "batch"  # it was not called by a callback
+        """Begin the callbacks of a batch after the call of its train function."""
+        is_its_own = self.recorder.spans[-1][0] == "batch"  # otherwise a callback called it
         if is_its_own and function is self.stage.subject.train_function:
             self._begin_callbacks("on_batch_end")
             self._recorded_at_end = self.recorder.tape.next_time
@@ -489,14 +489,14 @@ class FitRecorder(StageRecorder):
 
 
 def _gives_its_loss(plan: FunctionPlan) -> bool:
-    """Return whether the first output of a function is the loss of its model."""
+    """Return whether the first output of a function is the total loss of its model."""
     outputs = plan.function.outputs
     loss = plan.facts.losses.get("total_loss") if plan.facts is not None else None
     return bool(outputs) and outputs[0] is loss
 
 
 def names_of_callbacks(callbacks: Any, *hooks: str) -> list[str]:
-    """Return the methods of callbacks that override some of the hooks."""
+    """Return "Class.hook" for each hook that a callback overrides, in the order of the hooks."""
     return [
         f"{type(callback).__name__}.{hook}"
         for hook in hooks
@@ -506,10 +506,10 @@ def names_of_callbacks(callbacks: Any, *hooks: str) -> list[str]:
 
 
 class CallRecorder(StageRecorder):
-    """Records `evaluate`, `predict`, and calls of a layer or model on arrays."""
+    """Records `evaluate`, `predict`, and a call of a layer or model on arrays."""
 
     def started(self) -> None:
-        """Record the start, with the inputs of a call on arrays."""
+        """Record the start of the stage, with the inputs if it is a call on arrays."""
         subject, memory = self.stage.subject, self.memory
         ref = self.ref(subject)
         if self.stage.name == "eager_call":
@@ -526,12 +526,12 @@ class CallRecorder(StageRecorder):
             self.begin(self.stage.name, subject.name, model=ref, facts=facts)
 
     def event(self, event: Any) -> None:
-        """Record weights that were made."""
+        """Record the weights of a layer that was built."""
         if isinstance(event, LayerBuilt):
             record_built(self, event, event.layer.made_at)
 
     def finished(self) -> None:
-        """Record the end with the results."""
+        """Record the end of the stage with its results."""
         results = tuple(
             self.memory.copied(x if isinstance(x, np.generic) else np.asarray(x))
             for x in to_list(self.stage.result)

@@ -1,8 +1,8 @@
 """Recording the building of models: layer calls, new Nodes, and networks that run on symbols.
 
-It also records how the graph is mapped: visits, marks and depths. A `Node`'s visit is a span from
-the moment at which the walk reaches it until all nodes that it depends on have been visited. The
-open visits are the `nodes_in_progress`. Lessons: chapters 6, 8, 9 and 10.
+The mapping of the graph is recorded as well: visits, marks and depths. The visit of a `Node` is a
+span: the walk reaches the Node, then visits all Nodes that it depends on, and leaves it. The open
+visits are the `nodes_in_progress`. Lessons: chapters 6, 8, 9 and 10.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from kerascope.user_frames import line_outside_the_package
 
 
 class IgnoredStage(StageRecorder):
-    """A stage that only starts other stages, which are recorded; it has no events itself."""
+    """A stage without events of its own: it only starts other stages, which are recorded."""
 
     builds = True
 
     def started(self) -> None:
-        """Record nothing."""
+        """Record nothing, because only the inner stages are recorded."""
 
     def event(self, event: Any) -> None:
-        """Record nothing."""
+        """Record nothing, because only the inner stages are recorded."""
 
 
 class LayerCallRecorder(StageRecorder):
@@ -44,13 +44,13 @@ class LayerCallRecorder(StageRecorder):
     builds = True
 
     def first_made_at(self) -> tuple[str, int] | None:
-        """Return the script's line that made the first layer to be recorded."""
+        """Return the script's line that made the first new layer of this call, or None."""
         seen = self.memory.seen_layers
         layers = (*(node.outbound_layer for node in self._given()), self.stage.subject)
         return next((layer.made_at for layer in layers if layer not in seen), None)
 
     def started(self) -> None:
-        """Record the start of the call, after the layers that were made for it."""
+        """Record the new layers of the call, and then its start."""
         self.called_at = line_outside_the_package()
         layer = self.stage.subject
         for node in self._given():
@@ -61,7 +61,7 @@ class LayerCallRecorder(StageRecorder):
         self.begin("layer.call", layer.name, layer=self.ref(layer), inputs=inputs, made_at=made_at)
 
     def event(self, event: Any) -> None:
-        """Record new weights, or the Node."""
+        """Record the weights of a layer that was built, or the ops and Node of the call."""
         if isinstance(event, LayerBuilt):
             record_built(self, event, self.called_at)
         elif isinstance(event, NodeCreated):
@@ -81,12 +81,12 @@ class LayerCallRecorder(StageRecorder):
         return call.tensors if call is not None else apply.inputs if apply is not None else []
 
     def _given(self) -> list[Node]:
-        """Return the nodes of the inputs of a model."""
+        """Return the Nodes of the input layers among the call's inputs."""
         histories = [x._keras_history for x in self._inputs() if x._keras_history is not None]
         return [history.node for history in histories if isinstance(history.layer, InputLayer)]
 
     def _introduce(self, layer: Any, node: Node | None = None) -> None:
-        """Record a layer when it first appears, because making it is not a stage."""
+        """Record "layer.init" for a layer that is new to the tape. (Making one is no stage.)"""
         if layer in self.memory.seen_layers:
             return
         self.memory.seen_layers.add(layer)
@@ -106,7 +106,7 @@ class LayerCallRecorder(StageRecorder):
             result = made[0] if len(made) == 1 else made
             op = apply.op.name
             where = self.recorder.where(self.stage, self.called_at)
-            if apply.frames:  # else the layer made it, at a line of the engine
+            if apply.frames:  # otherwise the layer was made at a line of the engine
                 where = where._replace(made=place_of_op(where, apply).made)
             self.recorder.record("op.create", apply.name, where, named(op=op, result=result))
 
@@ -128,7 +128,7 @@ class LayerCallRecorder(StageRecorder):
 
 
 def record_built(observer: StageRecorder, event: LayerBuilt, line: tuple[str, int] | None) -> None:
-    """Record that a layer has made its weights, with the line of the script that caused it."""
+    """Record the weights that a layer has made, with the script's line that built the layer."""
     recorder, layer = observer.recorder, event.layer
     memory = recorder.memory
     where = recorder.where(observer.stage, line)
@@ -147,7 +147,7 @@ def record_built(observer: StageRecorder, event: LayerBuilt, line: tuple[str, in
 
 
 def own_word(weight: str, layer: str) -> str:
-    """Return a weight's name without its layer's: "kernel"."""
+    """Return a weight's name without the name of its layer: "kernel"."""
     return weight.removeprefix(f"{layer}/").removeprefix(f"{layer}_")
 
 
@@ -160,9 +160,9 @@ class RunRecorder(StageRecorder):
     builds = True
 
     def started(self) -> None:
-        """Record the start, with a `tensor_map` that has only the inputs."""
+        """Record the start of the run, with a `tensor_map` that contains only the inputs."""
         network = self.stage.subject
-        self._ids = call_ids(network)  # this may map the graph, which is recorded
+        self._ids = call_ids(network)  # this may map the graph, which is recorded too
         self.keys = keys_by_node(self._ids)
         self._coming = [
             (depth, node)
@@ -184,7 +184,7 @@ class RunRecorder(StageRecorder):
         )
 
     def event(self, event: Any) -> None:
-        """Record a new entry of `tensor_map`, and begin the next layer."""
+        """Record a new entry of `tensor_map`, and begin the next layer call."""
         if isinstance(event, InputFed):
             entry = Delta("tensor_map", self.keys[event.tensor], self._entry(event.tensor))
             self.record("tmap.set", entry.key, entry, facts={"tensor": event.tensor.name})
@@ -266,7 +266,7 @@ class MapRecorder(StageRecorder):
     builds = True
 
     def begin_map(self, **names: Any) -> None:
-        """Record the start of the step, with the network if the graph belongs to one."""
+        """Record the start of the step, and the network if the graph belongs to a network."""
         around = [one.stage for one in self.observers if isinstance(one, IgnoredStage)]
         network = around[-1].subject if around else None
         whose = {} if network is None else {"network": self.ref(network)}
@@ -274,11 +274,11 @@ class MapRecorder(StageRecorder):
 
 
 class WalkRecorder(MapRecorder):
-    """Records the walk back from the outputs: each Node is visited, marked and finished."""
+    """Records the walk back from the outputs, which visits, marks and finishes each Node."""
 
     def started(self) -> None:
-        """Record the start with nothing found."""
-        self._is_old = "marks" in self.stage.names  # as in the walk of Keras 1
+        """Record the start of the walk, with empty results."""
+        self._is_old = "marks" in self.stage.names  # as the walk of Keras 1 has them
         own = ("nodes_depths", "layers_depths") if self._is_old else ("nodes_in_progress",)
         empty: dict[str, Any] = {"seen_nodes": [], "nodes_in_decreasing_depth": []}
         empty.update((name, {}) for name in ("layer_indices", *own))
@@ -288,7 +288,7 @@ class WalkRecorder(MapRecorder):
         self.begin_map(**empty)
 
     def event(self, event: Any) -> None:
-        """Record a visit, a skip, a mark or the end of a node."""
+        """Record that a Node is visited, skipped, marked or finished."""
         names, node = self.stage.names, event.node
         made_at = node.outbound_layer.made_at
         now = [*named(**self._names_at(event))]
@@ -309,7 +309,7 @@ class WalkRecorder(MapRecorder):
             self.recorder.end(tuple(now), self.recorder.where(self.stage, made_at))
 
     def _names_at(self, event: Any) -> dict[str, Any]:
-        """Return the names as in Keras, whose walk is recursive: each visit has its own names."""
+        """Return the local names of a visit, as in the recursive walk of Keras."""
         if isinstance(event, NodeFinished):
             return self._visits.pop()
         names, snapshot, node = self.stage.names, self.memory.describer.snapshot, event.node
@@ -349,12 +349,12 @@ class DepthRecorder(MapRecorder):
     """Records how each node gets its depth: the longest path to an output."""
 
     def started(self) -> None:
-        """Record the start with the result of the walk."""
+        """Record the start of the step, with the result of the walk."""
         ordered = [self.ref(n) for n in self.stage.names["graph_map"].nodes_in_decreasing_depth]
         self.begin_map(nodes_in_decreasing_depth=ordered, nodes_depths={}, layers_depths={})
 
     def event(self, event: Any) -> None:
-        """Record the depth of a node."""
+        """Record the depth of a Node."""
         if not isinstance(event, DepthAssigned):
             return
         node, layer = event.node, event.node.outbound_layer
@@ -373,10 +373,10 @@ class DepthRecorder(MapRecorder):
 
 
 class CheckRecorder(MapRecorder):
-    """Records the nodes by depth, and that every tensor can be computed from the inputs."""
+    """Records that the Nodes are ordered by depth, and the check that inputs reach every tensor."""
 
     def started(self) -> None:
-        """Record the start with the nodes of each depth."""
+        """Record the start of the check, with the Nodes of each depth."""
         graph_map, snapshot = self.stage.names["graph_map"], self.memory.describer.snapshot
         rows = snapshot(graph_map.nodes_by_depth)
         self.begin_map(
@@ -395,7 +395,7 @@ class CheckRecorder(MapRecorder):
                 self.record("depth.put", node.name, row, made_at=node.outbound_layer.made_at)
 
     def event(self, event: Any) -> None:
-        """Record that the calls of one depth can be computed."""
+        """Record that all calls of a depth can be computed."""
         names = self.stage.names
         complete = names["layers_with_complete_input"]
         new = range(self._complete, len(complete))
@@ -406,7 +406,7 @@ class CheckRecorder(MapRecorder):
         self.record("check.depth", f"depth {depth}", *added, nodes=nodes)
 
     def finished(self) -> None:
-        """Record the end with the ids of all calls."""
+        """Record the end of the check, with the ids of all calls."""
         graph_map = self._map
         facts: dict[str, Any] = {
             "calls": {n.name: i for n, i in ids_of_calls(self._inputs, graph_map).items()},

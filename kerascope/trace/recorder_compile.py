@@ -21,10 +21,10 @@ from kerascope.trace.training_info import Sweep, TrainingInfo, facts_of_model
 
 
 class CompileRecorder(StageRecorder):
-    """Records how losses and metrics become tensors, and the total loss their weighted sum."""
+    """Records how compile turns losses and metrics into tensors, and sums the total loss."""
 
     def started(self) -> None:
-        """Record the start, with the losses first."""
+        """Record the start of compile, and of its phase "loss"."""
         model = self.stage.subject
         self.memory.know(model)
         self.terms: list[LossTerm] = []
@@ -33,7 +33,7 @@ class CompileRecorder(StageRecorder):
         self._in_metrics = False
 
     def event(self, event: Any) -> None:
-        """Record a loss, penalty or metric term."""
+        """Record a term: of a loss, a penalty or a metric."""
         ref = self.ref
         if isinstance(event, LossTerm):
             function = getattr(event.function, "__name__", type(event.function).__name__)
@@ -60,14 +60,14 @@ class CompileRecorder(StageRecorder):
             self.recorder.record("metric.term", event.name, where, (term,))
 
     def _made_by_ops_of(self, term: Tensor) -> Where:
-        """Return the engine's line, and the user's lines that made a term from the outputs."""
+        """Return the engine's line, with the user's lines of ops between outputs and a term."""
         outputs = self.stage.subject.outputs
         applies = applies_in_order([term], fed=outputs)
-        own = [apply for apply in applies if apply.scope.made_at is None]  # not made by a layer
+        own = [apply for apply in applies if apply.scope.made_at is None]  # ops that no layer made
         return place_of_ops(self.recorder.where(self.stage), own)
 
     def finished(self) -> None:
-        """Record the end with the model's losses and metrics."""
+        """Record the end of compile, with the model's total loss and the names of its metrics."""
         model = self.stage.subject
         self.memory.loss_terms[model] = self.terms
         owner, optimizer = model.total_loss.owner, type(model.optimizer).__name__
@@ -78,10 +78,10 @@ class CompileRecorder(StageRecorder):
 
 
 class TrainFunctionRecorder(StageRecorder):
-    """Records how a train function is made, with facts from the sweep and the optimizer."""
+    """Records how a train function is made, and collects its facts from the sweep and optimizer."""
 
     def started(self) -> None:
-        """Record the start, if a function will be made."""
+        """Record the start, unless the model has a train function already."""
         model = self.stage.subject
         self.memory.know(model)
         self.facts: TrainingInfo | None = None
@@ -126,7 +126,7 @@ class UpdatesRecorder(StageRecorder):
     """Records the optimizer's update pairs (v, new_v)."""
 
     def started(self) -> None:
-        """Record the start with the loss and the parameters."""
+        """Record the start of `get_updates`, with the loss and the parameters."""
         names = self.stage.names
         params = [self.ref(p) for p in names.get("params", ())]
         given = {} if names.get("loss") is None else {"loss": self.ref(names["loss"])}
@@ -136,7 +136,7 @@ class UpdatesRecorder(StageRecorder):
         self._first = True
 
     def event(self, event: Any) -> None:
-        """Record the pairs of one parameter, with the names of the optimizer's source."""
+        """Record the update pairs of a parameter, with the names in the optimizer's source."""
         if not isinstance(event, ParameterUpdate):
             return
         names, recorder, ref = self.stage.names, self.recorder, self.ref
@@ -172,16 +172,16 @@ class UpdatesRecorder(StageRecorder):
         self.record("update.pair", v.name, pair)
 
     def finished(self) -> None:
-        """Record the end with the pairs."""
+        """Record the end of `get_updates`, with all pairs."""
         pairs = [(v.name, new_v) for v, new_v in self.stage.result if isinstance(new_v, Tensor)]
         self.end_all(result=[(name, self.ref(new_v)) for name, new_v in pairs])
 
 
 class GradientsRecorder(StageRecorder):
-    """Records the backward sweep; the ops of one layer together make a `grad.node`."""
+    """Records the backward sweep. The ops of a layer together make a span `grad.node`."""
 
     def started(self) -> None:
-        """Record the start; the gradients do not exist yet."""
+        """Record the start of the sweep, with no gradients yet."""
         maker = self.enclosing(TrainFunctionRecorder)
         self._sweep = Sweep(maker.facts if maker is not None else None)
         self._swept: dict[Apply, Apply] = maker.swept if maker is not None else {}
@@ -192,7 +192,7 @@ class GradientsRecorder(StageRecorder):
         self.begin("gradients", str(getattr(loss, "name", "loss")), **given, wrt=wrt, grads={})
 
     def event(self, event: Any) -> None:
-        """Record the gradient of the loss, or a swept op."""
+        """Record the gradient of the loss, or the gradients of an op that the sweep has passed."""
         if isinstance(event, Seeded):
             key = self.memory.describer.key(event.loss)
             self._sweep.seed(event)
@@ -236,7 +236,7 @@ class GradientsRecorder(StageRecorder):
                           facts=facts)  # fmt: skip
 
     def _note_derivative(self, event: Swept, sums: list[Tensor]) -> None:
-        """Store for each gradient op the op that it is the derivative of."""
+        """Store, for each new gradient op, the forward op that it belongs to."""
         made = (*event.terms, *sums, *event.output_grads)
         stack = [x.owner for x in made if x is not None]
         while stack:
@@ -247,5 +247,5 @@ class GradientsRecorder(StageRecorder):
             stack.extend(x.owner for x in op.inputs)
 
     def finished(self) -> None:
-        """Record the end with the gradients."""
+        """Record the end of the sweep, with the gradients."""
         self.end_all(result=[None if g is None else self.ref(g) for g in self.stage.result or ()])

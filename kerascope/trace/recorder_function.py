@@ -42,7 +42,7 @@ LARGE = 2**20  # bytes; after a larger array the tape counts its bytes at once
 
 
 class FunctionRecorder(StageRecorder):
-    """Records one call of a function."""
+    """Records a call of a function."""
 
     def __init__(self, recorder: Any, stage: Stage) -> None:
         super().__init__(recorder, stage)
@@ -53,8 +53,8 @@ class FunctionRecorder(StageRecorder):
             plan = memory.plans[self.function] = FunctionPlan(self.function, memory)
             record_spoilt_constants(plan, memory)
         self.plan: FunctionPlan = plan
-        self._inner = plan.inner  # by place in the schedule
-        self._inside = NO_CALLS  # the open inner calls
+        self._inner = plan.inner  # the op's index in the schedule
+        self._inside = NO_CALLS  # open inner calls
         self._keeps_arrays = not memory.statistics_only
         self._figures_of = memory.figures.of
         self._kept = self._kept_array if self._keeps_arrays else self._kept_figures
@@ -65,16 +65,16 @@ class FunctionRecorder(StageRecorder):
         self._group: Group | None = None
         self._depth: int | None = None
         self._values: list[Any] = []
-        self._fed: dict[int, np.ndarray] = {}  # the caller's arrays by id
+        self._fed: dict[int, np.ndarray] = {}  # the caller's arrays, by id
         self._copies: dict[int, Any] = {}  # copies of the caller's arrays by slot
         self._arrays: dict[str, Any] = {}  # by key of tensor_map
         self._gradients: dict[str, Any] = {}  # by the names of the parameters
         self._terms: dict[int, Any] = {}  # the terms of summed gradients by slot
         self._is_paused = self._is_committed = False
-        self.was_overridden = False  # whether an array in it was replaced
-        self.seen: dict[Variable, Any] = {}  # variables recorded as set, with the values before
+        self.was_overridden = False  # whether an array of the call was replaced
+        self.seen: dict[Variable, Any] = {}  # set variables, with the values recorded before
         self._made_at: tuple[str, int] | None = None
-        self._around = ("", "")  # act and phase
+        self._around = ("", "")  # the act and phase around the call
         self._written: dict[Variable, Delta] = {}  # by variable, after the commit
         self._line_of_updates = Where()
         self._new: Any = None
@@ -83,7 +83,7 @@ class FunctionRecorder(StageRecorder):
     # --- start ------------------------------------------------------------------------------------
 
     def started(self) -> None:
-        """Record the start with the inputs, and the variables that were set since the last call."""
+        """Record the start of the call, its inputs, and the variables set since the last call."""
         function, memory = self.function, self.memory
         self.recorder.journal.begin_recorded(function)
         self.began_at = self.recorder.tape.next_time
@@ -118,7 +118,7 @@ class FunctionRecorder(StageRecorder):
     # --- ops --------------------------------------------------------------------------------------
 
     def event(self, event: Any) -> None:
-        """Record the end of an op and the start of the next one, or a variable that was written."""
+        """Record the end of an op and the start of the next op; or a variable that was written."""
         if not isinstance(event, Step):
             if isinstance(event, Update):
                 self._record_update(event)
@@ -170,7 +170,7 @@ class FunctionRecorder(StageRecorder):
         return self.memory.payload(array)
 
     def _kept_array(self, slot: int, array: Any) -> Any:
-        """Return the output of an op to keep; a view of the caller's array is copied."""
+        """Return the output of an op for the tape: a copy if it may share the caller's memory."""
         if array.__class__ is not np.ndarray:
             return self.memory.payload(array)
         fed = self._fed
@@ -203,7 +203,7 @@ class FunctionRecorder(StageRecorder):
         return new_delta((name, key, array))
 
     def _expect(self, index: int) -> None:
-        """Begin the op that will be performed next, or after the last one the commit."""
+        """Begin the next op that is needed; after the last op, begin the commit."""
         steps, values = self.plan.steps, self._values
         count = len(steps)
         while index < count:
@@ -248,7 +248,7 @@ class FunctionRecorder(StageRecorder):
             self.recorder.begin_op(planned.name, planned.where, planned.deltas, NO_FACTS)
 
     def _find(self, step: Step) -> PlannedStep:
-        """Return the plan of an unexpected op, after a listener has changed a condition."""
+        """Return the plan of an unexpected op, which runs because a condition was changed."""
         if self._expected is not None and self._records_ops:
             self.end(error=ErrorRef("skipped", "its condition changed"))
         elif self._expected is None:
@@ -262,14 +262,14 @@ class FunctionRecorder(StageRecorder):
         return planned
 
     def current(self, slot: int) -> Any:
-        """Return the array in a slot of the paused call; None if it has none now."""
+        """Return the current array in a slot of the paused call; None if the slot has none."""
         if not self._is_paused or self._is_committed:
             return None
         copies = self._copies
         return copies[slot] if slot in copies else self._values[slot]
 
     def override(self, slot: int, array: np.ndarray) -> None:
-        """Replace the array in a slot of the paused call."""
+        """Replace the current array in a slot of the paused call."""
         self.was_overridden = True
         old = self._values[slot]
         self._new = array if self._new is old else self._new
@@ -300,7 +300,7 @@ class FunctionRecorder(StageRecorder):
         recorder.begin(group.kind, group.name, where, names)
 
     def _enter_inner(self, path: Path, where: Where) -> None:
-        """End the inner calls that are over, and begin the next ones."""
+        """End the inner calls that do not contain the next op, and begin those that do."""
         inside, self._inside = self._inside, path
         same = sum(one is other for one, other in zip(inside, path, strict=False))
         recorder, memory = self.recorder, self.memory
@@ -343,7 +343,7 @@ class FunctionRecorder(StageRecorder):
             self.recorder.end(() if result is None else named(result=result))
 
     def _result_of_phase(self) -> Any:
-        """Return the result of a phase: the model's outputs of "forward", the loss of "loss"."""
+        """Return the result of a phase: the outputs of "forward", the loss of "loss"; else None."""
         if self._phase == "loss":
             return self._total_loss
         if self._phase != "forward" or self.plan.facts is None:
@@ -358,7 +358,7 @@ class FunctionRecorder(StageRecorder):
 
     def _record_update(self, event: Update) -> None:
         v, memory = event.variable, self.memory
-        if not self._is_committed:  # all are written when the first is reported
+        if not self._is_committed:  # all weights are written when the first one is reported
             self._is_committed = True
             self._line_of_updates = self.recorder.where(self.stage)
             for variable in self.old:
@@ -375,7 +375,7 @@ class FunctionRecorder(StageRecorder):
         self.recorder.record("update.apply", v.name, self._line_of_updates, deltas)
 
     def finished(self) -> None:
-        """Record the end with copies of the outputs, because the caller owns the arrays."""
+        """Record the end of the call, with copies of the outputs, which the caller may change."""
         memory, result = self.memory, self.stage.result
         outs = result if isinstance(result, list) else [result]
         kept = [memory.copied(y) for y in outs]
@@ -388,7 +388,7 @@ class FunctionRecorder(StageRecorder):
             around.function_returned(self.function)
 
     def _end_in_journal(self, events: int, outs: list[Any]) -> None:
-        """Add the call to the journal, so that it can be computed again."""
+        """Add the row of the call to the journal, if recorded calls have rows."""
         recorder = self.recorder
         journal, spans = recorder.journal, list(recorder.spans)
         if not journal.covers_recorded_calls:
@@ -410,7 +410,7 @@ def fed_copies(
 ) -> tuple[dict[int, np.ndarray], dict[int, np.ndarray]]:
     """Return copies of the inputs by slot, and the caller's own arrays by id.
 
-    If the inputs do not fit, both are empty; the function will report the error.
+    Both mappings are empty if the inputs do not fit. The function itself reports this error.
     """
     given = stage.names.get("inputs", ())
     if not isinstance(given, (list, tuple)) or len(given) != len(schedule.inputs):
@@ -427,7 +427,7 @@ def fed_copies(
 def variables_set(
     schedule: Schedule, memory: Memory
 ) -> list[tuple[Variable, np.ndarray, np.ndarray | None]]:
-    """Return the variables whose current value was not recorded, with the value recorded last."""
+    """Store the current values of variables; return (variable, new, old) for the changed ones."""
     values, found = memory.values, []
     for _, v in schedule.variables:
         array, before = v.get_value(borrow=True), values.get(v)
@@ -440,7 +440,7 @@ def variables_set(
 def names_at_start(
     plan: FunctionPlan, copies: dict[int, np.ndarray], written: Container[Any], memory: Memory
 ) -> dict[str, Any]:
-    """Return the names at the start of a call: values known already, and empty containers."""
+    """Return the local names at the start of a call: known values, and empty containers."""
     payload = memory.payload
     names: dict[str, Any] = {"inputs": [payload(x) for x in copies.values()]}
     names["feed_names"] = tuple([x.name for x in plan.function.schedule.inputs])
@@ -468,7 +468,7 @@ def names_at_start(
 def record_spoilt_constants(plan: FunctionPlan, memory: Memory) -> None:
     """Add non-finite constants to the start of each op that reads them.
 
-    No other event has a constant, so no other event shows that a NaN comes in with it.
+    Otherwise no event would show that a NaN comes from a constant.
     """
     schedule = plan.function.schedule
     spoilt = {slot: x for slot, x in schedule.fixed if count_nan(x) or count_inf(x)}
@@ -489,7 +489,7 @@ def names_of_group(
     memory: Memory,
     values: list[Any],
 ) -> tuple[Delta, ...]:
-    """Return the names at the start of a layer's call or of a parameter's update."""
+    """Return the local names at the start of a layer's call or of a parameter's update."""
     if group.deltas is None:
         group.deltas = _always_of(group, memory)
     if group.variable is None:
@@ -509,7 +509,7 @@ def names_of_group(
 
 
 def _always_of(group: Group, memory: Memory) -> tuple[Delta, ...]:
-    """Return the names of a group that are the same at each call of the function."""
+    """Return the local names of a group that have the same values at each call of the function."""
     ref, names = memory.describer.ref, {}
     if group.depth is not None:
         names["depth"] = group.depth
@@ -522,7 +522,7 @@ def _always_of(group: Group, memory: Memory) -> tuple[Delta, ...]:
 
 
 def override(call: FunctionRecorder, name: str, value: Any) -> None:
-    """Replace the array of a tensor; later ops of the call use the new one.
+    """Replace the array of a tensor in a paused call. Later ops of the call use the new array.
 
     Parameters
     ----------
@@ -531,14 +531,14 @@ def override(call: FunctionRecorder, name: str, value: Any) -> None:
     name : str
         A tensor of the function, or a key of `tensor_map`.
     value : array_like
-        An array of the same shape. It is copied and converted to the same dtype.
+        An array of the same shape. A copy with the tensor's dtype is used.
 
     Raises
     ------
     ArgumentError
-        The function does not have the tensor, or it has no array now.
+        The function has no tensor of this name, or the tensor has no array at the moment.
     ShapeError
-        The array has another shape.
+        The shape of `value` is not that of the tensor's array.
     """
     plan = call.plan
     slots = slots_by_name(plan)

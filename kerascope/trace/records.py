@@ -1,4 +1,4 @@
-"""A record: one thing that happened, as plain data. A report is a list of records.
+"""Records: each is one line of a report, as plain data. A report is a list of records.
 
 `report.py` makes them from events. A printer (`viz/story.py`) decides how a record looks; records
 know nothing about lines or colours.
@@ -29,7 +29,7 @@ PHASES = (
 
 @dataclass(frozen=True)
 class Record:
-    """One thing that happened.
+    """One line of a report: something that happened in a run.
 
     Attributes
     ----------
@@ -41,13 +41,13 @@ class Record:
     depth : int
         The nesting level: 0 for a section.
     name : str
-        The layer, node, tensor or variable that it is about.
+        The layer, node, tensor or variable that the record is about.
     cells : tuple of str
         The text in pieces, for the columns of a table.
     facts : mapping
-        The same and more as data: strings, numbers, and lists of these.
+        The content of the cells, and more, as data: strings, numbers, and lists of these.
     alarm : bool
-        Whether a number is NaN or infinite, or something failed.
+        Whether the record reports a failure, or a number that is NaN or infinite.
     """
 
     phase: str
@@ -60,12 +60,12 @@ class Record:
 
     @property
     def text(self) -> str:
-        """The cells as one string."""
+        """The cells of the record, joined into one string."""
         return "  ".join(cell for cell in self.cells if cell)
 
 
 def listed(items: Iterable[Any], most: int = 12) -> str:
-    """Return names joined by commas; the middle of a long list is left out.
+    """Return names joined by commas. A long list is shortened in the middle.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def listed(items: Iterable[Any], most: int = 12) -> str:
 
 
 def counted(number: int, word: str) -> str:
-    """Return a number with its word in singular or plural.
+    """Return a number with a noun in the singular or plural.
 
     Examples
     --------
