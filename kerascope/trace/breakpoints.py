@@ -3,7 +3,7 @@
 An event is a hit if the selector of a breakpoint matches it and the condition holds. The first hit
 that is not ignored stops the program. A condition that raises an error stops too and shows the
 error, as in pdb. But if a name in it is None or still symbolic, the condition counts as false,
-because there is no number yet. Hits count in both directions of time. Unlike pdb, a false condition
+because it has no value yet. Hits count in both directions of time. Unlike pdb, a false condition
 is not a hit: `break *, has_nan(out)` counts the NaN values.
 
 `watch weight:dense_1*` stops when a matching weight gets a new value, and shows the old value, the

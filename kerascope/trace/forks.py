@@ -382,7 +382,7 @@ class Fork:
         return {v: row.seen[v] if row.seen.get(v) is UNKNOWN else old for v, old in seen.items()}
 
     def _set_by_parent(self, n: int) -> set[Variable]:
-        """Return the variables that the parent overrides before row `n`; none if it is no fork."""
+        """Return the variables that the parent, if it is a fork, overrides before row `n`."""
         parent = self._parent
         if isinstance(parent, Fork) and parent.first == n and self._at < parent._at:
             return set(parent.overridden)

@@ -7,7 +7,7 @@ are larger. Random draws keep their values, and values behind a `stop_gradient` 
 
 A slope is measured with several steps. The gradient is right if it agrees with the slope of one of
 them, because a step may cross the bend of a relu. If the slopes on the two sides of the value
-differ even for small steps, there is no derivative, and nothing is reported.
+differ even for small steps, the derivative does not exist, and nothing is reported.
 
 If the gradient is wrong, the gradient of each op between the weights and the loss is checked with
 random incoming gradients. This finds the wrong op.

@@ -58,7 +58,7 @@ MOST_APART = 4096
 SHARE = 0.02  # the largest share of the training time that may be spent on checkpoints
 SMALL = 1024  # bytes; larger outputs are kept as checksums
 SET = ("detail", "weight.set")
-FALSE_ALARMS = 3  # after so many false alarms in a row all calls of a function are recorded
+FALSE_ALARMS = 3  # in a row; then all calls of a function are recorded
 
 Values = dict[Variable, np.ndarray]
 EMPTY: Mapping[Any, Any] = MappingProxyType({})

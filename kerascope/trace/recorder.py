@@ -384,7 +384,7 @@ class Recorder(EventWriter):
         self.memory.know(model)
 
     def live(self, t: int, name: str) -> Any:
-        """Return the live object of a name at time `t`; None if there is no such object any more.
+        """Return the live object of a name at time `t`; None if it does not exist any more.
 
         Parameters
         ----------

@@ -86,7 +86,7 @@ class LayerCallRecorder(StageRecorder):
         return [history.node for history in histories if isinstance(history.layer, InputLayer)]
 
     def _introduce(self, layer: Any, node: Node | None = None) -> None:
-        """Record "layer.init" for a layer that is new to the tape. (Making one is no stage.)"""
+        """Record "layer.init" when a layer is first seen, because making layers has no stage."""
         if layer in self.memory.seen_layers:
             return
         self.memory.seen_layers.add(layer)

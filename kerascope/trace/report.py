@@ -45,10 +45,10 @@ Handler = Callable[[Any, Event, Any], None]
 
 
 class EventHandlers(dict[tuple[str, str], Handler]):
-    """The function for each kind of event; calling it returns a decorator that adds one."""
+    """The function that makes the records for each kind of event."""
 
     def __call__(self, kind: str, *ends: str) -> Callable[[Handler], Handler]:
-        """Return a decorator for the function of a kind; `ends` are "B", "E", or empty for "I"."""
+        """Return a decorator that registers a function for a kind, and for "B" or "E" if given."""
 
         def add(function: Handler) -> Handler:
             self.update(((kind, ph), function) for ph in ends or (INSTANT,))
@@ -58,7 +58,7 @@ class EventHandlers(dict[tuple[str, str], Handler]):
 
 
 class Reporter:
-    """Turns events into records: updates the state of the run, and calls the kind's function.
+    """Turns events into records: updates the run's state, then calls the function of the kind.
 
     Parameters
     ----------
@@ -69,9 +69,9 @@ class Reporter:
     ----------
     state : RunState
     write : callable
-        Receives a whole record.
+        The `write` of the constructor.
     handlers : EventHandlers
-        The functions, of the class.
+        The functions by kind of event, shared by all reporters of the class.
     """
 
     handlers: ClassVar[EventHandlers]
@@ -81,7 +81,7 @@ class Reporter:
         self.write = write
 
     def __call__(self, event: Event) -> None:
-        """Process the next event."""
+        """Update the state of the run by the next event, and make the records of the event."""
         span = self.state.feed(event)
         handle = self.handlers.get((event.kind, event.ph))
         if handle is not None:
@@ -99,7 +99,7 @@ reports = EventHandlers()
 
 
 class RunReport(Reporter):
-    """Turns the events of a Recorder into records.
+    """Turns the events of a Recorder into records for `kerascope trace`.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class RunReport(Reporter):
     Attributes
     ----------
     calls : Counter of str
-        Calls of the train function of each model, by the model's name.
+        The number of calls of each model's train function, by the model's name.
     batch : BatchReport or None
         The call of a train function that is shown in full; see `reporting.py`.
 
@@ -137,21 +137,21 @@ class RunReport(Reporter):
         self.level, self.batches = level, batches
         self.calls: Counter[str] = Counter()
         self.batch: Any = None
-        self.epochs: list[Counter[bool]] = []  # batches of the open epochs: shown and others
+        self.epochs: list[Counter[bool]] = []  # batches of the open epochs: shown, others
         self.shows_batch = False  # whether the last batch is shown
         self.made_at: dict[str, str] = {}  # the line that made a layer, by the layer's name
         self.swept: list[str] = []  # ops of the current layer in the gradient sweep
-        self.reached: list[tuple[str, int]] = []  # tensors that got a term, with the number
+        self.reached: list[tuple[str, int]] = []  # tensors that got a gradient term, and how many
         self.penalties: list[str] = []
         self.maker = ""  # the optimizer whose heading is not printed yet
         self._section: Any = None
         self._begun: set[Any] = set()
         self._repeated: Record | None = None
         self._repeats = 0
-        self._failure: tuple[Any, int] = (None, 0)  # the error, and the depth that it has reached
+        self._failure: tuple[Any, int] = (None, 0)  # the last error, and the depth it has reached
 
     def __call__(self, event: Event) -> None:
-        """Process the next event."""
+        """Make the records of the next event."""
         error = value_of_event(event, "error") if event.ph == END else None
         if error is None or (event.kind == "op" and error.kind == "skipped"):
             super().__call__(event)
@@ -168,7 +168,7 @@ class RunReport(Reporter):
             self._fail("eager_call" if is_eager else name, event, error)
 
     def _fail(self, name: str, event: Event, error: Any) -> None:
-        """Report an error once, under the innermost stage that it passes through."""
+        """Emit a record of an error once, not again while it passes through the outer stages."""
         last, depth = self._failure
         self._failure = error, event.depth
         if error != last or event.depth >= depth:
@@ -177,13 +177,13 @@ class RunReport(Reporter):
                       message=error.text, **facts)  # fmt: skip
 
     def close(self) -> None:
-        """Emit the count of the last calls; call it when the run is over."""
+        """Emit how often the last call was repeated; call this method when the run is over."""
         self._write_repeats()
 
     # --- records ----------------------------------------------------------------------------------
 
     def section(self, owner: Any, phase: str, name: str, title: str) -> None:
-        """Open a section unless it is open; the same event never opens two."""
+        """Emit the heading of a section, unless this section is the current one."""
         if self._section == owner:
             return
         self._section = owner
@@ -195,13 +195,13 @@ class RunReport(Reporter):
     def array(
         self, phase: str, kind: str, depth: int, name: str, array: Any, *cells: str, **facts: Any
     ) -> None:
-        """Emit the statistics of an array."""
+        """Emit a record with the statistics of an array."""
         found = figures_of(array)
         facts.update(found.facts)
         self.emit(phase, kind, depth, name, *found.cells, *cells, alarm=not found.is_sound, **facts)
 
     def figures(self, kind: str, depth: int, name: str, logs: Any, *cells: str) -> None:
-        """Emit the losses and metrics of a batch or an epoch."""
+        """Emit a record with the losses and metrics of a batch or an epoch."""
         known = {k: x for k, x in logs if np.ndim(x) == 0 and k not in ("batch", "size")}
         words = [f"{key}={figure(x)}" for key, x in known.items()]
         facts: dict[str, Any] = {key: float(figure(x)) for key, x in known.items()}
@@ -211,7 +211,7 @@ class RunReport(Reporter):
     # --- calls in one line ------------------------------------------------------------------------
 
     def call(self, name: str, words: Iterable[str], is_sound: bool) -> None:
-        """Emit a call in one line, or count it if the call before had the same name."""
+        """Emit a record of a call, or count the call if the one before had the same name."""
         self.section("calls", "call", "calls", "other calls of models, layers and functions")
         cells, last = tuple(words), self._repeated
         record = Record("call", "called", 1, name, cells, {"results": list(cells)}, not is_sound)
@@ -222,7 +222,7 @@ class RunReport(Reporter):
         self._repeated = record
 
     def function_called(self, name: str, facts: Mapping[str, Any], outputs: Any) -> None:
-        """Emit the call of a function in one line."""
+        """Emit a record of the call of a function."""
         found = [figures_of(x) for x in outputs]
         names = facts.get("outputs", ())
         words = [f"{y}: {' '.join(x.cells)}" for y, x in zip(names, found, strict=False)]
@@ -250,12 +250,12 @@ class RunReport(Reporter):
         return self.calls[model] < self.batches
 
     def count_batch(self, is_shown: bool = False) -> None:
-        """Count a batch of the epoch."""
+        """Count a batch of the current epoch."""
         self.shows_batch = is_shown
         self.epochs[-1][is_shown] += 1
 
     def fit_section(self) -> None:
-        """Open the section of the `fit` that runs."""
+        """Make the section of the current `fit` the current section."""
         fit = self.state.around("fit")
         if fit is not None:
             title = "for each epoch, for each batch: outs = f(ins_batch)"
@@ -263,12 +263,12 @@ class RunReport(Reporter):
 
 
 def figures_of(array: Any) -> Statistics:
-    """Return the statistics of an array; a value that is `Statistics` stays the same."""
+    """Return the statistics of an array. `Statistics` are returned unchanged."""
     return array if isinstance(array, Statistics) else statistics_of(array)
 
 
 def are_finite(values: Iterable[Any]) -> bool:
-    """Return whether all values are finite, from arrays or their statistics."""
+    """Return whether all arrays and numbers are finite, according to statistics where given."""
     return all(
         value.is_sound if isinstance(value, Statistics)
         else np.asarray(value).dtype.kind not in "f" or bool(np.isfinite(value).all())
@@ -280,14 +280,14 @@ def are_finite(values: Iterable[Any]) -> bool:
 
 
 def _building(report: RunReport) -> int:
-    """Open the section of building; return how many calls of layers are open."""
+    """Make "build" the current section; return how many calls of layers are open."""
     title = "layers are called on symbols; each call makes a Node"
     report.section("build", "build", "build", title)
     return report.state.depth("layer.call")
 
 
 def _is_built(report: RunReport) -> bool:
-    """Return whether the user calls layers on symbols, not a graph and not on arrays."""
+    """Return whether the user calls layers on symbols now, neither a graph nor on arrays."""
     return not report.state.is_inside("run_internal_graph", "function", "evaluate", "predict")
 
 
@@ -306,7 +306,7 @@ def _layer(report: RunReport, event: Event, _: Any) -> None:
 
 
 def line_of(where: Where) -> str:
-    """Return the script's line: "example.py:9"; "" if there is none."""
+    """Return the script's line of an event: "example.py:9"; "" if it has none."""
     return f"{PurePath(where.user_file).name}:{where.user_line}" if where.user_file else ""
 
 
@@ -341,7 +341,7 @@ def _node(report: RunReport, event: Event, _: Any) -> None:
 
 
 def _with_shapes(tensors: Any) -> str:
-    """Return names and shapes; equal names are followed by the call that made each tensor."""
+    """Return names and shapes of tensors; equal names are followed by the tensor's layer call."""
     times = Counter(name for name, *_ in tensors)
     return listed(
         f"{name} of {call} {shape}" if call and times[name] > 1 else f"{name} {shape}"
@@ -358,7 +358,7 @@ def _inner_run(report: RunReport, event: Event, _: Any) -> None:
 
 
 def _depth_of_run(report: RunReport) -> int:
-    """Return the depth of a graph's run: one more than the number of layer calls around it."""
+    """Return the depth of records inside a graph's run: 1 plus the layer calls around the run."""
     kinds = [span.begin.kind for span in report.state.spans]
     place = len(kinds) - kinds[::-1].index("run_internal_graph")
     return kinds[:place].count("layer.call") + 1
@@ -474,7 +474,7 @@ def _penalty(report: RunReport, event: Event, _: Any) -> None:
 
 @reports("loss", END)
 def _penalties(report: RunReport, event: Event, _: Any) -> None:
-    """Emit all penalties in one line, when the loss terms are complete and metrics follow."""
+    """Emit one record for all penalties, after the loss terms and before the metrics."""
     if report.penalties:
         names, report.penalties = report.penalties, []
         _in_compile(report, "penalties", "penalties", "regularizers", listed(names))
@@ -520,7 +520,7 @@ def _contribution(report: RunReport, event: Event, _: Any) -> None:
 
 
 def own_name(name: str) -> str:
-    """Return the own name of a tensor or op, without the number that makes it unique."""
+    """Return the name of a tensor or op without the number that makes it unique."""
     return name.partition("~")[0]
 
 
@@ -533,7 +533,7 @@ def _swept_op(report: RunReport, event: Event, _: Any) -> None:
 
 
 def _emit_swept(report: RunReport) -> None:
-    """At level "op", emit the tensors to which the last op sends its gradient."""
+    """At level "op", emit the tensors to which the last op of the sweep sends gradients."""
     if report.level == "op" and report.swept:
         (name, op), report.swept = report.swept, []
         said = [x if k == 1 else f"{x} (contribution {k} is added)" for x, k in report.reached]
@@ -581,7 +581,7 @@ def _emit_pair(report: RunReport, name: str, role: str, new_v: Any) -> None:
 
 
 def emit_train_function(report: RunReport, event: Event, begin: Event) -> None:
-    """Emit the inputs, outputs and remaining updates of a new train function."""
+    """Emit records for the inputs, outputs and remaining updates of a new train function."""
     report.calls[value_of_event(begin, "model").name] = 0
     updates = value_of_event(event, "updates")
     for (name, new_v), role in zip(updates, event.facts.get("roles", ()), strict=False):

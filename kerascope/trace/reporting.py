@@ -6,8 +6,8 @@
     with reporting(RunReport(records.append)):
         model.fit(x, y)
 
-`reporting` records the block on a tape that keeps no events, so each record appears as soon as its
-event does. The first batches of a train function are shown in full, by a `BatchReport`. Later
+`reporting` records the block on a tape that keeps no events. Each record appears as soon as its
+event is made. The first batches of a train function are shown in full, by a `BatchReport`. Later
 batches, and calls that are shown in one line, run as compiled programs without events.
 
 Lesson: chapter 14 (update tuples, and a batch in full).
@@ -142,7 +142,7 @@ def _run_done(report: RunReport, event: Event, span: RunSpan) -> None:
 
 
 def _emit_call(report: RunReport, name: str, event: Event, metrics: Iterable[str] = ()) -> None:
-    """Emit the results of a call in one line: statistics of arrays, or values of metrics."""
+    """Emit a record with the results of a call: statistics of arrays, or values of metrics."""
     result = value_of_event(event, "result")
     results = list(result) if isinstance(result, tuple) else [result]
     words = [f"{key}={figure(x)}" for key, x in zip(metrics, results, strict=False)]
@@ -154,7 +154,7 @@ def _emit_call(report: RunReport, name: str, event: Event, metrics: Iterable[str
 
 
 class BatchReport:
-    """One call of a train function, shown in full; each row appears when it is computed.
+    """Reports a call of a train function in full. Each record appears when its value is computed.
 
     Parameters
     ----------
@@ -168,8 +168,8 @@ class BatchReport:
         roles = self.facts.get("roles", {})
         self.roles = {name: role for role, names in roles.items() for name in names}
         self._phase = ""
-        self._names: dict[str, str] = {}  # shown tensors, by keys of tensor_map
-        self._changes: list[Callable[[], None]] = []  # rows of new values, until their phase
+        self._names: dict[str, str] = {}  # shown tensors, by key of `tensor_map`
+        self._changes: list[Callable[[], None]] = []  # records of new values until "update"
         self._alarms: list[Callable[[], None]] = []
         self._is_sound = True
         begin = span.begin
@@ -190,12 +190,12 @@ class BatchReport:
             self._alarm("NaN or Inf", "not made here: it came with", listed(brought))
 
     def _alarm(self, name: str, *words: str, **facts: Any) -> None:
-        """Store the row of a number that is not finite; it is emitted before the updates."""
+        """Store the record of a NaN or infinite number; it is emitted before the updates."""
         emit = partial(self.report.emit, "forward", "not_finite", 2, name, *words, alarm=True)
         self._alarms.append(partial(emit, **facts))
 
     def begin(self, phase: str) -> None:
-        """Emit the heading of a phase, unless it is the current one."""
+        """Emit the heading of a phase, unless this phase is the current one."""
         if phase != self._phase:
             self._phase = phase
             if phase in ("update", "commit"):
@@ -203,12 +203,12 @@ class BatchReport:
             self.report.emit(phase, "begin", 2, phase, HEADINGS.get(phase, ""))
 
     def depth(self, depth: int) -> None:
-        """Emit the heading of a depth."""
+        """Emit the heading of a network depth."""
         self.begin("forward")
         self.report.emit("forward", "depth", 3, f"depth {depth}", at=depth)
 
     def op(self, event: Event, begin: Event) -> None:
-        """Emit the outputs of an op that have names in the model."""
+        """Emit records for the outputs of an op that have names in the model."""
         result = value_of_event(event, "result")
         expression = begin.facts.get("expression", own_name(event.name))
         if self.report.level == "op":
@@ -267,7 +267,7 @@ class BatchReport:
         self.report.array("backward", kind, 3, name, array, *words, tensor=own_name(event.name))
 
     def _new_value(self, name: str, array: Any, event: Event) -> None:
-        """Emit how far a variable will move; changes in the forward pass wait for the updates."""
+        """Emit how much a variable will change; before the phase "update" the record waits."""
         old = self.report.state.weights.get(name)
         if isinstance(old, Statistics) or np.asarray(array).dtype.kind not in "f" or old is None:
             return
@@ -288,7 +288,7 @@ class BatchReport:
             _emit_all(self._changes)
 
     def commit(self, event: Event) -> None:
-        """Emit the old and new value of a variable."""
+        """Emit the old and the new value of a variable."""
         self._emit_changes()
         self.begin("commit")
         old, new = value_of_event(event, "old"), value_of_event(event, "new")
@@ -306,7 +306,7 @@ class BatchReport:
                          **facts)  # fmt: skip
 
     def end(self) -> None:
-        """Emit the waiting rows, if no variable was written."""
+        """Emit the waiting records, which are left if the call wrote no variable."""
         self._emit_changes()
         _emit_all(self._alarms)
 
@@ -339,16 +339,16 @@ def _commit(report: RunReport, event: Event, _: Any) -> None:
 
 
 class Clock(Tape):
-    """A tape that counts events and keeps none."""
+    """A tape that only counts events."""
 
     def append(self, event: Event) -> None:
-        """Count an event."""
+        """Count an event without storing it."""
         self._events.lost = event.t + 1
 
 
 @contextmanager
 def reporting(report: RunReport) -> Iterator[None]:
-    """Report everything that runs inside the `with` block."""
+    """Write the records of everything that runs inside the `with` block to a report."""
     observer = _Reporting(report)
     try:
         with observing(observer):
@@ -359,7 +359,7 @@ def reporting(report: RunReport) -> Iterator[None]:
 
 
 class _Reporting(TracingObserver):
-    """Records for a report; calls that it does not show in full run as programs."""
+    """Observes a run for a report. Calls that are not shown in full run as programs."""
 
     def __init__(self, report: RunReport) -> None:
         super().__init__(Recorder(tape=Clock(history=None)))
@@ -367,7 +367,7 @@ class _Reporting(TracingObserver):
         self.recorder.listeners.append(report)
 
     def unrecorded_batches(self, function: Function, feed: Any, callbacks: Any) -> Any:
-        """Return an object that trains on the next batches without events, or None."""
+        """Return a trainer for the next batches without events; None to show the next in full."""
         observers = self.recorder.observers
         fit = observers[-1] if observers else None
         if not isinstance(fit, FitRecorder) or fit.batch is not None or not fit.stage.is_drained:
@@ -415,17 +415,17 @@ class CountedBatches:
         self._batch: Any = None
 
     def without_events(self, numbered: Iterable[Any]) -> Iterator[Any]:
-        """Yield the batches of an epoch with their numbers."""
+        """Yield the batches of an epoch with their numbers, without events."""
         for self._batch in numbered:
             yield self._batch
 
     def call(self, fed: list[Any]) -> Any:
-        """Train on a batch.
+        """Train on a batch without events, and count the batch.
 
         Raises
         ------
         RepeatWithEvents
-            The call failed. With events, the error gets its place.
+                The call failed. Repeated with events, the call shows where the error is.
         """
         try:
             outs = self._compute(fed)

@@ -2,9 +2,9 @@
 
 The first axis of the inputs is that of the batch. `tensors_with_rows` follows it through ops that
 keep rows apart: elementwise ops, products with a weight, reductions over other axes. Any other op
-is performed again on the batch with the rows in another order. If the output has the same order
-along an axis, that is the axis of the rows. If this fails too, no row is reported. The feed knows
-the sample of each row, even after shuffling, but a generator does not.
+is performed again on the batch with the rows in another order. If the output is
+reordered in the same way along an axis, this is the axis of the rows. Otherwise no row is reported.
+The feed has the sample of each row, even after shuffling. A generator does not have it.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ POOLS = (pooling.MaxPool, pooling.AveragePool)
 
 
 def tensors_with_rows(plan: FunctionPlan) -> set[Tensor]:
-    """Return the tensors whose first axis is certainly that of the batch.
+    """Return the tensors whose first axis is certainly the axis of the rows of the batch.
 
-    Empty for a function that belongs to no model, because its inputs may be anything.
+    The set is empty for functions without a model, because their inputs need not be batches.
     """
     if plan.facts is None:
         return set()
@@ -75,7 +75,7 @@ def _may_have_rows(x: Tensor) -> bool:
 
 
 def _keeps_rows(apply: Apply, known: set[Tensor]) -> bool:
-    """Return whether each row of an op's output is at the position of the same input row."""
+    """Return whether row i of an op's output depends only on row i of its inputs."""
     op, inputs, out = apply.op, apply.inputs, apply.outputs[0]
     own = [x in known for x in inputs]
     if not any(own) or not out.ndim:
@@ -96,7 +96,7 @@ def _keeps_rows(apply: Apply, known: set[Tensor]) -> bool:
 
 
 def _moves_rows(op: Any, inputs: list[Tensor], own: list[bool], out: Tensor) -> bool:
-    """Return the same for ops that only move values."""
+    """Return whether an op that only moves values keeps each row at its position."""
     if isinstance(op, broadcasting.SumTo):
         return all(own) and inputs[0].ndim == inputs[1].ndim
     if isinstance(op, broadcasting.BroadcastLike):
@@ -116,7 +116,7 @@ def _moves_rows(op: Any, inputs: list[Tensor], own: list[bool], out: Tensor) -> 
 
 
 def _are_aligned(inputs: list[Tensor], own: list[bool], out: Tensor) -> bool:
-    """Return whether broadcasting aligns the rows and adds no other axis in their place."""
+    """Return whether broadcasting keeps the rows on the first axis of the output."""
     return all(
         x.ndim == out.ndim if has_rows else x.ndim < out.ndim or x.shape[0] == 1
         for x, has_rows in zip(inputs, own, strict=True)
@@ -127,17 +127,17 @@ def _are_aligned(inputs: list[Tensor], own: list[bool], out: Tensor) -> bool:
 
 
 class BatchAt(NamedTuple):
-    """The batch around a time.
+    """The batch of `fit` at a time.
 
     Attributes
     ----------
     begin : Event
-        The start of its span.
+        The start of the batch's span.
     number, size : int
     call : Event or None
         The start of the call of the train function.
     samples : array of int or None
-        The sample of each row, if the feed knows it.
+        The index of each row's sample in the data; None if the feed does not have it.
     """
 
     begin: Event
@@ -147,7 +147,7 @@ class BatchAt(NamedTuple):
     samples: np.ndarray | None
 
     def words(self, rows: list[int]) -> str:
-        """Return "row 8 of batch 17 = sample 552"."""
+        """Return the text "row 8 of batch 17 = sample 552" for a row of the batch."""
         first = rows[0]
         if len(rows) == self.size > 1:
             return f"all {self.size} rows of batch {self.number}"
@@ -161,7 +161,7 @@ class BatchAt(NamedTuple):
 
 
 def batch_at(recorder: Any, tape: Tape, t: int) -> BatchAt | None:
-    """Return the batch of `fit` that contains a time; None outside of batches."""
+    """Return the batch of `fit` that contains time `t`; None outside of batches."""
     if not 0 <= t < len(tape):
         return None
     event = tape[t]
@@ -179,9 +179,9 @@ def batch_at(recorder: Any, tape: Tape, t: int) -> BatchAt | None:
 
 
 def spoilt_rows(recorder: Any, tape: Tape, event: Event) -> tuple[BatchAt, list[int]] | None:
-    """Return the batch and rows in which an op's output is not finite; None if none are known.
+    """Return the batch and the rows in which the values of an event are not finite; else None.
 
-    For the start of a call, return the rows of its inputs.
+    The values are the output of an op, or the inputs at the start of a call.
     """
     batch = batch_at(recorder, tape, event.t)
     plan = _plan_of(recorder, batch)
@@ -204,7 +204,7 @@ def spoilt_rows(recorder: Any, tape: Tape, event: Event) -> tuple[BatchAt, list[
 
 
 def _axes_of_rows(plan: FunctionPlan, tape: Tape, batch: BatchAt, event: Event) -> dict[Any, int]:
-    """Return the axis of the rows in each tensor of a call, up to a performed op."""
+    """Return the axis of the rows in each tensor of a call, for the ops up to an event."""
     axes: dict[Any, int] = dict.fromkeys(tensors_with_rows(plan), 0)
     steps = {planned.name: planned.step for planned in plan.steps}
     begun: Any = None
@@ -226,9 +226,9 @@ def _axes_of_rows(plan: FunctionPlan, tape: Tape, batch: BatchAt, event: Event) 
 def _axes_kept(
     step: Step, inputs: list[Any], axes: list[int | None], outs: list[Any], size: int
 ) -> list[int | None]:
-    """Return the axis of the rows in each output of an op, or None.
+    """Return the axis of the rows in each output of an op; None where there is none.
 
-    An axis may combine rows with other axes, as when time steps are flattened.
+    An axis may combine the rows with other axes, for example after time steps were flattened.
     """
     op = step.apply.op
     is_sure = (is_builtin(op) or is_pure(op)) and not isinstance(op, random.RandomOp)
@@ -245,7 +245,7 @@ def _axes_kept(
 
 
 def _turned(x: np.ndarray, axis: int, size: int) -> np.ndarray:
-    """Return an array with each row moved to the position of the next one."""
+    """Return an array in which each row has moved to the position of the next row."""
     return np.roll(x, x.shape[axis] // size, axis)
 
 
@@ -261,9 +261,9 @@ def _list_of(value: Any) -> list[Any]:
 
 
 def losses_by_row(recorder: Any, tape: Tape, t: int) -> tuple[BatchAt, np.ndarray] | None:
-    """Return the weighted loss of each row of the batch around a time, summed over outputs.
+    """Return the loss of each row of the batch at time `t`, weighted and summed over the outputs.
 
-    None if it is not computed yet, or if a loss has no value for each row.
+    Return None if a loss is not computed yet, or does not have one value for each row.
     """
     batch = batch_at(recorder, tape, t)
     plan = _plan_of(recorder, batch)
@@ -282,7 +282,7 @@ def losses_by_row(recorder: Any, tape: Tape, t: int) -> tuple[BatchAt, np.ndarra
 
 
 def _names_of_losses(plan: FunctionPlan) -> set[str]:
-    """Return for each output the name of the last op whose result is a loss for each row."""
+    """Return the names of the last ops that have one loss for each row, one op for each output."""
     if plan.facts is None:
         return set()
     with_rows = tensors_with_rows(plan)
@@ -298,7 +298,7 @@ def _names_of_losses(plan: FunctionPlan) -> set[str]:
 
 
 def _plan_of(recorder: Any, batch: BatchAt | None) -> FunctionPlan | None:
-    """Return the plan of the function that a batch calls."""
+    """Return the plan of the function that is called in a batch; None if it is not known."""
     if recorder is None or batch is None or batch.call is None:
         return None
     names = value_of_event(batch.call, "feed_names")

@@ -1,4 +1,4 @@
-"""RunState: the state of a run after the events so far: open spans, values, weights.
+"""RunState: the state of a run after its events so far: open spans, values and weights.
 
 `feed` takes the events in order, and nothing else is read. `kerascope trace` (`report.py`) and the
 captions of the playing page choose their words by it.
@@ -15,15 +15,15 @@ from kerascope.trace.history import value_of_event
 
 @dataclass(eq=False, slots=True)
 class RunSpan:
-    """A span of a run.
+    """An open span of a run, with what happened inside.
 
     Attributes
     ----------
     begin : Event
     ops : list of (str, object, object)
-        The ops that ended directly inside: kind, inputs and result.
+        The ops that ended directly inside the span: kind, inputs and result.
     arrived : list of (str, object)
-        The gradients that were complete inside, by name.
+        The gradients that were completed inside the span: name and value.
     """
 
     begin: Event
@@ -66,7 +66,7 @@ class RunState:
         self.rate: Any = None
 
     def feed(self, event: Event) -> RunSpan | None:
-        """Take the next event; return the span that it begins or ends, otherwise None."""
+        """Update the state by the next event; return the span that it begins or ends, or None."""
         if event.kind == "function" and event.ph == BEGIN:
             self.values.clear()
             self.gradients.clear()
@@ -79,7 +79,7 @@ class RunState:
                     self.values.update((str(k), first_of(x)) for k, x in pairs.items())
             elif name == "grads" and key is not None and event.phase == "backward":
                 self.gradients[str(key)] = value
-                for span in self.spans[-2:]:  # the op, and the call around it
+                for span in self.spans[-2:]:  # the op, and the layer's call around the op
                     span.arrived.append((str(key), value))
             elif name == "total_loss" and value is not None:
                 self.loss = value
@@ -98,19 +98,19 @@ class RunState:
         return span
 
     def around(self, *kinds: str) -> Event | None:
-        """Return the start of the innermost open span of some kinds."""
+        """Return the start of the innermost open span of the given kinds; None if none is open."""
         found = (span.begin for span in reversed(self.spans) if span.begin.kind in kinds)
         return next(found, None)
 
     def is_inside(self, *kinds: str) -> bool:
-        """Return whether a span of some kinds is open."""
+        """Return whether a span of the given kinds is open."""
         return self.around(*kinds) is not None
 
     def depth(self, kind: str) -> int:
-        """Return how many spans of a kind are open."""
+        """Return how many open spans are of a kind."""
         return sum(span.begin.kind == kind for span in self.spans)
 
 
 def first_of(value: Any) -> Any:
-    """Return an output without its mask; of several outputs the first."""
+    """Return the first of (output, mask) or of several outputs; other values unchanged."""
     return value[0] if isinstance(value, (tuple, list)) and value else value

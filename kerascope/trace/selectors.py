@@ -21,8 +21,8 @@
 `*`                 every event
 ==================  ===============================================================================
 
-A selector means the start of a span, and with `:ret` its end, where the value is. Something that
-takes no time is both. `*` means starts and ends.
+A selector selects the start of a span, and with `:ret` the end, which has the value. Both forms
+select events without duration. `*` selects starts and ends.
 
 The event of an op has the name of its tensor; the op's own name ("dot") is the delta "op".
 `tensor:loss`, or `tensor:total_loss`, is the op that computes the loss of a batch. Only its end has
@@ -76,7 +76,7 @@ EXAMPLES = "dense_2, dense_2:bwd, depth 2, op:dot, phase:commit, batch 17, train
 
 
 class KnownNames(NamedTuple):
-    """Names that exist, to detect misspelt ones. Empty collections are not checked.
+    """The existing names, to detect misspelt ones. An empty collection is not checked.
 
     `layers_so_far` are not all: other names may become names of layers.
     """
@@ -93,7 +93,7 @@ NOTHING_KNOWN = KnownNames()
 
 
 class BatchAddress(NamedTuple):
-    """The address of a batch, an epoch or a `fit`: "fit 2 epoch 1 batch 17 of D".
+    """The address of a batch, an epoch or a `fit`, such as "fit 2 epoch 1 batch 17 of D".
 
     Fits count from 1, epochs and batches from 0. Missing numbers are None, a missing model is "".
     """
@@ -108,7 +108,7 @@ NO_ADDRESS = BatchAddress()
 
 
 def parse_address(text: str, where: str) -> BatchAddress | None:
-    """Return the address in a text; None if the text is not an address.
+    """Parse an address such as "epoch 1 batch 17 of D"; return None if the text is not an address.
 
     Examples
     --------
@@ -139,13 +139,13 @@ class Selector:
     pattern : str
         A name or a glob of names; for a line the file, for an event the kind.
     name : str
-        For an event: the name that it is about.
+        For "event": the name of the layer, node, tensor or variable.
     number : int
         The number of a depth, a batch, an epoch, a line or a step of a loop.
     at_end : bool
-        Whether it means the end of a span.
+        Whether the ends of spans are selected instead of the starts.
     backward : bool
-        Whether it selects the gradients of a layer.
+        Whether gradients that pass a layer are selected instead of its calls.
     time : {"", "run", "build"}
         "run" for events with numbers only, "build" for events with symbols only.
     address : BatchAddress
@@ -163,7 +163,7 @@ class Selector:
     address: BatchAddress = NO_ADDRESS
 
     def matches(self, event: Event, events: History = ()) -> bool:
-        """Return whether it selects an event; earlier events are needed for the op of an end."""
+        """Return whether the selector selects an event. For an end, earlier events may be read."""
         if self.time and is_of_run(event) != (self.time == "run"):
             return False
         if self.what == "all":
@@ -173,12 +173,12 @@ class Selector:
         return _TESTS[self.what](self, event, events)
 
     def at_the_end(self) -> Selector:
-        """Return the same selector for the ends of spans."""
+        """Return a copy of this selector that selects the ends of spans."""
         return replace(self, at_end=True)
 
 
 def phase_meant(word: str) -> str | None:
-    """Return the phase, the act or the function of a model that a word names, or None.
+    """Return the phase, act or function of a model that a word means; None for other words.
 
     Examples
     --------
@@ -191,9 +191,10 @@ def phase_meant(word: str) -> str | None:
 
 
 def op_name(event: Event, events: History = ()) -> str:
-    """Return the name of an event's op.
+    """Return the name of the op that an event is about.
 
-    It is the delta "op" of the event or of its start, or else the end of the tensor's name.
+    The name is the delta "op" of the event or of its start. Otherwise it is the last part of
+    the tensor's name.
     """
     named = value_of_span(event, events, "op") if events else value_of_event(event, "op")
     if isinstance(named, str):
@@ -202,7 +203,7 @@ def op_name(event: Event, events: History = ()) -> str:
 
 
 def number_of(event: Event) -> int | None:
-    """Return the number at the end of an event's name: 17 for "batch 17"."""
+    """Return the number at the end of an event's name, 17 for "batch 17"; None if it has none."""
     digits = re.search(r"[0-9]{1,18}$", event.name)
     return int(digits.group()) if digits else None
 
@@ -217,7 +218,7 @@ SYMBOLIC_KINDS = frozenset(_SYMBOLIC.split())
 
 
 def is_of_run(event: Event) -> bool:
-    """Return whether an event belongs to a run with numbers; otherwise it is about symbols."""
+    """Return whether an event is about numbers in a run; events about symbols are not."""
     is_made = event.kind == "function" and event.name.startswith("make_")
     return (
         event.kind not in SYMBOLIC_KINDS and event.act not in ("build", "compile") and not is_made
@@ -225,9 +226,9 @@ def is_of_run(event: Event) -> bool:
 
 
 def network_depth_of(event: Event) -> int | None:
-    """Return the network depth of an event, or None if it has none.
+    """Return the network depth that an event has, or None.
 
-    Spans of a depth and events with a delta "depth" have one.
+    Events of kind "depth" and events with a delta "depth" have a network depth.
     """
     if event.kind == "depth":
         return number_of(event)
@@ -301,7 +302,7 @@ def _is_at(selector: Selector, event: Event, events: History) -> bool:
 
 
 def _is_in(address: BatchAddress, around: dict[str, Event], events: History) -> bool:
-    """Return whether the enclosing `fit` and epoch are those of an address."""
+    """Return whether the enclosing `fit` and epoch match an address."""
     fit, epoch = around.get("fit"), around.get("epoch")
     if fit is None or address.model not in ("", model_of_fit(fit)):
         return False
@@ -336,7 +337,7 @@ def _is_line(selector: Selector, event: Event, events: History) -> bool:
 
 
 def is_file(path: str, pattern: str) -> bool:
-    """Return whether a path ends with a pattern: "example.py" or "examples/example.py"."""
+    """Return whether a path ends with the given file: "example.py" or "examples/example.py"."""
     return path == pattern or path.replace("\\", "/").endswith("/" + pattern.replace("\\", "/"))
 
 
@@ -472,7 +473,7 @@ def _what_is_wrong(text: str, prefix: str, name: str) -> str:
 
 
 def may_be_known(selector: Selector, known: KnownNames) -> bool:
-    """Return whether a name may exist: it is known, a glob, or no names of its kind are known."""
+    """Return whether a selector's name is known, is a glob, or belongs to a kind without names."""
     there, name = names_for(selector, known), selector.pattern
     if not there or any(sign in name for sign in "*?["):
         return True
@@ -493,7 +494,7 @@ def _check_name(selector: Selector, known: KnownNames, where: str) -> None:
 
 
 def names_for(selector: Selector, known: KnownNames) -> Collection[str]:
-    """Return the known names of the kind that a selector takes."""
+    """Return the known names among which the name in a selector must be."""
     names: dict[str, Collection[str]] = {
         "layer": known.layers,
         "step": known.layers,
@@ -507,7 +508,7 @@ def names_for(selector: Selector, known: KnownNames) -> Collection[str]:
 
 
 def guess(selector: Selector, known: KnownNames) -> str:
-    """Return "Did you mean 'dense_2'? " for a misspelt name, else an empty string.
+    """Return "Did you mean 'dense_2'? " for a misspelt name in a selector; otherwise "".
 
     Examples
     --------
@@ -522,7 +523,7 @@ def guess(selector: Selector, known: KnownNames) -> str:
             if name in others:
                 return f"Did you mean '{kind}:{name}'? "
     there = sorted(names_for(selector, known))
-    if name in there:  # spelt correctly, but it never appeared
+    if name in there:  # the name exists, but no event has had it
         return ""
     same = [other for other in there if other.lower() == name.lower()]
     return f"Did you mean {same[0]!r}? " if same else did_you_mean(name, there)

@@ -27,7 +27,7 @@ from kerascope.printable import printable, printable_lines
 
 
 class Removed(Enum):
-    """The value of a delta whose key was removed from its container."""
+    """The value in a delta that removes the key of the delta from a container."""
 
     REMOVED = "removed"
 
@@ -99,7 +99,7 @@ REFS = (TensorRef, NodeRef, LayerRef, ErrorRef, ObjectRef)
 
 
 class Describer:
-    """Makes one description for each object, and finds the live object of a description."""
+    """Makes one description for each object, and returns the live object of a description."""
 
     def __init__(self) -> None:
         self._refs: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
@@ -125,7 +125,7 @@ class Describer:
         return found
 
     def key(self, tensor: Tensor) -> str:
-        """Return a name of a tensor that no other living tensor has: "shared/add~2"."""
+        """Return a name that is unique among the live tensors: "shared/add~2"."""
         key = self._keys.get(tensor)
         if key is None:
             key, number = tensor.name, 1
@@ -137,7 +137,7 @@ class Describer:
         return key
 
     def live(self, value: Any) -> Any:
-        """Return the live object of a description, or None; in containers, for each one."""
+        """Replace descriptions in a value by their live objects, or by None for deleted objects."""
 
         def living(described: Any) -> Any:
             _, reference = self._objects.get(id(described), (None, None))
@@ -146,12 +146,12 @@ class Describer:
         return replaced(value, REFS, living)
 
     def snapshot(self, value: Any, keys: Mapping[Any, str] | None = None) -> Any:
-        """Return a deep copy with descriptions in place of live objects.
+        """Return a deep copy of a value in which descriptions replace the live objects.
 
         Parameters
         ----------
         value : object
-            The value of a name.
+            The value of a local name.
         keys : mapping, optional
             Keys for some objects, such as the ids of calls in a `tensor_map`. By default nodes and
             layers have their names as keys, and tensors `key`.
@@ -170,7 +170,7 @@ class Describer:
         return self.describe(value)
 
     def describe(self, thing: Any) -> Any:
-        """Return the description of any object."""
+        """Return the description of a layer, node, tensor, exception or other object."""
         if isinstance(thing, (Tensor, Node, Layer)):
             return self.ref(thing)
         return _described(thing)

@@ -10,9 +10,9 @@ each other, and one `reduceat` finds the minimum of each. Their `Statistics` exi
 values are computed when the call is over, or when one of them is read. The arrays are held until
 then and no longer.
 
-At the end are the functions for conditions and watches: does a value contain NaN, and how large is
-it? The value may be an array, a number, a container of these, or the `Statistics` that replaced an
-array.
+At the end are the functions for conditions and watches, which return whether a value contains NaN,
+and its norm. The value may be an array, a number, a container of these, or the `Statistics` that
+replaced an array.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ from typing import Any
 import numpy as np
 
 FEW = 32
-TINY = 1e-280  # the squares of smaller numbers may underflow
+TINY = 1e-280  # the squares of smaller numbers may underflow to 0
 LARGE = 2**14  # elements; larger arrays are processed in pieces
 PIECE = 8192  # elements; BLAS starts threads for longer products, which takes time
-ROUNDING = 1e-12  # relative; sums in another order differ by less
+ROUNDING = 1e-12  # relative; sums in different orders differ by less
 NOISE = 1e-6  # relative to the largest element; smaller means are rounding error
 
 
 class PendingStatistics:
-    """Base of statistics that are computed when one of their fields is first read.
+    """Base of statistics whose fields are computed when one of them is first read.
 
     Attributes
     ----------
     source : object
-        The object that computes them: `source.row(place)` returns all fields in order.
+        The object that computes the fields: `source.row(place)` returns all of them in order.
     place : int
     """
 
     __slots__ = ("place", "source")
 
     def __getattr__(self, name: str) -> Any:
-        """Compute and set all fields, and return one of them."""
+        """Compute all fields on the first access of a field, and return that field."""
         fields = type(self).__slots__
         if name not in fields:
             raise AttributeError(f"{type(self).__name__}: expected a field, got {name!r}.")
@@ -58,10 +58,10 @@ class PendingStatistics:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Statistics(PendingStatistics):
-    """Statistics of one array.
+    """The statistics of an array.
 
-    Two are equal if they can belong to the same values. The norm and the mean are sums in memory
-    order, so those of an array and of a transposed view of it differ by rounding.
+    Two `Statistics` are equal if the arrays may have the same values. The norm and the mean are
+    sums in memory order, so those of an array and of its transposed view differ by rounding.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class Statistics(PendingStatistics):
 
     @property
     def _exact(self) -> tuple[Any, ...]:
-        """The fields that do not depend on the order of summation."""
+        """The fields that do not depend on the order of summation, for comparisons."""
         return (self.kind, self.min, self.max, self.nans, self.infinities)
 
     @property
@@ -107,7 +107,7 @@ class Statistics(PendingStatistics):
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The statistics one by one, for a table."""
+        """The statistics as separate texts, for the columns of a table."""
         alarm = tuple(
             f"{count} {word}"
             for count, word in ((self.nans, "NaN!"), (self.infinities, "Inf!"))
@@ -123,12 +123,12 @@ class Statistics(PendingStatistics):
 
     @property
     def short_cells(self) -> tuple[str, ...]:
-        """Dtype and shape, norm, and the counts of NaN and infinite elements."""
+        """A text with dtype and shape, the norm, and the counts of NaN and infinite elements."""
         return tuple(cell for cell in self.cells if not cell.startswith(("min=", "mean=", "max=")))
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The statistics as data, rounded like the text."""
+        """The statistics as plain data, rounded as in the text."""
         figures = {"norm": self.norm, "min": self.min, "mean": self.mean, "max": self.max}
         known = {name: float(figure(x)) for name, x in figures.items() if x is not None}
         counts = {"nans": self.nans, "infinities": self.infinities}
@@ -154,7 +154,7 @@ def statistics_of(array: Any) -> Statistics:
 
 
 def _figures_of(array: np.ndarray) -> tuple[Any, ...]:
-    """Return the fields of `Statistics` for an array."""
+    """Return the values of the fields of `Statistics` for an array."""
     kind = kind_of_shape(array.dtype, array.shape)
     if array.size > LARGE:
         return _figures_in_pieces(kind, array)
@@ -170,7 +170,7 @@ def _figures_of(array: np.ndarray) -> tuple[Any, ...]:
 
 
 def _figures_in_pieces(kind: str, array: np.ndarray) -> tuple[Any, ...]:
-    """Return the statistics of a large array, in pieces that fit the processor's cache."""
+    """Return the fields of `Statistics` for a large array, in pieces that fit the CPU cache."""
     flat = array.ravel(order="K")
     squares = total = 0.0
     low, high = math.inf, -math.inf
@@ -195,7 +195,7 @@ def _figures_in_pieces(kind: str, array: np.ndarray) -> tuple[Any, ...]:
 
 
 def figures_with_care(kind: str, values: np.ndarray) -> tuple[Any, ...]:
-    """Return the statistics of values that may be NaN, infinite, huge, tiny, or empty."""
+    """Return the fields of `Statistics` for values that may be NaN, infinite, tiny, or missing."""
     if not values.any() and values.size:
         return (kind, 0.0, 0.0, 0.0, 0.0, 0, 0)
     finite = values[np.isfinite(values)]
@@ -224,12 +224,12 @@ def sum_of_squares(array: np.ndarray) -> float:
 
 
 def without_noise(mean: float, largest: float) -> float:
-    """Return a mean, or 0 if it is rounding error relative to the largest element."""
+    """Return a mean; 0 if it is only rounding error, compared with the largest element."""
     return 0.0 if abs(mean) < NOISE * largest else mean
 
 
 def norm_of(array: Any) -> float:
-    """Return the square root of the sum of squares."""
+    """Return the norm of an array, scaled if the squares would overflow or underflow."""
     values = np.asarray(array, "float64").ravel()
     squares = sum_of_squares(values)
     if TINY < squares < math.inf:
@@ -301,7 +301,7 @@ class Batch:
         self.size = 0
 
     def take(self, array: np.ndarray) -> Statistics:
-        """Return the statistics, computed later, of an array that is not empty."""
+        """Add a non-empty array; return `Statistics` that are computed later with the others."""
         found = _new(Statistics)
         _set_source(found, self)
         _set_place(found, len(self._arrays))
@@ -310,7 +310,7 @@ class Batch:
         return found
 
     def row(self, place: int) -> tuple[Any, ...]:
-        """Return the fields of `Statistics` with six digits, more than are ever shown."""
+        """Return the fields of `Statistics` for the array at an index, rounded to six digits."""
         if not self.is_closed:
             self.close()
         if place in self._careful:
@@ -321,7 +321,7 @@ class Batch:
         return _shortened((kind_of_shape(dtype, shape), math.sqrt(squares), low, mean, high, 0, 0))
 
     def close(self) -> None:
-        """Compute all statistics and release the arrays."""
+        """Compute the statistics of all arrays and release the arrays."""
         arrays = self._arrays
         self._kinds = [(array.dtype, array.shape) for array in arrays]
         ends = np.cumsum([array.size for array in arrays])
@@ -331,7 +331,7 @@ class Batch:
             squares = np.add.reduceat(values * values, starts)
             low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
             self._figures = (squares, low, np.add.reduceat(values, starts), high)
-            # If the sum of squares is finite, every number is.
+            # A finite sum of squares means that every number is finite.
             for i in np.flatnonzero(~((squares > TINY) & (squares < math.inf))).tolist():
                 dtype, shape = self._kinds[i]
                 own = values[starts[i] : ends[i]]
@@ -341,9 +341,9 @@ class Batch:
 
 
 class Figures:
-    """The statistics of arrays that do not change, each computed once.
+    """The statistics of arrays that do not change. Each array is processed once.
 
-    One array appears many times: as an op's result, a gradient, a new value, a weight.
+    The same array may appear many times: as an op's result, a gradient, a new value and a weight.
 
     Attributes
     ----------
@@ -354,11 +354,11 @@ class Figures:
     def __init__(self) -> None:
         self.may_wait = False
         self._batch = Batch()
-        self._known: dict[int, Statistics] = {}  # by ids of arrays that are held until then
+        self._known: dict[int, Statistics] = {}  # by the ids of arrays that are held until then
         self._held: list[np.ndarray] = []
 
     def of(self, array: np.ndarray) -> Statistics:
-        """Return the statistics of an array, which are computed when they are read."""
+        """Return the statistics of an array, now or, if arrays may wait, when a field is read."""
         if self._batch.is_closed:
             self._close()  # its arrays are released, so ids may be reused
         known = self._known.get(id(array))
@@ -398,7 +398,7 @@ class Figures:
 
 
 def short_statistics_of(array: np.ndarray) -> Statistics:
-    """Return the statistics of one array with six digits.
+    """Return the statistics of one array at once, rounded to six digits.
 
     Examples
     --------
@@ -430,7 +430,7 @@ COLLECTIONS = (list, tuple, set, frozenset)
 
 
 def parts(value: Any) -> Iterator[Any]:
-    """Yield the arrays and numbers in a value, including those in containers.
+    """Yield the arrays and numbers in a value, also from inside containers.
 
     Examples
     --------
@@ -468,9 +468,10 @@ def count_inf(value: Any) -> int:
 
 
 def is_finite(array: np.ndarray) -> bool:
-    """Return whether a quick check shows that all values are finite.
+    """Return whether a quick check proves that all values of an array are finite.
 
-    If the sum of squares is finite, so is every value. The sum may also overflow for finite values.
+    A finite sum of squares proves it. False proves nothing, because the sum may overflow for finite
+    values.
     """
     kind = array.dtype.kind
     return kind in "iub" or (kind == "f" and math.isfinite(sum_of_squares(array)))
@@ -488,7 +489,7 @@ def _count(part: Any, test: Any, field: str) -> int:
 
 
 def has_nan(value: Any) -> bool:
-    """Return whether a value contains a NaN; None contains none.
+    """Return whether a value contains a NaN. The value None contains no NaN.
 
     Examples
     --------
@@ -499,7 +500,7 @@ def has_nan(value: Any) -> bool:
 
 
 def norm(value: Any) -> float:
-    """Return the square root of the sum of squares of all numbers in a value; NaN if it has none.
+    """Return the norm of all numbers in a value; NaN if the value contains no numbers.
 
     A symbol has no norm. NaN is neither above nor below any threshold, so conditions are false for
     it.
@@ -521,9 +522,9 @@ def _norm(part: Any) -> float:
 
 
 def relative_change(old: Any, new: Any) -> float | None:
-    """Return ‖new - old‖ / ‖old‖, or None if the values cannot be compared.
+    """Return ‖new - old‖ / ‖old‖; None if types or shapes of the values do not match.
 
-    If the old value is 0 everywhere, it is 1 for any change and 0 otherwise.
+    If the old value is 0 everywhere, the result is 1 for any change and 0 for no change.
 
     Examples
     --------

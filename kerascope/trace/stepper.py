@@ -71,7 +71,7 @@ from kerascope.trace.tape_memory import describe_mark
 
 
 class Reason(StrEnum):
-    """The reason of a stop."""
+    """The reason for a stop."""
 
     STEP = "step"
     GOTO = "goto"
@@ -87,14 +87,14 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True)
 class Stop:
-    """A stop, with its reason.
+    """A stop of the stepper, with its reason.
 
     Attributes
     ----------
     t : int
         The time; -1 before the first event.
     reason : Reason
-        The first reason that applies of breakpoint, catch, watch and step.
+        The first that applies, in the order breakpoint, catch, watch, step.
     event : Event or None
         The event. At the end of history the last event, at its start None.
     breakpoint : Breakpoint or None
@@ -117,7 +117,7 @@ class Stop:
 
     @property
     def word(self) -> str:
-        """The word of pdb: "--Call--" at the start of a span, "--Return--" at its end, else ""."""
+        """The word of pdb: "--Call--" at the start of a span, "--Return--" at its end; else ""."""
         words = {BEGIN: "--Call--", END: "--Return--"}
         return words.get(self.event.ph, "") if self.event else ""
 
@@ -130,63 +130,64 @@ RANKS = {grain: rank for rank, grain in enumerate(GRAINS)}
 
 @dataclass(frozen=True)
 class Plan:
-    """The event at which a movement ends. This class never ends one by itself: `continue`.
+    """The condition that ends a movement. This base class, which never ends one, is `continue`.
 
     Attributes
     ----------
     backward : bool
         Whether the movement goes back in time.
     count : int
-        The number of stops to come; only the last one is shown.
+        The number of stops until the movement ends; only the last one is shown.
     """
 
     backward: bool = False
     count: int = 1
 
     def is_met_by(self, event: Event) -> bool:
-        """Return whether the movement ends at an event."""
+        """Return whether the movement ends at an event; a plan of this class never ends."""
         return False
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the latest time before which the plan cannot end inside spans at this depth."""
+        """Return the time limit for skipping calls at a span depth: none for this class."""
         return -inf if self.backward else inf
 
     def after(self, event: Event) -> Plan:
-        """Return the remaining plan after one of several stops."""
+        """Return the plan for the remaining stops, after a stop at an event."""
         return replace(self, count=self.count - 1)
 
 
 def _unless(is_met: bool, plan: Plan) -> float:
-    """Return the time limit of a plan that ends at once, or never, inside spans."""
+    """Return the time limit of a plan that skips no calls if `is_met`, and all calls otherwise."""
     return -inf if is_met != plan.backward else inf
 
 
 @dataclass(frozen=True)
 class Step(Plan):
-    """Ends at any event whose grain is not finer than `rank`."""
+    """Ends at any event whose grain is not finer than the grain of `rank`."""
 
     rank: int = len(GRAINS)
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the latest time before which the plan cannot end inside spans at this depth."""
+        """Return the time limit for skipping calls, which a step never does."""
         return _unless(True, self)
 
     def is_met_by(self, event: Event) -> bool:
-        """Return whether the movement ends at an event."""
+        """Return whether the event's grain is not finer than that of the plan."""
         return RANKS[event.grain] <= self.rank
 
 
 @dataclass(frozen=True)
 class Next(Step):
-    """Ends at the next sibling of an event at `depth`, or at the end of the enclosing span.
+    """Ends at the next event at span depth `depth`, or at the end of the enclosing span.
 
-    Backward, it ends at the previous sibling or at the start of the enclosing span.
+    Backward, the movement ends at the previous event at this depth, or at the start of the
+    enclosing span.
     """
 
     depth: int = 0
 
     def is_met_by(self, event: Event) -> bool:
-        """Return whether the movement ends at an event."""
+        """Return whether the event is the next sibling, or the end of the enclosing span."""
         if RANKS[event.grain] > self.rank:
             return False
         if self.backward:
@@ -194,18 +195,18 @@ class Next(Step):
         return event.depth < self.depth or (event.depth == self.depth and event.ph != END)
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the latest time before which the plan cannot end inside spans at this depth."""
+        """Return the time limit for skipping calls: only deeper calls are skipped."""
         return _unless(depth <= self.depth, self)
 
     def after(self, event: Event) -> Plan:
-        """Return the remaining plan after one of several stops."""
+        """Return the plan of `next` from the event of a stop, for the remaining stops."""
         return replace(next_from(event, self.rank, self.backward), count=self.count - 1)
 
 
 def next_from(event: Event | None, rank: int, backward: bool = False) -> Next:
-    """Return the plan of `next` from an event; before the first event it is a step.
+    """Return the plan of `next` from an event; before the first event, the plan of `step`.
 
-    Backward from the end of a span, it goes to the last event inside the span.
+    Backward from the end of a span, the plan ends at the last event inside the span.
     """
     if event is None:
         return Next(backward, rank=rank, depth=0 if backward else maxsize)
@@ -215,21 +216,21 @@ def next_from(event: Event | None, rank: int, backward: bool = False) -> Next:
 
 @dataclass(frozen=True)
 class Return(Plan):
-    """Ends at the end of a span at `depth`, or backward at its start."""
+    """Ends at the end of the span at depth `depth`; backward, at the start of the span."""
 
     depth: int = -1
 
     def is_met_by(self, event: Event) -> bool:
-        """Return whether the movement ends at an event."""
+        """Return whether the event is the end of the span; backward, the start."""
         return event.ph == (BEGIN if self.backward else END) and event.depth <= self.depth
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the latest time before which the plan cannot end inside spans at this depth."""
+        """Return the time limit for skipping calls: only deeper calls are skipped."""
         return _unless(depth <= self.depth, self)
 
 
 def return_from(event: Event | None, rank: int, backward: bool = False) -> Plan:
-    """Return the plan of `return` from an event.
+    """Return the plan of `return` from an event: to the end of the span that contains it.
 
     At the start of a span, `return` goes to its end, as in pdb at `--Call--`. At an end it
     continues in the enclosing span, as in pdb at `--Return--`.
@@ -244,49 +245,49 @@ def return_from(event: Event | None, rank: int, backward: bool = False) -> Plan:
 
 @dataclass(frozen=True)
 class UntilTime(Plan):
-    """Ends at the first event at or after time `t`, or backward at or before it."""
+    """Ends at the first event at or after time `t`; backward, at or before `t`."""
 
     t: int = 0
 
     def is_met_by(self, event: Event) -> bool:
-        """Return whether the movement ends at an event."""
+        """Return whether the event is at or after the plan's time; backward, at or before."""
         return event.t <= self.t if self.backward else event.t >= self.t
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the latest time before which the plan cannot end inside spans at this depth."""
+        """Return the time limit for skipping calls: just before time `t`; backward, after it."""
         return self.t + 1 if self.backward else self.t - 1
 
 
 @dataclass(frozen=True)
 class GoTo(UntilTime):
-    """Jumps to a time without stopping at breakpoints, catches or watches."""
+    """Moves to a time without stops at breakpoints, caught conditions or watches."""
 
 
 @dataclass(frozen=True)
 class UntilPhase(Plan):
-    """Ends at the start of a phase, an act, or a call of one of the model's functions."""
+    """Ends at the start of a phase or an act, or of a call of a model's function."""
 
     phase: str = ""
 
     def is_met_by(self, event: Event) -> bool:
-        """Return whether the movement ends at an event."""
+        """Return whether the event is the start of the phase, act or function call."""
         if self.phase in FUNCTIONS:
             return event.kind == "function" and event.ph != END and event.name == self.phase
         return event.kind == self.phase and event.ph != END and event.grain in GRAINS[:2]
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the latest time before which the plan cannot end inside spans at this depth."""
+        """Return the time limit for skipping calls: none is skipped, as any may have the phase."""
         return _unless(True, self)
 
 
 @dataclass(frozen=True)
 class UntilDepth(Plan):
-    """Ends at an event of network depth `wanted`, or of any depth except `left`.
+    """Ends at an event of network depth `wanted`; without it, at any depth except `left`.
 
     Attributes
     ----------
     wanted, left : int or None
-        Depths in the network.
+        Depths in the network: the depth to stop at, and the depth to leave.
     around : int
         Span depth of the phase in which the movement began; -1 for none. The movement ends at the
         end of this phase at the latest, as pdb's `until` does when the function returns.
@@ -297,7 +298,7 @@ class UntilDepth(Plan):
     around: int = -1
 
     def is_met_by(self, event: Event) -> bool:
-        """Return whether the movement ends at an event."""
+        """Return whether the event has the wanted network depth, or ends the enclosing phase."""
         if event.depth <= self.around and event.ph == (BEGIN if self.backward else END):
             return True
         if event.ph == END:
@@ -308,7 +309,7 @@ class UntilDepth(Plan):
         return depth is not None and depth != self.left
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the latest time before which the plan cannot end inside spans at this depth."""
+        """Return the time limit for skipping calls: none is skipped, as any may have the depth."""
         return _unless(True, self)
 
 
@@ -316,17 +317,17 @@ class UntilDepth(Plan):
 
 
 class Events(History, Protocol):
-    """The part of a tape that the stepper uses."""
+    """The interface of a tape that the stepper uses."""
 
     def __len__(self) -> int: ...
 
     def names_at(self, t: int) -> Mapping[str, Any]:
-        """Return the names at a time."""
+        """Return the names of the source at time `t`, with their values."""
 
 
 @dataclass
 class Recording:
-    """A source of events: a tape that was recorded.
+    """A source of events, with a tape that may be complete.
 
     Attributes
     ----------
@@ -342,7 +343,7 @@ class Recording:
 
 @dataclass
 class Running(Recording):
-    """A source that grows: a running program that calls a `LiveDriver` at each event."""
+    """The source of a running program, which calls a `LiveDriver` at each new event."""
 
     ended: bool = False
 
@@ -354,14 +355,14 @@ CONTINUE = Plan()
 
 
 class Passage(NamedTuple):
-    """The calls that a movement may skip without executing them again.
+    """The limits within which a movement may skip calls without executing them again.
 
     Attributes
     ----------
     until : float
-        The time limit; backward the earliest time.
+        The last time that may be skipped; backward, the first time.
     but : frozenset of int
-        The numbers of batches that it may not skip.
+        The numbers of the batches that the movement must not skip.
     catching : frozenset of str
         Bad numbers ("nan", "inf") that must not appear in skipped calls.
     losses : tuple of Expression
@@ -374,13 +375,13 @@ class Passage(NamedTuple):
     losses: tuple[Expression, ...] = ()
 
     def meets(self, outs: Any) -> bool:
-        """Return whether the outputs of a call, its loss first, may meet one of the conditions."""
+        """Return whether the loss of a call meets a condition, or a condition cannot be checked."""
         loss = outs[0] if isinstance(outs, (list, tuple)) else outs
         return any(condition.may_hold_for(loss) for condition in self.losses)
 
 
 class Stepper:
-    """Moves through the events of a source.
+    """A position among the events of a source, with the movements from there.
 
     Parameters
     ----------
@@ -432,12 +433,12 @@ class Stepper:
 
     @property
     def tape(self) -> Events:
-        """The events so far."""
+        """The events of the source so far."""
         return self.source.tape
 
     @property
     def now(self) -> int:
-        """The current time, or at the end the last one; -1 if nothing has happened yet."""
+        """The time of the current event; at the end of history the last time, at the start -1."""
         return min(max(self._place, 0), len(self.tape) - 1)
 
     @property
@@ -446,25 +447,25 @@ class Stepper:
         return self.tape[self._place] if 0 <= self._place < len(self.tape) else None
 
     def names(self, t: int | None = None) -> dict[str, Any]:
-        """Return the names that an expression may use, now or at another time."""
+        """Return the names that an expression may use at time `t`, by default the current time."""
         t = self.now if t is None else t
         if not 0 <= t < len(self.tape):
             return {**self.extra_names, **names_of_event(None)}
         event = self.tape[t]
         names = {**self.extra_names, **self.tape.names_at(t), **names_of_event(event)}
         if "model" in self.extra_names:
-            names["model"] = self.extra_names["model"]  # itself, not its description
+            names["model"] = self.extra_names["model"]  # not its description
         names["ins"] = value_of_span(event, self.tape, "inputs")
         return names
 
     def names_for(self, expression: Expression, t: int) -> dict[str, Any]:
-        """Return the names for an expression, those of the tape only if it needs them."""
+        """Return the names for an expression, without those of the tape if they are not used."""
         if expression.is_of_the_event:
             return names_of_event(self.tape[t] if 0 <= t < len(self.tape) else None)
         return self._with_tensors(expression, self.names(t), t)
 
     def names_to_watch(self, expression: Expression, t: int) -> dict[str, Any]:
-        """Return the names for a watch. During a commit the weights change one by one."""
+        """Return the names for a watch. During a commit, each weight changes at its own event."""
         if expression.is_of_the_event:
             return self.names_for(expression, t)
         names, weights = self.names(t), weights_written(self.tape, t)
@@ -479,49 +480,49 @@ class Stepper:
         t: int,
         weights: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Return names with the arrays of the tensors in an expression."""
+        """Return `names`, with the arrays of the tensors that an expression names."""
 
         def find(name: str) -> Any:
             return value_named(self.tape, name, t, weights)
 
         asked = expression.names.intersection(LOSS_NAMES)
         loss = find(LOSS_NAMES[0]) if asked else None
-        if loss is not None:  # instead of a variable `loss` of the script
+        if loss is not None:  # the loss, not a variable `loss` of the script
             names = {**names, **dict.fromkeys(asked, loss)}
         return {**names, **values_named(expression.text, expression.names, names, find)}
 
     # --- forward ----------------------------------------------------------------------------------
 
     def step(self, n: int = 1) -> Stop | None:
-        """Go to the n-th next event of the current grain or a coarser one."""
+        """Go to the n-th next event that is not finer than the current grain."""
         return self._move(Step(count=_checked("step", n), rank=RANKS[self.grain]))
 
     def stepi(self, n: int = 1) -> Stop | None:
-        """Go to the n-th next event of any grain."""
+        """Go to the n-th next event, whatever its grain."""
         return self._move(Step(count=_checked("stepi", n)))
 
     def next(self, n: int = 1) -> Stop | None:
-        """Go to the n-th next sibling without stopping inside spans, or to the end of the span."""
+        """Go to the n-th next sibling of the event, or to the end of the enclosing span."""
         return self._move(self._next(n, backward=False))
 
     def until(self, target: int | str | None = None, *, t: int | None = None) -> Stop | None:
-        """Continue to a network depth, a phase or a time; by default to another network depth.
+        """Continue to a network depth, a phase or a time; by default, to another network depth.
 
         Parameters
         ----------
         target : int, str or None
             A network depth, or the name of a phase or an act.
         t : int, optional
-            A time, instead.
+            A time, instead of `target`.
 
         Notes
         -----
-        With a network depth, it also stops at the end of the enclosing phase.
+        A movement to a network depth also stops at the end of the enclosing phase.
         """
         return self._move(self._until(target, t, backward=False))
 
     def return_(self) -> Stop | None:
-        """Go to the end of the enclosing span, or at a start to the end of the span that begins."""
+        """Go to the end of the enclosing span; at the start of a span, to its end."""
         return self._move(return_from(self.event, RANKS[self.grain]))
 
     def continue_(self) -> Stop | None:
@@ -531,22 +532,22 @@ class Stepper:
     # --- backward ---------------------------------------------------------------------------------
 
     def step_back(self, n: int = 1) -> Stop:
-        """Go to the n-th previous event of the current grain or a coarser one."""
+        """Go to the n-th previous event that is not finer than the current grain."""
         return self._back(Step(True, _checked("rs", n), rank=RANKS[self.grain]))
 
     def next_back(self, n: int = 1) -> Stop:
-        """Go to the n-th previous sibling, or to the start of the enclosing span.
+        """Go to the n-th previous sibling of the event, or to the start of the enclosing span.
 
-        At the end of a span, the last event inside it comes first.
+        From the end of a span, the first stop is the last event inside the span.
         """
         return self._back(self._next(n, backward=True))
 
     def until_back(self, target: int | str | None = None, *, t: int | None = None) -> Stop:
-        """Go back until a network depth, a phase or a time."""
+        """Go back to a network depth, a phase or a time; by default, to another network depth."""
         return self._back(self._until(target, t, backward=True))
 
     def return_back(self) -> Stop:
-        """Go to the start of the enclosing span, or at an end to that of the span that ends."""
+        """Go to the start of the enclosing span; at the end of a span, to its start."""
         return self._back(return_from(self.event, RANKS[self.grain], backward=True))
 
     def continue_back(self) -> Stop:
@@ -556,12 +557,12 @@ class Stepper:
     # --- anywhere ---------------------------------------------------------------------------------
 
     def goto(self, t: int) -> Stop | None:
-        """Jump to a time, even past breakpoints. A time that never comes is the end of history.
+        """Move to time `t`, past breakpoints too. A time after all events means the end of history.
 
         Raises
         ------
         ArgumentError
-            The time is negative, or its event is forgotten.
+            The time is negative, or the tape no longer has its event.
         """
         if t < 0:
             raise ArgumentError(f"goto: expected a time, 0 or later, got t={t}.")
@@ -578,18 +579,18 @@ class Stepper:
         return None
 
     def interrupt(self) -> None:
-        """Stop at the next event, for Ctrl-C. A signal handler may call this."""
+        """Request a stop at the next event, for Ctrl-C. Signal handlers may call this method."""
         self._interrupted = True
 
     def switch(self, source: Recording, t: int) -> Stop | None:
-        """Go to a time on another timeline."""
+        """Go to time `t` in another source, the tape of another timeline."""
         self.source = source
         return self.goto(t)
 
     # --- moving -----------------------------------------------------------------------------------
 
     def resume(self) -> Stop | None:
-        """Continue with the plan; return None if the program must run for that."""
+        """Continue with the current plan. Return the stop; None if the program must run first."""
         source = self.source
         tape = source.tape
         while self._place + 1 < len(tape):
@@ -598,20 +599,20 @@ class Stepper:
                 if self._passed(event):
                     continue
                 event = tape[self._place + 1]
-            self._place = event.t  # for a forgotten run, its last time
+            self._place = event.t  # for the mark of forgotten events, their last time
             stop = self.should_stop(event)
             if stop is not None:
                 return stop
         return self._at_end() if source.ended else None
 
     def may_pass(self, depth: int, sample: Callable[[], Sequence[Event]]) -> Passage:
-        """Return how much of the spans at a depth can be skipped because nothing stops there.
+        """Return which calls at a span depth can be skipped, because the movement stops in none.
 
         Parameters
         ----------
         depth : int
         sample : callable
-            Returns the events of one of the spans; called only if there are breakpoints.
+            Returns the events of one such call. It is called only if there are breakpoints.
         """
         nothing = Passage(inf if self.plan.backward else -inf)
         is_watching = any(one.enabled for one in self.watches)
@@ -630,11 +631,11 @@ class Stepper:
         return Passage(self.plan.earliest_hit(depth), numbers, catching, tuple(losses.values()))
 
     def _names_that_change(self) -> set[str]:
-        """Return the names in conditions that the script or the user may change."""
+        """Return the names of `extra_names`, whose values the script or the user may change."""
         return {*self.extra_names} - {*names_of_event(None), *LOSS_NAMES}
 
     def _passed(self, mark: Event) -> bool:
-        """Skip the calls of a mark that may be skipped; return whether the position changed."""
+        """Skip the calls of a mark that need no stop; return whether the position has changed."""
         tape: Any = self.tape
         passage = self.may_pass(mark.depth, partial(tape.sample, mark))
         until, numbers, catching, losses = passage
@@ -653,14 +654,14 @@ class Stepper:
         return is_passed
 
     def pass_settled(self) -> None:
-        """Move past skipped calls whose mark was added to the tape only now."""
+        """Move to the end of the tape, past the mark of skipped calls that was just appended."""
         self._place = len(self.source.tape) - 1
 
     def passes(self, event: Event) -> bool:
-        """Move to a new event if it is quickly seen to be no stop; return whether it moved.
+        """Move to a new event if a quick check rules out a stop; return whether the position moved.
 
-        This is possible while the program continues and only conditions are caught. False only
-        means that the event needs a full check.
+        A quick check is possible during `continue` without breakpoints and watches. The result
+        False means that the event needs a full check.
         """
         t = event.t
         if self.plan is not CONTINUE or self._interrupted or self._place != t - 1:
@@ -674,14 +675,15 @@ class Stepper:
         return True
 
     def should_stop(self, event: Event) -> Stop | None:
-        """Return the stop at an event, or None if the movement continues.
+        """Return the stop at an event; None if the movement continues.
 
-        It is called once for each event that is passed, live or on the tape, forward or backward.
+        This method is called once for each event of a movement, live or on the tape, forward or
+        backward.
         """
         if self._interrupted:
             self._interrupted = False
             return self._stop(Reason.INTERRUPT, event)
-        if event.kind == FORGOTTEN:  # it cannot be checked, so no movement passes it
+        if event.kind == FORGOTTEN:  # forgotten events cannot be checked, so movements stop there
             return self._stop(Reason.FORGOTTEN, event)
         plan = self.plan
         is_met = plan is not CONTINUE and plan.is_met_by(event)
@@ -699,7 +701,7 @@ class Stepper:
         return self._stop(Reason.STEP, event)
 
     def _found(self, event: Event) -> Stop | None:
-        """Return the stop by a breakpoint, a caught condition or a watch; None if there is none."""
+        """Return the stop for a breakpoint, a caught condition or a watch; otherwise None."""
         tape, hit = self.tape, None
         findings: tuple[Finding, ...] = ()
         changes: tuple[Change, ...] = ()
@@ -788,7 +790,7 @@ class Stepper:
         return UntilDepth(backward, left=self._network_depth(), around=around)
 
     def _network_depth(self) -> int | None:
-        """Return the network depth at the position, from the last event that has one."""
+        """Return the network depth of the last event, up to the position, that has one."""
         for event in before(self.tape, min(self._place + 1, len(self.tape))):
             depth = network_depth_of(event)
             if depth is not None:
@@ -796,7 +798,7 @@ class Stepper:
         return None
 
     def _phase_around(self, backward: bool) -> int:
-        """Return the depth of the innermost span of a phase around the position; -1 for none."""
+        """Return the span depth of the innermost phase at the position; -1 outside of phases."""
         here = self.event
         if here is None:
             return -1
@@ -827,7 +829,7 @@ Prompt = Callable[[Stop], Order | None]
 
 
 class LiveDriver:
-    """Connects a running program with a prompt.
+    """Connects a running program with the prompt of a stepper.
 
     The recorder calls the driver after it has appended an event. At a stop the program waits until
     the prompt returns an order that needs the program. Orders that stay in the past run while it
@@ -843,7 +845,7 @@ class LiveDriver:
     Attributes
     ----------
     detached : bool
-        Whether the prompt has ended. The program then runs on alone.
+        Whether the prompt has ended. The program then continues without stops.
     """
 
     def __init__(self, stepper: Stepper, prompt: Prompt) -> None:
@@ -853,14 +855,14 @@ class LiveDriver:
         self._is_asking = False
 
     def __call__(self, event: Event) -> None:
-        """Stop at an event that has just been appended to the tape, or let the program continue."""
+        """Stop at the new last event of the tape, or let the program continue."""
         if self.detached or self._is_asking:
-            return  # the prompt's own evaluations are not debugged
+            return  # expressions at the prompt cause no stops
         if not self.stepper.passes(event):
             self._ask_from(self.stepper.resume())
 
     def finish(self) -> None:
-        """End the source: the prompt gets a last stop, from which it can look back."""
+        """End the source. The prompt gets a last stop, from which the user can move back."""
         source = self.stepper.source
         if isinstance(source, Running):
             source.ended = True
@@ -872,14 +874,14 @@ class LiveDriver:
         try:
             self.detached = ask(self.stepper, stop, self.prompt)
         except BaseException:
-            self.detached = True  # no stops while the program unwinds
+            self.detached = True  # no stops while an error passes through the program
             raise
         finally:
             self._is_asking = False
 
 
 def ask(stepper: Stepper, stop: Stop | None, prompt: Prompt) -> bool:
-    """Get orders from the prompt until one needs the program; return whether it has ended."""
+    """Carry out orders of the prompt until one needs the program; return whether it has ended."""
     while stop is not None:
         order = prompt(stop)
         if order is None:
@@ -889,5 +891,5 @@ def ask(stepper: Stepper, stop: Stop | None, prompt: Prompt) -> bool:
 
 
 def replay(stepper: Stepper, prompt: Prompt) -> None:
-    """Get orders for a source that needs no program; the first stop is that of a step."""
+    """Carry out orders of the prompt on a complete tape, beginning with the stop of a step."""
     ask(stepper, stepper.step(), prompt)

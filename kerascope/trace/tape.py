@@ -28,7 +28,7 @@ _LAST: list[Tape] = []  # one at most
 
 
 def last_tape() -> Tape | None:
-    """Return the tape of the last `trace`, or None."""
+    """Return the tape of the last call of `trace`; None if there was none."""
     return _LAST[0] if _LAST else None
 
 
@@ -40,7 +40,7 @@ def trace(
     statistics_only: bool | None = None,
     history: int | None = HISTORY,
 ) -> Iterator[Tape]:
-    """Record every stage that runs inside the `with` block; the block receives the tape.
+    """Return a context manager that records every stage inside its block and returns the tape.
 
     At the finest grain only the first call of each function is recorded at once. Later calls are
     executed again when their events are read (`trace/journal.py`). So do not change the data in
@@ -103,7 +103,7 @@ def _nothing(model: Any, **options: Any) -> None:
 
 
 class TracingObserver:
-    """Records a run; only the first call of each function has events while it runs."""
+    """Observes a run for a tape. Only the first call of each function is recorded at once."""
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
@@ -114,13 +114,13 @@ class TracingObserver:
 
     @property
     def runner(self) -> UnrecordedRunner:
-        """The runner of stages while there is no other observer."""
+        """The runner of stages when this is the only observer."""
         return UnrecordedRunner(self)
 
     def unrecorded_batches(self, function: Function, feed: Any, callbacks: Any) -> Any:
-        """Return an object that takes the next batches; None if the next one must be recorded."""
+        """Return a trainer for the next batches without events; None to record the next one."""
         return self.recorder.batches_of(function, feed, callbacks, ANYTHING)
 
     def unrecorded_call(self, function: Function, fed: Any) -> Any:
-        """Return a function that computes a call; None if it must be recorded."""
+        """Return a function that computes a call without events; None if it must be recorded."""
         return self.recorder.call_of(function, fed, ANYTHING)
