@@ -443,4 +443,4 @@ def _check_count(file: Any, model: Any, where: str) -> None:
     }
     saved = len(file["layers"])
     if saved != len(own):
-        raise DataError(f"{where}: expected layers: {len(own)}, as in {model.label}, got {saved}.")
+        raise DataError(f"{where}: layers: expected {len(own)}, as in {model.label}, got {saved}.")

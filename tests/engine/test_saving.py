@@ -261,7 +261,7 @@ def test_weights_in_keras_3s_form_are_chosen_by_the_ending(tmp_path):
     twin.load_weights(tmp_path / "whole.keras")
     assert np.array_equal(twin.predict(X), model.predict(X))
     before = twin.get_weights()
-    with pytest.raises(DataError, match="expected layers: 3, as in .*, got 2"):
+    with pytest.raises(DataError, match="layers: expected 3, as in .*, got 2"):
         named_line(4, 3, 2).load_weights(tmp_path / "whole.keras")
     with pytest.raises(DataError, match=r"expected shape \(4, 5\), got \(4, 3\)"):
         named_line(4, 5).load_weights(tmp_path / "a.weights.h5")
