@@ -1,9 +1,10 @@
 """Pair the calls of two runs.
 
-Pairs are made in the order of the strength of evidence: equal values in one family, equal values in
-any family, equal weights, and then the same neighbours, family and sizes. Pairs never cross: a unit
-after `u` is not paired with a unit before the partner of `u`. This refers to the graph and not to
-the order of calls, so branches may run in a different order.
+A unit is a call, or a layer with its activation (`runs.py`). Pairs are made in the order of the
+strength of evidence: equal values in one family, equal values in any family, equal weights, and
+then the same neighbours, family and sizes. Pairs never cross: a unit after `u` is not paired with a
+unit before the partner of `u`. "After" refers to the graph and not to the order of calls, so
+branches may run in a different order.
 
 Equal constant values prove nothing: two layers that return zeros need not be the same. After the
 first difference, values are no longer equal, and weights and neighbours decide.
@@ -26,7 +27,7 @@ Test = Callable[[Unit, Unit], float]  # how well two units match; 0: not at all
 
 
 class Alignment:
-    """The pairs of units of two runs.
+    """The pairs of corresponding units of two runs.
 
     Parameters
     ----------
@@ -36,10 +37,10 @@ class Alignment:
     Attributes
     ----------
     pairs : dict of int to int
-        Numbers of units of `a` -> numbers of units of `b`.
+        For each paired unit of `a`, the number of its partner in `b`.
     parts : list of (int, int)
-        Pairs of a layer without a partner, and a layer of the other side that computes it as a
-        part of a larger output.
+        Pairs of a layer without a partner, and a layer of the other side that computes the same
+        output as a part of a larger one.
     """
 
     def __init__(self, a: Run, b: Run, tolerance: float) -> None:
@@ -63,9 +64,9 @@ class Alignment:
 
     @cached_property
     def swapped(self) -> dict[int, Unit]:
-        """The units of `a` that have swapped their weights with others in `b`, by their numbers.
+        """The unit of `a` with which a unit has swapped its weights in `b`, by its number.
 
-        Only for models of one library, where names identify layers.
+        Empty for models of two libraries, because their names do not identify layers.
         """
         if self.a.library != self.b.library:
             return {}
@@ -160,7 +161,7 @@ class Alignment:
             step = 0 if len(self.pairs) > before and step else step + 1
 
     def _ends(self) -> None:
-        """Pair the last units of both models if they have no partners yet."""
+        """Pair the last units of both models, which nothing reads, if they have no partners yet."""
         for one, other in zip(
             *([u for u in run.ends() if u.number not in known]
               for run, known in ((self.a, self.pairs), (self.b, self._back))),
@@ -170,10 +171,10 @@ class Alignment:
                 self._pair(one, other)
 
     def _undo_unrelated_pairs(self) -> None:
-        """Undo pairs of units without weights whose sources are equal but not paired.
+        """Undo pairs of units without weights whose sources agree but are not partners.
 
         Such units were only paired by size. They read different values, although all calls before
-        them agree.
+        these units agree.
         """
         for one in self.a.units:
             if one.number not in self.pairs or one.family in GIVEN or one.weights:
@@ -193,7 +194,7 @@ class Alignment:
         return self.value_equal(self.a.units[a], self.b.units[b])
 
     def _parts(self) -> list[tuple[int, int]]:
-        """Return the layers that a layer of the other side computes as a part of its output."""
+        """Return `parts`: pairs of a free layer and the layer that computes it as a part."""
         found = []
         for is_turned, run, whole, known in (
             (False, self.a, self.b, self.pairs),
@@ -212,7 +213,7 @@ class Alignment:
     # --- matching of units ------------------------------------------------------------------------
 
     def _alike(self, a: Unit, b: Unit, *, size: bool) -> float:
-        """Return how similar two units are in family, name and sizes."""
+        """Return how similar two units are in family, name and sizes; 0 if they cannot match."""
         if a.family != b.family or (self._know_weights and bool(a.weights) != bool(b.weights)):
             return 0.0
         if a.family == "other" and a.op != b.op:
@@ -224,17 +225,17 @@ class Alignment:
         return 1.0 + (a.op == b.op) + 0.5 * (a.last_name == b.last_name)
 
     def _same_front(self, a: Unit, b: Unit) -> bool:
-        """Return whether the nearest paired units before both are partners."""
+        """Return whether the nearest paired units before `a` and before `b` are partners."""
         front = self._fronts("a", False)[a.number]
         return self._images(front) == self._fronts("b", False)[b.number]
 
     def _same_readers(self, a: Unit, b: Unit) -> bool:
-        """Return whether the nearest paired units after both are partners."""
+        """Return whether the nearest paired units after `a` and after `b` are partners."""
         front = self._fronts("a", True)[a.number]
         return bool(front) and self._images(front) == self._fronts("b", True)[b.number]
 
     def _fronts(self, side: str, behind: bool) -> dict[int, int]:
-        """Return for each unit of a run the nearest paired units, as the bits of a number."""
+        """Return the nearest paired units before or after each unit, as the bits of an integer."""
         key = side, behind
         if key not in self._nearest:
             run, known = (self.a, self.pairs) if side == "a" else (self.b, self._back)
@@ -248,15 +249,15 @@ class Alignment:
         return self._nearest[key]
 
     def nearest_readers(self, unit: Unit) -> set[int]:
-        """Return the nearest paired units after a unit of the first run."""
+        """Return the numbers of the nearest paired units after a unit of the first run."""
         return set(bits_of(self._fronts("a", True)[unit.number]))
 
     def nearest_sources(self, unit: Unit) -> set[int]:
-        """Return the nearest paired units before a unit of the first run."""
+        """Return the numbers of the nearest paired units before a unit of the first run."""
         return set(bits_of(self._fronts("a", False)[unit.number]))
 
     def free_readers(self, a: Unit, b: Unit) -> tuple[bool, bool]:
-        """Return for each of two units whether it has readers and none of them is paired."""
+        """Return for each of two units whether it has readers, and all are unpaired."""
         return (
             bool(a.readers) and not self.pairs.keys() & set(a.readers),
             bool(b.readers) and not self._back.keys() & set(b.readers),
@@ -265,7 +266,7 @@ class Alignment:
     def unpaired_before(
         self, a: Unit, b: Unit, *, themselves: bool = False
     ) -> tuple[list[Unit], list[Unit]]:
-        """Return the unpaired units between two units and the nearest pairs before them."""
+        """Return the unpaired units before `a` and before `b`, back to the nearest paired ones."""
         found: tuple[list[Unit], list[Unit]] = ([], [])
         parts = [{pair[side] for pair in self.parts} for side in (0, 1)]
         for units, run, unit, known in (
@@ -320,7 +321,7 @@ class Alignment:
 
 
 def _is_part(unit: Unit, other: Unit) -> bool:
-    """Return whether a layer may compute a part of another layer's output."""
+    """Return whether the layer `unit` may compute a part of the output of `other`."""
     if unit.family != other.family or not unit.outputs or not other.outputs or not other.weights:
         return False
     short, long = unit.outputs[0].shape, other.outputs[0].shape
@@ -338,5 +339,5 @@ def _sizes(unit: Unit) -> set[int]:
 
 
 def is_same_layout(a: str, b: str) -> bool:
-    """Return whether two libraries use the same order of axes. kerascope uses that of Keras."""
+    """Return whether two libraries use the same order of axes. kerascope and Keras do."""
     return a == b or (a in KERAS and b in KERAS)

@@ -1,7 +1,8 @@
 """Compare two arrays: whether they agree, in which order of axes, and how far they differ.
 
-The measure is the largest difference relative to the largest number of both arrays, because the
-error of a small number may be a rounding error of the large ones. Libraries order axes differently.
+The measure is the largest difference relative to the largest element of both arrays, because the
+error of a small element may be a rounding error of the large ones. Libraries order axes
+differently.
 So arrays may agree in one of these forms: unchanged, with permuted axes (channels first and last),
 without axes of size 1, or, after a flatten, with their features in another order.
 """
@@ -25,7 +26,7 @@ Index = tuple[int, ...]
 
 
 class Tolerance(NamedTuple):
-    """The largest difference at which arrays agree, relative to their largest number.
+    """The largest difference at which two arrays agree, relative to their largest element.
 
     Attributes
     ----------
@@ -44,7 +45,7 @@ class Tolerance(NamedTuple):
 
 
 def tolerance_for(dtypes: Iterable[str]) -> Tolerance:
-    """Return the tolerance for a mix of dtypes: that of the shortest float.
+    """Return the tolerance for arrays of these dtypes: that of the shortest float.
 
     Examples
     --------
@@ -64,17 +65,18 @@ class Difference(NamedTuple):
     Attributes
     ----------
     max_abs : float
-        The largest difference. It is infinite if only one number is finite, or the shapes differ.
+        The largest difference. It is infinite if the shapes differ, or if an element is finite in
+        only one array.
     relative : float
         The largest difference divided by the largest number of both arrays.
     ulp : float or None
-        The largest difference in units in the last place, for the shorter of both types.
+        The largest difference in units in the last place of the shorter of the two dtypes.
     place : tuple of int or None
         Index of the largest difference in the first array.
     value_a, value_b : float or None
-        The two numbers at this index.
+        The elements of the two arrays at this index.
     differing, size : int
-        How many numbers differ by more than the tolerance, and the number of all.
+        How many elements differ by more than the tolerance, and how many elements there are.
     """
 
     max_abs: float
@@ -105,7 +107,7 @@ class Agreement(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """A part of a longer array on one side: number `number`, from 0, of `parts`."""
+    """One of `parts` equal parts of the longer of two arrays; `number` counts from 0."""
 
     number: int
     parts: int
@@ -126,7 +128,7 @@ SHAPES_DIFFER = "shapes differ"
 
 
 class Moments(NamedTuple):
-    """Statistics of an array that do not depend on the order of its numbers."""
+    """Statistics of an array that do not depend on the order of its elements."""
 
     size: int
     not_finite: int
@@ -138,12 +140,12 @@ class Moments(NamedTuple):
 
     @property
     def is_distinctive(self) -> bool:
-        """Whether arrays with equal moments are probably equal. False for a constant array."""
+        """Whether equal moments show that two arrays are probably equal. False if constant."""
         return self.size > 1 and self.high - self.low > 1e-6 * self.largest
 
 
 def moments_of(array: np.ndarray | Statistics) -> Moments:
-    """Return the moments of an array, or estimate them from its statistics."""
+    """Return the moments of an array. If only statistics are known, estimate the moments."""
     if isinstance(array, Statistics):
         size = math.prod(int(n) for n in array.kind.partition("[")[2][:-1].split(",") if n)
         low, high = array.min or 0.0, array.max or 0.0
@@ -236,7 +238,7 @@ def _forms(a: np.ndarray, b: np.ndarray, same_layout: bool) -> Iterator[tuple[st
 
 
 def in_layout(b: np.ndarray, layout: str, a: np.ndarray) -> np.ndarray | None:
-    """Return the second array in the form of a layout, or None if the form is unknown.
+    """Return the second array in the form that a layout describes, or None if it is unknown.
 
     Examples
     --------
@@ -258,7 +260,7 @@ def compared_part(a: np.ndarray, b: np.ndarray, tolerance: float) -> tuple[Agree
     Returns
     -------
     Agreement and Chunk, or None
-        None if no array is a multiple as long as the other.
+        None if the last axis of neither array is a multiple of that of the other.
 
     Examples
     --------
@@ -324,7 +326,7 @@ def _ulp(gap: float, pair: Sequence[float], dtypes: Sequence[np.dtype[Any]]) -> 
 
 
 def compared_figures(a: Moments, b: Moments, tolerance: float) -> Agreement:
-    """Compare two arrays by their moments, because a tape did not keep the numbers.
+    """Compare two arrays by their moments, for tapes that did not keep the arrays.
 
     Examples
     --------

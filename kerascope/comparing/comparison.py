@@ -48,10 +48,10 @@ class Comparison:
     only_a, only_b : list of Call
         The calls without a partner.
     first : Pair or None
-        The pair at which both stop agreeing.
+        The pair at which the two models stop agreeing, or None if they agree.
     tolerance : Tolerance
     notes : tuple of str
-        Preparations for the comparison, such as random or transposed inputs.
+        How the inputs were prepared, such as "random numbers were drawn".
     """
 
     a: Run
@@ -65,12 +65,12 @@ class Comparison:
 
     @property
     def equal(self) -> bool:
-        """Whether nothing differs."""
+        """Whether the two models agree in all calls."""
         return self.first is None
 
     @property
     def not_finite(self) -> Pair | None:
-        """The first equal pair with NaN or infinite numbers, or None."""
+        """The first pair of equal outputs that contain NaN or infinity, or None."""
         for pair in self.pairs:
             figures = [found for value in pair.a[-1].outputs if (found := moments(value))]
             if any(one.not_finite for one in figures) and pair.verdict is Verdict.EQUAL:
@@ -185,7 +185,7 @@ def compare(
     Raises
     ------
     ArgumentError
-        If something cannot be compared, or an argument is missing.
+        If `a` or `b` cannot be compared, or an argument is missing.
 
     Notes
     -----
@@ -236,12 +236,12 @@ def compare(
 
 
 def check_tolerance(tolerance: float | None) -> None:
-    """Check that a value is a valid tolerance.
+    """Raise an error if a value is not a valid tolerance.
 
     Raises
     ------
     ArgumentError
-        If it is not a number, or is negative.
+        If the value is not a number, or is negative.
     """
     if tolerance is None:
         return
@@ -260,7 +260,7 @@ def _sides(a: Any, b: Any, custom_objects: Mapping[str, Any] | None) -> list[Pre
 def _of_runs(
     a: Sequence[Run], b: Sequence[Run], tolerance: float | None, notes: list[str]
 ) -> Comparison:
-    """Compare pass by pass, up to the first pass that differs."""
+    """Compare the runs pass by pass. Return the comparison of the first pass that differs."""
     if len(a) != len(b):
         notes.append(f"{len(a)} forward passes in a, {len(b)} in b: the first were compared")
     found = None

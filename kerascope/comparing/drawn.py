@@ -24,8 +24,8 @@ def drawn_inputs(sides: Sequence[Prepared], seed: int) -> Any:
     """Return random arrays for the first side that declares its inputs, or None if none does.
 
     Models of kerascope come before files of other libraries, because they give more details. Inputs
-    of an Embedding, or of an integer type, are integers. Others are normally distributed. A size
-    that this side leaves open is taken from the other side, if it is known there.
+    of an Embedding, or of an integer dtype, are integers. All others are normally distributed. If a
+    side leaves a size open, the size is taken from the other side, if that one declares it.
     """
     networks = [_network_of(side) for side in sides]
     candidates = [_read_by_network(one) for one in networks if one is not None and one.inputs]
@@ -42,7 +42,7 @@ def drawn_inputs(sides: Sequence[Prepared], seed: int) -> Any:
 
 
 def note_of(seed: int) -> str:
-    """Return the note about random inputs."""
+    """Return the text that informs about random inputs and their seed."""
     return f"no input was given: random numbers were drawn, seed {seed}"
 
 
@@ -50,7 +50,7 @@ def note_of(seed: int) -> str:
 
 
 def _network_of(side: Prepared) -> Any:
-    """Return a side's model of kerascope, or an equivalent one, or None if there is none."""
+    """Return a side's model as a model of kerascope, or None if it cannot be converted."""
     model = side.subject
     if side.library != own_models.LIBRARY:
         model = None if isinstance(model, Tape) else foreign.converted(model)
@@ -68,7 +68,7 @@ def _read_by_network(model: Network) -> list[Declared]:
 
 
 def _vocabulary(model: Network, tensor: Any) -> int:
-    """Return the number of valid indices of an input, from the Embeddings that read it."""
+    """Return the number of valid indices of an input, from the Embedding layers that read it."""
     found = []
     for nodes in model.nodes_by_depth.values():
         for node in nodes:
@@ -122,9 +122,9 @@ def _sizes(inputs: Sequence[Declared], others: Sequence[Sequence[Declared]]) -> 
 
 
 def _text(shape: Sequence[Any], axis: int, beside: Sequence[Sequence[Any]]) -> list[int]:
-    """Return the sizes of an axis of the same input on the other sides.
+    """Return the sizes of this axis that other sides declare for the same input.
 
-    If the axes may be in another order, only the first axis is the same.
+    If the other axes disagree, the order of axes may differ, and only the first axis is used.
     """
     found = []
     for other in beside:

@@ -183,7 +183,7 @@ def lays_inputs_first(library: str, call: Call) -> bool | None:
 
 
 def are_weights_alike(a: tuple[str, Call], b: tuple[str, Call]) -> bool | None:
-    """Return whether two layers order the axes of their weights alike, or None if unknown."""
+    """Return whether the weights of two layers have the same order of axes. None if unknown."""
     first, second = lays_inputs_first(*a), lays_inputs_first(*b)
     if first is None or second is None:
         return True if a[0] == b[0] and a[0] != "onnx" else None
@@ -197,7 +197,7 @@ def activation_of(settings: Mapping[str, Setting]) -> str:
 
 
 def may_be_gelu(calls: Sequence[Call]) -> bool:
-    """Return whether a layer may end in gelu: by its name, or because its function is unknown.
+    """Return whether a layer may end in gelu: it is named so, or its activation is unknown.
 
     Examples
     --------
@@ -222,7 +222,7 @@ def may_be_gelu(calls: Sequence[Call]) -> bool:
 def canonical(
     settings: Mapping[str, Setting], op: str = ""
 ) -> dict[str, Setting | tuple[float, ...]]:
-    """Return settings with common names and values.
+    """Return settings of any library under the names and values that all libraries share.
 
     Examples
     --------
@@ -256,7 +256,10 @@ def default_settings(library: str, call: Call) -> dict[str, Setting]:
 
 
 def _value(value: Setting) -> Setting | tuple[float, ...]:
-    """Parse numbers in a text, merge several equal ones, and convert words to lower case."""
+    """Return a setting as a number, a tuple of numbers, or a word in lower case.
+
+    A tuple of equal numbers becomes one number.
+    """
     if not isinstance(value, str):
         return value
     text = value.strip().lower()

@@ -21,12 +21,12 @@ NEAR = 0.25  # largest deviation of the measured from the known difference
 
 
 def gelu_forms_of(a: np.ndarray, b: np.ndarray) -> str:
-    """Return which of two results uses which form, as text, or "" if both use the same form.
+    """Return as text which of two results uses which form, or "" if both use the same form.
 
     Parameters
     ----------
     a, b : np.ndarray
-        Two results of the same shape.
+        Two results of gelu, of the same shape.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def gelu_forms_of(a: np.ndarray, b: np.ndarray) -> str:
 
 @lru_cache(1)
 def _forms() -> tuple[np.ndarray, np.ndarray]:
-    """Return exact results of gelu, and how much larger the results with tanh are."""
+    """Return exact values of gelu, and the differences of the values with tanh from them."""
     x = np.linspace(0, HIGH + 1, 1001)
     exact = x * np.array([0.5 * math.erfc(-one / math.sqrt(2)) for one in x.tolist()])
     by_tanh = 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))

@@ -43,15 +43,16 @@ _ONE_SIDED = ("is_causal", "mask")
 
 @dataclass(frozen=True)
 class Group:
-    """Corresponding units of both sides.
+    """Several units of each side that correspond to each other as a whole.
 
     Attributes
     ----------
     a, b : tuple of Unit
     outputs : (tuple of Recorded, tuple of Recorded)
-        The values of both groups that the rest of the models reads.
+        For each side, the values of its units that the rest of the model reads.
     folded : (Unit, Unit, Unit) or None
-        A layer, and the layer and normalization of the other side that are folded into it.
+        A layer, and the layer and the normalization of the other side that are folded into it.
+        None if no normalization is folded.
     """
 
     a: tuple[Unit, ...]
@@ -67,7 +68,7 @@ class Group:
 
 
 def group_before(alignment: Alignment, a: Unit, b: Unit) -> Group | None:
-    """Return the unpaired units that a pair reads from, or None if a side has none."""
+    """Return the group of unpaired units before a pair, or None if one side has no such units."""
     sides, outputs = [], []
     for unit, behind in zip((a, b), alignment.unpaired_before(a, b), strict=True):
         made = {value.token for one in behind for value in one.outputs}
@@ -80,9 +81,10 @@ def group_before(alignment: Alignment, a: Unit, b: Unit) -> Group | None:
 
 
 def group_folded(alignment: Alignment, a: Unit, b: Unit) -> Group | None:
-    """Return the group of a layer and the layer with a normalization that it replaces, or None.
+    """Return the group of a layer, and a layer with a normalization that is folded into it.
 
-    This requires a normalization with known statistics, and layers with different weights.
+    Return None unless the statistics of the normalization are known, and the layers have different
+    weights.
     """
     if (
         a.family not in WITH_ACTIVATION
@@ -111,7 +113,10 @@ def group_folded(alignment: Alignment, a: Unit, b: Unit) -> Group | None:
 
 
 def _with_norm(run: Run, unit: Unit, free: set[int], *, has_activation: bool) -> list[Unit]:
-    """Return the normalization that only reads this layer, and its activation if wanted."""
+    """Return the only reader of a layer if it is a normalization, otherwise an empty list.
+
+    With `has_activation`, an activation after the normalization is included.
+    """
     norm = _only_reader(run, unit, free)
     if norm is None or norm.family != "normalization" or "moving_variance" not in _roles(norm):
         return []
@@ -145,7 +150,7 @@ def reasons_of_group(group: Group, alignment: Alignment, tolerance: float) -> li
 
 
 def _words_of_calls(group: Group) -> list[str]:
-    """Return a line with the calls of each side."""
+    """Return a line of text for each side with the calls of its group."""
     return [
         f"{word} computes it with: {listed([unit.words for unit in units], NAMED)}"
         for word, units in (("a", group.a), ("b", group.b))
@@ -170,9 +175,10 @@ def _settings(group: Group, libraries: tuple[str, str]) -> list[str]:
 
 
 def _weights(group: Group, alignment: Alignment, tolerance: float) -> Iterator[WeightDifference]:
-    """Yield the differences between the weights of two groups, paired by equal numbers.
+    """Yield the differences between the weights of two groups, paired by equal elements.
 
-    One array may be a part of a longer one, such as a projection of queries, keys and values.
+    An array may correspond to a part of a longer one, such as the projection of queries to a joint
+    projection of queries, keys and values.
     """
     a, b = (_arrays(units) for units in (group.a, group.b))
     library_a, library_b = alignment.a.library, alignment.b.library
@@ -195,12 +201,12 @@ def _weights(group: Group, alignment: Alignment, tolerance: float) -> Iterator[W
 
 
 def _start(array: np.ndarray) -> int:
-    """Return the memory address of an array, which differs for other pieces of one array."""
+    """Return the memory address at which an array begins, to identify pieces of one array."""
     return int(array.__array_interface__["data"][0])
 
 
 def _arrays(units: Sequence[Unit]) -> dict[str, tuple[Call, np.ndarray]]:
-    """Return the arrays of several layers with their calls, by the names of call and array."""
+    """Return the arrays of units that are not constant, with their calls, as "call.array"."""
     return {
         f"{unit.call.id}.{name}": (unit.call, array)
         for unit in units
@@ -210,7 +216,7 @@ def _arrays(units: Sequence[Unit]) -> dict[str, tuple[Call, np.ndarray]]:
 
 
 def _pieces(a: np.ndarray, b: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield pairs of arrays that may be equal: both, or the shorter one and parts of the longer."""
+    """Yield pairs to compare: the two arrays, or the shorter one and each part of the longer."""
     if a.size == b.size:
         yield a, b
         return
@@ -225,7 +231,7 @@ def _pieces(a: np.ndarray, b: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarr
 
 
 def _share(a: np.ndarray, b: np.ndarray) -> float:
-    """Return the share of numbers that two arrays of one size have in common."""
+    """Return the fraction of elements that two arrays of the same size have in common."""
     numbers = [np.sort(one.astype("float64").ravel()) for one in (a, b)]
     return in_common(numbers[0], numbers[1], a.dtype, b.dtype) / a.size
 
@@ -238,7 +244,7 @@ def _differences(
     tolerance: float,
     same_layout: bool | None,
 ) -> Iterator[WeightDifference]:
-    """Yield the differences between two arrays. One may have an extra axis for heads."""
+    """Yield the differences between two weights. One may have an extra axis for heads."""
     first, second = _merged(a, b, same_layout), _merged(b, a, same_layout)
     sides = [
         Weights({"kernel": Recorded(0, array.shape, array.dtype.name, array)})
@@ -254,7 +260,7 @@ def _differences(
 
 
 def _merged(array: np.ndarray, like: np.ndarray, same_layout: bool | None) -> np.ndarray:
-    """Return an array with adjacent axes merged, so that it has the rank of another array."""
+    """Return an array whose adjacent axes are merged, so that it has the rank of `like`."""
     if array.ndim <= like.ndim:
         return array
     wanted = [like.shape, like.shape[::-1]]
@@ -281,7 +287,7 @@ def _of_folded(
     libraries: tuple[str, str],
     tolerance: float,
 ) -> list[str]:
-    """Return how weights differ from those of a layer with its normalization folded into it."""
+    """Return texts about how a layer's weights differ from the folded weights of the other side."""
     whole, layer, norm = folded
     is_in_a = whole in group.a
     library = libraries[is_in_a]
@@ -310,7 +316,7 @@ def _recorded(arrays: Mapping[str, np.ndarray]) -> dict[str, Recorded]:
 
 
 def _folded(layer: Unit, norm: Unit, library: str) -> dict[str, np.ndarray] | None:
-    """Return the weights of a layer with its normalization folded into them."""
+    """Return the weights of a layer after folding its normalization into them."""
     own, kernel = _roles(layer), _roles(layer).get("kernel")
     of_norm, epsilon = _roles(norm), setting_of(norm.call, "epsilon", library)
     variance, mean = of_norm.get("moving_variance"), of_norm.get("moving_mean")

@@ -1,8 +1,8 @@
 """Judge each pair of calls: equal or different, and whether a difference begins there.
 
-A difference begins at a call if its inputs agree and its outputs do not. It is ignored if a later
-call cancels it, because a port may scale the queries before or after a product. It is never ignored
-if both calls have the same weights, or settings that are known to differ.
+A difference begins at a call if its inputs agree and its outputs do not. The difference is ignored
+if a later call cancels it, because a port may scale the queries before or after a product. It is
+never ignored if the two calls have the same weights, or settings that are known to differ.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ FEW_WEIGHTS = 0.5  # share of an array: if more differs without effect, the layo
 
 
 class Verdict(Enum):
-    """The result for a pair."""
+    """The result for a pair of calls: equal, or the kind of difference."""
 
     EQUAL = "equal"
     DIFFERS = "differs"
@@ -77,12 +77,12 @@ class Verdict(Enum):
 
     @property
     def is_difference(self) -> bool:
-        """Whether two models with such a pair are different."""
+        """Whether two models differ if one of their pairs has this verdict."""
         return self not in (Verdict.EQUAL, Verdict.CANCELLED, Verdict.UNKNOWN)
 
     @property
     def is_hidden(self) -> bool:
-        """Whether only the layers differ, and not their outputs."""
+        """Whether the weights or settings differ, but the outputs agree."""
         return self in (Verdict.WEIGHTS, Verdict.SETTINGS)
 
 
@@ -140,7 +140,7 @@ def joined(names: Sequence[str]) -> str:
 
 
 class _OpenPair:
-    """A pair whose verdict is not final."""
+    """A pair of calls whose verdict may change in view of later calls."""
 
     def __init__(
         self, units: tuple[Unit, Unit], calls: tuple[list[Call], list[Call]], judge: Judge
@@ -165,7 +165,7 @@ class _OpenPair:
             self._compare_part()
 
     def _compare_in_order(self) -> None:
-        """Compare outputs whose features are in another order, each feature with its own."""
+        """Compare outputs with features in another order, each feature with its counterpart."""
         a, b = self.a[-1].outputs[0].array, self.b[-1].outputs[0].array
         if self.outputs is None or self.outputs.agrees or self.order is None:
             return
@@ -177,7 +177,7 @@ class _OpenPair:
                 self.outputs = Agreement(False, PERMUTED, difference)
 
     def _compare_part(self) -> None:
-        """Compare with a part of the other output if one layer does the work of several."""
+        """Compare an output with a part of the other one if one layer does the work of several."""
         a, b = self.a[-1].outputs[0].array, self.b[-1].outputs[0].array
         is_linear = family_of(self.a[0]) in WITH_ACTIVATION and self.is_one_family
         if is_linear and isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
@@ -188,8 +188,8 @@ class _OpenPair:
     def _order(self) -> np.ndarray | None:
         """Return the positions of the first side's features in the second, or None if equal.
 
-        A flatten of images with channels elsewhere reorders its features. The calls after it keep
-        this order, up to a layer with weights.
+        A Flatten of images with another order of axes gives features in another order. All calls up
+        to the next layer with weights keep this order.
         """
         known = self.judge.orders
         tokens = [value.token for value in self.a[0].inputs]
@@ -209,7 +209,7 @@ class _OpenPair:
 
     @property
     def layout_of_weights(self) -> bool | None:
-        """Whether both have the same order of axes in their weights; None if unknown."""
+        """Whether the weights of both calls have the same order of axes; None if unknown."""
         a, b = self.judge.alignment.a.library, self.judge.alignment.b.library
         return are_weights_alike((a, self.a[0]), (b, self.b[0]))
 
@@ -223,7 +223,7 @@ class _OpenPair:
 
     @property
     def has_old_order(self) -> bool:
-        """Whether the features are in another order, but the weights are not."""
+        """Whether the features are in another order, but the weights do not follow them."""
         if self.order is None or not self.weights[0] or not self.weight_differences:
             return False
         layout, tolerance = self.layout_of_weights, self.judge.tolerance
@@ -240,11 +240,11 @@ class _OpenPair:
 
     @property
     def has_form(self) -> bool:
-        """Whether both outputs have the same axes, in any order."""
+        """Whether the outputs have the same axes in any order. False if they are unknown."""
         return self.outputs is not None and not self.outputs.layout.startswith("shape")
 
     def is_well_founded(self) -> bool:
-        """Return whether both calls certainly correspond, so that a difference is real."""
+        """Return whether the two calls certainly correspond, so that a difference is real."""
         if not self.is_one_family:
             return False
         if not self.has_form and not self.judge.alignment.same_layout:
@@ -270,12 +270,12 @@ class _OpenPair:
 
     @property
     def hidden_settings(self) -> list[str]:
-        """Settings that certainly change the result, though by less than the tolerance."""
+        """Different settings that certainly change the result, but by less than the tolerance."""
         found = certain_settings(self.settings) if self.is_one_family else []
         return [*found, self.gelu_forms] if self.gelu_forms else found
 
     def hidden_difference(self) -> WeightDifference | None:
-        """Return a difference in the weights that does not show in the outputs."""
+        """Return a difference in the weights that does not change the outputs, or None."""
         if not (self.is_one_family and self.weights[0] and self.weights[1]):
             return None
         for one in self.weight_differences:
@@ -358,9 +358,9 @@ class Judge:
         return self._with_swaps(found, of_pairs)
 
     def pair_of_results(self) -> Pair | None:
-        """Return the pair of the models' outputs if one model continues where the other ends.
+        """Return a pair for the models' outputs if one model continues where the other ends.
 
-        In that case the models differ, even if all paired calls agree.
+        Such models differ, even if all paired calls agree. Otherwise return None.
         """
         firsts, seconds = self.alignment.a.results(), self.alignment.b.results()
         partners = self.alignment.pairs
@@ -375,12 +375,12 @@ class Judge:
         return Pair(tuple(a.calls), tuple(b.calls), Verdict.DIFFERS, gap, "", tuple(reasons))
 
     def _are_alike(self, a: Unit, b: Unit) -> bool:
-        """Return whether two units may have equal outputs, in any shape."""
+        """Return whether outputs of two units may contain the same elements, in any shape."""
         known = [(m, n) for m in a.moments for n in b.moments if m is not None and n is not None]
         return not known or any(compared_figures(m, n, self.tolerance).agrees for m, n in known)
 
     def _pair_of_group(self, group: Group) -> Pair:
-        """Return a pair for two groups of calls."""
+        """Compare the outputs of two groups of calls, and return them as a pair."""
         a, b = group.calls
         found = self.outputs(group.outputs[0], group.outputs[1], any_order=True)
         reasons = reasons_of_group(group, self.alignment, self.tolerance)
@@ -389,10 +389,11 @@ class Judge:
         return Pair(a, b, Verdict.DIFFERS, gap, layout, tuple(reasons))
 
     def _parts(self, a: Unit, b: Unit) -> list[tuple[list[Call], list[Call]]]:
-        """Return the calls to judge together, without an activation that is a call on both sides.
+        """Return the calls of two units that are judged together.
 
-        If only one side has a separate activation, the other may write it as Div, Erf, Add and Mul.
-        Then the layer is judged without it.
+        If both units have an activation, the layers and the activations are judged separately. If
+        only one has a call for it, the other side may compute the activation as Div, Erf, Add and
+        Mul. Then the layer is judged without the activation.
         """
         if a.activation is not None and b.activation is not None:
             return [(a.calls[:-1], b.calls[:-1]), ([a.activation], [b.activation])]
@@ -405,7 +406,7 @@ class Judge:
         return [(a.calls, b.calls)]
 
     def _begins_there(self, pair: _OpenPair, verdict: Verdict, differing: set[int]) -> bool:
-        """Return whether inputs only differ because of unpaired calls, such as a padding."""
+        """Return whether the inputs differ only because of unpaired calls, such as a padding."""
         unit = pair.units[0]
         if verdict is not Verdict.UPSTREAM or pair.a[0] is not unit.call:
             return False
@@ -462,7 +463,7 @@ class Judge:
         return (*first, *[one for one in reasons if not first or one != NOTHING_FOUND])
 
     def _constants(self, pair: _OpenPair) -> list[str]:
-        """Return the constants that both calls read and that differ, as text."""
+        """Return texts about the constants that differ between the inputs of two calls."""
         found = []
         for run, calls in ((self.alignment.a, pair.a), (self.alignment.b, pair.b)):
             tokens = [value.token for value in calls[0].inputs]
@@ -471,7 +472,7 @@ class Judge:
         return constants_that_differ(*found)
 
     def _swapped_words(self, unit: Unit) -> list[str]:
-        """Return a text if two layers of the model have swapped their weights."""
+        """Return a line of text if a unit has swapped its weights with another, otherwise none."""
         other = self.alignment.swapped.get(unit.number)
         if other is None:
             return []
@@ -482,9 +483,9 @@ class Judge:
         ]
 
     def _with_swaps(self, pairs: list[Pair], units: Sequence[Unit]) -> list[Pair]:
-        """Return the pairs after marking equal layers whose weights are swapped as different.
+        """Return the pairs, where layers with swapped weights are different, even if outputs agree.
 
-        Such layers show in a later call, which reads each of them in place of the other.
+        The swap changes a later call, which reads each of these layers in place of the other.
         """
         first = first_of(pairs, self.alignment.a)
         before = 0
@@ -498,12 +499,12 @@ class Judge:
         return found[::-1]
 
     def note_layout(self, value: Recorded, found: Agreement | None) -> None:
-        """Count the order of axes of a value that agrees."""
+        """Count in which order of axes a pair of values agrees."""
         if found is not None and found.agrees and _is_of_axes(found.layout):
             self._layouts[len(value.shape), found.layout] += 1
 
     def _unpaired(self, verb: str, *units: Unit, themselves: bool = False) -> list[str]:
-        """Return the calls between two units and the pairs before them that have no partner."""
+        """Return texts about the unpaired calls before two units, back to the nearest pairs."""
         sides = zip(
             "ab",
             (self.alignment.a, self.alignment.b),
@@ -572,7 +573,7 @@ class Judge:
     def _in_common_layout(self, x: np.ndarray, y: np.ndarray, found: Agreement) -> Agreement:
         """Compare different arrays in the order of axes in which other values agree.
 
-        The order with the least difference may be wrong, for instance if an image has as many
+        The order with the smallest difference may be wrong, for instance if an image has as many
         channels as rows.
         """
         if self.alignment.same_layout or not _is_of_axes(found.layout):
@@ -590,12 +591,12 @@ def _rank(agreement: Agreement) -> tuple[bool, float]:
 
 
 def _is_of_axes(layout: str) -> bool:
-    """Return whether a layout only changes the order of axes, if at all."""
+    """Return whether a layout is unchanged or only changes the order of axes."""
     return not layout or layout.startswith("axes")
 
 
 def _flattened(a: Call, b: Call, layout: str) -> np.ndarray | None:
-    """Return the order of the second side's features after a flatten of both sides."""
+    """Return the order of features that a Flatten on both sides gives the second side, or None."""
     shapes = [(side.inputs[0].shape, side.outputs[0].shape) for side in (a, b) if side.outputs]
     if len(shapes) != 2 or any(len(given) <= len(made) for given, made in shapes):
         return None

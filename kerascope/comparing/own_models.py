@@ -193,7 +193,7 @@ def _plain(items: Iterable[tuple[str, Any]]) -> Iterable[tuple[str, Setting]]:
 
 
 def _of_object(name: str, value: Mapping[str, Any]) -> Iterable[tuple[str, Setting]]:
-    """Yield the name of an activation, or the settings of an inner layer."""
+    """Yield the setting for an activation (its name), or the settings of an inner layer."""
     class_name, config = value.get("class_name"), value.get("config")
     if isinstance(class_name, str):
         yield name, snake_case(class_name)

@@ -1,7 +1,7 @@
 """Possible reasons why two calls compute different results from the same inputs.
 
-The weights may differ, in one number or in all, or have another order. The settings may differ. The
-features may be in another order than the weights expect. Otherwise the reason is in the code.
+The weights may differ, in one element or in all, or be in another order. The settings may differ.
+The features may be in another order than the weights expect. Otherwise the reason is in the code.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ACTIVATION_NAMES = {"silu": "swish"}
 
 
 class Side(NamedTuple):
-    """One side of a pair: its calls, and their library."""
+    """One side of a pair of calls: its calls, and the library they belong to."""
 
     calls: Sequence[Call]
     library: str
@@ -82,7 +82,7 @@ def _shapes(side: Side) -> list[tuple[int | None, ...]]:
 
 
 def _have_other_shapes(a: Side, b: Side) -> bool:
-    """Return whether the output shapes differ; between libraries, in any order of axes."""
+    """Return whether the output shapes differ. For two libraries, the order of axes may differ."""
     first, second = _shapes(a), _shapes(b)
     if a.library == b.library:
         return first != second
@@ -98,7 +98,7 @@ def _words_of_shapes(a: Side, b: Side) -> str:
 
 
 def _arrays_of_one(a: Side, b: Side) -> list[str]:
-    """Return the weights that only one side has, as text."""
+    """Return texts about the weights that only one side has."""
     roles = [
         {role_of(name, len(value.shape)) for name, value in parameters_of(side.calls).items()}
         for side in (a, b)
@@ -114,7 +114,7 @@ def _arrays_of_one(a: Side, b: Side) -> list[str]:
 
 
 def words_of_weights(one: WeightDifference) -> str:
-    """Return the difference between the weights of two layers as text."""
+    """Return the differences between the weights of two layers as text."""
     name, found = one.name_a, one.difference
     if one.name_b != one.name_a:
         name = f"{one.name_a} ({one.name_b} in b)"
@@ -141,7 +141,7 @@ def _words_of_order(layout: str) -> str:
 
 
 def settings_that_differ(a: Side, b: Side) -> list[str]:
-    """Return the settings that differ, such as "epsilon 0.001 in a, 1e-05 in b"."""
+    """Return texts about settings that differ, such as "epsilon 0.001 in a, 1e-05 in b"."""
     first, second = (_settings(side) for side in (a, b))
     is_one_library = a.library == b.library or {a.library, b.library} <= set(KERAS)
     reasons = []
@@ -229,7 +229,7 @@ def numbers_in(call: Call) -> list[tuple[str, float]]:
 
 
 def certain_settings(settings: Sequence[str]) -> list[str]:
-    """Return the settings that always change the result, even if only a little.
+    """Return the differences of settings that always change the result, even if only slightly.
 
     Examples
     --------

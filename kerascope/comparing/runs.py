@@ -26,7 +26,7 @@ GIVEN = ("input", "constant")  # families of values that no call computes
 
 @dataclass(eq=False)
 class Unit:
-    """What is paired in a comparison: a call, or a layer with its activation.
+    """The unit of a comparison: a call, or a layer with its activation.
 
     Attributes
     ----------
@@ -39,10 +39,11 @@ class Unit:
     inputs : list of Recorded
         The values that the unit reads.
     activation : Call or None
-        The last of several calls, if it is an activation.
+        The last call if it is the activation of a layer, otherwise None.
     sources : list of int
         Numbers of the units that compute the inputs.
     readers : list of int
+        Numbers of the units that read the outputs.
     """
 
     number: int
@@ -55,7 +56,7 @@ class Unit:
 
     @property
     def call(self) -> Call:
-        """The call with the weights."""
+        """The call that has the weights: the first one."""
         return self.calls[0]
 
     @property
@@ -75,7 +76,7 @@ class Unit:
 
     @cached_property
     def moments(self) -> list[Moments | None]:
-        """The moments of each output."""
+        """The moments (see `Moments`) of each output; None for an unknown output."""
         return [moments(value) for value in self.outputs]
 
     @cached_property
@@ -140,13 +141,13 @@ class Run:
 
     @cached_property
     def dtypes(self) -> set[str]:
-        """The dtypes of all outputs and weights."""
+        """The dtypes of the outputs and weights of all calls."""
         values = [v for call in self.calls for v in (*call.outputs, *call.parameters.values())]
         return {value.dtype for value in values}
 
     @cached_property
     def numbers(self) -> dict[Hashable, tuple[str, float]]:
-        """The constants that are single numbers, with names, by the tokens of their values."""
+        """The names and values of the constants with one element, by their tokens."""
         return {
             value.token: (call.name, float(value.array.item()))
             for call in self.calls
@@ -165,7 +166,7 @@ class Run:
         return [u for u in self.units if any(v.token in self._outputs for v in u.outputs)]
 
     def words_of(self, units: Iterable[Unit]) -> list[str]:
-        """Return the names of units in order. A frame whose units are all included counts as one.
+        """Return the names of units, in order. A frame replaces its units if all are included.
 
         Parameters
         ----------
@@ -189,7 +190,7 @@ class Run:
         return list(words)
 
     def ends(self) -> list[Unit]:
-        """Return the units whose outputs no unit reads."""
+        """Return the last units of the run, whose outputs no unit reads."""
         return [u for u in self.units if not u.readers and u.family not in GIVEN]
 
 
@@ -202,7 +203,7 @@ def _frames_around(unit: Unit, frames: Mapping[str, Frame]) -> Iterator[str]:
 
 
 def _with_constants(calls: Sequence[Call]) -> list[Call]:
-    """Return the calls with constant inputs moved to their weights, as needed for JAX."""
+    """Return the calls after moving constant inputs to their weights, as JAX requires."""
     constants = {v.token: call for call in calls if call.kind == "constant" for v in call.outputs}
     if not constants:
         return list(calls)
@@ -243,7 +244,7 @@ def _units(calls: Sequence[Call]) -> list[Unit]:
 
 
 def _links(calls: Sequence[Call]) -> tuple[list[list[int]], list[set[int]]]:
-    """Return for each call the calls that made its inputs, and the calls that read its outputs."""
+    """Return, for each call, the calls that computed its inputs and those that read its outputs."""
     made: dict[Hashable, int] = {}
     makers: list[list[int]] = []
     readers: list[set[int]] = [set() for _ in calls]
@@ -263,7 +264,10 @@ def _host(
     makers: list[list[int]],
     readers: list[set[int]],
 ) -> int | None:
-    """Return the call whose unit a bias addition or an activation belongs to, or None."""
+    """Return the layer call to whose unit a call belongs, or None if it is a separate unit.
+
+    The call belongs to the unit if it adds a bias or is an activation.
+    """
     host = makers[number][0] if len(set(makers[number])) == 1 else None
     if host is None or readers[host] != {number}:
         return None
@@ -278,7 +282,7 @@ def _host(
 
 
 def _reached(units: Sequence[Unit], steps: Callable[[Unit], Iterable[int]]) -> dict[int, int]:
-    """Return for each unit all units before it, or after it, as the bits of a number."""
+    """Return, for each unit, all units before it, or all after it, as the bits of an integer."""
     found: dict[int, int] = {}
     for unit in units:
         bits = 0

@@ -72,7 +72,7 @@ def prepared(subject: Any, custom_objects: Mapping[str, Any] | None = None) -> P
     Raises
     ------
     ArgumentError
-        If it cannot be compared.
+        If the subject cannot be compared.
     """
     if isinstance(subject, (str, PathLike)):
         return _opened(Path(fspath(subject)), custom_objects)
@@ -113,12 +113,12 @@ def _opened(path: Path, custom_objects: Mapping[str, Any] | None) -> Prepared:
 
 
 def with_keras(subject: Any, custom_objects: Mapping[str, Any] | None = None) -> list[Prepared]:
-    """Return a Keras model or file twice: for kerascope, and for the real Keras.
+    """Return the two sides for a Keras model or file: in kerascope and in the real Keras.
 
     Raises
     ------
     ArgumentError
-        If it is neither a Keras model nor a file.
+        If the subject is neither a Keras model nor a model file.
     MissingToolError
         If Keras is not installed.
     """
@@ -141,7 +141,7 @@ def with_keras(subject: Any, custom_objects: Mapping[str, Any] | None = None) ->
 
 
 def _real_keras() -> Any:
-    """Return the module `keras`. By default it uses the first installed backend."""
+    """Import and return Keras. If KERAS_BACKEND is not set, use the first installed backend."""
     if KERAS not in sys.modules and "KERAS_BACKEND" not in os.environ:
         found = next((name for name in BACKENDS if find_spec(name) is not None), None)
         if found is not None:
@@ -153,7 +153,7 @@ def _real_keras() -> Any:
 
 
 class SideRuns(NamedTuple):
-    """The runs of one side, and a note about its input."""
+    """The runs of one side, and a note if its input was changed."""
 
     runs: list[Run]
     note: str = ""
@@ -162,12 +162,12 @@ class SideRuns(NamedTuple):
 def run_side(side: Prepared, x: Any, word: str) -> SideRuns:
     """Run a side, "a" or "b", once on arrays.
 
-    If this fails, the channels of images are moved to the other end, and a note says so.
+    If this fails, it runs again with the channels of images on the other axis, and a note says so.
 
     Raises
     ------
     ArgumentError
-        If the side needs arrays and there are none, or it fails on them.
+        If the side needs arrays and none are given, or if it fails on the given arrays.
     """
     if isinstance(side.subject, Tape):
         return SideRuns([Run(side.name, side.library, *one) for one in passes_of(side.subject)])
@@ -233,7 +233,7 @@ def _as_arrays(x: Any) -> Any:
 
 
 def _turned(x: Any, to: str) -> Any:
-    """Return arrays with their channels last or first, or None if none of them is an image."""
+    """Return arrays with the channels of images last or first, or None without an image."""
     if isinstance(x, Mapping):
         values = _turned(list(x.values()), to)
         return None if values is None else dict(zip(x, values, strict=True))
@@ -250,15 +250,15 @@ def _turned(x: Any, to: str) -> Any:
 
 
 def passes_of(tape: Tape) -> list[tuple[list[Call], list[Frame]]]:
-    """Return the calls and frames of each forward pass on a tape; for other libraries the last.
+    """Return the calls and frames of each forward pass on a tape.
 
-    Two values are the same if their numbers are equal, or their statistics if the numbers are
-    not on the tape.
+    A tape of another library gives only its last pass. Two values are the same if their arrays are
+    equal, or if the arrays are not on the tape, their statistics.
 
     Raises
     ------
     ArgumentError
-        If it contains no call of a layer.
+        If the tape contains no call of a layer.
     """
     calls, frames = calls_on_tape(tape)
     if calls:

@@ -86,7 +86,7 @@ def _head(found: Comparison) -> list[str]:
 
 
 def _rows(found: Comparison) -> list[Pair]:
-    """Return the pairs to show: all, or in a long table those around the first difference."""
+    """Return the pairs to show. If there are many, only those around the first difference."""
     pairs = [pair for pair in found.pairs if family_of(pair.a[0]) not in GIVEN]
     if len(pairs) <= MOST_ROWS:
         return pairs
@@ -97,7 +97,7 @@ def _rows(found: Comparison) -> list[Pair]:
 
 
 def _columns(found: Comparison, rows: Sequence[Pair]) -> list[Column]:
-    """Return the columns. If the sides have different names, a row has a line for each."""
+    """Return the columns of the table. Different names of the two sides are in two lines."""
     pairs = list(rows)
     gaps = [("Max abs", "max_abs"), ("Relative", "relative")]
     names = [(p.name_a, p.name_b) for p in pairs]
@@ -157,7 +157,7 @@ def _verdict(found: Comparison, pair: Pair) -> Cell:
 
 
 def verdict_lines(found: Comparison) -> list[Line]:
-    """Return the result: where both stop agreeing, by how much, and the possible reasons."""
+    """Return the result: where the models stop agreeing, by how much, and possible reasons."""
     first = found.first
     if first is None:
         return [[("equal:", "bold green"), (_words_of_equal(found), "")]]
@@ -175,7 +175,7 @@ def verdict_lines(found: Comparison) -> list[Line]:
 
 
 def _in_words(text: str, style: str = "") -> Line:
-    """Return a text that only breaks between words, so that numbers stay whole."""
+    """Return a text as a line that is only broken between words, so that numbers stay whole."""
     first, *rest = text.split()
     indent = " " * (len(text) - len(text.lstrip()))
     return [(indent + first, style), *((one, style) for one in rest)]

@@ -48,12 +48,12 @@ class Weights:
 
     @cached_property
     def sizes(self) -> tuple[tuple[int, ...], ...]:
-        """The sorted shapes without axes of size 1, which do not depend on the order of axes."""
+        """The sizes of each array, sorted and without 1, to compare them in any order of axes."""
         return tuple(sorted(_size(self.arrays[name]) for name in self._own))
 
     @cached_property
     def distinctive(self) -> dict[str, np.ndarray]:
-        """The sorted numbers of the arrays that are not constant, as a new bias is."""
+        """The sorted elements of each array, except constant ones such as a bias of zeros."""
         found = {}
         for name in self._own:
             numbers = np.sort(self.arrays[name].astype("float64").ravel())
@@ -76,7 +76,7 @@ def _size(array: np.ndarray) -> tuple[int, ...]:
 
 
 def overlap(a: Weights, b: Weights) -> float:
-    """Return the share of numbers that two layers have in common, or 0 if all are constant.
+    """Return the fraction of weights that two layers have in common, or 0 if all are constant.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def overlap(a: Weights, b: Weights) -> float:
 
 
 def in_common(a: np.ndarray, b: np.ndarray, dtype_a: np.dtype, dtype_b: np.dtype) -> int:
-    """Count the numbers that two sorted arrays share, rounded to the shorter dtype."""
+    """Return how many elements two sorted arrays share, rounded to the shorter dtype."""
     if dtype_a != dtype_b:
         shorter = min((dtype_a, dtype_b), key=lambda dtype: dtype.itemsize)
         a, b = (x.astype(shorter).astype("float64") for x in (a, b))
@@ -115,7 +115,7 @@ def in_common(a: np.ndarray, b: np.ndarray, dtype_a: np.dtype, dtype_b: np.dtype
 
 
 def reordered(weights: Weights, order: np.ndarray) -> Weights:
-    """Return the weights for input features in another order."""
+    """Return the weights of a layer for the same input features in another order."""
     found = Weights({})
     for name, array in weights.arrays.items():
         axes = [axis for axis, size in enumerate(array.shape) if size == order.size]
@@ -173,7 +173,7 @@ class WeightDifference(NamedTuple):
 
 
 def paired_arrays(a: Weights, b: Weights) -> list[tuple[str, str]]:
-    """Pair the arrays of two layers, by role and size, then by size alone."""
+    """Return pairs of names of two layers' arrays, matched by role and size, then by size."""
     free = list(b.arrays)
     pairs: list[tuple[str, str]] = []
     for by_role in (True, False):
@@ -228,7 +228,11 @@ def weight_differences(
 def _array_difference(
     a: np.ndarray, b: np.ndarray, tolerance: float, same_layout: bool | None
 ) -> tuple[str, Difference, bool] | None:
-    """Return the difference between two arrays in the order of axes that matches best."""
+    """Return the difference between two arrays in the order of axes that matches best.
+
+    The result is (order of axes, difference, whether the order is wrong), or None if the arrays
+    agree or have different sizes.
+    """
     orders = _orders(a, b)
     if not orders:
         return None
@@ -255,7 +259,7 @@ def _array_difference(
 
 
 def _shape(array: np.ndarray, like: np.ndarray) -> Sequence[int]:
-    """Return the shape of an array, without axes of size 1 if the other array has fewer axes."""
+    """Return the shape of an array without axes of size 1, if this gives it the rank of `like`."""
     if array.ndim == like.ndim:
         return array.shape
     kept = [n for n in array.shape if n != 1]
@@ -263,7 +267,7 @@ def _shape(array: np.ndarray, like: np.ndarray) -> Sequence[int]:
 
 
 def _orders(a: np.ndarray, b: np.ndarray) -> list[tuple[int, ...]]:
-    """Return the orders of axes in which the second array has the first one's shape."""
+    """Return the orders of axes that give the second array the shape of the first."""
     if a.size != b.size:
         return []
     shape = _shape(b, a)
@@ -275,7 +279,7 @@ def _orders(a: np.ndarray, b: np.ndarray) -> list[tuple[int, ...]]:
 def _expected_axes(
     a: np.ndarray, b: np.ndarray, orders: list[tuple[int, ...]], same_layout: bool
 ) -> tuple[int, ...]:
-    """Return the expected order of axes of the second array.
+    """Return the order of axes that the layouts of the two libraries give the second array.
 
     In Keras, the axes for inputs and outputs come after the axes of the window. Most other
     libraries put outputs first, then inputs.
@@ -287,7 +291,10 @@ def _expected_axes(
 
 
 def _turned(a: np.ndarray, b: np.ndarray, tolerance: float) -> tuple[str, Difference] | None:
-    """Return a reordering of the second array that equals the first, with their difference."""
+    """Return the reordering that makes the second array equal the first, and the difference.
+
+    Return None if the arrays do not have the same elements.
+    """
     if not np.allclose(
         np.sort(as_numbers(a), axis=None), np.sort(as_numbers(b), axis=None), rtol=tolerance
     ):
@@ -309,7 +316,7 @@ def _turned(a: np.ndarray, b: np.ndarray, tolerance: float) -> tuple[str, Differ
 
 
 def _order_along(a: np.ndarray, b: np.ndarray, axis: int) -> np.ndarray | None:
-    """Return the order in which the slices of the second array match those of the first."""
+    """Return the order along an axis in which the slices of the second array match the first."""
     rows = [np.moveaxis(as_numbers(x), axis, 0).reshape(x.shape[axis], -1) for x in (a, b)]
     keys = [np.lexsort(one.T[::-1]) for one in rows]
     order = np.empty_like(keys[0])
@@ -318,5 +325,5 @@ def _order_along(a: np.ndarray, b: np.ndarray, axis: int) -> np.ndarray | None:
 
 
 def place_of(index: Index | None) -> str:
-    """Return a position in an array as text, such as "[3, 1]"."""
+    """Return an index of an array as text, such as "[3, 1]"."""
     return "" if index is None else f"[{', '.join(map(str, index))}]"

@@ -23,7 +23,7 @@ _CLASSES: dict[str, tuple[tuple[str, str], tuple[str, str] | None]] = {
 
 
 class Arrays:
-    """The operations on arrays that depend on the backend.
+    """Operations on the arrays of Keras that depend on Keras's backend.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Arrays:
         return []
 
     def replaced(self, value: Any, new: Iterator[Any]) -> Any:
-        """Return nested lists, tuples and dicts with new arrays in place of the old."""
+        """Return nested lists, tuples and dicts in which each array is replaced by a new one."""
         if isinstance(value, self._kinds):
             return next(new)
         if isinstance(value, tuple) and hasattr(value, "_fields"):
@@ -68,7 +68,7 @@ class Arrays:
         return value
 
     def is_symbolic(self, array: Any) -> bool:
-        """Return whether an array has no numbers, usually because Keras only infers shapes."""
+        """Return whether an array has only a shape, usually because Keras only infers shapes."""
         if isinstance(array, self._symbolic):
             return True
         return self.backend == "torch" and getattr(array, "is_meta", False)
@@ -81,7 +81,7 @@ class Arrays:
         return is_of_graph and not hasattr(array, "numpy")
 
     def token(self, array: Any) -> Any:
-        """Return a token that stays the same until the array is deleted or written to."""
+        """Return the token of an array, which changes when PyTorch writes to the array."""
         if isinstance(array, self.variable):
             return "variable", id(array)
         known = self._numbers.get(id(array))
@@ -96,25 +96,25 @@ class Arrays:
         return known is not None and known[0]() is array
 
     def same(self, new: Any, old: Any) -> None:
-        """Give an array the token of another array that holds the same numbers."""
+        """Give the array `new` the token of `old`, because both hold the same numbers."""
         if new is not old and isinstance(new, (self.own, np.ndarray)):
             self.token(old)
             self._numbers[id(new)] = (weakref.ref(new), self._numbers[id(old)][1])
 
     def value(self, array: Any) -> Value:
-        """Return an array as a `Value` for the recorder."""
+        """Return an array as a `Value` for the recorder, whose numbers are read later."""
         held = array.value if isinstance(array, self.variable) else array
         shape = tuple(held.shape)
         dtype = str(getattr(held.dtype, "name", held.dtype)).removeprefix("torch.")
         return Value(self.token(array), shape, dtype, lambda: self.numbers(held))
 
     def kept(self, array: Any) -> Value:
-        """Return a `Value` with a copy of the current numbers, before the array is written to."""
+        """Return an array as a `Value` with a copy of the numbers before they are overwritten."""
         value, copy = self.value(array), np.array(self.numbers(array))
         return value._replace(read=lambda: copy)
 
     def numbers(self, array: Any) -> np.ndarray:
-        """Return the numbers of an array, as float32 if NumPy lacks its type."""
+        """Return an array as a NumPy array, with float32 for a dtype that NumPy lacks."""
         if isinstance(array, self.variable):
             array = array.value
         found = np.asarray(array if isinstance(array, np.ndarray) else self._read(array))
@@ -125,7 +125,7 @@ class Arrays:
         return self.masked(self._copy(array), array)
 
     def masked(self, array: Any, like: Any) -> Any:
-        """Copy the Keras mask of another array to an array, and return the array."""
+        """Return an array with the Keras mask of the array `like`, if that one has a mask."""
         mask = self._masks.get_keras_mask(like)
         if mask is not None:
             self._masks.set_keras_mask(array, mask)

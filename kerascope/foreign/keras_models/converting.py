@@ -72,7 +72,7 @@ def from_keras(
     Raises
     ------
     ArgumentError
-        If it is not such a model.
+        If `model` is not a Functional or Sequential model of Keras 3.
     ConfigError
         If a layer, a loss or the optimizer has no counterpart in kerascope. The message names it.
 
@@ -123,7 +123,7 @@ def graph_class(model: Any) -> type | None:
 
 
 def _plain_graph(keras: Any, model: Any, where: str) -> Any:
-    """Return a model, or the equivalent plain graph for an instance of a user's subclass."""
+    """Return a model itself, or for a user's subclass the equivalent Functional or Sequential."""
     if not isinstance(model, keras.Model):
         raise ArgumentError(f"{where}: expected a keras.Model, got {type(model).__name__}.")
     graph = graph_class(model)
@@ -173,14 +173,14 @@ def _give(name: str, what: str) -> str:
 
 
 def _for_live_models(message: str) -> str:
-    """Adapt a message about a model file to a live model."""
+    """Return a message about a model file as a message about a live model."""
     words = message.replace(WITHOUT_IT, "Convert it with compile=False to predict or draw.")
     return words if RECORD_IT in words or "compile=False" in words else f"{words} {RECORD_IT}"
 
 
 @contextmanager
 def _memory_file() -> Iterator[Any]:
-    """Open an HDF5 file that only exists in memory."""
+    """Open an HDF5 file that only exists in memory, and close it at the end."""
     h5py = import_module("h5py")  # see `hdf5_files.writing_hdf5`
     with h5py.File("kerascope", "w", driver="core", backing_store=False) as file:
         yield file
@@ -224,7 +224,8 @@ def _write_arrays(group: Any, owner: Any, others: Mapping[str, Any] = {}) -> Non
 def converted(subject: Any) -> Any:
     """Return a live Keras model as a model of kerascope, or None if it can only be recorded.
 
-    If only its training has no counterpart, the copy is not compiled.
+    If its layers have counterparts in kerascope, but its loss or optimizer has none, the copy is
+    not compiled.
 
     Parameters
     ----------
@@ -299,7 +300,7 @@ def to_keras(
     MissingToolError
         If Keras is not installed.
     ArgumentError
-        If it is not a model of kerascope.
+        If `model` is not a model of kerascope with a graph of layers.
     ConfigError
         If a layer, a loss or the optimizer has no counterpart in Keras 3. The message names it.
 

@@ -59,7 +59,7 @@ def _tensors(keras: Any, targets: Any) -> Any:
 
 
 class Gradients:
-    """Prepares a backend before a model runs, and computes the gradients afterwards."""
+    """Computes the gradients of a loss after a model has run inside `running`."""
 
     def __init__(self, keras: Any, model: Any, arrays: Arrays, loss: Any) -> None:
         self._keras, self._model, self._arrays, self._loss = keras, model, arrays, loss
@@ -86,20 +86,22 @@ class Gradients:
             yield
 
     def watch(self, arrays: Sequence[Any]) -> None:
-        """Watch the outputs of a call. Call this before they are used."""
+        """Watch the outputs of a call on TensorFlow. Must be called before they are read."""
         if self._tape is not None:
             for array in arrays:
                 self._tape.watch(array)
 
     def loss(self, result: Any) -> Any:
-        """Return the loss."""
+        """Return the loss for the outputs of the model."""
         with nullcontext() if self._tape is None else self._tape:
             return loss_of(self._keras, self._model, self._loss, result)
 
     def found(
         self, value: Any, outputs: Sequence[Any], args: Any, kwargs: Any
     ) -> tuple[list[Any], list[Any]]:
-        """Return the gradients of outputs and of all trainable weights; None for a missing one.
+        """Return the gradients of all outputs of calls, and those of all trainable weights.
+
+        A gradient is None if the loss does not depend on the output or the weight.
 
         Parameters
         ----------
@@ -185,7 +187,7 @@ class _Probes:
         return new
 
     def check_all_were_called(self) -> None:
-        """Raise ArgumentError if the model made fewer calls than before."""
+        """Raise ArgumentError if the second run made fewer calls than the first."""
         missing = len(list(self._is_float))
         if missing:
             raise ArgumentError(

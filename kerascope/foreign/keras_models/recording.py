@@ -93,7 +93,7 @@ class KerasRecorder:
                 self._path.pop()
 
     def left(self, layer: Any, outputs: list[Any]) -> None:
-        """Record boxes for outputs of a frame that no recorded call computed."""
+        """Record a box for each output of a frame that no recorded call computed."""
         for array in outputs:
             self._input_value(array)
 
@@ -139,7 +139,10 @@ class KerasRecorder:
     # --- where arrays come from -------------------------------------------------------------------
 
     def _input_value(self, array: Any) -> Value | None:
-        """Return an input of a call, after recording a box for it if needed. None for a weight."""
+        """Return an input of a call as a `Value`, or None for a weight.
+
+        An input that no recorded call computed gets a box first.
+        """
         if isinstance(array, Value):
             return array
         if self._variable_of(array) is not None:
@@ -180,7 +183,7 @@ class KerasRecorder:
         weights[name] = self._arrays.value(variable)
 
     def _name_of_held(self, array: Any) -> str | None:
-        """Return the name of an array that is an attribute of a layer, or None."""
+        """Return the name of an array that is an attribute of a layer, otherwise None."""
         if self._held is None:
             self._held = {}
             for _, layer in parts_of(self._model):
@@ -274,7 +277,7 @@ def record(
     Raises
     ------
     ArgumentError
-        If inputs are missing.
+        If the model needs inputs, and none are given.
     """
     keras = library(type(model).__name__)
     arrays = Arrays(keras)
@@ -319,7 +322,7 @@ class _GradientRecorder(KerasRecorder):
         self.outputs: list[tuple[str, Any]] = []
 
     def after_call(self, call: str, op: str, arrays: list[Any]) -> None:
-        """Keep and watch the outputs of a call."""
+        """Keep the outputs of a call, and watch them for their gradients."""
         self.outputs += [(call, array) for array in arrays]
         self._gradients.watch(arrays)
 
@@ -327,7 +330,7 @@ class _GradientRecorder(KerasRecorder):
 def _with_gradients(
     keras: Any, model: Any, arrays: Arrays, writer: TapeWriter, loss: Any, given: Any
 ) -> Any:
-    """Run a model. Record the gradients of outputs, the last call first, and of weights."""
+    """Run a model. Record the gradients of its calls, the last call first, then of weights."""
     gradients = Gradients(keras, model, arrays, loss)
     recorder = _GradientRecorder(gradients, keras, model, arrays, writer)
     args, kwargs = given

@@ -10,7 +10,7 @@ NOT_SETTINGS = ("name", "dtype", "trainable", "batch_shape", "seed")
 
 
 def settings_of(layer: Any) -> dict[str, Any]:
-    """Return the arguments of a layer or operation that differ from the defaults."""
+    """Return those arguments of a layer or an operation that differ from their defaults."""
     try:
         config = layer.get_config()
     except (NotImplementedError, TypeError, ValueError, AttributeError):

@@ -11,13 +11,15 @@ gradients of weights        yes    again  no          no
 calls of layers             yes    no     no          yes
 ==========================  =====  =====  ==========  ===================
 
-"again": they are computed a second time after the step, from the same numbers and random numbers.
-"eager" means `compile(run_eagerly=True)`. Direct calls of the model are recorded on all backends,
-as separate batches. So are the calls of `evaluate` and `predict` if they are not compiled.
+"again": the gradients are computed a second time after the step, from the same data, weights and
+random numbers. "eager" means `compile(run_eagerly=True)`. Direct calls of the model are recorded on
+all backends, as separate batches. The calls of layers in `evaluate` and `predict` are also
+recorded, unless they are compiled.
 
 If calls are not recorded and the loss is not finite, the forward pass of the batch runs again with
 the weights from before the step, and is recorded. This finds the first layer whose output is not
-finite. It is not possible for a compiled step on TensorFlow, which also hides its batch.
+finite. This is not possible for a compiled step on TensorFlow, which does not give access to the
+batch.
 """
 
 from __future__ import annotations
@@ -58,7 +60,7 @@ def tracing(model: Any, writer: TapeWriter) -> Iterator[None]:
     Raises
     ------
     ArgumentError
-        If it is not a keras.Model.
+        If `model` is not a keras.Model.
 
     Warns
     -----
@@ -206,7 +208,7 @@ class KerasTraining:
     def _without_training(
         self, kind: str, original: Callable[..., Any], args: Any, kwargs: Any
     ) -> Any:
-        """Run `evaluate` or `predict`, which count their own batches."""
+        """Run `evaluate` or `predict` as a span. Its batches are counted from 0."""
         batch, self.batch = self.batch, 0
         try:
             with self.writer.span(kind, f"{kind} {self._model.name}"):
@@ -237,7 +239,7 @@ class KerasTraining:
 
     @contextmanager
     def one_batch(self, size: int) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Open the span of the next batch. Yield its number, and the dict for its end."""
+        """Open the span of the next batch. Yield its number, and the dict of names at its end."""
         number = self.batch
         self.batch += 1
         with self.writer.span("batch", f"batch {number}", batch_index=number, size=size) as at_end:
@@ -248,7 +250,7 @@ class KerasTraining:
         return self._arrays.backend == "jax"
 
     def _with_data(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any]:
-        """Return the arguments of a step, and its batch, or None if the batch cannot be seen."""
+        """Return the arguments of a step, and its batch. The batch is None if it is unknown."""
         if self._is_jax:
             state, iterator = args
             data = next(iterator)  # StopIteration ends the step, too
@@ -270,7 +272,7 @@ class KerasTraining:
         return Before(weights, *copies, gradients, self._loss_factor(optimizer))
 
     def _loss_factor(self, state: Any) -> float:
-        """Return the factor by which the optimizer multiplies the loss in a given state."""
+        """Return the factor by which an optimizer with this state multiplies the loss."""
         optimizer = self._model.optimizer
         if not hasattr(optimizer, "scale_loss"):
             return 1.0
@@ -381,7 +383,7 @@ class _Step:
 
 
 class _Passes(KerasRecorder):
-    """Records each call of a model as a separate pass.
+    """Records each call of a model as a separate forward pass.
 
     Attributes
     ----------
@@ -402,7 +404,7 @@ class _Passes(KerasRecorder):
 
     @contextmanager
     def root(self, args: Any, kwargs: Any) -> Iterator[None]:
-        """Begin a pass. Outside a training step it is also a batch."""
+        """Open the span of a forward pass. Outside a training step, also open a batch for it."""
         inputs = self._arrays.inside((args, kwargs))
         training = self._training
         batch = nullcontext() if training.is_in_step else training.one_batch(_size(inputs))
@@ -414,7 +416,7 @@ class _Passes(KerasRecorder):
                 yield
 
     def after_call(self, call: str, op: str, arrays: list[Any]) -> None:
-        """Check the outputs of a call for values that are not finite."""
+        """Remember the first call of a batch whose output is not finite."""
         if self.first is None and not _are_finite(self._arrays, arrays):
             self.first = f"the first output that is not finite is that of {call!r} ({op})"
 
@@ -432,12 +434,12 @@ def _as_list(value: Any) -> list[Any]:
 
 
 def _plain(logs: Any) -> dict[str, float]:
-    """Return the logs as floats."""
+    """Return the values of Keras's logs as floats, by name."""
     return {str(name): float(np.asarray(value)) for name, value in logs.items()}
 
 
 def _loss_first(logs: dict[str, float]) -> tuple[float, ...]:
-    """Return the values of the logs with the loss first. Keras sorts them by name."""
+    """Return the values of Keras's logs with the loss first. Keras sorts its logs by name."""
     loss = [logs["loss"]] if "loss" in logs else []
     return (*loss, *(value for name, value in logs.items() if name != "loss"))
 

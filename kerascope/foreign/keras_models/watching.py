@@ -75,7 +75,7 @@ class ReturnedCall(NamedTuple):
 
 
 class CallObserver(Protocol):
-    """Receives the calls of a model."""
+    """Receives the calls of a model from a `Watch`."""
 
     def root(self, args: Any, kwargs: Any) -> AbstractContextManager[Any]:
         """Handle the begin of the model's call. The context lasts as long as the call."""
@@ -234,7 +234,7 @@ class Watch:
         return self._reported(None, name, inputs, settings, sys._getframe(2), result)
 
     def _standardized(self, original: Any, model: Any, args: Any, kwargs: Any) -> Any:
-        """Give inputs that a Functional model has cast or reshaped their old tokens."""
+        """Cast and reshape the inputs of a Functional model, which keep their tokens."""
         before = [x for x in self._arrays.inside((args, kwargs)) if self._arrays.is_known(x)]
         result = self._unseen(original, model, args, kwargs)
         after = self._arrays.inside(result)
@@ -268,7 +268,7 @@ class Watch:
         return self._reported(None, name, inputs, settings, caller, result)
 
     def _converted(self, layer: Any, args: Any, kwargs: Any) -> Any:
-        """Return the arguments of a frame after Keras's conversions, with their old tokens."""
+        """Return the arguments of a frame as Keras converts them, with the tokens from before."""
         if not layer._convert_input_args:
             return args, kwargs
         policy, arrays = layer.dtype_policy, self._arrays
@@ -296,7 +296,7 @@ class Watch:
             self._is_busy = False
 
     def _is_hidden(self, arrays: list[Any]) -> bool:
-        """Return whether a call only infers shapes, or is being compiled."""
+        """Return whether a call only infers shapes, or is being compiled and is not to be seen."""
         ask = self._arrays
         return any(ask.is_symbolic(x) or (not self._traced and ask.is_traced(x)) for x in arrays)
 
@@ -372,7 +372,7 @@ def _writes(name: str) -> bool:
 
 
 def _numbers_in(args: Any, kwargs: Any) -> dict[str, Any]:
-    """Return the arguments that are numbers or strings; positional ones as one text."""
+    """Return the arguments that are numbers or strings by name; positional ones as one text."""
     plain = (bool, int, float, str, np.generic)
     kinds = (*plain, slice, tuple)
     placed = [_written(one) for one in args if isinstance(one, kinds) and not _has_arrays(one)]

@@ -67,7 +67,7 @@ def record(
     Raises
     ------
     ArgumentError
-        If the module cannot be recorded, inputs are missing, or the loss is not one number.
+        If the module cannot be recorded, an input is missing, or the loss is not one number.
 
     Examples
     --------
@@ -220,7 +220,7 @@ def check_recordable(module: Any) -> None:
     Raises
     ------
     ArgumentError
-        If it is not a module, it is compiled, or its copies run in other threads or processes.
+        If `module` is not a module, is compiled, or has copies in other threads or processes.
     """
     name = type(module).__name__
     if not isinstance(module, nn.Module):
@@ -246,7 +246,7 @@ _BY_CLASS = {
 
 
 def _obstacle(module: nn.Module) -> tuple[str, str]:
-    """Return why a module cannot be recorded, and what to do; "" if it can be recorded."""
+    """Return why a module cannot be recorded, with advice, or "" if it can be recorded."""
     for cls in type(module).__mro__:
         if cls.__module__.startswith("torch.") and cls.__name__ in _BY_CLASS:
             return _BY_CLASS[cls.__name__]
@@ -271,7 +271,7 @@ def _check_inputs(module: nn.Module, args: tuple[Any, ...], names: dict[str, Any
 
 
 def _as_input(value: Any, module: nn.Module) -> Any:
-    """Return an input with tensors in place of NumPy arrays."""
+    """Return an input of a module with tensors in place of its NumPy arrays."""
     return replaced(value, (np.ndarray, np.generic), partial(_as_tensor, module))
 
 

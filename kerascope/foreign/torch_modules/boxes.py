@@ -1,7 +1,7 @@
 """What a box shows of a PyTorch module or function: its kind, its settings, its parts.
 
-A module of PyTorch itself is one box, whatever is inside, and so is a custom module without
-submodules. Other modules are frames.
+A module of PyTorch itself is one box, even if it has submodules. A custom module without submodules
+is also one box. Other modules are frames.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def kind_of_class(cls: type) -> str:
 
 
 def kind_of_function(name: str, inputs: int) -> str:
-    """Return the kind of box for a function with this many input tensors.
+    """Return the kind of box for a function, from its name and its number of input tensors.
 
     Examples
     --------
@@ -283,14 +283,14 @@ def _arguments(cls: type[nn.Module]) -> tuple[tuple[str, Any], ...]:
 
 
 def _unrepeated(value: Any) -> Any:
-    """Return the number of a uniform tuple such as `(2, 2)`, or any other value unchanged."""
+    """Return the element of a tuple of equal elements, or any other value unchanged."""
     if isinstance(value, tuple) and value and all(one == value[0] for one in value):
         return value[0]
     return value
 
 
 def _setting(value: Any) -> Setting | None:
-    """Return a value as a setting, or None if it cannot be shown as one."""
+    """Return an argument's value as a setting to show, or None if the box cannot show it."""
     if isinstance(value, (bool, int, float, str)):
         return value if not isinstance(value, str) else value[:LONGEST]
     if isinstance(value, (tuple, list)) and value and all(type(one) in _NUMBERS for one in value):

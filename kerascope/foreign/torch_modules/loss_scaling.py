@@ -42,7 +42,7 @@ class ScaledLosses:
 
     @contextmanager
     def observed(self) -> Iterator[None]:
-        """Observe all scalers in a `with` block."""
+        """Observe all GradScalers that are used in a `with` block."""
         plain = {name: getattr(_SCALER, name) for name in ("scale", "unscale_", "step", "update")}
         try:
             for name, method in plain.items():
@@ -69,7 +69,7 @@ class ScaledLosses:
         return call
 
     def factor_of(self, losses: Sequence[Tensor]) -> float:
-        """Return the factor of a scaled loss, or 1 if no scaler has multiplied it."""
+        """Return the factor of a scaled loss, or 1 if no GradScaler has multiplied this loss."""
         queue = deque(one.grad_fn for one in losses)
         looked_at = 0
         while self._factors and queue and looked_at < MOST_NODES:

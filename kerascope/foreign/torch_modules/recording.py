@@ -167,7 +167,7 @@ class TorchRecorder:
 
     @contextmanager
     def listening(self, *others: tuple[str, nn.Module]) -> Iterator[None]:
-        """Observe modules in a `with` block. `others` are not submodules of the module.
+        """Observe the module, and `others` that it does not contain, in a `with` block.
 
         The hooks are always removed at the end.
         """
@@ -199,7 +199,7 @@ class TorchRecorder:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Observe functions in a `with` block. Its end closes calls that an error left open."""
+        """Observe functions in a `with` block. At its end, calls that failed are closed."""
         with _Functions(self) as self._functions:
             try:
                 yield
@@ -324,10 +324,10 @@ class TorchRecorder:
             self.forward_ends(call, None)
 
     def forward_begins(self, call: RunningCall, args: Any, keywords: Any) -> None:
-        """Handle a call of a module from outside any other module."""
+        """Handle the begin of a call of a module from outside any other module."""
 
     def forward_ends(self, call: RunningCall, result: Any) -> None:
-        """Handle the end of such a call. The result is None if it failed."""
+        """Handle the end of an outermost call. `result` is None if the call failed."""
         for number, weight in list(self._uncalled_yet.items()):
             if not self._uncalled(weight):  # its module was called later
                 self.writer.calls[number] = self.writer.calls[number]._replace(settings={})
@@ -487,7 +487,7 @@ class TorchRecorder:
         return result
 
     def _copies(self, inputs: Sequence[Tensor]) -> dict[int, Any]:
-        """Return copies of unrecorded inputs, because the function may write to them."""
+        """Return copies of inputs that have no box yet, because the function may write to them."""
         if not self._read_numbers:
             return {}
         copies = {}
@@ -533,9 +533,9 @@ class TorchRecorder:
         outputs: Sequence[Tensor],
         changed: Sequence[Tensor],
     ) -> Mapping[int, Hashable]:
-        """Return the tokens of inputs whose numbers an output holds unchanged, by output id.
+        """Return, for each output with the same numbers as an input, the token of that input.
 
-        This avoids computing statistics again for large arrays, for instance after a reshape.
+        The statistics of such an output, for instance after a reshape, need not be computed again.
         """
         if changed or self.writer.arrays != "statistics":
             return _NOTHING
@@ -562,7 +562,7 @@ class TorchRecorder:
         return f"{type(self.module).__name__}/{name}" if name in self._paths else name
 
     def _bases(self, changed: Sequence[Tensor], read: set[int]) -> list[Value]:
-        """Return the base tensors of changed views, because other parts of them are unchanged."""
+        """Return the base tensors of changed views. They are inputs, because other parts remain."""
         bases = _distinct([t._base for t in changed if t._base is not None])
         found = [(base, self._tokens.known(base)) for base in bases if id(base) not in read]
         return [
@@ -612,7 +612,7 @@ class TorchRecorder:
     def _as_value(
         self, tensor: Tensor, known: TensorInfo, array: Any = None, same: Hashable = None
     ) -> Value:
-        """Return the value of a tensor with a function that reads its numbers."""
+        """Return a tensor as a `Value` with a function that reads the tensor's numbers."""
         if not self._read_numbers:
             return known.value
         token, shape, dtype, _, trainable, _ = known.value
@@ -626,7 +626,7 @@ class TorchRecorder:
         before: Mapping[int, Any] = _NOTHING,
         frame: FrameType | None = None,
     ) -> Value:
-        """Return the value of an input. A tensor without a box gets one first."""
+        """Return an input of a call as a `Value`. An input without a box gets a box first."""
         known = self._tokens.known(tensor)
         if known is not None and known.has_box:
             if known.version == version:
@@ -675,7 +675,7 @@ class TorchRecorder:
         return value
 
     def _sources(self, tensor: Tensor, frame: FrameType | None) -> list[Value]:
-        """Return the recorded values that autograd lists as the sources of a tensor."""
+        """Return the recorded values from which a tensor was computed, according to autograd."""
         if tensor.grad_fn is None or id(tensor) in self._weights:
             return []
         values, leaves = self._tokens.behind(tensor)
@@ -690,7 +690,7 @@ class TorchRecorder:
         return bool(name) and self._tokens.known(weight) is None
 
     def _uncalled(self, weight: str) -> dict[str, Setting]:
-        """Return a setting for a weight whose module was not called."""
+        """Return the setting that names the module of a weight, or {} if the module was called."""
         path = weight.rpartition(".")[0]
         owner = next((one for name, one in self._modules.values() if name == path), None)
         if owner is None or id(owner) in self._called:
@@ -710,7 +710,7 @@ class TorchRecorder:
                 self.record_gradient(of, gradient, line)
 
     def record_gradient(self, of: str, gradient: Tensor, line: Line | None = None) -> None:
-        """Record a gradient."""
+        """Record the gradient of a call's output or of a parameter."""
         array = numbers_of(gradient)
         if array is not None and self._read_numbers:
             self.writer.gradient(of, self.unscaled(array), line=line)
@@ -723,7 +723,7 @@ class TorchRecorder:
 
 
 class _Functions(TorchFunctionMode):
-    """Passes each PyTorch function to a recorder. It is paused inside a box."""
+    """Passes each call of a PyTorch function to a recorder, except inside a box."""
 
     def __init__(self, recorder: TorchRecorder) -> None:
         super().__init__()
@@ -731,7 +731,7 @@ class _Functions(TorchFunctionMode):
         self._is_paused = False
 
     def pause(self) -> None:
-        """Pause, because observing many functions inside a module takes long."""
+        """Stop observing functions. Inside a box, observing them would only take time."""
         if self._is_last():  # no mode of the user is above it
             self._is_paused = True
             super().__exit__(None, None, None)
@@ -764,7 +764,7 @@ class _Functions(TorchFunctionMode):
 
 
 class _Hook:
-    """A hook that is not recorded itself. In a copy or a file of its module it does nothing."""
+    """A hook whose own functions are not recorded. In a copy of its module it does nothing."""
 
     def __init__(self, observe: Callable[..., None] | None) -> None:
         self._observer = observe
@@ -784,7 +784,7 @@ def _changed(
     is_writing: bool,
     keywords: Mapping[str, Any],
 ) -> list[Tensor]:
-    """Return the inputs that a function has written to."""
+    """Return the inputs that a function has written to, by their versions or by its name."""
     changed = [tensor for tensor, version in read if version_of(tensor) != version]
     if changed or not is_writing:
         return changed
@@ -808,7 +808,7 @@ def _distinct(tensors: list[Tensor]) -> list[Tensor]:
 
 
 def _known_values(found: Iterable[TensorInfo | None]) -> list[Value]:
-    """Return the values of those tensors that recorded calls returned."""
+    """Return the values of the tensors that recorded calls returned. Other tensors are omitted."""
     return [known.value for known in found if known is not None and known.has_box]
 
 
@@ -817,7 +817,7 @@ def _same(array: Any) -> Any:
 
 
 def _line_of(frame: FrameType | None) -> Line | None:
-    """Return the current line of a frame."""
+    """Return the line that a Python frame is executing."""
     if frame is None:
         return None
     code = frame.f_code
@@ -825,7 +825,7 @@ def _line_of(frame: FrameType | None) -> Line | None:
 
 
 def _name_in(frame: FrameType | None, tensor: Tensor) -> str:
-    """Return the name of the local variable that holds a tensor in a frame."""
+    """Return the name of the local variable of a frame that holds a tensor, or ""."""
     names = {} if frame is None else frame.f_locals
     return next((name for name, value in names.items() if value is tensor), "")
 

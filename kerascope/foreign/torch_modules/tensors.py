@@ -26,7 +26,7 @@ PLAIN = frozenset((int, float, bool, str, bytes, type(None), torch.Size, torch.d
 
 
 def tensors_in(value: Any) -> list[Tensor]:
-    """Return the tensors in a value, also inside tuples, lists, mappings and dataclasses.
+    """Return a tensor, or the tensors inside tuples, lists, mappings and dataclasses, as a list.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def _numbers_of_others(tensor: Tensor) -> np.ndarray | None:
 
 
 class _Names(dict[torch.dtype, str]):
-    """Names of dtypes, such as "float32"."""
+    """The cached names of PyTorch's dtypes, such as "float32"."""
 
     def __missing__(self, dtype: torch.dtype) -> str:
         name = self[dtype] = str(dtype).removeprefix("torch.")
@@ -144,7 +144,7 @@ def version_of(tensor: Tensor) -> int:
 
 
 def versions_of(tensors: Sequence[Tensor]) -> list[tuple[Tensor, int]]:
-    """Return tensors with their current versions."""
+    """Return pairs of a tensor and its current version (see `version_of`)."""
     try:
         return [(tensor, tensor._version) for tensor in tensors]
     except RuntimeError:
@@ -182,7 +182,7 @@ class TensorInfo:
     value : Value
         The value for calls that read it, once its numbers have been read.
     has_box : bool
-        Whether a recorded call returned it. Weights of a called module have no box.
+        Whether a recorded call returned the tensor. Weights of a called module have no box.
     """
 
     __slots__ = ("has_box", "ref", "storage", "token", "value", "version")
@@ -199,9 +199,7 @@ class TensorInfo:
 
 
 class Tokens:
-    """Assigns tokens to the states of tensors.
-
-    It keeps no tensors alive.
+    """Assigns tokens to the states of tensors. References to tensors are weak.
 
     Examples
     --------
@@ -219,7 +217,7 @@ class Tokens:
         self._last = 0
 
     def known(self, tensor: Tensor) -> TensorInfo | None:
-        """Return the stored information about a tensor, or None if it is new."""
+        """Return the stored information about a tensor's current state, or None if it is new."""
         found = self._known.get(id(tensor))
         if found is not None and found.ref() is tensor:
             return found
@@ -237,7 +235,7 @@ class Tokens:
         return found
 
     def renewed(self, ids: Iterable[int]) -> Tokens:
-        """Return a new object that only keeps the tokens of weights without a box."""
+        """Return a new `Tokens` with only the tokens of weights that have no box."""
         new = Tokens()
         new._last = self._last
         for key in ids:
@@ -251,7 +249,7 @@ class Tokens:
         return new
 
     def drop(self, tensor: Tensor) -> None:
-        """Forget a tensor whose data was replaced."""
+        """Remove the information about a tensor whose data was replaced."""
         self._known.pop(id(tensor), None)
 
     def behind(self, tensor: Tensor) -> tuple[list[Value], list[Tensor]]:
@@ -307,7 +305,7 @@ class Tokens:
         return known is not None and known.storage == storage and known.ref() is not None
 
     def views(self, tensor: Tensor) -> Iterator[tuple[Tensor, TensorInfo]]:
-        """Yield the other known tensors that share a tensor's storage."""
+        """Yield the other tensors with tokens that share the storage of a tensor."""
         self._sort()
         tensor = _unwrapped(tensor)
         storage = _storage_of(tensor)
@@ -327,14 +325,14 @@ def _storage_of(tensor: Tensor) -> int | None:
 
 
 def _unwrapped(tensor: Tensor) -> Tensor:
-    """Return the tensor inside the wrappers of `torch.vmap` or `torch.func`."""
+    """Return the tensor inside the wrappers of `torch.vmap` or `torch.func`, if there are any."""
     while _is_wrapped(tensor):
         tensor = torch._C._functorch.get_unwrapped(tensor)
     return tensor
 
 
 def overlap(one: Tensor, other: Tensor) -> bool:
-    """Return whether two views of a storage may share a number.
+    """Return whether two views of a storage may share an element.
 
     Examples
     --------
@@ -347,7 +345,9 @@ def overlap(one: Tensor, other: Tensor) -> bool:
 
 
 def is_view_of_all(one: Tensor, other: Tensor) -> bool:
-    """Return whether a tensor has each number of another exactly once: reshaped or transposed.
+    """Return whether the tensor `one` is only a reshaped or transposed view of `other`.
+
+    Such a view contains each element of `other` exactly once.
 
     Examples
     --------
@@ -366,7 +366,7 @@ def is_view_of_all(one: Tensor, other: Tensor) -> bool:
 
 
 def _extent(tensor: Tensor) -> tuple[int, int]:
-    """Return where a tensor begins and ends in its storage, in bytes."""
+    """Return the positions in bytes at which a tensor begins and ends in its storage."""
     tensor = _unwrapped(tensor)
     if tensor.is_nested:
         return 0, tensor.untyped_storage().nbytes()

@@ -129,14 +129,14 @@ class TorchTraining(TorchRecorder):
         self._forward.enter_context(self.writer.span("forward", name, line=call.line))
 
     def forward_ends(self, call: RunningCall, result: Any) -> None:
-        """Handle the end of such a call."""
+        """Handle the end of a call of a module from outside any other module."""
         super().forward_ends(call, result)
         self._forward.close()
 
     def backward(
         self, function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]
     ) -> Any:
-        """Run a backward pass, and record the new gradients of parameters."""
+        """Run a backward pass, and record the gradients of parameters that it has changed."""
         if self._batch is None:
             return super().backward(function, args, keywords)
         before = {
@@ -211,7 +211,7 @@ class TorchTraining(TorchRecorder):
         self._is_over = True
 
     def _scaler_updates(self) -> None:
-        """End the batch, also if the GradScaler skipped the step for an infinite gradient."""
+        """End the batch, even if the GradScaler has skipped the step for an infinite gradient."""
         if not self._stack:
             self._is_over = True
 

@@ -67,7 +67,7 @@ class WatchedTraining(TorchTraining):
         self.register_names(module, name)
 
     def subjects(self) -> Iterator[tuple[str, nn.Module]]:
-        """Yield the names and the registered modules."""
+        """Yield the name and the module of each registered module."""
         for number, root in self._roots.items():
             yield self._modules[number][0], root
 
