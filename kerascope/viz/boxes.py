@@ -32,7 +32,7 @@ from kerascope.viz.theme import (
 
 # More cells would make the box too wide to read.
 MOST_PORTS = 12
-MOST_EQUAL = 3  # equal shapes up to this number are written one by one
+MOST_EQUAL = 3  # up to this many equal shapes are written one by one
 LONGEST_NAME = 40
 LONGEST_LINE = 56
 MOST_PIECES = 4  # lines that a long line may be broken into
@@ -47,7 +47,7 @@ class PictureOptions:
     show_shapes, show_dtype, show_layer_names, show_layer_activations, show_trainable : bool
         What boxes show, as in Keras's `plot_model`. `show_shapes="both"` adds the input shapes.
     depth_ranks : bool
-        Write its depth next to each row.
+        Write the depth of each row next to the row.
     rankdir : {"TB", "LR"}
         Direction: top to bottom, or left to right.
     theme : {"auto", "light", "dark", "print"}
@@ -222,12 +222,12 @@ def state_text(item: GraphNode | GraphGroup) -> str:
 
 
 def has_ports(node: GraphNode, side: str) -> bool:
-    """Return whether a box has cells for its inputs or outputs (`side`: "inputs", "outputs")."""
+    """Return whether a box has cells for its inputs (`side` is "inputs") or for its outputs."""
     return 2 <= port_count(node, side) <= MOST_PORTS
 
 
 def port_count(node: GraphNode, side: str) -> int:
-    """Return the number of inputs or outputs of a box."""
+    """Return the number of inputs or outputs of a box, as `side` selects."""
     return int(node.attrs.get("input_count" if side == "inputs" else "output_count", 0))
 
 
@@ -289,7 +289,7 @@ def disambiguated(graph: Graph) -> Graph:
 
 
 def _distinct_titles(names: list[str]) -> dict[str, str]:
-    """Return each long name shortened so that it differs from the others; whole if impossible.
+    """Return each long name shortened so that it differs from the others; unchanged if impossible.
 
     `names` are sorted. The kept part contains the character at which a name first differs from its
     neighbours.
@@ -322,7 +322,7 @@ def _title(node: GraphNode, options: PictureOptions) -> tuple[str, list[str]]:
 
 
 def _shapes_line(node: GraphNode, options: PictureOptions, has_cells: bool) -> str:
-    """Return the output shape, unless output cells show it, and the input shapes if wanted."""
+    """Return the output shape, unless output cells show it, and the input shapes if requested."""
     output = "" if has_cells else _counted_shapes(node, "output_shapes")
     if options.show_shapes == "both":
         given = _counted_shapes(node, "input_shapes")
@@ -390,7 +390,7 @@ def _output_cells(node: GraphNode, options: PictureOptions) -> tuple[str, ...]:
 
 
 def _wrapped(lines: Iterable[str]) -> list[str]:
-    """Break long lines into shorter ones; the end of a very long line is left out."""
+    """Break long lines into shorter lines. The end of a very long line is left out."""
     return [
         piece
         for line in lines
@@ -431,7 +431,7 @@ def tooltip(node: GraphNode, options: PictureOptions | None = None) -> str:
 def description_of(node: GraphNode, sources: Sequence[str], text: BoxText | None = None) -> str:
     """Return the description of a box for screen readers: its text and the names of its sources.
 
-    `text` is its text with the default options; it is computed if not given.
+    `text` is the text of the box with the default options. If it is not given, it is computed.
     """
     text = text or box_text(node, PictureOptions())
     class_name = str(node.attrs.get("class_name", node.kind))

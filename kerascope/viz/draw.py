@@ -173,7 +173,7 @@ def draw(
     dpi : float
         Pixels per inch of a PNG.
     depth_ranks : bool
-        Write its depth next to each row.
+        Write the depth of each row next to the row.
     expand : str, layer, list of these, int, "all" or callable, optional
         Frames to open: by name, up to a nesting depth, all of them, or those for which a function
         of the `GraphGroup` returns True. At the levels "gradient" and "training", nested models
@@ -181,7 +181,7 @@ def draw(
     most : int, optional
         Collapse a larger graph to about this many boxes. None shows every box.
     engine : {"kerascope", "dot"}
-        Who computes the layout: kerascope, or Graphviz.
+        The program that computes the layout: kerascope, or Graphviz.
     theme : {"auto", "light", "dark", "print"}
         "auto" follows the reader's system in SVG and HTML, and is light in other formats. "print"
         uses black, white and grey, and patterns in figures.
@@ -308,7 +308,7 @@ def _drawing(
     dpi: float,
     time_limit: float,
 ) -> Drawing:
-    """Return the drawing of a graph.
+    """Return the `Drawing` of a graph.
 
     The HTML page of a ladder without frames gets a graph with frames, so that readers can open
     nested models there.
@@ -335,7 +335,7 @@ def _direction(graph: Graph, asked: str | None, engine: str) -> str:
 
 
 def _columns(graph: Graph, wrap: int | bool) -> int | bool:
-    """Return `wrap`; raise if the graph is a ladder, which cannot be broken into columns."""
+    """Return `wrap`. Raise if the graph is a ladder, which cannot be broken into columns."""
     if wrap and is_ladder(graph):
         raise ArgumentError(
             f"draw: wrap={wrap!r} does not fit level={graph.attrs['level']!r}, which has two "
@@ -369,7 +369,7 @@ def whole_graph(request: Request, where: str = "draw") -> Graph:
 
 
 def _as_inputs(subject: Any, to: Any, inputs: Any, unknown: dict[str, Any]) -> tuple[Any, Any]:
-    """Return the path to save to and the example inputs, also if given under other tools' names."""
+    """Return the path to save to, and the example inputs, also from arguments of other tools."""
     is_path = to is None or isinstance(to, (str, PathLike))
     if not is_path and not isinstance(subject, OURS):
         if inputs is not None:
@@ -426,7 +426,7 @@ def _as_it_is(subject: Any, inputs: Any, values: Any) -> tuple[Any, Any]:
 
 
 def _undrawn(subject: Any, level: str | None, has_gradients: bool) -> Any:
-    """Return the whole graph of a `Drawing`, the model in a file, or another subject unchanged."""
+    """Return the whole graph of a `Drawing`, or the model in a file; other subjects unchanged."""
     if isinstance(subject, Drawing):
         return subject.whole
     with_loss = level in LEVELS_WITH_LOSS or has_gradients
@@ -434,7 +434,7 @@ def _undrawn(subject: Any, level: str | None, has_gradients: bool) -> Any:
 
 
 def _as_expand(expand: Any, expand_nested: bool) -> Any:
-    """Return `expand`; Keras's `expand_nested` becomes a function that opens nested calls."""
+    """Return `expand`. For Keras's `expand_nested`, it is a function that opens nested calls."""
     if not expand_nested:
         return as_names(expand)
     if expand is not None:
@@ -477,7 +477,7 @@ def _check_choices(
 def _check_style(
     style: str, theme: str, figure: Any, width: Any, marks: tuple[Any, ...]
 ) -> ModuleType | None:
-    """Check the options of figures. Return the module that draws them, or None for a graph."""
+    """Check the options of figures. Return the module that draws figures, or None for a graph."""
     _check_choice("style", style, STYLES)
     _check_choice("theme", theme, THEMES)
     if style == "figure":

@@ -57,13 +57,13 @@ class Drawing:
     graph : Graph or View
     options : PictureOptions, optional
     engine : {"kerascope", "dot"}
-        Who lays out SVG, PNG and PDF: kerascope, or Graphviz.
+        The program that lays out SVG, PNG and PDF: kerascope, or Graphviz.
     dpi : float
         Pixels per inch of a PNG.
     time_limit : float
         Seconds after which Graphviz is stopped.
     page : View, optional
-        The view for the HTML page, where readers can open frames; by default that of the picture.
+        The view for the HTML page, where readers can open frames; by default the picture's view.
 
     Attributes
     ----------

@@ -1,9 +1,9 @@
 """Graph: a model as plain boxes and arrows, from which every picture and export is made.
 
-Extractors create a graph, overlays change it and writers draw it, independently of each other. It
-contains only text and numbers, no layers or tensors, so it can be compared, written to a file and
-read again. Keras has no such form: `plot_model` goes from layers straight to pydot, and its node
-names are memory addresses.
+Extractors create a graph, overlays change it and writers draw it, independently of each other. A
+graph contains only text and numbers, no layers or tensors, so it can be compared, written to a file
+and read again. Keras has no such form: its `plot_model` converts layers directly to pydot, with
+memory addresses as names of nodes.
 
 `extract/layers.py` lists the attributes that describe a layer. Every writer also understands these:
 
@@ -43,7 +43,7 @@ _PLAIN = frozenset((str, int, float, bool))
 
 @dataclass(frozen=True)
 class GraphNode:
-    """One box.
+    """A box of a graph: a layer, a call of a layer, or an op.
 
     Parameters
     ----------
@@ -56,11 +56,11 @@ class GraphNode:
     group : str
         Id of the `GraphGroup` that contains the box, "" for none.
     depth : int
-        Longest path to an output within the box's own model; outputs have depth 0.
+        The length of the longest path to an output of the box's own model. Outputs have depth 0.
     attrs : mapping of str to (str, int, float or bool)
     made_at : str
-        The user's line that created it: "train.py:11"; "" if unknown. It is ignored when graphs are
-        compared, so the same model written in another file has an equal graph.
+        The user's line that created the layer or op: "train.py:11"; "" if unknown. It is ignored
+        when graphs are compared, so the same model written in another file has an equal graph.
     """
 
     id: str
@@ -74,7 +74,7 @@ class GraphNode:
 
 @dataclass(frozen=True)
 class GraphEdge:
-    """One arrow, from the box `source` to the box `target`."""
+    """An arrow of a graph, from the box `source` to the box `target`."""
 
     source: str
     target: str
@@ -179,7 +179,7 @@ class Graph:
         groups: tuple[GraphGroup, ...],
         attrs: Mapping[str, Attribute],
     ) -> Graph:
-        """Return a graph without checking its parts, for large graphs made from a checked one."""
+        """Return a graph without checking its parts, for large graphs made from a checked graph."""
         graph = object.__new__(cls)
         graph.__dict__.update(name=name, nodes=nodes, edges=edges, groups=groups, attrs=attrs)
         return graph
@@ -243,7 +243,7 @@ class Graph:
         Raises
         ------
         ArgumentError
-            There is no such box.
+            The graph has no box with this id.
         """
         if node_id not in self._nodes_by_id:
             raise ArgumentError(

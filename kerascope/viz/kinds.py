@@ -62,7 +62,7 @@ _CLASSES_BY_KIND = {
 
 
 def kinds_by_name(table: Mapping[str, str]) -> dict[str, str]:
-    """Return the kind of each name, from a table that lists the names of each kind.
+    """Return the kind of each class or operation, from a table of the names of each kind.
 
     Examples
     --------

@@ -29,7 +29,7 @@ class Parts(NamedTuple):
 
 
 def items_of(graph: Graph | Parts) -> list[GraphNode | GraphGroup]:
-    """Return all boxes and frames."""
+    """Return all boxes and frames of the graph in one list."""
     return [*graph.nodes, *graph.groups]
 
 
@@ -77,12 +77,12 @@ class FrameLevel:
         ]
 
     def order(self) -> tuple[list[str], bool]:
-        """Return the children in topological order and True; unsorted and False if they cycle."""
+        """Return the children in topological order and True; if links cycle, unsorted and False."""
         order = self.sorted_by(self.flow())
         return (self.children, False) if order is None else (order, True)
 
     def sorted_by(self, flow: list[Link]) -> list[str] | None:
-        """Return the children in topological order of these links; None if the links cycle."""
+        """Return the children in topological order of the given links; None if the links cycle."""
         position = {child: number for number, child in enumerate(self.children)}
         if all(position[link[0]] < position[link[1]] for link in flow):
             return self.children
@@ -134,7 +134,7 @@ def _add_links(graph: Graph | Parts, levels: dict[str, FrameLevel]) -> None:
 
 
 def nesting_of(graph: Graph | Parts) -> dict[str, int]:
-    """Return the nesting of each group: 1 for outermost groups, 0 for the whole graph ("")."""
+    """Return the nesting depth of each group: 1 for outermost groups, 0 for the graph ("")."""
     nesting = {"": 0}
     for group in graph.groups:
         nesting[group.id] = nesting[group.parent] + 1
@@ -160,7 +160,10 @@ def _in_drawing_order(graph: Graph | Parts) -> list[tuple[str, int, str]]:
 
 
 def _sorted(children: list[str], links: list[Link]) -> list[str] | None:
-    """Return the children in topological order, ties in their own order; None if links cycle."""
+    """Return the children in topological order; None if the links form a cycle.
+
+    Children without an order between them keep the given order.
+    """
     position = {child: number for number, child in enumerate(children)}
     waits_for = dict.fromkeys(children, 0)
     followers: dict[str, list[str]] = {child: [] for child in children}
@@ -247,7 +250,8 @@ def longest_paths(names: Sequence[Name], edges: Iterable[tuple[Name, Name]]) -> 
     ----------
     names : sequence
     edges : iterable of (name, name)
-        If they form a cycle, the arrow that closes it in a depth-first walk is ignored.
+        Pairs of a source and a target. Of a cycle, the pair that closes it in a depth-first walk
+        is ignored.
 
     Examples
     --------
@@ -315,7 +319,7 @@ class FreeIds:
 
 
 def on_circles(arrows: Any) -> set[Any]:
-    """Return the ends of arrows that are on a cycle of two or more.
+    """Return the names that are on a cycle of two or more arrows.
 
     `arrows` are pairs (source, target), or a mapping from each source to its targets.
     """

@@ -116,7 +116,7 @@ def bar(progress: Progress, *, ascii_only: bool = False) -> Text:
 
 
 def _running_line(progress: Progress, seconds: float, console: Console) -> Text:
-    """Return the line of a running bar, without figures that do not fit, as it is redrawn."""
+    """Return the line of a running bar. Figures that do not fit are left out."""
     more = " ..." if console.options.ascii_only else " …"
     rows = _rows(progress, _remaining(progress, seconds), console, len(more))
     line = rows[0].append(more) if len(rows) > 1 else rows[0]
@@ -125,7 +125,7 @@ def _running_line(progress: Progress, seconds: float, console: Console) -> Text:
 
 
 def _last_lines(progress: Progress, seconds: float, console: Console) -> Text:
-    """Return the final line with all figures; those that do not fit are on lines below it."""
+    """Return the final line with all figures. Figures that do not fit are on lines below."""
     return Text("\n").join(_rows(progress, duration(seconds), console))
 
 

@@ -49,7 +49,7 @@ class Rectangle:
 
     @property
     def points(self) -> tuple[Point, ...]:
-        """The corners."""
+        """The four corners of the rectangle."""
         right, bottom = self.x + self.width, self.y + self.height
         return (self.x, self.y), (right, self.y), (right, bottom), (self.x, bottom)
 
@@ -90,8 +90,8 @@ class Circle:
 class Line:
     """A line through points; `curved`: cubic Bezier curves, three points each after the first.
 
-    `head` names the arrow head at its end; `more` are further pieces of the same line. A
-    `line_width` of 0 is the width that the rules of the sheet give to this look.
+    `head` names the arrow head at the end of the line; `more` are further pieces of the same line.
+    A `line_width` of 0 means the width that the rules of the sheet give to this look.
     """
 
     points: tuple[Point, ...]
@@ -111,8 +111,8 @@ class Line:
 class Label:
     """One line of text with baseline y; `anchor` ("start", "middle", "end") is its point at x.
 
-    If it has a look, `size` and `bold` must agree with the rules of the sheet. If it is `pinned`,
-    an SVG sets it to its width in Helvetica, whatever the font.
+    If a label has a look, `size` and `bold` must agree with the rules of the sheet. A `pinned`
+    label has the width that it has in Helvetica, whatever the font of the SVG.
     """
 
     x: float
@@ -128,18 +128,18 @@ class Label:
 
     @property
     def width(self) -> float:
-        """The width in Helvetica."""
+        """The width of the text in Helvetica."""
         return text_width(self.text, self.size, self.bold)
 
     @property
     def left(self) -> float:
-        """The left end."""
+        """The x coordinate of the left end of the text."""
         return self.x - self.width * {"start": 0.0, "middle": 0.5, "end": 1.0}[self.anchor]
 
 
 @dataclass(slots=True)
 class Raster:
-    """An image with one cell per number: `levels` index the colours of `roles`."""
+    """An image with one cell per number. `levels` holds indices of `roles`, one for each cell."""
 
     x: float
     y: float
@@ -162,12 +162,12 @@ class Group:
     data : mapping
         Identifies the group for scripts: {"id": "dense_1"}.
     label : str, optional
-        Text for screen readers; with None, they skip the group.
+        Text for screen readers. If it is None, screen readers skip the group.
     tooltip : str
     box : str
         Id of the box that the group draws, if any.
     edges : tuple of int
-        Numbers of the arrows that the group draws.
+        Indices of the arrows that the group draws.
     """
 
     look: str
@@ -209,7 +209,7 @@ class Ink(NamedTuple):
 
 @dataclass(frozen=True)
 class Sheet:
-    """A finished picture.
+    """A finished picture: marks with their sizes, and the rules of their colours.
 
     Attributes
     ----------
@@ -476,7 +476,7 @@ def rounded_outline(mark: Rectangle) -> tuple[Point, ...]:
 
 
 def flattened(points: Sequence[Point], pieces: int = 10) -> Iterator[Point]:
-    """Yield points along cubic Bezier curves, `pieces` of them on each curve."""
+    """Yield points along cubic Bezier curves: `pieces` points on each curve."""
     yield points[0]
     for a, b, c, d in zip(points[::3], points[1::3], points[2::3], points[3::3], strict=False):
         for step in range(1, pieces + 1):
@@ -487,7 +487,7 @@ def flattened(points: Sequence[Point], pieces: int = 10) -> Iterator[Point]:
 
 
 def cells(raster: Raster) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the cells of a raster by colour; equal neighbours in a row form one rectangle.
+    """Yield the cells of a raster by colour role; equal neighbours in a row form one rectangle.
 
     Yields
     ------

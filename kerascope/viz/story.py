@@ -85,7 +85,7 @@ class StoryPrinter:
         self._is_first = True
 
     def __call__(self, record: Record) -> None:
-        """Print one record."""
+        """Print one record of the trace."""
         progress.end_line()
         for line in self._lines(record):
             self.console.print(line, soft_wrap=True)
@@ -155,7 +155,7 @@ def _packed(cells: list[str], width: int) -> list[str]:
 
 
 def _cell_width(cell: str, columns: int) -> int:
-    """Return the padded width of a cell, which aligns lines if there are many columns."""
+    """Return the padded width of a cell. If a line has many columns, cells are aligned."""
     if columns < ALIGNED_WIDTH:
         return cell_len(cell) + 2
     for start, width in CELLS.items():
@@ -165,7 +165,7 @@ def _cell_width(cell: str, columns: int) -> int:
 
 
 def _beside(name: Text, words: list[Text], column: int, width: int) -> list[Text]:
-    """Return a name with lines of text to its right; below it if the name is long."""
+    """Return a name with lines of text to its right or, if the name is long, below it."""
     names = _wrapped(name, width)
     if words and len(names) == 1 and name.cell_len + 2 <= column:
         names[0].pad_right(column - name.cell_len)

@@ -26,7 +26,7 @@ INDENT = 2
 # A longer name may be broken, so that one long name does not squeeze the other columns.
 LONGEST_NAME = 30
 
-Piece = tuple[str, str]  # text that should not be broken, and its style
+Piece = tuple[str, str]  # a text that should not be broken, and its style
 Line = list[Piece]
 
 
@@ -48,7 +48,7 @@ class Column:
     title: str
     cells: list[Cell]
     is_number: bool = False
-    is_whole: bool = False  # no piece may be broken, even a long one
+    is_whole: bool = False  # no piece may be broken, not even a long piece
 
     @cached_property
     def most(self) -> int:
@@ -119,7 +119,7 @@ def natural_width(columns: Sequence[Column]) -> int:
 
 
 def _fitting(widths: list[int], columns: Sequence[Column], width: int) -> list[int]:
-    """Return the widths with spare columns added from the left; [] if they do not fit."""
+    """Return the widths of columns, widened from the left by the spare space; [] if too wide."""
     spare = width - sum(widths) - len(BAR) * (len(columns) - 1)
     if spare < 0:
         return []

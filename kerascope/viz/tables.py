@@ -47,7 +47,7 @@ class SummaryTable:
     summary : Summary
         The result of `engine.summary.summarize(model)`.
     width : int, optional
-        Greatest width; by default that of the console.
+        Maximum width of the table; by default the width of the console.
     """
 
     def __init__(self, summary: Summary, width: int | None = None) -> None:
@@ -69,7 +69,7 @@ class SummaryTable:
         yield from segments(self.lines(width), console, options)
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        """Return the smallest and the largest useful width of the table."""
+        """Return the minimum and the maximum width of the table, for the layout of rich."""
         most = min(self.width or options.max_width, options.max_width)
         return Measurement(min(NARROWEST, most), min(natural_width(self._columns), most))
 
@@ -86,7 +86,7 @@ def print_summary(
     ----------
     summary : Summary
     line_length : int, optional
-        Greatest width; by default that of the terminal, 80 for `print_fn`.
+        Maximum width of the table; by default the width of the terminal, or 80 with `print_fn`.
     print_fn : callable, optional
         Receives each line instead of the terminal.
     console : rich.console.Console, optional
@@ -223,7 +223,7 @@ def readable_bytes(size: int) -> str:
 
 
 def _of_many(names: Sequence[str]) -> str:
-    """Return names separated by commas; of more than four, the first four and a count."""
+    """Return names separated by commas; of more than four names, the first four and a count."""
     shown = ", ".join(names[:4])
     return shown if len(names) <= 4 else f"{shown} and {len(names) - 4} more"
 

@@ -69,7 +69,7 @@ def mixed(color: str, other: str, share: float) -> str:
 
 @cache
 def contrasting(color: str, ground: str, wanted: float) -> str:
-    """Return the colour, darkened or lightened just enough to contrast with the background.
+    """Return the colour, darkened or lightened just enough to contrast with a background.
 
     Black is mixed in on a light background, white on a dark one.
 
@@ -320,7 +320,7 @@ class State:
     Parameters
     ----------
     glyph, plain : str
-        One character each; `plain` is for ASCII terminals.
+        The sign of the state, one character. `plain` is for ASCII terminals.
     word : str
         Text that is added to the box.
     hue : str
@@ -355,5 +355,5 @@ STATES = {
 
 
 def state_of(name: object) -> State | None:
-    """Return the look of a state; None for "" and for an unknown state."""
+    """Return the look of a state, or None for "" and for an unknown state."""
     return STATES.get(str(name))

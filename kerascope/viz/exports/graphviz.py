@@ -44,7 +44,7 @@ def render(
     engine: str = "dot",
     time_limit: float = TIME_LIMIT,
 ) -> bytes:
-    """Return the picture of DOT text in a format.
+    """Return the picture of DOT text as the bytes of a file.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def render(
     dpi : number
         Pixels per inch of a PNG; other formats ignore it.
     engine : {"dot", "positions"}
-        Whether dot computes the positions, or the text contains them.
+        "dot" computes the positions. For "positions", the DOT text must contain them.
     time_limit : number
         Seconds after which the drawing of a large graph is stopped.
 

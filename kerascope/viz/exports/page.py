@@ -20,8 +20,8 @@ from string import Template
 
 from kerascope.viz.theme import Palette
 
-# They are joined in this order, because each uses those before it. The script that starts the page
-# follows.
+# These scripts are joined in this order, because each uses the scripts before it. The script that
+# starts the page follows.
 SCRIPTS = (
     "words", "graph", "showing", "levels", "places", "strands", "routes", "labels", "arrange",
     "svg", "boxes", "picture", "view", "walking", "searching", "details", "viewer", "tools",
@@ -61,7 +61,7 @@ def page(
     kind : str
         The CSS class of the page, on which its layout and tools depend.
     theme : {"light", "dark"}
-        The theme until the script has read the setting of the reader's system.
+        The theme of the page until its script has read the setting of the reader's system.
     style, script : str
     body, heading, switch : str
         HTML below, before and after the tools.
@@ -104,7 +104,7 @@ def side(number: int, drawn: str, label: str) -> str:
     Parameters
     ----------
     number : int
-        Number of the picture in the page, from 0.
+        The index of the picture in the page, from 0.
     drawn : str
         The SVG that is shown until the script draws.
     label : str

@@ -46,7 +46,7 @@ class CanvasCell:
     style: str = ""
 
     def character(self, ascii_only: bool) -> str:
-        """Return the character of the cell: of its text, or of its lines."""
+        """Return the character of the cell: that of its text or, without text, of its lines."""
         if self.word is not None:
             return self.word
         if len(self.lines) > 1:
@@ -134,9 +134,10 @@ class Density:
     boxed : bool
         Whether each box has a frame and several lines; otherwise it is one line.
     words : int
-        3: all text; 2: without parameters; 1: without class; 0: without shape.
+        How much text a box has. 3: all text; 2: without parameters; 1: also without the class;
+        0: also without the shape.
     longest : int
-        Greatest width of a name, in cells.
+        Maximum width of a name, in cells.
     """
 
     boxed: bool
@@ -183,7 +184,7 @@ def lines_of_box(
     title = f"{sign} {fitted(plain(text.title, ascii_only), density.longest, ascii_only)}"
     marks = [mark.removeprefix("same layer, ") for mark in text.marks]
     if state is not None and marks and not node.attrs.get("note"):
-        marks.pop()  # the glyph says it
+        marks.pop()  # the glyph already shows the state
     quiet = [_without(line, density.words) for line in _lines(node, text.lines, density.words)]
     if text.outputs and density.words and options.show_shapes:
         quiet.append(str(node.attrs.get("output_shapes", "")))
@@ -199,7 +200,7 @@ def lines_of_box(
 
 
 def _lines(node: GraphNode, lines: tuple[str, ...], words: int) -> list[str]:
-    """Return the lines below the title that are kept at a density; the shape is dropped last."""
+    """Return the lines below the title that a density keeps. The shape is dropped last."""
     shape = str(node.attrs.get("output_shapes", ""))
     if words >= 2:
         return list(lines)
@@ -207,7 +208,7 @@ def _lines(node: GraphNode, lines: tuple[str, ...], words: int) -> list[str]:
 
 
 def _without(line: str, words: int) -> str:
-    """Return a line without the number of parameters, if the density drops it."""
+    """Return a line, without the number of parameters if the density drops this number."""
     if words >= 3:
         return line
     parts = [part for part in line.split(" · ") if not part.endswith((" params", " param"))]
@@ -215,7 +216,7 @@ def _without(line: str, words: int) -> str:
 
 
 def plain(text: str, ascii_only: bool) -> str:
-    r"""Return a text with other characters than ASCII escaped if `ascii_only`.
+    r"""Return a text; with `ascii_only`, characters outside ASCII are escaped.
 
     Examples
     --------
@@ -268,7 +269,7 @@ class Block:
     canvas : TextCanvas
     width, height : int
     doors : dict of (str, int) to int
-        Column at which each arrow crosses the border, by ("entry" or "exit", number of the arrow).
+        Column at which each arrow crosses the border, by ("entry" or "exit", index of the arrow).
     spots : dict of str to (int, int, int, int)
         Position of each box: left, top, width, height.
     depths : list of (int, int)
@@ -309,7 +310,7 @@ class BesideArrow:
     Parameters
     ----------
     turned : bool
-        Whether it points from the second box to the first.
+        Whether the arrow points from the second box to the first.
     broken, ascii_only : bool
     """
 

@@ -39,7 +39,7 @@ def ladder_lines(
     rows = text.rows()
     widths = [max((cell_len(x) for row in rows for x, _ in row[i]), default=0) for i in range(3)]
     spare = width - sum(widths) - 2 * GAP
-    for column in (0, 2):  # names of calls may be cut, cards are whole
+    for column in (0, 2):  # names of calls may be cut, texts of cards may not
         if spare < 0:
             cut = min(-spare, max(0, widths[column] - LEAST_COLUMN))
             widths[column] -= cut
@@ -90,7 +90,7 @@ class _Text:
         return line
 
     def rows(self) -> list[tuple[Line, Line, Line]]:
-        """Return the three columns of each row: calls first, then losses."""
+        """Return the texts of each row in three columns: first rows of calls, then of losses."""
         calls = [node for node in self.graph.nodes if self._rail(node) == "forward"]
         pairs = [
             (edge.source, edge.target)

@@ -128,16 +128,16 @@ class _DotWriter:
             yield f"{indent}}}"
 
     def names_of(self, row: Iterable[GraphNode]) -> list[str]:
-        """Return the names of the boxes of a row, without those placed next to another box."""
+        """Return the names of a row's boxes, except boxes placed next to another box."""
         return [self.names[node.id] for node in row if not self.neighbour(node)]
 
     def neighbour(self, node: GraphNode) -> str:
-        """Return the id of the box to whose right this one is placed; "" for none."""
+        """Return the id of the box immediately to the left of this box; "" if there is none."""
         beside = str(node.attrs.get("beside", ""))
         return beside if beside in self.boxes and beside != node.id else ""
 
     def pairs(self) -> Iterator[str]:
-        """Yield rows for boxes placed next to another, with an invisible arrow for the order."""
+        """Yield a DOT row for each two boxes side by side; an invisible arrow sets their order."""
         for node in self.graph.nodes:
             beside = self.neighbour(node)
             if beside:
@@ -147,7 +147,7 @@ class _DotWriter:
     # --- depths at the side ---
 
     def depth_axis(self) -> Iterator[str]:
-        """Yield a column with the depth of each row; it comes first, so dot places it left."""
+        """Yield a column with the depth of each row. It is written first, so dot places it left."""
         quiet = self.options.palette.quiet_text
         depths = list(self.rows_with_groups())
         for depth in depths:
@@ -159,7 +159,7 @@ class _DotWriter:
             yield f"  {names} {attribute_list({'style': 'invis', 'weight': '100'})}"
 
     def rows_with_groups(self) -> dict[int, list[str]]:
-        """Return the names in each row; the deepest boxes of an open frame represent it."""
+        """Return the names in each row by depth. Its deepest boxes represent an open frame."""
         rows = {depth: self.names_of(row) for depth, row in self.rows.get("", {}).items()}
         for group in self.inner.get("", []):
             rows.setdefault(group.depth, []).extend(self.first_boxes(group.id))
@@ -266,11 +266,11 @@ def _text_rows(node: GraphNode, text: boxes.BoxText, options: boxes.PictureOptio
 def _ports(
     node: GraphNode, letter: str, texts: tuple[str, ...], options: boxes.PictureOptions
 ) -> str:
-    """Return a cell that contains the ports of one side, as a row or (with "LR") as a column."""
+    """Return the cell with the ports of one side of a box, as a row or (with "LR") a column."""
     if not texts:
         return ""
     border = {"iTB": "B", "oTB": "T", "iLR": "R", "oLR": "L"}[letter + options.rankdir]
-    between = "T" if options.rankdir == "LR" else "L"  # from a cell to the one before it
+    between = "T" if options.rankdir == "LR" else "L"  # the border to the previous cell
     color = options.palette.line(options.palette.hue_of(node.kind))
     cells = [
         f'<TD PORT="{letter}{i}" BORDER="1" SIDES="{border}{between[:i]}" '
@@ -310,7 +310,8 @@ def _label(rows: list[str]) -> str:
 # --- attributes of boxes, frames and arrows, and their names --------------------------------------
 
 HEAVY, PLAIN = "2.2", "1.1"
-# Arrows that are not forward tensors, by role: the kind of box whose hue they have, and their line.
+# Arrows that are not tensors of the forward pass, by role: the kind of box whose hue the arrow has,
+# and the style of its line.
 ROLES = {"gradient": ("gradient", "dashed"), "update": ("update", "dotted")}
 # Outlines of frames by kind; a call is dashed.
 _FRAME_LINES = {

@@ -48,15 +48,15 @@ class ReservedSpace:
     Attributes
     ----------
     widened : callable
-        A function from a box to a box with placeholder text, for which space is measured.
+        A function from a box to a copy with placeholder text, whose size is measured.
     left_out : str
         A line of the placeholder text that is not drawn.
     between_rows : float or None
         The distance between the rows of a ladder; None for the default.
     least : float
-        The least distance between the rows of other pictures.
+        The minimum distance between the rows of pictures that are not ladders.
     beside : float
-        The padding at the right side.
+        The padding at the right side of the picture.
     value_width : float
         The width reserved for a value in a cell of a ladder.
     """
@@ -206,14 +206,14 @@ def as_script(data: Mapping[str, Any]) -> str:
 
 
 class _Table:
-    """A table that stores equal items once and gives each a number."""
+    """A table that stores equal items once and assigns an index to each item."""
 
     def __init__(self) -> None:
         self.items: list[Any] = []
         self.numbers: dict[Hashable, int] = {}
 
     def add(self, key: Hashable, item: Any) -> int:
-        """Return the number of the item with this key, adding it if the key is new."""
+        """Return the index of the item with this key. Add the item if the key is new."""
         if key not in self.numbers:
             self.numbers[key] = len(self.items)
             self.items.append(item)
@@ -294,20 +294,20 @@ class _Data:
     # --- texts and attributes ---------------------------------------------------------------------
 
     def string(self, text: str) -> int:
-        """Return the number of a text in the table of strings."""
+        """Return the index of a text in the table of strings."""
         if text not in self.strings.numbers:
             self.units.append(0)
             return self.strings.add(text, printable_lines(text))
         return self.strings.numbers[text]
 
     def drawn(self, text: str) -> int:
-        """Return the number of a text in the picture, whose width is stored as well."""
+        """Return the index of a text whose width the page needs, and store this width as well."""
         number = self.string(text)
         self.units[number] = round(text_width(text, 1000.0 / SLACK))
         return number
 
     def attribute_set(self, attrs: Mapping[str, Attribute], label: str = "") -> int:
-        """Return the number of a set of attributes; `layer` is omitted if it equals `label`."""
+        """Return the index of a set of attributes. `layer` is omitted if it equals `label`."""
         pairs: list[Any] = []
         for key, value in attrs.items():
             if value != "" and (key != "layer" or value != label):
@@ -316,7 +316,7 @@ class _Data:
         return self.attributes.add(repr(pairs), pairs)
 
     def reserved_lengths(self) -> dict[str, float]:
-        """Return the lengths of the reserved space; empty if none is reserved."""
+        """Return the lengths of the reserved space; empty without reserved space."""
         kept = self.reserved
         if kept is None:
             return {}
@@ -391,7 +391,10 @@ class _Data:
         return [*row, tails, heads] if tails or heads else row
 
     def _ports(self, number: int, box: str, ports: Mapping[tuple[int, str], int]) -> list[int]:
-        """Return, for the groups around a box, the group and the port of an arrow when closed."""
+        """Return the ports of an arrow at the groups around a box when these are closed.
+
+        The list contains the number of the group and the port, group by group.
+        """
         found = []
         around = self.graph.nodes[self.box_numbers[box]].group
         while around:
@@ -553,8 +556,8 @@ class ClosedFrames:
     boxes : dict of str to GraphNode
         The closed boxes by the ids of the groups.
     outputs, operands : dict of (int, str) to int
-        The output, or input, of a closed frame that an arrow uses; by the number of the arrow and
-        the id of the group.
+        The index of the output, or input, of a closed frame that an arrow uses, by the index of the
+        arrow and the id of the group.
     """
 
     boxes: dict[str, GraphNode] = field(default_factory=dict)
@@ -589,7 +592,7 @@ def closed_frames(graph: Graph) -> ClosedFrames:
         closed = [group.id for group in graph.groups if nesting[group.id] == depth]
         _close(tagged, closed, frames)
     for group in graph.groups:
-        if group.id not in frames.boxes:  # empty, or only with tensors used elsewhere too
+        if group.id not in frames.boxes:  # empty, or all boxes are tensors used elsewhere
             attrs = {key: value for key, value in group.attrs.items() if key != "kind"}
             kind = "model" if kind_of_group(group) == "call" else "block"
             box = GraphNode(group.id, group.label, kind, group.parent, group.depth, attrs)
@@ -598,7 +601,7 @@ def closed_frames(graph: Graph) -> ClosedFrames:
 
 
 def _close(graph: Graph, closed: list[str], frames: ClosedFrames) -> None:
-    """Close groups that do not contain each other, and store their boxes and ports."""
+    """Close groups that do not contain each other, and store their boxes and ports in `frames`."""
     known = dict.fromkeys(closed)
     small = collapsed(graph, closed)
     frames.boxes.update((node.id, node) for node in small.nodes if node.id in known)

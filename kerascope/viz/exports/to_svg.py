@@ -178,7 +178,7 @@ def _frame(rect: Rect, group: GraphGroup) -> Mark:
 def _frame_title(rect: Rect, group: GraphGroup) -> Iterator[Mark]:
     name, detail = group_text(group)
     x, y = rect.x + 11, rect.y + 6 + FRAME_SIZE
-    if group.attrs.get("rail"):  # the title does not fit inside
+    if group.attrs.get("rail"):  # the title does not fit inside the frame
         if not group.parent:
             yield _label("quiet", rect.x + 4, rect.y - 3, name, CELL_SIZE)
         return
@@ -237,7 +237,7 @@ def _is_line(stroke: Stroke) -> bool:
 
 
 def _stroke(graph: Graph, stroke: Stroke, more: str = "") -> Mark:
-    """Return the line of a stroke; `data-edges` lists all arrows that it represents, in JSON."""
+    """Return the line of a stroke. If it represents several arrows, `data-edges` lists them."""
     edge = graph.edges[stroke.edges[0]]
     look = _state_class(edge) or stroke.look or "plain"
     nothing = "nothing" if stroke.width == 0 else ""
@@ -271,7 +271,7 @@ def _mark(graph: Graph, stroke: Stroke) -> Mark:
 
 
 def _pointed(graph: Graph, placed: Placed) -> Iterator[Mark]:
-    """Yield lines that are visible only while the pointer is on their target."""
+    """Yield the lines that are visible only while the pointer is on the line's target."""
     for stroke in placed.strokes:
         if stroke.when_pointed:
             rect = placed.boxes[graph.edges[stroke.edges[0]].target]
@@ -331,7 +331,7 @@ def box_marks(
 ) -> Iterator[Mark]:
     """Yield the marks of a box, from back to front."""
     style = style_of(node.kind)
-    if measure.is_line and rect.width < LEAST_WIDTH:  # an update, shown by its sign in the slot
+    if measure.is_line and rect.width < LEAST_WIDTH:  # an update: a sign in the slot's box
         yield _outline(rect, style, 0.0, "spot")
         return
     sheets = min(int(node.attrs.get("copies", 1)) - 1, MOST_SHEETS)
@@ -484,7 +484,7 @@ _LADDER = (
 
 
 def style_sheet(graph: Graph, options: PictureOptions, scope: str = "") -> str:
-    """Return the CSS rules of a graph's picture; `scope` is the class that replaces its own."""
+    """Return the CSS rules of a graph's picture. `scope` replaces the picture's own CSS class."""
     return css(*inks_of(graph, options), scope or options.scope)
 
 

@@ -60,7 +60,7 @@ def to_text(
     graph : Graph
     options : PictureOptions, optional
     width : int
-        Greatest length of a line in cells, at least 20.
+        Maximum length of a line in cells, at least 20.
     ascii_only : bool
         Use ASCII characters only.
 
@@ -176,7 +176,8 @@ def _framed(inner: Block, group: GraphGroup, ascii_only: bool) -> Block:
 def _titles(words: list[str], doors: list[int], width: int) -> list[tuple[str, int]]:
     """Return the texts in the upper border of a frame and their columns.
 
-    The name, and then the details, are placed between the arrows that enter there, if they fit.
+    The name, and then the details, are placed between the arrows that enter the frame, if the
+    texts fit.
     """
     gaps = [(end - begin - 3, begin + 1) for begin, end in pairwise([1, *doors, width - 2])]
     whole = ", ".join(words)
@@ -229,7 +230,7 @@ Line = list[tuple[str, str]]  # characters with their styles
 
 
 def list_lines(graph: Graph, options: PictureOptions, width: int, ascii_only: bool) -> list[Line]:
-    """Return a numbered list of the boxes, with the numbers of the sources of each.
+    """Return a numbered list of the boxes. Each box is followed by the numbers of its sources.
 
     Numbers after `←` are sources of data, those after `⇠` sources of gradients and updates (`<-`
     and `<~` in ASCII). A long list of sources continues on further lines.
@@ -404,7 +405,7 @@ class _Level:
                 self.leaves[item, key] = column
 
     def port(self, number: int) -> object:
-        """Return a key that is equal for routes that leave an item as one line."""
+        """Return the key of a route's line. Routes that leave an item as one line share the key."""
         route = self.level.routes[number]
         if self.level.kinds[route.stops[0]] == FRAME:
             return route.edge
@@ -417,7 +418,7 @@ class _Level:
         return self.graph.edges[route.edge].attrs.get("role") in BACKWARD_ROLES
 
     def _columns(self, item: int, door: str, edges: list[int]) -> list[int]:
-        """Return even columns around an item's middle, or those of a frame's doors."""
+        """Return the columns of lines at an item: around its middle, or at a frame's doors."""
         if self.level.kinds[item] == FRAME:
             block, left = self.blocks[self.level.names[item]], self.left(item)
             return [left + block.doors[door, edge] for edge in edges]
@@ -428,7 +429,7 @@ class _Level:
         return [first + step * number for number in range(count)]
 
     def left(self, item: int) -> int:
-        """Return the leftmost column of an item, which is even for frames."""
+        """Return the leftmost column of an item. For a frame, this column is even."""
         return self.middle[item] - self.widths[item] // 2
 
     # --- between the rows ---
@@ -645,18 +646,18 @@ class _Level:
 
 @dataclass(slots=True, eq=False)
 class Net:
-    """The columns that one line connects in one gap.
+    """A net: the columns that one line connects in one gap between rows.
 
     Attributes
     ----------
     line : hashable
-        The line that the net belongs to; two nets of one line do not cross visibly.
+        The line that the net belongs to. A crossing of two nets of one line is not visible.
     tops, bottoms : list of int
         Columns above and below. All columns of a gap are even, so no two lines touch.
     broken : bool
         Whether the line is dashed.
     track : int
-        Number of its track; -1 if it runs straight down.
+        The index of the net's track; -1 if the net runs straight down.
     after : Net, optional
         The first part of a net that was split in two; it must have a higher track.
     """
@@ -715,7 +716,7 @@ def assign_tracks(nets: list[Net]) -> tuple[list[Net], int]:
 
 
 def _is_ready(net: Net, above: dict[int, list[Net]], waiting: list[Net]) -> bool:
-    """Return whether all nets that must be above this one have their tracks."""
+    """Return whether all nets that must be above this net already have their tracks."""
     if net.after is not None and net.after in waiting:
         return False
     return not any(
@@ -726,7 +727,7 @@ def _is_ready(net: Net, above: dict[int, list[Net]], waiting: list[Net]) -> bool
 
 
 def _cut(waiting: list[Net], done: list[Net]) -> list[Net]:
-    """Split the first waiting net in two, which meet in a column that no other net uses."""
+    """Split the first waiting net into two nets that meet in a column that no other net uses."""
     net = next(one for one in waiting if one.after is None)
     used = {column for one in [*done, *waiting] for column in one.tops + one.bottoms}
     left, right = net.span
@@ -739,6 +740,6 @@ def _cut(waiting: list[Net], done: list[Net]) -> list[Net]:
     first = Net(net.line, net.tops, [free], net.broken)
     second = Net(net.line, [free], net.bottoms, net.broken, after=first)
     for one in waiting:
-        if one.after is net:  # it was itself made by a cut
+        if one.after is net:  # the net itself is a part of a net that was cut
             one.after = second
     return [first, second, *(one for one in waiting if one is not net)]

@@ -39,9 +39,9 @@ class _Item(NamedTuple):
     ----------
     tensor : Tensor
     role : str
-        A prefix that describes its use: "kernel ← ".
+        A prefix that describes the use of the tensor: "kernel ← ".
     above, below : str
-        The lines of the tree to the left of it, and to the left of its inputs.
+        The lines of the tree to the left of the tensor, and to the left of its inputs.
     level : int
         Nesting depth in the tree.
     """
@@ -148,7 +148,7 @@ class _Tree:
         self._printed: set[Apply] = set()
         self._deep: deque[Tensor] = deque()  # tensors of the lines "see below"
         self._loops: deque[Apply] = deque()
-        self._steps: dict[InnerGraph, int] = {}  # number of the first loop with this step
+        self._steps: dict[InnerGraph, int] = {}  # the number of the first loop that has this step
         self._count_uses([item.tensor for item in items])
         self._print_all(items)
         while self._loops:
@@ -162,7 +162,7 @@ class _Tree:
                 self._uses[x.owner] = self._uses.get(x.owner, 0) + 1
 
     def _print_all(self, items: Iterable[_Item]) -> None:
-        """Print trees, each followed by its parts that were too deep."""
+        """Print trees. The parts of a tree that are too deep are printed below the tree."""
         for item in items:
             self._print(item)
             while self._deep:
@@ -178,7 +178,7 @@ class _Tree:
             waiting.extend(reversed(self._print_line(item)))
 
     def _print_line(self, item: _Item) -> list[_Item]:
-        """Print the line of an item; return the items below it."""
+        """Print the line of an item, and return the items of its inputs."""
         x, apply = item.tensor, item.tensor.owner
         start = item.above + item.role
         right = f"{shapes_text([x.shape])} {x.dtype}"

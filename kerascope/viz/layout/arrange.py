@@ -88,7 +88,8 @@ class Stroke:
     Attributes
     ----------
     edges : tuple of int
-        Indices (in the graph's `edges`) of the arrows that the line represents.
+        Indices (in the graph's `edges`) of the arrows that the line represents. The first arrow
+        determines the look of the line.
     path : Path
     look : {"", "gradient", "update"}
         The role that determines the colour of the line.

@@ -4,8 +4,8 @@
 that correspond, changed boxes list their differences, and `with_rows` arranges all boxes in rows.
 `diff_lines` returns the differences as text for a terminal.
 
-Between two epochs, only the weights change. Then the picture shows for each layer how much. All it
-needs is the list of arrays from `model.get_weights()`, saved before.
+Between two epochs, only the weights change. Then the picture shows for each layer how much its
+weights changed. It needs only the list of arrays from `model.get_weights()`, saved before.
 """
 
 from __future__ import annotations
@@ -58,10 +58,11 @@ def diff(before: Graph, after: Graph) -> Graph:
     Returns
     -------
     Graph
-        Boxes, frames and arrows have the state "added", "removed" or "changed"; unchanged ones have
-        none. A changed box has a short `note` and the full list in `changes`. If the note is cut
-        short, `detail` has the list line by line. `id_before` is the old id if the id changed. The
-        graph's attributes `added`, `removed`, `changed` and `same` count the boxes.
+        Boxes, frames and arrows have the state "added", "removed" or "changed"; unchanged items
+        have no state. A changed box has a short `note`, and the full list of differences in
+        `changes`. If the note is cut short, `detail` has the list line by line. `id_before` is the
+        old id if the id changed. The graph's attributes `added`, `removed`, `changed` and `same`
+        count the boxes.
 
     Raises
     ------
@@ -172,7 +173,7 @@ class _Union:
         return groups
 
     def edges(self) -> list[GraphEdge]:
-        """Return the arrows of both graphs. Arrows between the same ends are merged into one."""
+        """Return the arrows of both graphs. An arrow that is in both graphs is returned once."""
         old: dict[tuple[Any, ...], list[GraphEdge]] = {}
         for edge in self.before.edges:
             ids = self.new_ids[edge.source], self.new_ids[edge.target]
@@ -236,7 +237,7 @@ def _compared_edge(before: GraphEdge, after: GraphEdge) -> GraphEdge:
 
 
 def _changes(before: GraphNode, after: GraphNode) -> list[str]:
-    """Return the differences as text, in the order of `COMPARED`, after a new name."""
+    """Return the differences of two boxes as text: a new name first, then as in `COMPARED`."""
     changes = []
     is_renamed = before.label != after.label
     if is_renamed and not (has_counted_name(before) and has_counted_name(after)):
@@ -435,7 +436,7 @@ def _histories(
     """Return a number for each box that represents the box and all boxes reachable by the links.
 
     Boxes of either graph get the same number if they and everything reachable match. A box that is
-    matched already is represented by its id only.
+    matched already is represented only by its id.
     """
     found: dict[str, int] = {}
     for start in side.nodes:
@@ -457,7 +458,7 @@ def _histories(
 
 
 def _pair_up(before: Mapping[str, Hashable], after: Mapping[str, Hashable], pairs: Pairs) -> None:
-    """Match remaining boxes that have the same key, in their order."""
+    """Match the boxes that are still unmatched and have the same key, in their given order."""
     taken = dict.fromkeys(pairs.values())
     free: dict[Hashable, list[str]] = {}
     for name, key in after.items():
@@ -515,7 +516,7 @@ def _match_neighbours(
 
 
 def _neighbours(side: _Side, name: str, known: Mapping[str, str]) -> Hashable:
-    """Return the matched neighbours of a box, by their ids in the first graph."""
+    """Return the matched sources and targets of a box, as ids of the first graph with operands."""
     return tuple(
         tuple(sorted((operand, known[x]) for operand, x in links[name] if x in known))
         for links in (side.sources, side.targets)
@@ -602,7 +603,7 @@ def _downwards(parts: list[str], kept: _PartLinks, removed: _PartLinks) -> list[
     waiting_all = waiting_kept + Counter(x for targets in removed.values() for x in targets)
 
     def rank(part: str) -> tuple[bool, bool, int]:
-        """Return the sort key: items without waiting arrows first, then with removed ones only."""
+        """Return the sort key: items without waiting arrows, then those with removed ones only."""
         return waiting_kept[part] > 0, waiting_all[part] > 0, before[part]
 
     ranks = [rank(part) for part in parts]
@@ -611,7 +612,7 @@ def _downwards(parts: list[str], kept: _PartLinks, removed: _PartLinks) -> list[
     while ranks:
         found = heappop(ranks)
         part = parts[found[2]]
-        if part in done or found != rank(part):  # its rank has changed
+        if part in done or found != rank(part):  # the rank of the item has changed
             continue
         done[part] = None
         targets = [*kept[part], *removed[part]]
@@ -651,7 +652,7 @@ def with_changes_since(
     Raises
     ------
     ArgumentError
-        The arrays do not fit the weights of `subject`, or it has no weights.
+        The arrays do not fit the weights of `subject`, or `subject` has no weights.
     """
     if _are_arrays(before):
         if not isinstance(subject, Network) or graph.attrs.get("level") not in LEVELS_OF_LAYERS:
@@ -703,13 +704,14 @@ def weight_changes(
     model : Network
         A built model.
     before, after : list of array_like
-        Lists from `model.get_weights()`. Default of `after`: the present weights of the model.
+        Lists from `model.get_weights()`. By default, `after` are the present weights of the model.
 
     Returns
     -------
     dict of str to float
-        By the path of the layer: its name, or `encoder/wide` inside a nested model. Layers without
-        weights are left out. Infinite if all weights were zero before and are not any more.
+        The relative change by the path of the layer: its name, or `encoder/wide` inside a nested
+        model. It is infinite if all weights were zero before and are not zero now. Layers without
+        weights are left out.
 
     Raises
     ------

@@ -31,7 +31,7 @@ from kerascope.viz.overlays import marking
 from kerascope.viz.theme import HEATS
 
 Name = TypeVar("Name", str, tuple[str, str])
-VANISHING = 1e-7  # relative to the largest norm
+VANISHING = 1e-7  # share of the largest norm below which a gradient is called vanishing
 
 
 # --- in a graph -----------------------------------------------------------------------------------
@@ -46,9 +46,10 @@ def with_gradient_norms(
     ----------
     graph : Graph
     norms : mapping of str to float
-        By id, as returned by `gradient_norms_of`.
+        Norms by the ids of calls, as returned by `gradient_norms_of`.
     weights : mapping of str to float, optional
-        By the path of the layer, as returned by `gradient_norms_of`; shown on a separate line.
+        Norms by the paths of layers, as returned by `gradient_norms_of`. They are shown on a
+        separate line.
 
     Returns
     -------
@@ -100,7 +101,7 @@ def with_gradient_norms(
 
 
 def heat_of_norm(norm: float, greatest: float) -> str:
-    """Return the heat of a norm, from `theme.HEATS`: one less per power of ten below the largest.
+    """Return the heat of a norm: one step of `theme.HEATS` less per power of ten below the largest.
 
     Examples
     --------
@@ -144,11 +145,11 @@ def gradient_norms_of(model: Any, x: Any, y: Any) -> tuple[dict[str, float], dic
     Returns
     -------
     dict of str to float
-        At the output of each call, by its id. Calls that do not affect the loss, or only through an
-        operation without a derivative, are left out.
+        The norm at the output of each call, by the call's id. Calls that do not affect the loss, or
+        affect it only through an operation without a derivative, are left out.
     dict of str to float
-        For the trainable weights of each layer, by its path: its name, or `encoder/wide` inside a
-        nested model. The norm for a nested model is over all its weights.
+        The norm for the trainable weights of each layer, by the layer's path: its name, or
+        `encoder/wide` inside a nested model. The norm for a nested model is over all its weights.
 
     Raises
     ------
@@ -201,7 +202,7 @@ def _require_model(model: Any) -> None:
 def _norms(
     model: Model, x: Any, y: Any, groups: Mapping[Name, Any], where: str
 ) -> dict[Name, float]:
-    """Differentiate the loss with respect to all tensors at once, and return a norm per group."""
+    """Return the norm of the loss gradient for each group of tensors, from one reverse sweep."""
     arrays = training_arrays(model, x, y, None, None, 1.0, where)
     tensors: list[Tensor] = [t for group in groups.values() for t in group if is_float(t.dtype)]
     tensors = list(dict.fromkeys(tensors))

@@ -1,4 +1,4 @@
-"""Marks: functions that return a Graph with some boxes marked.
+"""Marks: functions that return a Graph with marked boxes.
 
 An overlay never adds or removes boxes or arrows. It sets the attributes `detail`, `state` and
 `note`, which every renderer supports (see `graph.py`). So one overlay works for all formats, and
@@ -139,7 +139,7 @@ def with_states(
 
 
 def mark(state: str, note: str = "") -> dict[str, Attribute]:
-    """Return the attributes of a mark: a state, and a note unless it is empty."""
+    """Return the attributes of a mark: a state and, unless it is empty, a note."""
     return {"state": state, "note": note} if note else {"state": state}
 
 
@@ -239,7 +239,7 @@ def with_progress(graph: Graph, done: Iterable[str], current: str | None = None)
 
 
 def edge_with(edge: GraphEdge, state: str, note: str = "") -> GraphEdge:
-    """Return an arrow with a state."""
+    """Return an arrow with a state and, unless it is empty, a note."""
     # `replace` takes five times as long, and a large picture has 100,000 arrows.
     return GraphEdge(edge.source, edge.target, edge.label, {**edge.attrs, **mark(state, note)})
 
@@ -269,7 +269,7 @@ def display_id(graph: Graph, call_id: str, where: str, known: Iterable[str] | No
 
 
 def known_ids(graph: Graph) -> dict[str, None]:
-    """Return the ids of all boxes and frames."""
+    """Return the ids of all boxes and frames of a graph."""
     return dict.fromkeys(item.id for item in items_of(graph))
 
 
@@ -285,7 +285,7 @@ def paths_of_boxes(graph: Graph) -> dict[str, str]:
 
 
 def _counts_of_boxes(graph: Graph, calls: Iterable[str]) -> dict[str, int]:
-    """Count finished calls by box. Calls hidden inside a box are not counted."""
+    """Return the number of finished calls of each box. Calls hidden inside a box do not count."""
     known = known_ids(graph)
     counts: dict[str, int] = {}
     for call_id in dict.fromkeys(calls):

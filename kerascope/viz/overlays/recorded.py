@@ -23,13 +23,13 @@ from kerascope.viz.overlays.values import at_step, with_values
 
 
 class RecordedRun(NamedTuple):
-    """The events of one run of a model."""
+    """The events on a tape that belong to one run of a model."""
 
     events: Sequence[Event]
 
     @property
     def is_training(self) -> bool:
-        """Whether the run updates weights."""
+        """Whether the run is a training step, which updates weights."""
         return any(event.kind == "commit" for event in self.events)
 
 
@@ -73,9 +73,9 @@ def with_run(graph: Graph, run: RecordedRun, at: int | None = None) -> Graph:
 
 
 def values_of_run(run: RecordedRun, graph: Graph) -> dict[str, Any]:
-    """Return the outputs of each call, by the boxes of a picture, in the order of the run.
+    """Return the recorded outputs of each call, by the ids of boxes, in the order of the run.
 
-    Arrays with only recorded statistics are left out.
+    Outputs are left out if only their statistics were recorded.
     """
     known = known_ids(graph)
     found: dict[str, dict[str, Any]] = {}
@@ -96,7 +96,7 @@ def values_of_run(run: RecordedRun, graph: Graph) -> dict[str, Any]:
 
 
 def model_on_tape(tape: Tape, events: list[Event]) -> Network | None:
-    """Return the outermost model of the last of these events, or None if it no longer exists."""
+    """Return the outermost model that ran the given events, or None if it no longer exists."""
     first = events[0].t
     spans = tape.spans_at(first)
     for name in ("model", "network"):
@@ -132,7 +132,7 @@ def _is_fed(event: Event) -> bool:
 
 
 def numbers_of(run: Sequence[Event], graph: Graph) -> StepNumbers | None:
-    """Return the numbers of a training step by the boxes of its ladder; None for other runs."""
+    """Return the numbers of a training step by the ids of a ladder's boxes; None for other runs."""
     gradient_of = {wrt_of(node.attrs): node.id for node in graph.nodes if is_gradient(node.attrs)}
     known = {node.id for node in graph.nodes}
     loss: Any = None

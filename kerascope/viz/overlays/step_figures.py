@@ -91,9 +91,10 @@ class StepNumbers(NamedTuple):
     ----------
     loss : float
     gradients : dict of str to array
-        By the ids of the boxes of gradients.
+        Gradients by the ids of their boxes.
     before, after : dict of str to array
-        Weights and slots by the ids of their boxes. `after` has only those that the step updates.
+        Values of weights and slots by the ids of their boxes. `after` contains only the weights
+        and slots that the step updates.
     """
 
     loss: float
@@ -103,7 +104,7 @@ class StepNumbers(NamedTuple):
 
 
 def with_numbers(graph: Graph, numbers: StepNumbers, loss_id: str = "loss") -> Graph:
-    """Return a ladder with the sizes of a step's numbers, as described in `with_step_figures`.
+    """Return a ladder with the norms of a step's arrays, as described in `with_step_figures`.
 
     Parameters
     ----------
@@ -168,7 +169,10 @@ def _of_slot(old: Any, new: Any) -> dict[str, Attribute]:
 
 
 def _of_weight(old: Any, new: Any) -> dict[str, Attribute]:
-    """Return the relative change of a weight; if only statistics are known, its new norm."""
+    """Return the attributes of a weight's box: its relative change.
+
+    If only statistics are known, they are the new norm of the weight.
+    """
     if isinstance(old, Statistics) or isinstance(new, Statistics):
         return {"norm": _norm(new), "detail": f"\u2016w\u2016 {figure(_norm(new))}"}
     change, size = norm_of(np.asarray(new) - old), norm_of(old)
@@ -182,7 +186,7 @@ def _of_weight(old: Any, new: Any) -> dict[str, Attribute]:
 def _with_shares(
     graph: Graph, attributes: Mapping[str, Mapping[str, Attribute]]
 ) -> dict[str, dict[str, Attribute]]:
-    """Add to each number on a card its share of the largest number in its column."""
+    """Return the attributes with, for each number on a card, its share of its column's maximum."""
     columns: dict[str, dict[str, float]] = {}
     for one, own in attributes.items():
         attrs = graph.node(one).attrs

@@ -15,12 +15,12 @@ from kerascope.viz.graph import Attribute, Graph
 from kerascope.viz.overlays.marking import known_ids, with_attributes, with_details
 from kerascope.viz.theme import HEATS
 
-# The least share of the time for each of `HEATS` except the first.
+# The minimum share of the time for each of `HEATS` except the first.
 FROM_SHARES = (0.01, 0.03, 0.10, 0.20, 0.40)
 
 
 class Times(NamedTuple):
-    """Seconds of one call, by phase.
+    """The time of one box in one call of a function: seconds by phase.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Times(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """The time of all phases."""
+        """The sum of the seconds of all phases."""
         return self.forward + self.backward + self.update
 
     def plus(self, other: Times) -> Times:
@@ -101,7 +101,8 @@ def with_times(
     ----------
     graph : Graph
     times : mapping of str to Times
-        By the id of a box. For a frame, only the time that is not in one of its boxes.
+        The time of each box, by its id. The entry of a frame is only the time that belongs to none
+        of the boxes inside the frame.
     total : float
         Seconds of the whole call; shares are relative to it.
     what : str

@@ -32,14 +32,14 @@ MOST_NUMBERS = 12
 BARS = "▁▂▃▄▅▆▇█"
 MANY_ZEROS = 0.5
 
-Values = Mapping[str, Any]  # by id: an array, or a list with one array per output
+Values = Mapping[str, Any]  # by the id of a call: an array, or a list with one array per output
 
 
 # --- as text --------------------------------------------------------------------------------------
 
 
 def value_text(array: Any, statistics: Statistics | None = None) -> str:
-    """Return a summary of an array in one or a few lines.
+    """Return a summary of an array as a text of one or a few lines.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def value_text(array: Any, statistics: Statistics | None = None) -> str:
 
 
 def figures(array: np.ndarray) -> dict[str, str | float]:
-    """Return the text and the norm for the box of a gradient.
+    """Return the attributes for the box of a gradient: a summary as its text, and its norm.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def alarm_text(statistics: Statistics) -> str:
 def histogram(array: Any) -> str:
     """Return a histogram of the finite numbers as eight bars, from the smallest to the largest.
 
-    The lowest bar means zero numbers, so a single outlier is visible.
+    The lowest bar means that the bin is empty, so a single outlier is visible.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def _summary(array: np.ndarray, statistics: Statistics) -> list[str]:
 
 
 def _whole(array: np.ndarray) -> str:
-    """Return all numbers, in brackets axis by axis."""
+    """Return all numbers of an array as text, with brackets for each axis."""
     if array.ndim == 0:
         return _number(array[()])
     parts = [_whole(part) if array.ndim > 1 else _number(part) for part in array]
@@ -182,7 +182,8 @@ def with_values(graph: Graph, values: Values) -> Graph:
     ----------
     graph : Graph
     values : mapping of str to (array_like or list of array_like)
-        By id, as returned by `values_of`. Calls hidden inside a closed box are left out.
+        Outputs by the ids of calls, as returned by `values_of`. Calls that are hidden inside a
+        closed box are ignored.
 
     Returns
     -------
@@ -234,7 +235,7 @@ def _value_attributes(statistics: Statistics) -> dict[str, Attribute]:
 
 
 class _InnerValue(NamedTuple):
-    """Outputs of a call inside a nested model, before the outer call is known.
+    """The outputs of a call inside a nested model whose own call has not finished yet.
 
     Attributes
     ----------
@@ -302,11 +303,14 @@ def values_of(model: Any, x: Any, *, nested: bool = False) -> dict[str, list[np.
 
 @contextmanager
 def _as_before(model: Any) -> Iterator[None]:
-    """Restore layer states, and attributes set by a `call`, after the `with` block."""
+    """Restore, on exit, the states of layers and the attributes set by a `call`.
+
+    A model without a graph is not restored: running it builds it.
+    """
     if isinstance(model, Network) and model.outputs:
         with without_side_effects(model), rolled_back(model):
             yield
-    else:  # running it builds it, and it stays built
+    else:  # the run builds the model, which stays built
         yield
 
 
@@ -322,8 +326,8 @@ def _placed(
 def path_to(layer: Any, network: Network) -> str | None:
     """Return the part of an id between a layer's call and the calls inside a network it contains.
 
-    "" for the network itself; for a wrapper, the names of the layers on the way to the network:
-    "encoder/"; None if the layer does not contain the network.
+    It is "" if the layer is the network itself. For a wrapper, it is the names of the layers on
+    the way to the network: "encoder/". If the layer does not contain the network, it is None.
     """
     if layer is network:
         return ""

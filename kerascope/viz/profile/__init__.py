@@ -31,7 +31,7 @@ from kerascope.viz.profile.rows import Roofline, measure_roofline
 
 __all__ = ["Profile", "profile"]
 
-BATCH_SIZE = 32  # the default of `fit`
+BATCH_SIZE = 32  # the default batch size of `fit`
 
 
 def profile(
@@ -55,7 +55,7 @@ def profile(
     Parameters
     ----------
     subject : Model, path or Function
-        The path is of a model file.
+        The subject to measure. A path is the path of a model file.
     x, y : array_like, list of array_like or dict
         For a model: a batch as for `fit`, limited to its first `batch_size` rows. For a
         function, `x` is the list of its inputs; default: random numbers in the shapes of the last
@@ -71,7 +71,7 @@ def profile(
         How many calls are measured. Default: as many as fit into `seconds`.
     seconds : float
     roofline : Roofline, optional
-        The limits of the machine; measured if not given.
+        The limits of the machine. If they are not given, they are measured.
     clock : callable
         Returns nanoseconds.
 
@@ -143,7 +143,7 @@ def _with_subclasses(cls: type) -> set[type]:
 def function_of(
     model: Any, x: Any, y: Any, of: str | None, batch_size: int | None
 ) -> tuple[Function, Sequence[Any] | None]:
-    """Return the function of a model, and the batch to call it on."""
+    """Return the function of a model, and the batch with which to call this function."""
     of = of or ("predict" if y is None and x is not None else "train")
     if of not in FUNCTIONS:
         raise ArgumentError(
@@ -173,5 +173,5 @@ def function_of(
 
 
 def _rows(inputs: Sequence[Any], batch_size: int | None) -> list[Any]:
-    """Return the first rows of all arrays. The learning phase is a number and has no rows."""
+    """Return the first rows of all arrays. The learning phase, a number, is unchanged."""
     return [x if isinstance(x, float) else x[:batch_size] for x in inputs]

@@ -66,7 +66,7 @@ class Profile:
     Attributes
     ----------
     rows : list of ProfileRow
-        One for each op, in the order of the program.
+        One row for each op, in the order of the program.
     phases : list of PhaseRow
     layers : list of LayerRow
     """
@@ -140,7 +140,7 @@ class Profile:
     # --- display ---
 
     def __repr__(self) -> str:
-        """Return one line: what was measured, and how long it takes."""
+        """Return one line: the measured function, and how long a call takes."""
         return (
             f"<Profile of {self.name}: {readable_time(self.seconds)} a call, "
             f"{len(self.rows)} ops. print() it, or .draw() it>"
@@ -193,7 +193,7 @@ class Profile:
         return drawing
 
     def _times(self, graph: Any) -> dict[str, Times]:
-        """Return the times by the ids of boxes and frames. Calls of a layer get equal shares."""
+        """Return the times by the ids of boxes and frames. Calls of one layer get equal shares."""
         of_layers = {row.layer: row for row in self.layers}
         boxes: dict[str, list[str]] = {}
         for box, path in paths_of_boxes(graph).items():
@@ -221,7 +221,7 @@ def check_order(sort: str) -> None:
 
 
 def with_layers(lines: Sequence[MeasuredLine], model: Network) -> list[MeasuredLine]:
-    """Return the lines with the paths of the model's layers: `encoder/dense_1`."""
+    """Return the measured lines with the paths of the model's layers: `encoder/dense_1`."""
     layers = layers_by_path(model)
     owners = {clean(w.name): path for path, layer in layers.items() for w in layer.weights}
     return [replace(line, layer=_path(line, layers, owners)) for line in lines]
@@ -243,7 +243,7 @@ def _path(line: MeasuredLine, layers: Mapping[str, Any], owners: Mapping[str, st
 
 # --- tables: phases, layers, ops and limits -------------------------------------------------------
 
-WIDTH = 100  # of text without a terminal
+WIDTH = 100  # width of text without a terminal
 BAR = 16  # columns of the longest bar
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 # Columns left out of a table that is too wide, in this order.

@@ -39,7 +39,7 @@ class ProfileRow(NamedTuple):
     bound_by : str
         "products" or "memory": the larger of the two minimum times.
     of_limit : float or None
-        Minimum time as a share of the measured time; None if one of them is too short to measure.
+        Minimum time as a share of the measured time; None if either time is too short to measure.
     n_bytes : int
         Size of the results.
     memory : str
@@ -105,7 +105,7 @@ ORDERS: dict[str, Callable[[ProfileRow], Any]] = {
 
 
 def rows_of(lines: Iterable[MeasuredLine], roofline: Roofline) -> list[ProfileRow]:
-    """Return the rows for measured lines."""
+    """Return a row for each measured op."""
     lines = list(lines)
     total = sum(line.seconds for line in lines)
     return [_row(line, total, roofline) for line in lines]
@@ -236,7 +236,7 @@ class Roofline:
         return self.bytes[nearest]
 
     def limit(self, multiply_adds: int, traffic: int) -> Limit:
-        """Return the minimum time of an op.
+        """Return the minimum time of an op with this work and traffic on a machine, and its cause.
 
         Examples
         --------
@@ -273,6 +273,6 @@ def measure_roofline(clock: Callable[[], int] = perf_counter_ns) -> Roofline:
 
 
 def _best(clock: Callable[[], int], call: Callable[..., object], *arrays: np.ndarray) -> float:
-    """Return the shortest time of several calls, in seconds."""
+    """Return the shortest time of several calls of a function, in seconds."""
     call(*arrays)
     return max(min(timed(clock, call, *arrays)[0] for _ in range(ROUNDS)), 1) * NANO

@@ -23,7 +23,7 @@ WIDTH, HEIGHT, MARGIN, GAP = 380.0, 200.0, 16.0, 26.0
 TITLE, HEADING, LINE, SMALL = 15.0, 12.0, 10.5, 9.0
 IN_A_ROW = 2
 DASHES = ((), (6.0, 3.0), (2.0, 2.5), (8.0, 2.5, 2.0, 2.5))
-LINE_STYLES = ("-", "--", ":", "-.")  # the same in matplotlib
+LINE_STYLES = ("-", "--", ":", "-.")  # the same dashes in matplotlib
 TEXT_HEIGHT = 10
 FAR = 1e300  # larger numbers are drawn here, so that differences cannot overflow
 SIGNS = "*o+x#@%&"
@@ -65,7 +65,7 @@ class Axes:
     log: bool = False
 
     def heights(self, curve: Curve) -> list[float]:
-        """Return the height of each number: itself or its logarithm.
+        """Return the height of each number on the axes: the number or its logarithm.
 
         Numbers that cannot be drawn have the height NaN.
         """
@@ -101,7 +101,10 @@ class Axes:
 
     @property
     def summary(self) -> str:
-        """The last number of each curve, and how many are not finite (or 0 on a log scale)."""
+        """A line with each curve's last number, and how many numbers were not drawn.
+
+        Numbers that are not finite are not drawn, nor are zeros on a logarithmic scale.
+        """
         words = []
         for curve in self.curves:
             last = figure(curve.y[-1]) if curve.y else "nothing"
@@ -134,7 +137,7 @@ class Curves:
         return ". ".join((*(one.summary for one in self.axes), *self.notes))
 
     def sheet(self) -> Sheet:
-        """Return the picture as shapes."""
+        """Return the picture as shapes on a sheet."""
         shapes: list[Shape] = [Label(MARGIN, MARGIN + TITLE, self.title, TITLE, bold=True)]
         y = MARGIN + TITLE + 8
         for note in self.notes:
@@ -159,7 +162,7 @@ class Curves:
 
 
 def round_numbers(low: float, high: float, most: int = 6, least_step: float = 0.0) -> list[float]:
-    """Return up to `most` round numbers between two others.
+    """Return up to `most` round numbers between two given numbers.
 
     Examples
     --------
@@ -187,7 +190,7 @@ class _End(NamedTuple):
 
 
 def _axes(axes: Axes) -> tuple[list[Shape], float, float]:
-    """Return the shapes of one pair of axes, and their size."""
+    """Return the shapes of one pair of axes, and the width and height of these axes."""
     ticks = axes.ticks()
     left = max((padded_width(word, SMALL) for _, word in ticks), default=0.0) + 6
     top = HEADING + 12
@@ -359,7 +362,7 @@ def _pyplot() -> Any:
 
 
 def styled(curves: Sequence[Curve]) -> tuple[Curve, ...]:
-    """Return the curves with different colours, and with dashes once all colours are used."""
+    """Return the curves with different colours and, once all colours are used, with dashes."""
     return tuple(
         Curve(c.name, c.x, c.y, i // len(SERIES) % len(DASHES), i % len(SERIES))
         for i, c in enumerate(curves)

@@ -27,7 +27,7 @@ from kerascope.viz.tensors.scales import (
 MARGIN, GAP = 16.0, 12.0
 TITLE, HEADING, LINE, SMALL = 15.0, 13.0, 10.5, 9.0
 CELL_HEIGHT, CELL_PADDING = 20.0, 5.0
-WIDTH = 760.0  # of a row of panels, approximately
+WIDTH = 760.0  # approximate width of a row of panels
 LARGEST_CELL, WIDEST_PANEL, NARROWEST_PANEL = 18.0, 640.0, 72.0
 MOST_SIGNS = 400  # symbols in the cells of one panel's image
 SIGN = 5.0  # the smallest size of a symbol in an image
@@ -50,11 +50,11 @@ class HeatMaps:
 
     @property
     def description(self) -> str:
-        """The title and summary of each part."""
+        """The titles and summaries of all parts, as one text."""
         return ". ".join(f"{part.title}: {part.summary}" for part in self.parts)
 
     def sheet(self) -> Sheet:
-        """Return the picture as shapes."""
+        """Return the picture as shapes on a sheet."""
         shapes: list[Shape] = [Label(MARGIN, MARGIN + TITLE, self.title, TITLE, bold=True)]
         y = MARGIN + TITLE + 12
         for part in self.parts:
@@ -135,7 +135,7 @@ PIXEL, COLOUR_IMAGE = 9.0, 56.0  # sizes of a cell and, approximately, of a colo
 
 
 def _colour_images(part: Panels, y: float) -> tuple[list[Shape], float]:
-    """Return small colour images side by side, and the position of their lower end."""
+    """Return the shapes of small colour images side by side, and the y of their lower end."""
     words = "channels 0, 1, 2 as red, green and blue: 0 is grey, negative numbers are darker"
     shapes: list[Shape] = [Label(MARGIN, y + SMALL, words, LINE, "quiet")]
     x, y = MARGIN, y + LINE + GAP
@@ -163,7 +163,7 @@ def _axes_words(part: Panels) -> str:
 
 
 def _heading(panel: Panel, part: Panels) -> tuple[str, str]:
-    """Return the title of a panel, and a line with its scale and its odd numbers."""
+    """Return the title of a panel, and a line with its scale and counts of NaN and infinities."""
     low, high = (figure(x, 3) for x in (panel.scale.low, panel.scale.high))
     own = "" if part.is_shared else f"{low} to {high}"
     alarm = f"✗ {panel.alarm}" if panel.alarm and len(part.panels) > 1 else ""
@@ -181,7 +181,7 @@ def _head_shapes(panel: Panel, part: Panels) -> tuple[list[Shape], float]:
 
 
 def _numbers(panel: Panel, part: Panels) -> tuple[list[Shape], float, float]:
-    """Return a panel with a number in each cell, and its size."""
+    """Return the shapes of a panel with a number in each cell, and the size of the panel."""
     shapes, top = _head_shapes(panel, part)
     words = [[_written(x) for x in row] for row in panel.values.tolist()]
     every = [word for row in words for word in row]
@@ -218,7 +218,7 @@ def _written(number: float) -> str:
 
 
 def _image(panel: Panel, part: Panels) -> tuple[list[Shape], float, float]:
-    """Return a panel as an image, with labels for some rows and columns, and its size."""
+    """Return the shapes of a panel as an image with labels at its sides, and the panel's size."""
     shapes, top = _head_shapes(panel, part)
     rows, columns = panel.values.shape
     side = WIDEST_PANEL if len(part.panels) == 1 else 260.0 if len(part.panels) <= 4 else 84.0
@@ -250,7 +250,7 @@ def _are_names(labels: Sequence[str]) -> bool:
 def _tick_labels(
     panel: Panel, top: float, wide: float, high: float
 ) -> tuple[list[Shape], float, float]:
-    """Return labels of as many rows and columns as fit, and the position of the image."""
+    """Return labels of as many rows and columns as fit, and where the image begins (x, y)."""
     rows, columns = panel.row_labels, panel.column_labels
     own = [_spaced(len(rows), (SMALL + 3) / high)] if len(rows) > 1 else [[]]
     widest = max((padded_width(label, SMALL) for label in columns), default=0) + 8
@@ -268,7 +268,7 @@ def _tick_labels(
 
 
 def _spaced(number: int, least: float) -> list[int]:
-    """Return positions from 0 on whose round distance is at least `least`."""
+    """Return the indices 0, d, 2 d, ... for a round distance d of at least `least`."""
     for step in (m * 10**k for k in range(9) for m in (1, 2, 5)):
         if step >= least:
             return list(range(0, number, step))
@@ -305,7 +305,7 @@ def _odd_levels_in(part: Panels) -> list[int]:
 
 
 def _legend(part: Panels, y: float) -> Iterator[Shape]:
-    """Yield the scale, unless no number is finite, and the meaning of the symbols."""
+    """Yield the shapes of the legend: the scale, unless no number is finite, and the symbols."""
     x = MARGIN
     if any(np.isfinite(panel.values).any() for panel in part.panels):
         yield from _ramp(part.scale, y)
@@ -319,7 +319,7 @@ def _legend(part: Panels, y: float) -> Iterator[Shape]:
 
 
 def _ramp(scale: Scale, y: float) -> Iterator[Shape]:
-    """Yield the scale with the numbers at its ends and in the middle."""
+    """Yield the shapes of a colour scale, with the numbers at its ends and in the middle."""
     wide = LEGEND_WIDTH / LEGEND_STEPS
     for step in range(LEGEND_STEPS):
         level = round(step / (LEGEND_STEPS - 1) * (LEVELS - 1))
@@ -344,7 +344,7 @@ SIGNS = {  # by ascii_only: from zero up, from zero down, NaN, +Inf and -Inf
 
 
 def part_lines(part: Panels, width: int, ascii_only: bool) -> Iterator[str]:
-    """Yield the lines of a part: small panels as numbers, others as characters with a legend."""
+    """Yield a part as text: small panels as numbers, others as characters with a legend."""
     summary = part.summary.replace(" · ", ", ") if ascii_only else part.summary
     yield from (x[:width] for x in (part.title, summary, _axes_words(part), *part.notes) if x)
     shown = part.panels[:MOST_IN_TEXT]
@@ -412,7 +412,7 @@ def _number_lines(panel: Panel) -> list[str]:
 
 
 def signs_of(values: np.ndarray, scale: Scale, ascii_only: bool) -> list[str]:
-    """Return the character for each number.
+    """Return the character for each number of a panel, by the number's level.
 
     Examples
     --------

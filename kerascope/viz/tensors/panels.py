@@ -17,7 +17,7 @@ import numpy as np
 from kerascope.trace.statistics import figure
 from kerascope.viz.tensors.scales import Scale
 
-MOST_CELLS = 100_000  # in all panels of a part
+MOST_CELLS = 100_000  # cells in all panels of a part
 LONGEST_SIDES = {1: 640, 4: 320, 16: 160}  # by number of panels; a cell is at least a pixel
 LONGEST_SIDE = 112  # with more panels
 MOST_NUMBERS = 256  # if there are more, they are drawn as an image
@@ -103,14 +103,14 @@ class Panels:
         The meaning of rows and columns.
     panels_in_row : int
     scale : Scale
-        The scale of all panels. If `is_shared` is False, each panel has its own.
+        The scale of all panels. If `is_shared` is False, each panel has its own scale.
     is_shared : bool
     notes : tuple of str
     summary : str
         Shape, smallest and largest number, and counts of NaN and infinite numbers of the whole
         array.
     odd_words : tuple of (int, str)
-        The meaning of levels for NaN or infinite numbers, if they have a special one.
+        The levels of NaN and infinite numbers that have a special meaning, and this meaning.
     colours : tuple of (str, array, shape (rows, columns, 3), uint8)
         The same numbers as small colour images, each with its title.
     """
@@ -139,7 +139,7 @@ class Panels:
 def panels_of(
     part: ArrayPart, most: int, scale: str = "shared", limits: tuple[float, float] | None = None
 ) -> Panels:
-    """Return the panels of a part.
+    """Return an array as panels that are ready to be drawn; large arrays are thinned.
 
     Parameters
     ----------
@@ -147,9 +147,9 @@ def panels_of(
     most : int
         The maximum number of panels.
     scale : {"shared", "own"}
-        Whether all panels share one scale.
+        "shared": all panels have one scale. "own": each panel has its own scale.
     limits : pair of float, optional
-        The ends of the scale.
+        The lowest and the highest number of the scale; by default from the array.
 
     Examples
     --------
@@ -214,7 +214,7 @@ MOST_PIXELS = 3_200  # in all images
 
 
 def _colours(part: ArrayPart, rows: str, columns: str) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield colour images along the remaining axis. Zero is grey."""
+    """Yield a colour image for each index of the remaining axis. Zero is grey."""
     if not part.colour_axis or not np.isfinite(part.values).all():
         return
     other = next(axis for axis in part.axes if axis not in (rows, columns, part.colour_axis))
@@ -274,7 +274,7 @@ def plural(noun: str) -> str:
 
 
 def ordinal(number: int) -> str:
-    """Return 2 as "2nd", 11 as "11th"."""
+    """Return the ordinal of a number as text: "2nd" for 2, "11th" for 11."""
     last = "th" if 10 < number % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{last}"
 
@@ -299,7 +299,7 @@ def _around(limits: tuple[float, float]) -> Scale:
 
 
 def _chosen(sizes: Sequence[int], axes: Sequence[str], most: int, notes: list[str]) -> list[range]:
-    """Return the drawn entries of each axis, evenly spaced. The longest axes are thinned."""
+    """Return the drawn indices of each axis, evenly spaced. The longest axes are thinned."""
     steps = [1] * len(sizes)
     while math.prod(math.ceil(n / s) for n, s in zip(sizes, steps, strict=True)) > most:
         left = [math.ceil(n / s) for n, s in zip(sizes, steps, strict=True)]
@@ -349,7 +349,7 @@ def _beyond(values: np.ndarray, limits: tuple[float, float] | None) -> Iterator[
 
 
 def select_sample(part: ArrayPart, sample: int) -> ArrayPart:
-    """Return a part with only one sample, without the axis "sample". A note has its number."""
+    """Return one sample of a part, without the axis "sample". A note shows the sample's index."""
     axis = part.axes.index("sample")
     axes = part.axes[:axis] + part.axes[axis + 1 :]
     words = f"sample {sample} of {part.values.shape[axis]}"

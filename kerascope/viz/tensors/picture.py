@@ -34,14 +34,14 @@ class Content(Protocol):
 
     @property
     def title(self) -> str:
-        """The title, in one line."""
+        """The title of the picture, in one line."""
 
     @property
     def description(self) -> str:
-        """A description in words."""
+        """A description of the picture in words."""
 
     def sheet(self) -> Sheet:
-        """Return the picture as shapes."""
+        """Return the picture as shapes on a sheet."""
 
     def text(self, width: int, ascii_only: bool = False) -> str:
         """Return the picture as text."""
@@ -114,7 +114,7 @@ class Picture:
         Raises
         ------
         ArgumentError
-            Some of its panels are images.
+            The picture contains panels that are images, which TikZ cannot draw.
         """
         return tikz_of_sheet(self.sheet, self.theme)
 
@@ -143,7 +143,7 @@ class Picture:
         Raises
         ------
         MissingToolError
-            PNG and PDF need Graphviz, and it is not installed in any form.
+            The format is PNG or PDF, and neither the package pygraphviz nor Graphviz is installed.
         """
         if format == "svg":
             return self.svg.encode()
@@ -155,7 +155,7 @@ class Picture:
         Raises
         ------
         ArgumentError
-            The format does not exist.
+            The format is not one of `formats.OF_TENSORS`.
         """
         meaning = meaning_of(format, OF_TENSORS)
         if meaning in PICTURE_FORMATS:
@@ -176,7 +176,7 @@ class Picture:
         ArgumentError
             The suffix is unknown, or the folder does not exist.
         MissingToolError
-            The format needs Graphviz, and it is not installed in any form.
+            The format is PNG or PDF, and neither the package pygraphviz nor Graphviz is installed.
         """
         path = Path(path)
         content = self.to_format(format_of(path, OF_TENSORS))

@@ -58,11 +58,11 @@ class Scale:
 
     @property
     def letter(self) -> str:
-        """The first letter of the roles of its colours."""
+        """The first letter of the scale's colour roles: "s" (sequential) or "d" (diverging)."""
         return "d" if self.is_diverging else "s"
 
     def levels(self, values: np.ndarray) -> np.ndarray:
-        """Return the level of each number; the first or last level for numbers outside."""
+        """Return the level of each number. Numbers outside the scale get the first or last."""
         values = np.asarray(values, "float64")
         unit = max(abs(self.low), abs(self.high)) or 1.0  # so that differences cannot overflow
         width = self.high / unit - self.low / unit
@@ -85,7 +85,7 @@ class Scale:
 
 
 def check_limits(limits: object) -> tuple[float, float]:
-    """Return the ends of a scale given by the user.
+    """Return the user's `limits` as two floats: the ends of a scale.
 
     Raises
     ------

@@ -37,8 +37,9 @@ def show(
     Parameters
     ----------
     what : model, path, Layer, Tensor, or array_like
-        The path is of a model file. For a layer without `x`, its weights are shown (for a
-        convolution, its filters). For a variable, a constant or an array, its numbers are shown.
+        What to show; a path is the path of a model file. For a layer without `x`, its weights are
+        shown (for a convolution, its filters). For a variable, a constant or an array, its numbers
+        are shown.
     x : array_like, or a list of them, optional
         The input. For a model: the outputs of `layer` while the model computes x. For a layer: its
         outputs for x. For a symbolic tensor: its value for the inputs x. Attention layers show
@@ -50,7 +51,7 @@ def show(
     call : int
         The index of the call, if the model calls the layer more than once.
     most : int
-        Maximum number of panels. If there are more, evenly spaced ones are drawn.
+        Maximum number of panels. If there are more, evenly spaced panels are drawn.
     scale : {"shared", "own"}
         Use one scale for all panels of an array, or one for each panel.
     limits : (float, float), optional

@@ -40,14 +40,14 @@ FEW_SAMPLES = 2  # axes: (sample, feature) is one matrix and shows all samples
 
 
 class ArraysToShow(NamedTuple):
-    """The title of a picture, and its parts with all samples."""
+    """The title of a picture, and its arrays (parts) with all samples."""
 
     title: str
     parts: list[ArrayPart]
 
 
 def arrays_to_show(what: Any, x: Any, layer: str | None, call: int) -> ArraysToShow:
-    """Return the title and the parts to show; see `show`."""
+    """Return the title and the arrays (parts) of the picture for the arguments of `show`."""
     if isinstance(what, Network) and layer is not None:
         return _of_name(what, x, layer, call)
     if layer is not None:
@@ -77,7 +77,7 @@ def arrays_to_show(what: Any, x: Any, layer: str | None, call: int) -> ArraysToS
 
 
 def _image(values: np.ndarray) -> ArrayPart:
-    """Return an image of bytes as a part with a panel for each colour."""
+    """Return an image of bytes as a part with a panel for each colour channel."""
     colours = ("red", "green", "blue", "alpha")[: values.shape[-1]]
     labels = (("channel", colours),)
     return ArrayPart("", values, ("row", "column", "channel"), labels=labels, has_zero=False)
@@ -174,7 +174,7 @@ def _filters(name: str, values: np.ndarray, layer: Any) -> ArrayPart:
     ordered, axes = values, (*places, *ends)
     if ends[0] == "channel" and values.shape[-2] == 1:
         ordered, axes = values[..., 0, :], (*places, ends[1])
-    elif ends[0] == "channel":  # so that the channels of a filter are side by side
+    elif ends[0] == "channel":  # the channels of a filter are side by side
         ordered, axes = np.swapaxes(values, -1, -2), (*places, ends[1], ends[0])
     has_pairs = len(axes) - len(places) > 1
     has_colours = len(places) == 2 and ends == ("channel", "filter") and values.shape[-2] == 3
@@ -215,7 +215,7 @@ def _given(x: Any, fed: Sequence[Tensor]) -> list[np.ndarray]:
     Raises
     ------
     ArgumentError
-        There are too few or too many arrays, or one has another shape.
+        There are too few or too many arrays, or an array has another shape than its placeholder.
     """
     given = list(x) if isinstance(x, (list, tuple)) and len(fed) != 1 else [x]
     if isinstance(x, dict):
@@ -241,7 +241,7 @@ def _given(x: Any, fed: Sequence[Tensor]) -> list[np.ndarray]:
 
 
 def _output(title: str, values: Any, layer: Layer | None) -> ArrayPart:
-    """Return an output of a layer, with names for its axes."""
+    """Return an output of a layer as a part, with names for its axes."""
     values = _numbers(values, "show")
     kind = kind_of(layer) if layer is not None else ""
     if isinstance(layer, TimeDistributed) and values.ndim > 2:
@@ -276,7 +276,7 @@ def _in_time(part: ArrayPart, values: np.ndarray) -> ArrayPart:
 
 
 def one_sample(part: ArrayPart, sample: int) -> ArrayPart:
-    """Return a part with only one sample. Matrices (sample, feature) keep all samples.
+    """Return one sample of a part. A matrix (sample, feature) keeps all samples.
 
     Raises
     ------
@@ -295,7 +295,7 @@ def one_sample(part: ArrayPart, sample: int) -> ArrayPart:
 
 
 def _of_layer(layer: Layer, x: Any) -> ArraysToShow:
-    """Return the outputs of a layer called directly on arrays."""
+    """Return the outputs of a layer that is called directly on arrays, as parts."""
     given = [np.asarray(one) for one in x] if isinstance(x, (list, tuple)) else np.asarray(x)
     for one in given if isinstance(given, list) else [given]:
         _numbers(one, "show: x")
@@ -340,7 +340,7 @@ def _steps(model: Network, x: Any) -> list[Any]:
 
 
 def _of_name(model: Network, x: Any, name: str, call: int) -> ArraysToShow:
-    """Return the outputs or the weights of a layer, or a weight, by name."""
+    """Return, as parts, the outputs or the weights of a model's layer, or a weight, by its name."""
     layers = {layer.name: layer for layer in model.layers}
     weights = {w.name.split(":")[0]: w for w in getattr(model, "weights", ())}
     layer = layers.get(name)
@@ -424,7 +424,7 @@ def _has_states(layer: Layer) -> bool:
 
 @contextmanager
 def _for_inspection(layer: Layer) -> Iterator[None]:
-    """Allow calls of a layer on arrays in the test phase, and undo their effects afterwards."""
+    """Allow calls of a layer on arrays in the test phase, and undo their effects on exit."""
     with np.errstate(all="ignore"), eager_mode(), learning_phase_scope(0), rolled_back(layer):
         yield
 

@@ -48,7 +48,7 @@ def plot_history(
     title: str = "training",
     theme: str = "auto",
 ) -> Any:
-    """Return the picture for `history.plot()`; see there."""
+    """Return the picture for `History.plot`, which documents the arguments."""
     logs = history.history
     if not logs:
         raise ArgumentError(
@@ -80,7 +80,7 @@ def plot_history(
 
 
 def _places(epochs: Sequence[int], number: int) -> tuple[float, ...]:
-    """Return the epochs of the last `number` entries: a callback may start logging later."""
+    """Return the last `number` epochs, because a callback may start logging a key later."""
     return tuple(
         map(float, epochs[len(epochs) - number :] if number <= len(epochs) else range(number))
     )
@@ -94,7 +94,7 @@ def _number(value: Any) -> float:
 
 
 def picture_of(curves: Curves, ax: Any, backend: str | None, theme: str) -> Any:
-    """Return a picture of curves, drawn by matplotlib if axes or this backend are given."""
+    """Return a picture of curves; with `ax` or `backend="matplotlib"`, draw it with matplotlib."""
     if backend is not None and backend not in BACKENDS:
         raise ArgumentError(
             f"plot: unknown backend {backend!r}. {did_you_mean(str(backend), BACKENDS)}"
@@ -152,7 +152,7 @@ def plot_tape(
     backend: str | None = None,
     theme: str = "auto",
 ) -> Any:
-    """Return the picture for `tape.plot(...)`; see there."""
+    """Return the picture for `Tape.plot`, which documents the arguments."""
     with _without_recording_all(tape):
         batches = list(tape.batches())
         if not batches:
@@ -192,7 +192,7 @@ def plot_tape(
 
 @contextmanager
 def _without_recording_all(tape: Tape) -> Iterator[None]:
-    """Read batches one by one, without executing and recording all of them on the tape."""
+    """Prevent, until exit, that reading one batch executes and stores all batches of a tape."""
     if tape.settle is not None:
         tape.settle()
     expands_all, tape.expands_all = tape.expands_all, False
@@ -233,7 +233,7 @@ def _model_of(tape: Tape, one: BatchOnTape) -> Any:
 def _values(
     tape: Tape, batches: Sequence[BatchOnTape], most: int
 ) -> tuple[tuple[float, ...], list[BatchValues], list[str]]:
-    """Return the numbers and indices of batches. If there are too many, every n-th is used."""
+    """Return the indices and values of the batches to draw (at most `most`), and notes."""
     if isinstance(most, bool) or not isinstance(most, int) or most < 1:
         raise ArgumentError(f"plot: expected most to be 1 or more batches, got {most!r}.")
     step = math.ceil(len(batches) / most)
@@ -260,7 +260,7 @@ def _histograms(
     values: Sequence[BatchValues],
     notes: Sequence[str],
 ) -> HeatMaps:
-    """Return a panel for each weight, with a column for each batch that adds up to 100 %."""
+    """Return a panel of histograms for each weight: a column per batch, which adds up to 100 %."""
     words, of = HISTOGRAMS[figure]
     parts = []
     for name in names:
@@ -291,7 +291,7 @@ def _histograms(
 def _numbers_of(
     of: Callable[[BatchValues, str], Any], values: BatchValues, name: str
 ) -> np.ndarray:
-    """Return all numbers of an array of one batch, or an empty array if it is missing."""
+    """Return the numbers of one batch's array as a vector, which is empty if it is missing."""
     try:
         array = of(values, name)
     except KeyError:
@@ -309,7 +309,7 @@ def _numbers_of(
 def gradient_flow(
     tape: Tape, *, by: str = "layer", most: int = MOST_BATCHES, theme: str = "auto"
 ) -> Picture:
-    """Return the picture for `tape.gradient_flow()`; see there."""
+    """Return the picture for `Tape.gradient_flow`, which documents the arguments."""
     if by not in ("layer", "weight"):
         raise ArgumentError(f"gradient_flow: expected by to be 'layer' or 'weight', got {by!r}.")
     with _without_recording_all(tape):

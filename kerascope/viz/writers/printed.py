@@ -52,7 +52,7 @@ FINE = 100  # the sheet is drawn in hundredths of a point
 SIZES_APART = 0.0002  # points
 LONGEST_TEXT = 4000  # characters; Graphviz reads at most 16384 bytes
 LETTERS = 1000.0  # font size at which a font is measured
-NEAR, RAISED = 0.2, 2.0  # points by which Graphviz may misplace a text across and along
+NEAR, RAISED = 0.2, 2.0  # points by which Graphviz may misplace a text, horizontally and vertically
 
 
 Outlined = Rectangle | Polygon | Circle | Line
@@ -124,7 +124,7 @@ def dot_of_sheet(
 
 
 def _continued(operations: Iterable[str]) -> str:
-    """Return the operations as one DOT string, with lines short enough for Graphviz.
+    """Return drawing operations as one DOT string, with lines short enough for Graphviz.
 
     Concatenation in DOT (`"a" + "b"`) would take quadratic time.
     """
@@ -238,7 +238,7 @@ def _dash_styles(sheet: Sheet) -> dict[int, DashStyle]:
 
 
 def _dashed(mark: Line | Polygon) -> Iterator[tuple[Point, ...]]:
-    """Yield the dashes of a line as separate lines."""
+    """Yield the dashes of a dashed line as separate lines."""
     path = [*flattened(mark.points)] if mark.curved else [*mark.points]
     return dashes([*path, path[0]] if isinstance(mark, Polygon) else path, mark.dashes)
 
@@ -381,7 +381,7 @@ def _objects(pdf: bytes) -> dict[int, bytes]:
 
 
 def _joined(pdf: bytes, objects: Mapping[int, bytes]) -> bytes:
-    """Return a PDF whose objects are replaced."""
+    """Return a PDF with the given objects in place of its own."""
     table = pdf.rfind(b"\nxref\n0 ") + 1
     pieces = [pdf[: pdf.index(b"\n", pdf.index(b"\n") + 1) + 1]]  # the version, and a comment
     starts, length = [], len(pieces[0])
@@ -396,7 +396,7 @@ def _joined(pdf: bytes, objects: Mapping[int, bytes]) -> bytes:
 
 
 def _with_condensed_texts(content: bytes, places: Sequence[TextPlace]) -> bytes | None:
-    """Return the drawing with condensed texts at their positions; None if any text is missing."""
+    """Return a drawing with condensed texts at their positions; None if a text is missing."""
     waiting = list(reversed(places))
     across, down, x, y = 1.0, 1.0, 0.0, 0.0
     place = TextPlace(0.0, 0.0)
@@ -421,7 +421,8 @@ def _with_condensed_texts(content: bytes, places: Sequence[TextPlace]) -> bytes 
 def _with_dashes(content: bytes, styles: Mapping[int, DashStyle]) -> bytes | None:
     """Return a drawing in which lines with a known width are dashed; None if a width is missing.
 
-    Cairo writes the width of a line when it changes, and at the beginning that lines are solid.
+    Cairo writes the line width only when it changes, and writes once, at the beginning, that lines
+    are solid.
     """
     if not styles:
         return content

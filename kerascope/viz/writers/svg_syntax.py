@@ -13,7 +13,7 @@ from kerascope.printable import printable_xml
 _KEPT = {ord("\n"): "&#10;"}
 
 
-@lru_cache(maxsize=20_000)  # many marks of a picture share a coordinate
+@lru_cache(maxsize=20_000)  # cached, because many marks of a picture share a coordinate
 def number(value: float) -> str:
     """Return a length with at most two decimals and no trailing zeros.
 
@@ -28,7 +28,7 @@ def number(value: float) -> str:
     return "0" if text == "-0" else text
 
 
-@lru_cache(maxsize=5_000)  # a box and its arrows write the same id
+@lru_cache(maxsize=5_000)  # cached, because a box and its arrows write the same id
 def attribute(text: str) -> str:
     """Return a text escaped and quoted as the value of an attribute.
 
