@@ -47,7 +47,7 @@ class NoModel(UsageError):
 
 
 class ReadOptions(NamedTuple):
-    """How to read a model file.
+    """The options for reading a model file.
 
     Attributes
     ----------

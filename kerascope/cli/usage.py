@@ -169,7 +169,7 @@ class Parser(argparse.ArgumentParser):
                 )
 
     def chosen(self, options: argparse.Namespace) -> Parser:
-        """Return the parser of the innermost command on the command line: `lessons check`."""
+        """Return the parser of the innermost command that was typed, such as `lessons check`."""
         for action in self._actions:
             if isinstance(action, argparse._SubParsersAction):
                 inner: Parser = action.choices[getattr(options, action.dest)]

@@ -20,7 +20,7 @@ BATCH_BEGINS = ("batch", BEGIN)
 
 
 def calls_at(session: Session, event: Event) -> list[tuple[str, str]]:
-    """Return (name, state) for each layer call of the model that runs at an event, inputs first.
+    """Return (name, state) for each layer call of the current model at an event, inputs first.
 
     The states are keys of `theme.STATES`: done, current, pending, nan, gradient or failed.
     """

@@ -59,7 +59,7 @@ TAPES = (".jsonl", ".npz")  # as `record` writes them
 
 @dataclass
 class OtherRuns:
-    """Timelines and runs other than the current one.
+    """The timelines and runs that are used besides the current timeline.
 
     Attributes
     ----------
@@ -245,7 +245,7 @@ def _journal(debugger: Shell) -> Journal:
 
 
 def _history(debugger: Shell, recorder: Recorder) -> Journal | Fork:
-    """Return the history from which a new timeline branches off."""
+    """Return the history from which a new timeline branches off: a fork, or the journal."""
     current: Fork | None = debugger.session.timelines.current.fork
     return recorder.journal if current is None else current
 
@@ -263,7 +263,7 @@ def _is_live(debugger: Shell) -> bool:
 
 
 def _recorder(debugger: Shell, command: str) -> Recorder:
-    """Return the recorder of the session's program.
+    """Return the recorder with which calls of the current timeline can be run again.
 
     Raises
     ------
@@ -280,7 +280,7 @@ def _recorder(debugger: Shell, command: str) -> Recorder:
 
 
 def _change(debugger: Shell, change: Override | None, name: str) -> None:
-    """Apply a change: live if the program is paused here, otherwise on a new timeline."""
+    """Apply a change to the running program if it is paused here, otherwise on a new timeline."""
     event, recorder = _here(debugger), _recorder(debugger, "set")
     tape, is_live = debugger.session.tape, _is_live(debugger)
     if is_live and change is not None and _set_weight(debugger, recorder, change):
@@ -452,7 +452,7 @@ def _change_live(debugger: Shell, recorder: Recorder, call: Call, change: Overri
 
 
 def _fork(debugger: Shell, recorder: Recorder, call: Call, change: Override | None) -> Timeline:
-    """Run the call again on a new timeline, and make that the current one."""
+    """Run a call again, with the change, on a new timeline; make this timeline the current one."""
     t, tape = _here(debugger).t, debugger.session.tape
     changes = [*_changes_at(debugger, t), *([] if change is None else [change])]
     again = rerun_recorded(recorder, tape, call, [*_earlier(debugger, call, t), *changes])
@@ -617,7 +617,7 @@ def other(debugger: Shell, words: str) -> None:
 
 
 def _other_run(debugger: Shell) -> tuple[Tape, str]:
-    """Return the tape and the label of the run that comparisons use: chosen, or the parent.
+    """Return the tape and the label of the other run: the chosen one, or the parent timeline.
 
     Raises
     ------

@@ -170,7 +170,7 @@ class Debugger(Callback):
         self._session: Session | None = None
 
     def on_train_begin(self, logs: Any = None) -> None:
-        """Open the prompt."""
+        """Open the prompt when `fit` begins, and start to observe its events."""
         session = Session.current
         if session is not None and _is_active(session):
             session.stepper.interrupt()
@@ -183,7 +183,7 @@ class Debugger(Callback):
         session.ask_first()
 
     def on_train_end(self, logs: Any = None) -> None:
-        """Stop observing."""
+        """Stop observing when `fit` ends, and end the session."""
         if self._session is not None:
             self._session.watching.close()
             self._session.end()

@@ -267,7 +267,7 @@ def living(session: Session, value: Any) -> Any:
 
 
 def hint_for(name: str, names: Mapping[str, Any]) -> str:
-    """Return a hint for an unknown name: where it exists, or a similar name; else "".
+    """Return a hint for an unknown name: where the name exists, or a similar name; otherwise "".
 
     Examples
     --------
@@ -288,7 +288,10 @@ def hint_for(name: str, names: Mapping[str, Any]) -> str:
 
 
 class _Exit:
-    """`exit` at our prompts: Python's own closes the standard input, which we still read."""
+    """The function `exit` at the debugger's Python prompts.
+
+    Python's own `exit` closes the standard input, from which the debugger still reads.
+    """
 
     def __repr__(self) -> str:
         return "Use exit() or Ctrl-D (i.e. EOF) to come back"
@@ -387,7 +390,7 @@ def value_with_numbers(
 def _names_with_numbers(
     session: Session, names: dict[str, Any], own: dict[str, Any], command: str
 ) -> dict[str, Any]:
-    """Return the names with the arrays of the current call, computed by running it again."""
+    """Return the names, with the arrays of the current call, which is run again for them."""
     if session.recorder is None:
         raise ArgumentError(
             f"{command}: this tape has only statistics. The model is not here to be run again."
@@ -409,7 +412,7 @@ def _names_with_numbers(
 def run_statement(
     text: str, names: dict[str, Any], show: Callable[[Any], None], out: IO[str]
 ) -> dict[str, Any]:
-    """Run a Python statement; print its value if it is an expression.
+    """Run a Python statement; print the value of a statement that is an expression.
 
     Returns
     -------

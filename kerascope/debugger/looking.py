@@ -66,7 +66,7 @@ class Display:
 
 
 class Displays(dict[str, Display]):
-    """The displayed expressions, by their text."""
+    """The expressions of the command `display`, by the text of the expression."""
 
 
 # --- print ----------------------------------------------------------------------------------------
@@ -310,7 +310,7 @@ def _is_of_the_model(debugger: Shell, name: str) -> bool:
 
 
 class _Text(str):
-    """Text whose `repr` has no quotes."""
+    """A string whose `repr` has no quotes."""
 
     def __repr__(self) -> str:
         return str(self)

@@ -258,10 +258,7 @@ def rc(debugger: Shell, words: str) -> bool:
 
 
 def _times(debugger: Shell, text: str, *places: Any) -> list[str]:
-    """Return the completions of `goto`: the times that begin with `text` at which acts begin.
-
-    The beginnings of phases are among them.
-    """
+    """Return the completions of `text` for `goto`: times at which an act or a phase begins."""
     tape = debugger.session.tape
     begins = (e.t for e in tape if e.ph == BEGIN and e.grain in ("act", "phase"))
     return [str(t) for t in begins if str(t).startswith(text)]

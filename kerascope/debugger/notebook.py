@@ -39,7 +39,7 @@ _WORD = re.compile(r"""(--?[\w-]*)(?:=|\s*)("[^"]*"|'[^']*'|[^\s"']\S*)?\s*""")
 
 @dataclass
 class Options:
-    """The parsed options of a magic.
+    """The parsed options of `%kdb` or `%%kdb`.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Options:
 
 
 def parse_options(line: str) -> Options:
-    """Parse the line of a magic.
+    """Parse the line of `%kdb` or `%%kdb`.
 
     Raises
     ------

@@ -143,7 +143,7 @@ class Other(CustomNames):
         return name in self._named()
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """Return an array by name.
+        """Return an array of the other run's call by its name.
 
         Raises
         ------

@@ -53,7 +53,7 @@ CAUGHT = "caught"
 
 
 def say_batches(shell: Shell) -> None:
-    """Print a table of the batches, and the course of each loss and metric."""
+    """Print the table of `info batches`, and the course of each loss and metric."""
     run = FitBatches(shell)
     if not run.batches:
         shell.say("`fit` has trained on no batch up to here")
@@ -78,7 +78,7 @@ def say_batches(shell: Shell) -> None:
 
 
 def _merged(reasons: Iterable[str]) -> list[str]:
-    """Return the reasons, with equal reasons of several batches merged into one.
+    """Return the reasons why batches were not executed again, with similar ones merged.
 
     Examples
     --------
@@ -327,7 +327,7 @@ def course(name: str, values: Sequence[float], width: int, is_plain: bool = Fals
 def sparks(
     values: Sequence[float], width: int, is_plain: bool = False, scale: Sequence[float] = ()
 ) -> str:
-    """Return a row of bars for numbers; if there are too many, neighbours share their maximum.
+    """Return a row of bars, one for each number; too many numbers share bars with their maximum.
 
     NaN and infinity are `!`. The heights are scaled as if the numbers of `scale` were included.
 
@@ -459,7 +459,10 @@ def _contrast(part: str, name: str, one: Any, other: Any) -> Contrast:
 
 
 def _apart(a: float, b: float) -> float:
-    """Return the distance of two sizes as |log(b / a)|; infinite if a size is 0 or not finite."""
+    """Return the distance of two norms, |log(b / a)|; it is infinite if a norm is 0 or not finite.
+
+    The distance of equal norms, or of two NaNs, is 0.
+    """
     if a == b or (math.isnan(a) and math.isnan(b)):
         return 0.0
     if not (math.isfinite(a) and math.isfinite(b) and a and b):

@@ -65,7 +65,7 @@ def whole_number(text: str, command: str, what: str) -> int:
 
 
 def split_commands(line: str) -> list[str]:
-    """Return the commands separated by `;;`, as in pdb; inside quotes it does not separate.
+    """Return the commands that `;;` separates, as in pdb; a `;;` inside quotes does not count.
 
     Examples
     --------

@@ -320,12 +320,14 @@ def _say_of_line(debugger: Shell, made: Breakpoint) -> None:
 
 
 def _line_or_layer(debugger: Shell, words: str, known: KnownNames, command: str) -> str:
-    """Return a breakpoint's selector; at a line of the script a bare number is a line, as in pdb.
+    """Return the selector for the words of `break`.
+
+    At a line of the script, a number alone means a line of this file, as in pdb.
 
     Raises
     ------
     ArgumentError
-        It names a function of the script, as in pdb, or a tensor or weight of a layer.
+        The words name a function of the script, as in pdb, or a tensor or weight of a layer.
     """
     chosen, comma, condition = words.partition(",")
     chosen, place = chosen.strip(), debugger.place_of_program() or debugger.place_of_building()
@@ -619,14 +621,14 @@ def watch(debugger: Shell, words: str) -> None:
 
 
 def label_of(thing: Breakpoint | Watch) -> str:
-    """Return "breakpoint 1 at dense_2", as pdb prints it."""
+    """Return the description of a breakpoint in pdb's form: "breakpoint 1 at dense_2"."""
     if isinstance(thing, Breakpoint):
         return f"breakpoint {thing.number} at {thing.selector.text}"
     return f"watch {thing.number} of {thing.text}"
 
 
 def table_of_breaks(things: Iterable[Breakpoint | Watch]) -> Iterable[str]:
-    """Yield the lines of pdb's table of breakpoints; none if it is empty."""
+    """Yield the lines of a table of breakpoints in pdb's form; no lines without breakpoints."""
     ordered = sorted(things, key=lambda one: one.number)
     if ordered:
         yield HEADER

@@ -147,7 +147,7 @@ class Goal(NamedTuple):
 
 
 class Unattended:
-    """Answers at the stops of a session instead of a person.
+    """Gives the orders at the stops of a session, in place of a person at a prompt.
 
     Parameters
     ----------
@@ -173,8 +173,8 @@ class Unattended:
             with suppress(AttributeError, ValueError):
                 self.debugger.is_terminal = self.out.isatty()
         self.code = DONE
-        self._reader_closed = False  # the reader of our output
-        self._ended_at: int | None = None  # later events only record our ending
+        self._reader_closed = False  # the reader of the output
+        self._ended_at: int | None = None  # later events only record the end of the session
 
     @property
     def is_for_programs(self) -> bool:

@@ -141,7 +141,7 @@ def _cut(line: str) -> str:
 
 
 def seen(exercise: Exercise) -> Text:
-    """Return the sentence that a student reads after a PASS, with the facts of the exercise."""
+    """Return the sentence that a student reads after a PASS, with the exercise's fact numbers."""
     numbers = ", ".join(exercise.facts)
     return Text(f"{exercise.seen.en} ({numbers})", f"{exercise.seen.zh}（{numbers}）")
 

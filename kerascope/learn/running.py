@@ -129,7 +129,7 @@ SECONDS = 10.0
 SECONDS_TO_START = 30.0  # importing kerascope on a slow machine is not the student's time
 MOST_PRINTED = 10_000
 _ROOT = str(Path(__file__).resolve().parents[2])
-# Neither the student's working folder nor ours may hide a module of the standard library.
+# No module in the student's working folder or in kerascope's may hide one of the standard library.
 _START = (
     "import sys; sys.path.insert(0, sys.argv[1]); import kerascope; del sys.path[0]; "
     "from importlib import import_module as load; "

@@ -370,7 +370,7 @@ def _moved(moved: list[Lesson], one: Lesson, other: Lesson, ours: Section, their
 
 
 def with_new_hashes(chapter: Chapter, translated: str) -> dict[str, list[str]]:
-    """Return the lines of each language's file, with the current hashes of the other language.
+    """Return the lines of the file of each language, with the current hashes of the other one.
 
     Parameters
     ----------

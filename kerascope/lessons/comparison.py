@@ -164,7 +164,7 @@ NO_ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 
 
 class Difference(NamedTuple):
-    """Where and how two outputs differ.
+    """The difference between a stored output and a new one.
 
     Attributes
     ----------

@@ -103,7 +103,7 @@ class RoomChanged(Message):
 
 
 class Pane(ScrollableContainer, can_focus=True):
-    """A box with a title, which shows a text.
+    """A box with a title and a text that can be scrolled.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class Pane(ScrollableContainer, can_focus=True):
         yield self._content
 
     def show(self, text: Text, row: int | None = None) -> None:
-        """Show a text; scroll so that a row of it is in the middle."""
+        """Show a text, and scroll to the row with index `row`, unless it is None."""
         if text.plain != self.text.plain or text.spans != self.text.spans:
             self.text = text
             self._content.update(text)

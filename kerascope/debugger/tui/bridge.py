@@ -229,17 +229,17 @@ class ScreenWriter(io.TextIOBase):
         return getattr(self._terminal, "encoding", None) or "utf-8"
 
     def writable(self) -> bool:
-        """Return True."""
+        """Return True, because text can always be written."""
         return True
 
     def write(self, text: str) -> int:
-        """Write a text."""
+        """Write a text to the transcript, or to the terminal when the screen is closed."""
         if not self._bridge.write(text):
             self._terminal.write(text)
         return len(text)
 
     def flush(self) -> None:
-        """Flush the terminal; the screen needs no flush."""
+        """Flush the terminal after detaching; before, do nothing, because the screen needs none."""
         if self._bridge.is_detached and not self.closed:
             self._terminal.flush()
 
@@ -262,11 +262,11 @@ class ScreenReader(io.TextIOBase):
         self._interrupt = interrupt
 
     def readable(self) -> bool:
-        """Return True."""
+        """Return True, because lines can be read."""
         return True
 
     def readline(self, size: int | None = -1) -> str:  # type: ignore[override]
-        """Return the next typed line; "" at the end of input."""
+        """Return the next line typed at the prompt; "" at the end of input."""
         if self._bridge.is_detached:
             return sys.__stdin__.readline() if sys.__stdin__ is not None else ""
         while True:
