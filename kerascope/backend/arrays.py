@@ -16,12 +16,12 @@ class Spec(NamedTuple):
 
     @property
     def size(self) -> int:
-        """The number of elements."""
+        """The number of elements of the array."""
         return math.prod(self.shape)
 
     @property
     def n_bytes(self) -> int:
-        """The size in bytes."""
+        """The size of the array in bytes."""
         return self.size * self.dtype.itemsize
 
 
@@ -43,7 +43,7 @@ def aligned(n_bytes: int) -> np.ndarray:
 
 
 def room(spec: Spec) -> np.ndarray:
-    """Return a new array, not yet filled, that begins on a cache line."""
+    """Return a new, uninitialized array whose memory begins on a cache line."""
     return np.ndarray(spec.shape, spec.dtype, buffer=aligned(max(spec.n_bytes, 1)).data)
 
 

@@ -75,7 +75,7 @@ class Locks:
         self.writing: Any = threading.RLock()
 
     def note(self, ids: frozenset[int]) -> None:
-        """Record that variables are about to be written. `writing` must be held."""
+        """Record that the variables `ids` will be written. The lock `writing` must be held."""
         number = self.writes = self.writes + 1
         if len(self._last) > MOST_WRITERS:
             self._forget_half()
@@ -161,10 +161,10 @@ class Writable(Protocol):
 
     @property
     def is_lent(self) -> bool:
-        """Whether other objects may hold the array."""
+        """Whether callers or observers may hold the variable's array."""
 
     def _checked(self, value: Any) -> np.ndarray:
-        """Return a value as an array of the variable's shape and dtype, or raise."""
+        """Return a value as an array of the variable's shape and dtype, or raise ShapeError."""
 
     def _calls_to_set(self, array: np.ndarray) -> list[Call]:
         """Return the calls that copy the elements of an array into the variable."""
@@ -219,7 +219,7 @@ def set_values(pairs: Iterable[tuple[Writable, Any]]) -> None:
 
 
 def lend(variable: Writable) -> np.ndarray:
-    """Return the array of a variable, read-only from now on. `LOCKS.steps` must be held."""
+    """Make the array of a variable read-only and return it. `LOCKS.steps` must be held."""
     array = variable.room
     if not variable.is_lent:
         LOCKS.moves += 1

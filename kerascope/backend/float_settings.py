@@ -30,7 +30,7 @@ MXCSR = 7  # its index in the GNU C library's fenv_t, in units of 4 bytes
 
 @cache
 def _library() -> Any:
-    """Return the C library's `libm`, or None where the register cannot be reached."""
+    """Return the C library's `libm`, or None on platforms where the switch is not known."""
     if platform.machine() not in ("x86_64", "AMD64") or platform.libc_ver()[0] != "glibc":
         return None
     try:

@@ -151,7 +151,7 @@ class Function(Inspectable):
 
     @functools.cached_property
     def _input_dtypes(self) -> list[tuple[Tensor, np.dtype]]:
-        """The inputs, each with its dtype."""
+        """The input tensors, each with its dtype."""
         return [(x, np.dtype(x.dtype)) for x in self.inputs]
 
     def __repr__(self) -> str:

@@ -98,7 +98,7 @@ def checked_update(v: Any, nv: Any) -> Update:
 
 
 def pairs(updates: Iterable[tuple[Variable, Any]]) -> Iterator[tuple[Variable, Any]]:
-    """Yield the (variable, new value) pairs; raise for a tensor without its variable."""
+    """Yield the (variable, new value) pairs of `updates`; raise if an item is a single tensor."""
     for update in [updates] if isinstance(updates, Tensor) else updates:
         if isinstance(update, Tensor):
             raise DtypeError(
@@ -122,7 +122,7 @@ def default_updates(
 
 
 def unshared(array: Any, borrowed: dict[int, Any]) -> Any:
-    """Return the array, or a copy if other objects may share its memory."""
+    """Return a computed array, or a copy of it if other objects may share its memory."""
     array = np.asarray(array)
     if array.ndim == 0:
         return array[()]
@@ -133,7 +133,7 @@ def unshared(array: Any, borrowed: dict[int, Any]) -> Any:
 
 
 def new_array(update: Update, array: Any, borrowed: dict[int, Any]) -> np.ndarray:
-    """Return the array that a variable will own, or raise ShapeError if it does not fit."""
+    """Return a new value as an array for its variable to own; ShapeError if it does not fit."""
     v = update.variable
     if np.shape(array) != v.shape:
         raise ShapeError(

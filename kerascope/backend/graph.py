@@ -246,12 +246,12 @@ _Kind = TypeVar("_Kind")
 class Op(OpHints):
     """The definition of a function on tensors.
 
-    A subclass defines `infer_shape` and `perform`; the others have defaults. If it has parameters,
-    it is decorated with `parametric`, with the parameters as fields. Pictures show them.
+    A subclass defines `infer_shape` and `perform`; the other methods have defaults. An op with
+    parameters is decorated with `parametric`, with the parameters as fields, which pictures show.
 
     - `infer_shape(*inputs)`: the output's shape;
     - `infer_dtype(*inputs)`: its type; by default that of the first input;
-    - `perform(*arrays)`: the numbers, with NumPy;
+    - `perform(*arrays)`: the output array, computed with NumPy;
     - `grad(inputs, outputs, output_grads)`: one tensor for each input, or None where no gradient
       flows, which is the default. They are symbolic, so a gradient is again a graph.
 

@@ -88,7 +88,7 @@ class OpHints:
     def leaner(self, wanted: Sequence[int]) -> Any:
         """Return an op that computes only the outputs with these indices, or None if unsupported.
 
-        A compiled function uses it if the other outputs are not read. The numbers must stay the
-        same bit for bit.
+        A compiled function uses this op if the other outputs are not read. The results must stay
+        the same bit for bit.
         """
         return None

@@ -99,7 +99,7 @@ def provenance_of(apply: Apply) -> Provenance | None:
 
 
 def line_of(apply: Apply) -> tuple[str, int] | None:
-    """Return the file and the line number that `provenance_of` finds, or None."""
+    """Return the file and the number of the user's line to show for an op, or None without one."""
     found = provenance_of(apply)
     return None if found is None else (found.line.file, found.line.line)
 

@@ -40,7 +40,7 @@ from kerascope.errors import ArgumentError, DisconnectedGraphError
 
 
 class Phase(IntEnum):
-    """A phase, in the order in which they are run.
+    """A phase of a training step; phases with smaller numbers run first.
 
     Examples
     --------
@@ -70,7 +70,7 @@ PHASE_OF_SCOPE = {
 
 
 def phase_of_scope(scope: str) -> Phase:
-    """Return the phase of a scope name; by default the forward phase.
+    """Return the phase of the ops in a scope, from its name; by default the forward phase.
 
     Examples
     --------

@@ -67,7 +67,7 @@ class Scope(NamedTuple):
     origin: Origin | None = None
 
     def join(self, name: str) -> str:
-        """Return `name` inside this scope, unchanged if it already starts with the scope.
+        """Return `name` with the scope's name before it; unchanged if it already starts with it.
 
         Examples
         --------
@@ -88,7 +88,7 @@ def current_scope() -> Scope:
 
 
 def scoped(name: str) -> str:
-    """Return `name` with the names of the open scopes before it, unless it starts with them."""
+    """Return `name` with the open scopes' names before it; unchanged if it starts with them."""
     return current_scope().join(name)
 
 
@@ -183,7 +183,7 @@ def with_origin(origin: Origin | None) -> AbstractContextManager[None]:
 
 
 def resuming_in(origin: Origin) -> Callable[[Callable[[], Any]], Any]:
-    """Return an `around` for a `Stage`: each time the stage advances, new ops have this origin."""
+    """Return a wrapper for the advances of a `Stage` (its `around`): new ops get this origin."""
 
     def advance(go_on: Callable[[], Any]) -> Any:
         with with_origin(origin):

@@ -109,7 +109,7 @@ class LogicalAnd(Comparison):
 
 
 def logical_and(x: TensorLike, y: TensorLike) -> Tensor:
-    """Return where both tensors are true."""
+    """Return where both tensors are true (not 0): a bool tensor of their broadcast shape."""
     return LogicalAnd()(*promoted(x, y))
 
 
@@ -120,7 +120,7 @@ class LogicalOr(Comparison):
 
 
 def logical_or(x: TensorLike, y: TensorLike) -> Tensor:
-    """Return where at least one of two tensors is true."""
+    """Return where at least one of two tensors is true: a bool tensor of their broadcast shape."""
     return LogicalOr()(*promoted(x, y))
 
 
@@ -131,7 +131,7 @@ class LogicalNot(Comparison):
 
 
 def logical_not(x: TensorLike) -> Tensor:
-    """Return where a tensor is false."""
+    """Return where a tensor is false (0): a bool tensor of its shape."""
     return LogicalNot()(x)
 
 
@@ -160,7 +160,7 @@ def _equality(name: str, x: Tensor, y: object) -> Any:
 
 
 class Equality(Tensor):
-    """The result of `x == y` and `x != y`: a tensor that calls its op only when it is used as one.
+    """The result of `x == y` and `x != y`: a tensor whose op is called when the tensor is used.
 
     Python searches lists of tensors by `==` too, and needs only a truth value: whether both sides
     are the same tensor. In that case no op is added to the graph.

@@ -504,7 +504,7 @@ def depthwise_conv2d(
 
 
 def separable(where, axes, x, kernel, mix, moves):
-    """Return a depthwise convolution with `kernel`, followed by one of size 1 with `mix`."""
+    """Return a depthwise convolution with `kernel`, then a convolution of size 1 with `mix`."""
     x, kernel, mix = tensors_for(where, axes, x, kernel, mix)
     if any(size not in (1, None) for size in mix.shape[:-2]):
         raise ShapeError(

@@ -489,7 +489,7 @@ def convolve_channels_back_into(
 
 
 def turned_plan(plan: ConvolutionPlan) -> ConvolutionPlan:
-    """Return how the flipped kernel moves over the output gradient of a convolution at stride 1."""
+    """Return the plan of the flipped kernel over a convolution's output gradient, at stride 1."""
     covered = [(k - 1) * d for k, d in zip(plan.kernel_sizes, plan.dilation, strict=True)]
     zeros = tuple(
         (extra - before, extra - behind)
@@ -702,7 +702,7 @@ class ShiftedBack:
                 self._hand_out(total, out[images])
 
     def _matrix(self, kernel: np.ndarray, stripe: Stripe) -> np.ndarray:
-        """Return the kernel of a stripe as a matrix (filters, positions * channels)."""
+        """Return the kernel's weights in a stripe as a matrix (filters, positions * channels)."""
         return kernel[stripe.places].reshape(-1, self.filters).T
 
     def _lay_out(self, g: np.ndarray, came: np.ndarray) -> None:

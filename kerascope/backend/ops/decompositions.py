@@ -301,7 +301,7 @@ class LuFactor(OfMatrix):
 
 @parametric
 class LeastSquares(Op):
-    """The least-squares solution `x` of `a @ x = b`; the shortest one if there are several."""
+    """The least-squares solution `x` of `a @ x = b`; of several, the one with the smallest norm."""
 
     rcond: float | None
 

@@ -384,7 +384,7 @@ class Einsum(Op):
         return f"{','.join(self.operands)}->{self.result}"
 
     def may_share(self, inputs, outputs):
-        """Share the memory of a single operand if no axis is summed: NumPy only transposes it."""
+        """Declare shared memory for a single operand without a sum: NumPy only transposes it."""
         is_turned = len(inputs) == 1 and set(self.operands[0]) == set(self.result)
         return FIRST_INPUT if is_turned else ()
 

@@ -240,7 +240,7 @@ class Scan(Op):
 
     @property
     def n_outputs(self) -> int:  # type: ignore[override]
-        """Number of outputs, histories, last states and sums."""
+        """The total number of outputs, histories, last states and sums."""
         results = self.inner.results
         return len(results.outputs) + 2 * len(results.new_states) + len(results.terms)
 
@@ -279,7 +279,7 @@ class Scan(Op):
         return _one_or_all(dtypes)
 
     def may_share(self, inputs, outputs):
-        """Share the initial states as last states if there is no step."""
+        """Declare that without a step, the last states are the initial states in memory."""
         if inputs[0].shape[0] > 0:
             return ()
         n_outputs, n_states = len(self.inner.results.outputs), len(self.inner.states)
@@ -294,7 +294,7 @@ class Scan(Op):
         return self._written(inputs, None)
 
     def _written(self, inputs: Specs, wanted: Sequence[int] | None) -> Kernel:
-        """Return the compiled program of the loop for inputs of these shapes, or None."""
+        """Return the compiled program of the loop for inputs of these shapes; None without one."""
         if inputs[0].shape[0] < max(self.least_steps, 1):
             return None
         n = len(self.inner.sequences)

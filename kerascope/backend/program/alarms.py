@@ -181,7 +181,7 @@ class Alarms:
         return call_and_inspect
 
     def without_flags(self, compute: Callable[..., Any]) -> Callable[..., Any]:
-        """Wrap a function so that its flags are ignored."""
+        """Wrap a function so that floating-point flags that it sets are ignored."""
 
         def call_without_flags(*arrays: Any, **options: Any) -> Any:
             flags_before = self._flags.copy()
@@ -254,7 +254,7 @@ class _Guarded(ast.NodeTransformer):
         return node
 
     def _wrap(self, node: ast.Call, name: str, made: Callable[[Any], Any]) -> None:
-        """Make a call use the wrapped function `made(function)`."""
+        """Replace the called function in the program by its wrapper, `made(function)`."""
         thing = self._scope[name] if isinstance(node.func, ast.Name) else getattr(np, name)
         while name in self._scope:
             name += "_"
@@ -262,7 +262,7 @@ class _Guarded(ast.NodeTransformer):
         node.func = ast.Name(name, ast.Load())
 
     def _has_reliable_flags(self, name: str, operands: list[ast.expr]) -> bool:
-        """Return whether a product has known shapes for which flags are reliable."""
+        """Return whether the shapes of a matrix product are known, and its flags are reliable."""
         x, y, out = map(self._shape, operands)
         if out is None or (x is None and y is None):
             return False
@@ -287,7 +287,7 @@ def _inspects_itself(thing: Any) -> bool:
 
 
 def _are_flags_reliable(name: str, shape: tuple[int, ...], terms: int) -> bool:
-    """Return whether flags of a product are reliable: it is small enough for one thread."""
+    """Return whether flags of a matrix product are reliable: small enough for one thread."""
     is_of_vector = len(shape) < 2 or 1 in shape[-2:]
     few = FEW_OF_VECTOR if is_of_vector else math.prod(FEW)
     return math.prod(shape) * terms <= few and _products_set_flags(name)
@@ -295,7 +295,7 @@ def _are_flags_reliable(name: str, shape: tuple[int, ...], terms: int) -> bool:
 
 @cache
 def _products_set_flags(name: str) -> bool:
-    """Return whether NumPy sets flags for small products of `name`, "dot" or "matmul".
+    """Return whether NumPy sets floating-point flags for small products of `name`, such as "dot".
 
     This depends on NumPy's version and its BLAS: `dot` of NumPy 2.0 sets none.
     """

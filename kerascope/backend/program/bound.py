@@ -118,7 +118,7 @@ class Trial:
 
     @property
     def facts(self) -> Facts:
-        """The facts by slot."""
+        """The facts about arrays, by slot."""
         return {slot: fact for slot, fact in enumerate(self._facts) if fact is not None}
 
     @property
@@ -177,7 +177,7 @@ def may_share(bound: Bound, line: Line, slot: int) -> list[int]:
 
 
 class Line:
-    """One op of the program, on slots.
+    """One op of a program: it reads arrays from slots and fills others.
 
     Attributes
     ----------
@@ -386,7 +386,7 @@ class Bound:
 
     @property
     def results(self) -> list[int]:
-        """The slots of the outputs and the new values."""
+        """The slots of the function's outputs and new values."""
         return [self.same(slot) for slot in self.schedule.results]
 
     def _drop_unused(self) -> None:

@@ -87,7 +87,7 @@ def is_from_outside(error: Exception) -> bool:
 
 
 def _handlers() -> set[CodeType]:
-    """Return the code of all current signal handlers."""
+    """Return the code objects of all current signal handlers."""
     found = (getattr(signal.getsignal(n), "__code__", None) for n in signal.valid_signals())
     return {code for code in found if code is not None}
 
@@ -106,7 +106,7 @@ def _is_called_by_programs(frame: FrameType) -> bool:
 
 
 def _end_of(error: Exception) -> object:
-    """Return the code and the line that raised an error."""
+    """Return the code object and the line number that raised an error."""
     last = None
     for frame, line in traceback.walk_tb(error.__traceback__):
         last = frame.f_code, line

@@ -113,7 +113,7 @@ class VariableWrites:
         self._ids = frozenset(id(v) for v, _ in rooms)
 
     def __call__(self) -> None:
-        """Write the values; before, restore the arrays of variables that an op has replaced."""
+        """Write the values, after restoring the arrays of variables that an op has replaced."""
         with LOCKS.writing:
             LOCKS.note(self._ids)
             home: list[Call] = []

@@ -102,7 +102,7 @@ class Programs(Exclusive):
                     alarms.inspect_step(event, values)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without programs: a copy compiles its own."""
+        """Return the attributes to pickle, without programs: a copy compiles its own."""
         fresh: dict[str, Any] = {"programs": {}, "_homes": {}, "_counts": {}, "_refused": set()}
         return {**vars(self), **fresh, "_calls_before": self._first_calls, "lock": None}
 
@@ -111,7 +111,7 @@ class Programs(Exclusive):
         super().__init__()
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[Any]:
-        """Return the outputs for these arrays, and write the new values.
+        """Return the outputs for these input arrays, and write the new values into the variables.
 
         Several threads may call. Calls that write run one after the other. Calls that only read
         use variables of one step, and are repeated if a variable was written meanwhile.
@@ -131,7 +131,7 @@ class Programs(Exclusive):
         return outputs
 
     def guarded(self, arrays: Sequence[np.ndarray], alarms: Alarms) -> tuple[list[Any], bool]:
-        """Return the outputs, and whether every intermediate result was checked.
+        """Return the outputs of a call with alarms, and whether all its results were inspected.
 
         Raises
         ------
@@ -229,7 +229,7 @@ class Programs(Exclusive):
         return calls > self._calls_before
 
     def _compile(self, key: Any, arrays: Sequence[np.ndarray]) -> list[Any]:
-        """Interpret once more, record all shapes, and compile the program for the next call."""
+        """Compute a call step by step, record all shapes, and compile a program for later calls."""
         with LOCKS.steps:
             facts: Facts = {}
             outputs = self._interpret(arrays, facts, self._reading)

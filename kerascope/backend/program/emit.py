@@ -30,7 +30,7 @@ from kerascope.backend.program.custom_ops import is_builtin
 
 
 class Kind(Enum):
-    """How the result of a line gets its memory."""
+    """How the result of a program line gets its memory."""
 
     CALL = "computed into planned memory"
     VIEW = "a view of its first input"
@@ -38,7 +38,7 @@ class Kind(Enum):
 
 
 class Writing(NamedTuple):
-    """How a line is written.
+    """How a line of a program is written.
 
     Attributes
     ----------
@@ -179,7 +179,7 @@ class Names:
         return slot in self._of_slots
 
     def add(self, slot: int, wanted: str) -> str:
-        """Return the name of a slot, and give it one if it has none."""
+        """Return the name of a slot; a slot without a name gets an unused one like `wanted`."""
         if slot not in self._of_slots:
             self._of_slots[slot] = self.free(wanted)
         return self._of_slots[slot]
@@ -306,7 +306,7 @@ class Literals:
 
 
 def number_name(array: np.ndarray) -> str:
-    """Return a name for a constant: `c_0_5` for 0.5.
+    """Return a name for a constant in a program, such as `c_0_5` for 0.5.
 
     Examples
     --------

@@ -363,7 +363,7 @@ class FlatText:
             yield f"np.copyto({room}, {name_of(slot)})"
 
     def write(self, name_of: Callable[[int], str], names: Names) -> Iterator[str]:
-        """Yield the lines of the update loop, and register their names.
+        """Yield the text lines of the update loop, and register the names in them.
 
         Parameters
         ----------

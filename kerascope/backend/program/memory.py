@@ -26,7 +26,7 @@ from kerascope.errors import VerificationError
 
 
 class Memory:
-    """The arrays of a program.
+    """The arrays of a program, and the memory that each of them uses.
 
     Parameters
     ----------
@@ -500,7 +500,7 @@ class _Check:
                 places[slot] = [one for x in shared for one in places.get(x, ())]
 
     def _check_declared(self, line: Line, slot: int, shared: Sequence[int]) -> None:
-        """Raise if a result shared memory in the recorded run without a declaration."""
+        """Raise if a result shared memory with an input in the recorded run, undeclared."""
         fact = self.bound.facts.get(slot)
         is_told = fact is None or all(x in shared for x in fact.shares)
         if not is_told and is_builtin(line.op):

@@ -220,7 +220,7 @@ class MeasuredLine:
 
     @property
     def traffic(self) -> int:
-        """Bytes that are read and written; none for a view."""
+        """The number of bytes that the op reads and writes; 0 for a view."""
         if self.memory == "view":
             return 0
         return sum(spec.n_bytes for spec in (*self.inputs, *self.outputs))
@@ -275,7 +275,7 @@ class _LineReader:
         self.has_optimizer = any(step.apply.scope.name.startswith(SCOPE) for step in steps)
 
     def lines(self, seconds: Sequence[float]) -> Iterator[MeasuredLine]:
-        """Yield the measured lines."""
+        """Yield a measured line for each statement of the program; several for a loop or stack."""
         groups = dict(zip(self.source.group_lines, self.draft.plan.groups, strict=True))
         for statement, time in zip(statements_of(self.source), seconds, strict=True):
             positions = self.source.positions_of(statement)
@@ -563,7 +563,10 @@ def _program_for(
 
 @contextmanager
 def _restored_variables(function: Function) -> Iterator[Callable[[], None]]:
-    """Yield a function that restores all variables that a call writes; restore them at the end."""
+    """Return a context manager with a function that restores the variables that a call writes.
+
+    The variables are also restored when the context ends.
+    """
     kept: list[tuple[Variable, np.ndarray]] = [
         (update.variable, update.variable.get_value()) for update in function.updates
     ]
@@ -579,7 +582,7 @@ def _restored_variables(function: Function) -> Iterator[Callable[[], None]]:
 
 @contextmanager
 def _without_printing(function: Function) -> Iterator[None]:
-    """Discard what impure ops print, which each of a thousand calls would repeat."""
+    """Return a context manager that discards the output of ops that print in each call."""
     if all(step.apply.op.is_pure for step in function.schedule.steps):
         yield
         return
@@ -591,14 +594,14 @@ def _without_printing(function: Function) -> Iterator[None]:
 
 
 def timed(clock: Clock, call: Callable[..., Result], *arguments: Any) -> tuple[int, Result]:
-    """Return the time of a call in nanoseconds, and its result."""
+    """Return the time of a call in nanoseconds, and the result of the call."""
     start = clock()
     result = call(*arguments)
     return clock() - start, result
 
 
 class _Times(NamedTuple):
-    """Medians over the measured calls, in seconds."""
+    """Median times of a program over the measured calls, in seconds."""
 
     calls: int
     of_statements: list[float]
@@ -614,7 +617,7 @@ def _times(
     seconds: float,
     clock: Clock,
 ) -> _Times:
-    """Call a program many times, in its three forms each time, and return the median times."""
+    """Return median times of many calls: with clock readings, without, and without NumPy calls."""
     measured, plain, idle = (
         with_clock(source, clock), source.scope[source.name], without_calls(source)
     )  # fmt: skip

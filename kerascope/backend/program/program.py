@@ -207,7 +207,7 @@ class Program:
 
 
 class _Lines(Sequence[str]):
-    """The lines of a text, split only when they are read: that is rare, and texts are long."""
+    """The lines of a program text, which is split only when lines are read, since it is long."""
 
     def __init__(self, text: str) -> None:
         self._text = text

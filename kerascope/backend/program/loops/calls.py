@@ -33,7 +33,7 @@ OWN_OPS = "kerascope.backend.ops."
 
 @dataclass(eq=False)
 class Call:
-    """One op on slots.
+    """One op in a step of a loop: it reads arrays from slots and fills others.
 
     Attributes
     ----------
@@ -139,7 +139,7 @@ class StepCalls:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all shapes are known, and states keep their shapes."""
+        """Whether all shapes of the step are known, and its states keep their shapes."""
         slots = {slot for call in self.calls for slot in (*call.inputs, *call.outputs)}
         if not slots.union(self.results) <= self.specs.keys():
             return False
@@ -148,7 +148,7 @@ class StepCalls:
         return all(self.specs[first + k] == self.specs[new] for k, new in enumerate(after))
 
     def sort(self, call: Call) -> None:
-        """Find the place of a call: FIXED, GIVEN or STEP."""
+        """Record the place of a call's outputs: FIXED, GIVEN or STEP."""
         places = [self.place_of[slot] for slot in call.inputs]
         own = max(places, default=FIXED)
         if own == GIVEN and not self._can_be_given(call):
@@ -250,13 +250,13 @@ class Join(Op):
     is_stack: bool = False
 
     def index(self, number: int) -> tuple[Any, ...]:
-        """Return the index of a part in the whole; `...` makes even a scalar part a view."""
+        """Return the index of a part in the whole array; `...` makes even a scalar part a view."""
         start, stop = self.bounds[number]
         place = start if self.is_stack else slice(start, stop)
         return (*(slice(None),) * self.axis, place, ...)
 
     def part(self, whole: np.ndarray, number: int) -> np.ndarray:
-        """Return a view of a part of the whole."""
+        """Return a view of one part of the whole array."""
         return whole[self.index(number)]
 
     def getter(self, number: int) -> GetItem:
@@ -276,7 +276,7 @@ class Join(Op):
         return self.shape
 
     def perform(self, *parts: Any) -> Any:
-        """Return the whole array."""
+        """Return the whole array, with the parts at their places."""
         whole = np.zeros(self.shape, parts[0].dtype)
         for number, part in enumerate(parts):
             whole[self.index(number)] = part
@@ -490,7 +490,7 @@ class Reshaped(Op):
 
 
 def without_unused(step: StepCalls) -> None:
-    """Remove calls whose results are not read."""
+    """Remove the calls of a step whose results are not read."""
     used = set(step.results)
     kept = []
     for call in reversed(step.calls):

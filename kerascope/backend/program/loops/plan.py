@@ -79,7 +79,7 @@ def listed(call: Call) -> str:
 
 
 class Places:
-    """The homes of all slots.
+    """Where the arrays of all slots of a loop are stored.
 
     Parameters
     ----------
@@ -279,7 +279,7 @@ class Term:
         return [*self.wholes, *self.summed]
 
     def text(self, out: str, whole: Callable[[int], str], names: Names) -> Iterator[str]:
-        """Yield the lines that compute the sum after the loop."""
+        """Yield the lines of text that compute the sum after the loop."""
         is_first = not self.summed
         for a, b in self.products:
             rows, columns = self.spec.shape

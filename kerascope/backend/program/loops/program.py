@@ -313,7 +313,7 @@ class LoopViews:
         self._n_steps = -1
 
     def __call__(self, outs: list[np.ndarray], ins: list[np.ndarray]) -> tuple[Any, ...]:
-        """Return the arguments of the loop for these arrays."""
+        """Return the arguments of the loop's code for these arrays."""
         layout = self.text.step.layout
         n_steps = len(ins[0])
         if n_steps != self._n_steps:
@@ -485,7 +485,7 @@ class LoopProgram(Exclusive):
     def __call__(self, outputs: Any, *inputs: Any) -> None:
         """Compute the loop into given arrays; there must be at least one step.
 
-        Its memory exists once, so no other call may be running.
+        The program's memory exists once, so no other call may be running.
         """
         several = [outputs] if isinstance(outputs, np.ndarray) else list(outputs)
         given = [*several, *inputs]
