@@ -1,8 +1,8 @@
 """Initializers: the first values of a weight.
 
-A layer passes an initializer to `add_weight`, which calls it with the weight's shape. It returns a
-NumPy array (in Keras a tensor, which a backend must evaluate first), so you can look at the first
-values without a graph::
+A layer passes an initializer to `add_weight`, which calls it with the weight's shape. The
+initializer returns a NumPy array (in Keras a tensor, which a backend must evaluate first). So you
+can look at the first values without a graph::
 
     >>> GlorotUniform(seed=1)((2, 3)).shape
     (2, 3)
@@ -10,11 +10,11 @@ values without a graph::
 Any function of a shape that returns an array or a tensor can be used as an initializer. Keras 1
 calls this module `initializations`.
 
-Random initializers with a `seed` return the same array at each call. Without one, each call takes a
-fresh seed from the backend, which draws it from NumPy's global generator: `np.random.seed(0)` at
-the top of a script makes it repeatable.
+Random initializers with a `seed` return the same array at each call. Without a `seed`, each call
+takes a new seed from the backend, which draws the seed from NumPy's global generator. So
+`np.random.seed(0)` at the top of a script makes the script repeatable.
 
-The file `classes` contains the classes; this file looks them up by name.
+The file `classes` contains the initializers; this file looks them up by name.
 """
 
 # ruff: noqa: F403, F405 (each module's __all__ says which names it has)

@@ -97,7 +97,7 @@ class Constant(Initializer):
         self.value = value
 
     def __call__(self, shape: Shape, dtype: str | None = None) -> np.ndarray:
-        """Return the repeated value."""
+        """Return an array filled with `value`."""
         return as_array(np.broadcast_to(self.value, tuple(shape)).copy(), dtype)
 
 
@@ -124,7 +124,7 @@ class Identity(Initializer):
         self.gain = gain
 
     def __call__(self, shape: Shape, dtype: str | None = None) -> np.ndarray:
-        """Return the matrix; `shape` has two axes."""
+        """Return the matrix of this shape, which has two axes."""
         if len(shape) != 2:
             raise ShapeError(
                 f"Initializer Identity: expected a weight with 2 axes, got shape {tuple(shape)}."
@@ -159,7 +159,7 @@ class RandomInitializer(Initializer):
 def draw_in_chunks(
     draw: Callable[[int], np.ndarray], shape: Shape, dtype: str | None
 ) -> np.ndarray:
-    """Return an array that is filled by `draw(number)`, with `CHUNK_SIZE` numbers at a time.
+    """Return an array filled with the results of `draw(number)`, in chunks of `CHUNK_SIZE`.
 
     The numbers are drawn in float64. Drawn all at once, the hundred million weights of a VGG16
     would take a gigabyte.
@@ -286,7 +286,7 @@ class Orthogonal(RandomInitializer):
         self.seed = seed
 
     def __call__(self, shape: Shape, dtype: str | None = None) -> np.ndarray:
-        """Return the matrix; `shape` has at least two axes."""
+        """Return the matrix as an array of this shape, which has at least two axes."""
         if len(shape) < 2:
             raise ShapeError(
                 "Initializer Orthogonal: expected a weight with at least 2 axes, "
@@ -314,7 +314,7 @@ _MODES: dict[str, Callable[[float, float], float]] = {
     "fan_avg": lambda fan_in, fan_out: (fan_in + fan_out) / 2,
 }
 
-# Each draws numbers with mean 0 and variance 1.
+# Each function draws numbers with mean 0 and variance 1.
 _DISTRIBUTIONS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
     "normal": lambda g, number: truncated_standard_normal(g, number) / TRUNCATED_STDDEV,
     "truncated_normal": lambda g, number: truncated_standard_normal(g, number) / TRUNCATED_STDDEV,
@@ -331,8 +331,8 @@ class VarianceScaling(RandomInitializer):
     scale : float, positive
     mode : {"fan_in", "fan_out", "fan_avg"}
         How n is counted: inputs of a unit, units that an input feeds, or the mean of both.
-    distribution : {"normal", "uniform"}
-        "normal", or "truncated_normal", is cut off at two standard deviations;
+    distribution : {"normal", "truncated_normal", "untruncated_normal", "uniform"}
+        "normal" and "truncated_normal" are cut off at two standard deviations;
         "untruncated_normal" is not.
     seed : int, optional
         The same seed gives the same array at each call.
@@ -372,7 +372,7 @@ class VarianceScaling(RandomInitializer):
         self.seed = seed
 
     def __call__(self, shape: Shape, dtype: str | None = None) -> np.ndarray:
-        """Return the numbers."""
+        """Return random numbers with the variance `scale / n`."""
         n = max(1.0, _MODES[self.mode](*compute_fans(shape)))
         generator, factor = self._generator(), math.sqrt(self.scale / n)
         standard = _DISTRIBUTIONS[self.distribution]

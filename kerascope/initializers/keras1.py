@@ -47,8 +47,8 @@ Shape = tuple[int, ...]
 def get(identifier: Any) -> Any:
     """Return the function with this name, which takes a shape, a `name` and a `dim_ordering`.
 
-    For a name that Keras 1 did not have, it is the current initializer. An argument that is not a
-    string is returned unchanged. Layers of Keras 1 store the function
+    For a name that Keras 1 did not have, the function uses the current initializer. An argument
+    that is not a string is returned unchanged. Layers of Keras 1 store the function
     (`self.init = initializations.get(init)`), call it (`self.W = self.init((3, 4), name="W")`), and
     save its name (`self.init.__name__`).
 

@@ -1,9 +1,9 @@
 """Losses: how far the predictions are from the targets, one number for each sample.
 
-`model.compile(loss="mse")` looks them up by name with `get`. A loss takes targets and predictions
-of equal shape (batch, ..., features), and averages or sums over the last axis only: the result has
-shape (batch, ...). The model multiplies these numbers by the sample weights and takes their mean.
-Keras 1 calls this module `objectives`.
+`model.compile(loss="mse")` looks a loss up by its name with `get`. A loss takes targets and
+predictions of equal shape (batch, ..., features), and averages or sums over the last axis only: the
+result has shape (batch, ...). The model multiplies these numbers by the sample weights
+and takes the mean. Keras 1 calls this module `objectives`.
 
 Files: `functions`, `classes` (losses as objects with arguments, as in Keras 3), and `structured`
 (losses that compare areas, samples with each other, or sequences).
@@ -69,7 +69,7 @@ def deserialize(name: Any, custom_objects: dict[str, Any] | None = None) -> Any:
     Raises
     ------
     UnknownNameError
-        No loss has this name; the message suggests the nearest one.
+        No loss has this name. The message suggests the most similar name.
     ConfigError
         The configuration has an argument that the loss does not take.
 
@@ -89,7 +89,7 @@ def get(identifier: Any) -> Any:
     Raises
     ------
     UnknownNameError
-        No loss has this name; the message suggests the nearest one.
+        No loss has this name. The message suggests the most similar name.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Losses as objects that hold their arguments: `Huber(delta=0.5)`, as in Keras 3.
 
-An object does two things that a function does not. It has arguments, which its configuration
-contains, and it reduces the losses of the samples to one number, as its `reduction` says.
+An object does two things that a function does not. The object stores arguments, which its
+configuration contains, and it reduces the losses of the samples to one number by its `reduction`.
 `model.compile` takes functions and objects. `Loss` is the base class. The losses of Keras 3 follow
 under their own names: each consists of a function and its arguments.
 """
@@ -84,7 +84,7 @@ class Loss(FunctionWithArguments):
     reduction : {"sum_over_batch_size", "mean", "mean_with_sample_weight", "sum", "none", None}
         How the losses of the samples become one number. "auto" means "sum_over_batch_size".
     dtype : str, optional
-        Targets and predictions are cast to it.
+        The dtype to which targets and predictions are cast.
 
     Raises
     ------
@@ -125,7 +125,7 @@ class Loss(FunctionWithArguments):
         return self._compute(y_true, y_pred)
 
     def counted(self, y_true: Tensor, y_pred: Tensor) -> Tensor | None:
-        """Return which numbers that `call` returns count in the mean; None means all of them."""
+        """Return a mask of the results of `call` that count in the mean; None if all count."""
         return None
 
     @at_once_on_arrays
@@ -214,13 +214,16 @@ def of_equal_rank(y_true: Tensor, y_pred: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def quotient(x: Tensor, y: Tensor) -> Tensor:
-    """Return x / y, or 0 where y is 0."""
+    """Return x / y where y is not 0, otherwise 0."""
     is_zero = K.cast(K.equal(y, 0.0), K.dtype(y))
     return x * (1.0 - is_zero) / (y + is_zero)
 
 
 def _combined_mask(mask: Tensor | None, counted: Tensor | None) -> list[Tensor]:
-    """Return a list with the logical and of the masks that are given; empty if both are None."""
+    """Return a list with the logical and of two masks. If a mask is None, the other one is used.
+
+    If both masks are None, the list is empty.
+    """
     given = [K.cast(x, "bool") for x in (mask, counted) if x is not None]
     return [functools.reduce(K.logical_and, given)] if given else []
 
@@ -252,9 +255,9 @@ def snake_case(name: str) -> str:
 
 
 def plain_function(loss: Any) -> Any:
-    """Return the function that a loss object computes, or that a metric of its name averages.
+    """Return the function of a loss object, or the function that a metric of its name averages.
 
-    Any other loss is returned unchanged.
+    A loss that is not such an object is returned unchanged.
 
     Examples
     --------
@@ -274,7 +277,7 @@ def takes_class_numbers(loss: Any) -> bool:
 
 
 def wants_targets_like_predictions(loss: Any) -> bool:
-    """Return whether targets must have the shape of the predictions; False for custom losses."""
+    """Return whether targets must have the shape of the predictions. For a custom loss: False."""
     is_ours = getattr(plain_function(loss), "__module__", "").startswith("kerascope.losses.")
     return is_ours and not takes_class_numbers(loss)
 
@@ -286,7 +289,7 @@ _MEAN = "sum_over_batch_size"
 
 
 class _LossWithoutArguments(Loss):
-    """Base of losses without arguments of their own; Keras 3's order of constructor arguments."""
+    """Base of losses without arguments of their own. `reduction` comes first, as in Keras 3."""
 
     def __init__(
         self, reduction: str | None = _MEAN, name: str | None = None, dtype: str | None = None
@@ -452,7 +455,7 @@ class SparseCategoricalCrossentropy(Loss):
         self._store(locals())
 
     def counted(self, y_true: Tensor, y_pred: Tensor) -> Tensor | None:
-        """Return which samples are not of class `ignore_class`: the mean is over these."""
+        """Return a mask of the samples that are not of class `ignore_class`, for the mean."""
         return functions.counted_classes(y_true, y_pred, self.ignore_class, self.axis)
 
 

@@ -44,7 +44,7 @@ __all__ = [
 registry = Registry("loss")
 Loss = TypeVar("Loss", bound=Callable[..., Tensor])
 
-# Other names of losses: the short ones of Keras 1 and 2, and those of Keras 3. Metrics share them.
+# Other names of losses: the short names of Keras 1 and 2, and Keras 3's. Metrics share them.
 ALIASES: dict[str, tuple[str, ...]] = {
     "mean_squared_error": ("mse", "MSE"),
     "mean_absolute_error": ("mae", "MAE"),
@@ -94,14 +94,14 @@ def mean_absolute_error(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 @_register
 def mean_absolute_percentage_error(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return 100 * mean |p - y| / |y| over the last axis; |y| counts as at least epsilon."""
+    """Return 100 * mean |p - y| / |y| over the last axis. |y| is replaced by epsilon if smaller."""
     size = K.clip(K.abs(y_true), margin_of(y_pred), None)
     return 100.0 * K.mean(K.abs((y_true - y_pred) / size), axis=-1)
 
 
 @_register
 def mean_squared_logarithmic_error(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return mean (log(1 + p) - log(1 + y))^2; y and p count as at least epsilon."""
+    """Return mean (log(1 + p) - log(1 + y))^2. Below epsilon, y and p are replaced by epsilon."""
     first_log = K.log(K.clip(y_pred, margin_of(y_pred), None) + 1.0)
     second_log = K.log(K.clip(y_true, margin_of(y_pred), None) + 1.0)
     return K.mean(K.square(first_log - second_log), axis=-1)
@@ -113,8 +113,8 @@ def logcosh(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
     Notes
     -----
-    With x = p - y, it is close to x^2 / 2 near 0 and to |x| - log 2 far from 0. It is computed as
-    x + softplus(-2x) - log 2, because cosh(x) itself overflows in float32 from x = 89 on.
+    With x = p - y, the loss is close to x^2 / 2 near 0 and to |x| - log 2 far from 0. The formula
+    is x + softplus(-2x) - log 2, because cosh(x) itself overflows in float32 from x = 89 on.
     """
     x = y_pred - y_true
     return K.mean(x + K.softplus(-2.0 * x) - math.log(2.0), axis=-1)
@@ -124,7 +124,7 @@ def logcosh(y_true: Tensor, y_pred: Tensor) -> Tensor:
 def hinge(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """Return mean max(1 - y p, 0) over the last axis; targets are -1 and 1.
 
-    In dialect "3" they may also be 0 and 1, where 0 means -1.
+    In dialect "3" the targets may also be 0 and 1, where 0 means -1.
     """
     y_true = signs_of_bits(y_true) if dialect_options().bits_are_signs else y_true
     return K.mean(K.maximum(1.0 - y_true * y_pred, 0.0), axis=-1)
@@ -134,7 +134,7 @@ def hinge(y_true: Tensor, y_pred: Tensor) -> Tensor:
 def squared_hinge(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """Return mean max(1 - y p, 0)^2 over the last axis; targets are -1 and 1.
 
-    In dialect "3" they may also be 0 and 1, where 0 means -1.
+    In dialect "3" the targets may also be 0 and 1, where 0 means -1.
     """
     y_true = signs_of_bits(y_true) if dialect_options().bits_are_signs else y_true
     return K.mean(K.square(K.maximum(1.0 - y_true * y_pred, 0.0)), axis=-1)
@@ -203,7 +203,7 @@ def sparse_categorical_crossentropy(
     if counts is None:
         return K.sparse_categorical_crossentropy(y_true, y_pred, from_logits=from_logits, axis=axis)
     y_true = _class_numbers(y_true, y_pred, axis)
-    kept = y_true * K.cast(counts, K.dtype(y_true))  # an ignored class becomes a valid one, 0
+    kept = y_true * K.cast(counts, K.dtype(y_true))  # an ignored class becomes a valid class, 0
     y_pred = K.switch(K.expand_dims(counts, axis), y_pred, K.zeros_like(y_pred))  # NaN too
     loss = K.sparse_categorical_crossentropy(kept, y_pred, from_logits=from_logits, axis=axis)
     return loss * K.cast(counts, K.dtype(loss))
@@ -229,7 +229,7 @@ def binary_crossentropy(
 
 @_register
 def kullback_leibler_divergence(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return sum y log(y / p) over the last axis; both are kept between epsilon and 1."""
+    """Return sum y log(y / p) over the last axis; y and p are clipped to [epsilon, 1]."""
     margin = margin_of(y_pred)
     y_true = K.clip(y_true, margin, 1.0)
     y_pred = K.clip(y_pred, margin, 1.0)
@@ -254,9 +254,9 @@ def cosine_proximity(y_true: Tensor, y_pred: Tensor, axis: int = -1) -> Tensor:
 
 
 def margin_of(y_pred: Tensor) -> float:
-    """Return the least distance from 0 of a divisor, or of a number whose logarithm is taken.
+    """Return the minimum distance from 0 of a divisor, or of an argument of a logarithm.
 
-    It is `epsilon`, but at least 0.0005 in float16, where 1 / 1e-7 would be infinite.
+    This is `epsilon`, but in float16 at least 0.0005, because 1 / 1e-7 would be infinite.
     """
     dtype = K.dtype(y_pred)
     return max(K.epsilon(), float(np.finfo(dtype if is_float(dtype) else K.floatx()).epsneg))

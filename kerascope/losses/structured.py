@@ -54,7 +54,7 @@ def dice(y_true: Tensor, y_pred: Tensor, axis: Axes = None) -> Tensor:
 def tversky(
     y_true: Tensor, y_pred: Tensor, alpha: float = 0.5, beta: float = 0.5, axis: Axes = None
 ) -> Tensor:
-    """Return 1 - both / (both + alpha * missed + beta * too much): `dice` with weighted mistakes.
+    """Return 1 - tp / (tp + alpha * fn + beta * fp): `dice` with weights for the two errors.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def circle(
     Returns
     -------
     Tensor, shape (batch,)
-        0 for a sample if no other sample is of its class, or if all are.
+        The loss of a sample is 0 if no other sample is of its class, or if all are.
 
     Raises
     ------
@@ -179,7 +179,7 @@ def circle(
     are_compared = _without_diagonal(same) if remove_diagonal and ref_embeddings is None else same
     pull = K.relu(1.0 + margin - likeness) * (1.0 - margin - likeness)
     push = K.relu(likeness + margin) * (likeness - margin)
-    # Excluded pairs add exp(least float / 2) = 0. Half of it, so that two of them stay finite.
+    # Excluded pairs add exp(m / 2) = 0 with the lowest float m. The half keeps a sum of two finite.
     nothing = K.ones_like(likeness) * 0.5 * float(np.finfo(y_pred.dtype).min)
     pulls = K.logsumexp(K.switch(are_compared, gamma * pull, nothing), axis=1)
     pushes = K.logsumexp(K.switch(same, nothing, gamma * push), axis=1)
@@ -218,7 +218,7 @@ class Circle(Loss):
         self.remove_diagonal = remove_diagonal
 
     def counted(self, y_true: Tensor, y_pred: Tensor) -> Tensor | None:
-        """Return which samples share their class with another sample of the batch."""
+        """Return a mask of the samples that share their class with another sample of the batch."""
         same = _same_class(y_true)
         return K.any(_without_diagonal(same) if self.remove_diagonal else same, axis=1)
 

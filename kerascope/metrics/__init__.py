@@ -1,10 +1,11 @@
 """Metrics: numbers that are reported while a model is trained, and never differentiated.
 
-Each takes targets and predictions like a loss and returns one number for each sample; the model
-reports their mean. Every loss can be used as a metric. For `metrics=["accuracy"]`, `compile` looks
-at the loss and at the shape of the output and chooses `binary_accuracy`, `categorical_accuracy` or
-`sparse_categorical_accuracy`. So the same word means different things: with binary_crossentropy it
-counts right *entries* of a one-hot row, not right rows.
+Like a loss, a metric takes targets and predictions and returns one number for each sample. The
+model reports the mean of these numbers. Every loss can be used as a metric. For
+`metrics=["accuracy"]`, `compile` chooses `binary_accuracy`, `categorical_accuracy` or
+`sparse_categorical_accuracy`, by the loss and the shape of the output. So "accuracy" means
+different things: with binary_crossentropy it counts right *entries* of a one-hot row, not right
+rows.
 
 Files: `functions` (metrics of Keras 1 and 2), `classes` (metrics as objects, and Keras 3's metrics
 that are means), `stateful` (metrics that are not means: precision, recall, AUC and so on).
@@ -51,7 +52,7 @@ __all__ = [
 
 _registry = registry
 
-# Losses that are also metrics in Keras 1, where each returns the mean of the batch.
+# Losses that Keras 1 has as metrics too, where each returns the mean of the batch.
 binary_crossentropy = registry.register(averaged(losses.binary_crossentropy))
 categorical_crossentropy = registry.register(averaged(losses.categorical_crossentropy))
 cosine_proximity = registry.register(averaged(losses.cosine_proximity))

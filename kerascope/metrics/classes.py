@@ -1,11 +1,11 @@
 """Metrics as objects: they have arguments, and a state that is updated with each batch.
 
 There are two kinds. A `MeanMetric` consists of a function and its arguments. In the dialects before
-"3", `model.compile` treats it like the function: the model averages its values over an epoch. The
-others (`stateful.py`), such as `Recall`, are not means of values of batches: they keep sums in
-variables. Calling one returns the result *after* the batch. Its `updates` are then the pairs
-(variable, new value), which the train function and the test function write. Training resets these
-metrics before each epoch.
+"3", `model.compile` treats a `MeanMetric` like its function: the model averages the function's
+values over an epoch. The other metrics (`stateful.py`), such as `Recall`, are not means of values
+of batches: they keep sums in variables. A call of such a metric returns the result *after* the
+batch. Its `updates` are then the pairs (variable, new value), which the train function and the test
+function write. Training resets these metrics before each epoch.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ ADVICE = (
 
 
 def as_one_step(method: Method) -> Method:
-    """Make a metric's method write all its assignments when it returns, and return numbers.
+    """Decorate a metric's method: it returns numbers, and writes all its assignments at its end.
 
-    Inside another such method, or while a graph is built, the outer caller writes them.
+    Inside another such method, or while a graph is built, the outer caller writes the assignments.
     """
 
     @wraps(method)
@@ -130,7 +130,7 @@ class Metric(Configured):
     """
 
     stateful = True
-    waits_for_predictions = True  # whether `build` needs their shape
+    waits_for_predictions = True  # whether `build` needs the shape of the predictions
 
     def __init_subclass__(cls) -> None:
         for name in ("update_state", "result", "reset_state"):
@@ -198,11 +198,11 @@ class Metric(Configured):
             self._state = self._made[len(before) :]
 
     def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
-        """Return the numbers that a batch adds to the variables."""
+        """Return the numbers that a batch adds to the metric's variables, in their order."""
         raise NotImplementedError(f"{type(self).__name__} does not define update_state. {ADVICE}")
 
     def result_of(self, state: list[Tensor]) -> Any:
-        """Return the metric for these values of the variables."""
+        """Return the result of the metric, computed from the values `state` of its variables."""
         raise NotImplementedError(f"{type(self).__name__} does not define result. {ADVICE}")
 
     # --- use --------------------------------------------------------------------------------------
@@ -294,15 +294,15 @@ class Metric(Configured):
     def stateless_update_state(
         self, metric_variables: Sequence[Any], *args: Any, **kwargs: Any
     ) -> list[Any]:
-        """Return the state after `update_state` on a given state; nothing is written."""
+        """Return the values of the variables after `update_state`, without writing them."""
         return self._with_state(metric_variables, self.update_state, *args, **kwargs)[1]
 
     def stateless_result(self, metric_variables: Sequence[Any]) -> Any:
-        """Return the result of a given state."""
+        """Return the result for given values of the variables."""
         return self._with_state(metric_variables, self.result)[0]
 
     def stateless_reset_state(self) -> list[Any]:
-        """Return the state after `reset_state`; nothing is written."""
+        """Return the values of the variables after `reset_state`, without writing them."""
         return self._with_state(self.variables, self.reset_state)[1]
 
     def get_config(self) -> dict[str, Any]:
@@ -390,12 +390,12 @@ class MeanMetricWrapper(MeanMetric):
 
 
 def sum_and_weight(scores: Tensor, weights: Tensor | None) -> list[Tensor]:
-    """Return the increments of the sum and of the count of a mean, as in Keras 3.
+    """Return a batch's increments of the sum and of the count of a mean, as in Keras 3.
 
     Parameters
     ----------
     scores : Tensor, shape (batch, ...)
-        Or a single number, which counts once, regardless of the batch size.
+        The numbers of the samples. A single number counts once, regardless of the batch size.
     weights : Tensor, optional
         Shape (batch,) for one weight per sample, or (batch, steps).
 
@@ -423,7 +423,7 @@ def _mean_from(x: Tensor, axis: int) -> Tensor:
 
 
 def _align_weights(scores: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
-    """Return scores and their weights, without a last axis of size 1 that only one of them has."""
+    """Return scores and weights with equal ranks, if only one has a last axis of size 1."""
     scores, weights = of_equal_rank(scores, weights)
     if weights.ndim == scores.ndim + 1 > 1:
         weights = K.squeeze(weights, -1)
@@ -619,7 +619,7 @@ class CosineSimilarity(MeanMetric):
 
 
 class _Correlation(MeanMetric):
-    """Base of the correlations, with the axes along which targets and predictions are compared."""
+    """Base class of the correlations, which compare targets and predictions along `axis`."""
 
     def __init__(
         self, name: str | None = None, dtype: str | None = None, axis: functions.Axes = -1

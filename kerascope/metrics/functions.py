@@ -42,14 +42,14 @@ Axes = int | tuple[int, ...] | list[int]
 
 
 def averaged(function: Function) -> Function:
-    """Return a metric that returns the mean of the batch in dialect "1.2", as in Keras 1."""
+    """Decorate a metric: in dialect "1.2" it returns the mean of the batch, as in Keras 1."""
 
     @wraps(function)
     def metric(*args: Any, **kwargs: Any) -> Any:
         scores = function(*args, **kwargs)
         return K.mean(scores) if dialect_options().averaged_metrics == "all" else scores
 
-    metric.__module__ = "kerascope.metrics"  # where `pickle` finds it
+    metric.__module__ = "kerascope.metrics"  # where `pickle` finds the metric
     metric.averages = function  # type: ignore[attr-defined]
     return metric  # type: ignore[return-value]
 
@@ -189,7 +189,7 @@ def sparse_top_k_categorical_accuracy(y_true: Tensor, y_pred: Tensor, k: int = 5
 
 
 def _class_numbers(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return class numbers without their last axis, if they have as many axes as predictions."""
+    """Return class numbers, without their last axis if they have as many axes as predictions."""
     return K.squeeze(y_true, -1) if K.ndim(y_true) == K.ndim(y_pred) else y_true
 
 
@@ -212,13 +212,13 @@ def _in_top_k(classes: Tensor, y_pred: Tensor, k: int) -> Tensor:
 def pearson_correlation(y_true: Tensor, y_pred: Tensor, axis: Axes = -1) -> Tensor:
     """Return the correlation of targets and predictions, from -1 to 1.
 
-    It is NaN where targets or predictions are constant along the axis.
+    The result is NaN where targets or predictions are constant along the axis.
 
     Parameters
     ----------
     y_true, y_pred : Tensor, of equal shape
     axis : int or list of int
-        Axis or axes along which they are compared.
+        Axis or axes along which targets and predictions are compared.
 
     Notes
     -----
@@ -265,7 +265,7 @@ def _centred(x: Tensor, axis: Axes) -> Tensor:
 # --- losses as metrics ----------------------------------------------------------------------------
 
 for _name in losses.__all__:
-    # As a metric, Keras 3's cosine similarity has the opposite sign.
+    # The loss's other names are not metrics: Keras 3's metric has the opposite sign.
     _aliases = ("cosine",) if _name == "cosine_proximity" else ALIASES.get(_name, ())
     registry.register(getattr(losses, _name), *_aliases)
 
@@ -278,7 +278,7 @@ def _rounded(x: Tensor) -> Tensor:
 
 
 def precision(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return the share of ones among the entries that are predicted as 1, over the whole batch.
+    """Return the precision of a batch: the share of true ones among entries predicted as 1.
 
     Logs show the mean over the batches; `Precision` counts over all batches.
 
@@ -292,7 +292,7 @@ def precision(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 
 def recall(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return the share of the ones that are predicted as 1, over the whole batch."""
+    """Return the recall of a batch: the share of the true ones that are predicted as 1."""
     return K.sum(_rounded(y_true * y_pred)) / (K.sum(_rounded(y_true)) + K.epsilon())
 
 
@@ -327,7 +327,7 @@ fscore = f1score = registry.register(fmeasure, "fscore", "f1score")
 @registry.register
 @at_once_on_arrays
 def matthews_correlation(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return the correlation of rounded targets and predictions over the batch, from -1 to 1.
+    """Return Matthews' correlation of rounded targets and predictions of a batch: from -1 to 1.
 
     References
     ----------

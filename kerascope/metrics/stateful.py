@@ -1,8 +1,8 @@
 """Metrics over all samples of an epoch: precision, recall, AUC, F1, intersection over union, sums.
 
-None of them is a mean of values of the batches. Each keeps sums or counts in variables and computes
-its result from them. The first ones count decisions: how many predictions above a threshold are
-right (true positives), and so on.
+These metrics are not means of values of the batches. Each keeps sums or counts in variables, and
+computes its result from these variables. The first classes count decisions: how many predictions
+above a threshold are right (true positives), and so on.
 """
 
 from __future__ import annotations
@@ -95,12 +95,12 @@ class _ConfusionMetric(Metric):
         if self.class_id is not None:
             y_true, y_pred = y_true[..., self.class_id], y_pred[..., self.class_id]
         bounds, even = self._bounds, np.linspace(0, 1, len(self._bounds))
-        if len(bounds) > 2 and np.allclose(bounds, even, atol=1e-6):  # as in Keras 3
+        if len(bounds) > 2 and np.allclose(bounds, even, atol=1e-6):  # as Keras 3 does
             y_pred = K.clip(y_pred, 0.0, 1.0)
         return _counts(y_true, y_pred, weights, bounds)
 
     def from_counts(self, tp: Tensor, fp: Tensor, tn: Tensor, fn: Tensor) -> Tensor:
-        """Return the metric, one number for each threshold."""
+        """Return the metric computed from the four counts, one number for each threshold."""
         raise NotImplementedError(f"{type(self).__name__} does not define from_counts.")
 
     def result_of(self, state: list[Tensor]) -> Tensor:
@@ -134,7 +134,7 @@ class Precision(_RateMetric):
     Parameters
     ----------
     thresholds : float or list of float, optional
-        A prediction above it is a "yes". Default 0.5.
+        A prediction above the threshold is a "yes". Default 0.5.
     top_k : None
         Keras 3's `top_k` is not supported.
     class_id : int, optional
@@ -275,7 +275,7 @@ class AUC(_ConfusionMetric):
 
     @property
     def _bounds(self) -> list[float]:
-        """The thresholds, with one below 0 and one above 1."""
+        """The thresholds, with an additional one below 0 and another above 1."""
         steps = self.num_thresholds - 1
         inner = self.thresholds or [i / steps for i in range(1, steps)]
         return [-1e-7, *inner, 1.0 + 1e-7]
@@ -319,9 +319,9 @@ class _BestRate(_ConfusionMetric):
     Parameters
     ----------
     least : float
-        Least value of the other rate, from 0 to 1: the first argument of the derived class.
+        Minimum of the other rate, from 0 to 1: the first argument of the derived class.
     num_thresholds : int
-        Number of thresholds, evenly spaced from 0 to 1. A single one is 0.5.
+        Number of thresholds, evenly spaced from 0 to 1. A single threshold is 0.5.
     class_id, name, dtype
         As for `Precision`.
     """
@@ -348,7 +348,7 @@ class _BestRate(_ConfusionMetric):
         self.class_id = class_id
 
     def result_of(self, state: list[Tensor]) -> Tensor:
-        """Return the best rate."""
+        """Return the best value of the reported rate."""
         allowed = K.greater_equal(_RATES[self._bounded](*state), getattr(self, self._bounded))
         return K.max(_RATES[self._best](*state) * K.cast(allowed, self.dtype))
 
@@ -478,7 +478,8 @@ class FBetaScore(Metric):
     beta : float
         Recall weighs beta times as much as precision.
     threshold : float, optional
-        A prediction above it is a "yes". Default: only the greatest prediction of a sample is.
+        A prediction above the threshold is a "yes". Default: only the greatest prediction of a
+        sample is a "yes".
     name, dtype : str, optional
         As for `Metric`.
 
@@ -561,7 +562,7 @@ class IoU(Metric):
     name, dtype : str, optional
         As for `Metric`. With "int32", Keras 3's default, weights are truncated to whole numbers.
     ignore_class : int, optional
-        Pixels whose true class is this one do not count.
+        Pixels of this true class do not count.
     sparse_y_true, sparse_y_pred : bool
         Whether targets and predictions are class numbers. Otherwise the class is the index of the
         greatest entry along `axis`.
@@ -621,7 +622,7 @@ class IoU(Metric):
         if self.ignore_class is not None:
             counts = K.not_equal(true, self.ignore_class)
             weight = weight * K.cast(counts, K.floatx())
-            true = true * K.cast(counts, K.dtype(true))  # an ignored class becomes a valid one, 0
+            true = true * K.cast(counts, K.dtype(true))  # an ignored class becomes a valid class, 0
         weight = K.reshape(weight, (-1, 1))
         rows = K.transpose(self._one_hot(true) * weight)
         return [K.dot(rows, self._one_hot(predicted))]
@@ -642,7 +643,7 @@ class IoU(Metric):
         return quotient(K.sum(times * quotient(both, either)), K.sum(times * occurs))
 
     def get_config(self) -> dict[str, Any]:
-        """Return the constructor's arguments, always with the dtype: Keras 3's default differs."""
+        """Return the constructor's arguments. The dtype is included: Keras 3's default differs."""
         return {**super().get_config(), "dtype": self.dtype}
 
 
@@ -757,11 +758,11 @@ class RootMeanSquaredError(SumAndCount):
     """
 
     def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
-        """Return the sum of squares and their count."""
+        """Return the sum of the squared errors of a batch, and their number."""
         return sum_and_weight(K.square(y_pred - y_true), weights)
 
     def result_of(self, state: list[Tensor]) -> Tensor:
-        """Return the root of the mean."""
+        """Return the root of the mean square."""
         return K.sqrt(quotient(state[0], state[1]))
 
 
@@ -775,7 +776,7 @@ class R2Score(Metric):
         How the scores of several outputs become one number; None returns a score for each.
     num_regressors : int
         Above 0, the score is adjusted for a model with this number of regressors. As in Keras 3,
-        every number of the targets counts as an observation. With too few observations the score
+        every element of the targets counts as an observation. With too few observations the score
         is not adjusted.
     name, dtype : str, optional
         As for `Metric`.

@@ -41,7 +41,7 @@ from kerascope.saving.untrusted import (
 from kerascope.spellings import override_dialect
 
 TO_LOOK = " To look at the model without it: opaque=True."
-_ATTEMPTS = 4  # to build a model whose layers fit their weights or are opaque
+_ATTEMPTS = 4  # attempts to build a model whose layers fit their weights or are opaque
 
 T = TypeVar("T")
 
@@ -68,7 +68,7 @@ def lambda_entries(config: Any) -> Iterator[dict[str, Any]]:
 
 
 def refuse_byte_code(config: Any, safe_mode: bool) -> None:
-    """Raise ConfigError if a Lambda's function is byte code and no custom object replaces it."""
+    """Raise ConfigError if a Lambda's function is byte code, unless a custom object replaces it."""
     for entry in lambda_entries(config) if safe_mode else ():
         name = entry.get("name")
         if byte_code_in(entry, "function") and name not in get_custom_objects():
@@ -131,7 +131,7 @@ def model_from_config(config: dict[str, Any], custom_objects: dict[str, Any] | N
     Raises
     ------
     ConfigError
-        The dict does not have this form.
+        The dict does not have the keys "class_name" and "config".
     UnknownNameError
         The configuration names an unknown layer class. Pass it in `custom_objects`.
     """
@@ -269,7 +269,7 @@ def _model_of_text(
 
 
 def is_from_keras_3(config: Any) -> bool:
-    """Return whether a configuration has the form of Keras 3, or the similar one of tf.keras."""
+    """Return whether a configuration has the form of Keras 3, or the similar form of tf.keras."""
     if isinstance(config, list):
         return any(is_from_keras_3(item) for item in config)
     if not isinstance(config, dict):
@@ -351,8 +351,8 @@ def fitting_model(
     config, where, safe_mode
         As for `model_of`.
     fill : callable
-        Reads the weights for a model. Returns them, and a dict with the names of the layers whose
-        weights do not fit, and the reasons.
+        Reads the weights for a model. Returns the weights, and a dict with the names of the layers
+        whose weights do not fit, and the reasons.
 
     Returns
     -------
@@ -385,7 +385,7 @@ def _in_our_form(config: Any) -> Any:
 
 
 def _slope_of_keras_2(value: Any, key: str = "") -> Any:
-    """Replace the hard_sigmoid of tf.keras 2, which is Keras 2's, by its form in Keras 3."""
+    """Replace "hard_sigmoid", which means Keras 2's in tf.keras 2, by its form in Keras 3."""
     if isinstance(value, list):
         return [_slope_of_keras_2(item) for item in value]
     if isinstance(value, dict):

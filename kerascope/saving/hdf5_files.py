@@ -39,7 +39,7 @@ __all__ = ["load_attributes_from_hdf5_group", "save_attributes_to_hdf5_group"]
 
 
 _LENGTH_ADDRESS_INDEX = 16  # bytes of one text
-_TYPE_OF_ANY_LENGTH = 9  # class of the type, in the low half of its first byte
+_TYPE_OF_ANY_LENGTH = 9  # the class of a type is in the low half of its first byte
 
 
 @contextmanager
@@ -68,7 +68,7 @@ def check_texts(content: Any, names: set[str], where: str) -> None:
     where : str
         The name of the file in messages.
     """
-    whole_heaps: set[int] = set()  # many texts share one
+    whole_heaps: set[int] = set()  # many texts share one heap
     for name in names:
         wanted = name.encode() + b"\0"
         place = content.find(wanted)
@@ -89,9 +89,9 @@ def check_texts(content: Any, names: set[str], where: str) -> None:
 
 
 def _texts(content: Any, place: int, name_size: int) -> Iterator[tuple[int, int]]:
-    """Yield the length and the address of each text of the attribute whose name is at `place`.
+    """Yield the length and the address of each text in the attribute whose name is at `place`.
 
-    Yield nothing if the bytes before the name are not the start of such an attribute.
+    Yield nothing if the bytes before the name are not the start of an attribute with texts.
     """
     for version, bytes_before in ((1, 8), (2, 8), (3, 9)):
         start = place - bytes_before
@@ -130,7 +130,7 @@ def _is_whole_heap(content: Any, address: int) -> bool:
 
 
 def _number_of_texts(content: Any, shape_place: int) -> int:
-    """Return the number of elements of a stored shape: its number of axes, then 8-byte sizes."""
+    """Return the number of elements of a shape in the file: the product of its 8-byte sizes."""
     version, axes = content[shape_place], content[shape_place + 1]
     first = shape_place + (8 if version == 1 else 4)
     count = 1
@@ -150,7 +150,7 @@ def _padded(size: int, step: int) -> int:
 # --- opening and checking -------------------------------------------------------------------------
 
 
-LARGEST_IMAGE = 64 * 2**20  # bytes of a file that is copied to memory
+LARGEST_IMAGE = 64 * 2**20  # the greatest size in bytes of a file that is copied to memory
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 
@@ -255,7 +255,7 @@ def reading_hdf5(source: Any, where: str, with_attributes: bool = True) -> Itera
     where : str
         The name of the file in messages.
     with_attributes : bool
-        Whether to check the attributes. False if the caller does not read them.
+        Whether to check the attributes. False is enough if the caller reads only arrays.
 
     Raises
     ------
@@ -269,7 +269,7 @@ def reading_hdf5(source: Any, where: str, with_attributes: bool = True) -> Itera
     if not is_open(source) and not Path(source).is_file():
         raise UnavailableError(f"{where}: expected an HDF5 file, got no file of this name.")
     try:
-        if isinstance(source, h5py.Group):  # HDF5 read its texts when it was opened
+        if isinstance(source, h5py.Group):  # HDF5 read the texts of this group when it was opened
             check_members(source, where, with_attributes)
             yield source
             return
@@ -290,7 +290,7 @@ def _opened(source: Any) -> Any:
     import h5py
 
     if isinstance(source, io.BytesIO) and source.getbuffer().nbytes <= LARGEST_IMAGE:
-        with suppress(ValueError, OSError):  # the next attempt has better messages
+        with suppress(ValueError, OSError):  # the next way to open it has better messages
             return h5py.File(h5py.h5f.open_file_image(source.getvalue()))
     if not is_open(source) and Path(source).stat().st_size <= LARGEST_IMAGE:
         return h5py.File(source, "r", driver="core", backing_store=False)
@@ -298,7 +298,7 @@ def _opened(source: Any) -> Any:
 
 
 def numbers_in(group: Any, without: str | None = None) -> int:
-    """Return the number of elements of all arrays in a group, without those of one subgroup."""
+    """Return the number of elements of all arrays in a group, except in the subgroup `without`."""
     from h5py import h5d, h5o
 
     arrays: list[bytes] = []
@@ -346,7 +346,7 @@ def check_members(file: Any, where: str, with_attributes: bool = True) -> set[st
     places = {h5o.get_info(start).addr: b""}  # address of each object -> its first path
 
     def look_at(name: bytes, info: Any) -> str | None:
-        """Check a member. Return a message to stop. HDF5 calls this, so it must not raise."""
+        """Check a member; return a message to stop, otherwise None. HDF5 calls it: never raise."""
         names.append(name)
         first = places.setdefault(info.u, name + b"/")
         is_circle = name.startswith(first)
@@ -380,7 +380,7 @@ def check_members(file: Any, where: str, with_attributes: bool = True) -> set[st
 
 
 def _check_attributes(group: Any, where: str) -> set[str]:
-    """Check the attributes of a group. Return the names of those with texts."""
+    """Check the attributes of a group or array. Return the names of attributes with texts."""
     import h5py
 
     texts: set[str] = set()

@@ -118,7 +118,7 @@ def write_layers(
     version: str,
     kept: opaque_files.KeptFile | None = None,
 ) -> None:
-    """Write the weights of layers by name, in the order of a version of Keras.
+    """Write a dict from layer names to weights, in the layout of a version of Keras.
 
     Weights that were read with opaque layers keep the names that they had in their file.
     """
@@ -133,7 +133,7 @@ def write_layers(
 
 
 def _written_names(names: Iterable[str], as_texts: bool) -> list[Any]:
-    """Return names as texts, as Keras 3 writes them, or as bytes, which Keras 2 requires."""
+    """Return names as texts, as Keras 3 writes names, or as bytes, which Keras 2 requires."""
     return [name if as_texts else name.encode() for name in names]
 
 
@@ -143,9 +143,9 @@ def write_weights(
     kept: opaque_files.KeptFile | None = None,
     as_texts: bool = False,
 ) -> None:
-    """Write variables as arrays of a group. Their names are made distinct.
+    """Write variables and arrays as members of a group, with distinct names.
 
-    The name of an array that is not a variable is its number.
+    The member for a variable has the variable's name. The member for a plain array has its index.
     """
     names: list[str] = []
     for number, w in enumerate(weights):
@@ -247,7 +247,7 @@ def load_weights_from_hdf5_group_by_name(
 
 
 def in_order_of(group: Any, layers: list[Layer]) -> list[Layer]:
-    """Sort layers by the order of their names in a file, if it contains them all."""
+    """Sort layers by the order of their names in a file. Unless all are there, keep the order."""
     names = hdf5_files.load_attributes_from_hdf5_group(group, "layer_names")
     places = {name: place for place, name in enumerate(names)}
     if all(layer.name in places or not layer.weights for layer in layers):
@@ -314,12 +314,12 @@ def _arrays_for(layer: Layer, own: Own, group: Any, names: list[str], where: str
 
 
 def _order_by_name(saved: list[str], own: list[str]) -> list[int]:
-    """Return the index in `saved` of each name in `own`, or the order of `saved` if names differ.
+    """Return, for each name in `own`, its index in `saved`. If the names differ, count from 0.
 
-    Keras 2 writes ":0" after each name. Keras 3 writes the name of the nested model before it. So
-    the last two words, layer and weight, are compared if they are distinct.
+    Keras 2 writes ":0" after each name. Keras 3 writes the name of the nested model before each
+    name. So if the whole names differ, their last two words (layer and weight) are compared.
     """
-    for words in (0, 2):  # 0: all words
+    for words in (0, 2):  # 0 means all words
         places = {_last_words(name, words): place for place, name in enumerate(saved)}
         wanted = [_last_words(name, words) for name in own]
         if len(places) == len(saved) == len(own) and places.keys() == set(wanted):
@@ -448,7 +448,7 @@ def _content(model: Any, is_trained: bool) -> _Content:
             config = {"class_name": type(model).__name__, "config": model.get_config()}
             config = for_keras_2(config)
     training = training_config(model) if is_trained else None
-    variables = model.optimizer.weights if is_trained else []  # this can build the train function
+    variables = model.optimizer.weights if is_trained else []  # this can build the function
     state = [] if model.train_function is None else variables
     return _Content(KERAS_VERSION, config, training, _weights(model), state)
 
@@ -463,7 +463,7 @@ def _content_of_keras_3(model: Any, config: Config, is_trained: bool) -> _Conten
 
 
 def _has_words_of_keras_3(value: Any, key: str = "") -> bool:
-    """Return whether a configuration has an activation that only Keras 3 has a name for."""
+    """Return whether a configuration has an activation that only Keras 3 knows by a name."""
     if isinstance(value, dict):
         return any(_has_words_of_keras_3(item, name) for name, item in value.items())
     if isinstance(value, list):
@@ -536,9 +536,9 @@ def load_hdf5_model(
 def _opened(
     file: Any, config: Config, where: str, safe_mode: bool, compile: bool, limits: Limits | None
 ) -> Any:
-    """Return the model of a file; unknown layers are opaque.
+    """Return the model of a file, with opaque layers in place of unknown ones.
 
-    If there are none, the model is compiled as in the file.
+    If all layers are known, the model is compiled as in the file.
     """
     group = file["model_weights"]
     model, (pairs, names) = fitting_model(
@@ -572,10 +572,10 @@ def _opened(
 def _filled(
     group: Any, model: Any, where: str
 ) -> tuple[tuple[Pairs, dict[Variable, str]], dict[str, str]]:
-    """Set the weights of opaque layers.
+    """Set the weights of opaque layers from a file, and collect those of the other layers.
 
-    Return the weights of the other layers, the names of all weights, and the layers whose weights
-    do not fit, with the reasons.
+    Return pairs of the other layers' weights with their arrays, the names of all weights in the
+    file, and a dict from layers whose weights do not fit to the reasons.
     """
     pairs: Pairs = []
     names: dict[Variable, str] = {}
@@ -620,7 +620,10 @@ def _filled(
 def _training_of(
     file: Any, config: Config, where: str, limits: Limits | None
 ) -> tuple[Any, Orders | None]:
-    """Return the arguments of `compile`, and Keras 3's order of layers or None for older files."""
+    """Return the arguments of `compile` in a file, and Keras 3's order of layers.
+
+    The order is None for files of Keras 1 and 2.
+    """
     training = read_json(file.attrs["training_config"], where, limits)
     return training, orders_in(config) if is_from_keras_3(config) else None
 

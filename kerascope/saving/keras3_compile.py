@@ -149,7 +149,8 @@ def state_to_keras_3(model: Any, orders: Orders | None = None) -> list[np.ndarra
     Returns
     -------
     list of np.ndarray
-        An empty list if the optimizer has no state yet, or Keras 3 has no counterpart of it.
+        An empty list if the optimizer has no state yet, or if Keras 3 has no counterpart of this
+        state.
     """
     optimizer = model.optimizer
     has_begun = len(optimizer.weights) > 0 and model.train_function is not None  # in this order
@@ -226,7 +227,7 @@ def restore_when_trained(
             optimizer._saved_state = None
 
     def restore() -> None:
-        if model.total_loss is loss and not set_slots():  # otherwise it was compiled again
+        if model.total_loss is loss and not set_slots():  # otherwise the model was compiled again
             warn(STATE_DOES_NOT_FIT.format(where))
             batch_set_value(before)
 
@@ -240,7 +241,7 @@ def _has_schedule(optimizer: Any) -> bool:
 
 
 def _places(model: Any, orders: Orders | None) -> list[Variable] | None:
-    """Return the slots in Keras 3's order, or None if they do not correspond."""
+    """Return an optimizer's slots in Keras 3's order; None if Keras 3 has other slots."""
     optimizer = model.optimizer
     groups = table.SLOTS.get(type(optimizer).__name__)
     if groups is None:
@@ -255,7 +256,10 @@ def _places(model: Any, orders: Orders | None) -> list[Variable] | None:
 
 
 def _slots_by_word(optimizer: Any, params: list[Variable]) -> dict[str, dict[Any, Variable]]:
-    """Return the slots of each kind by parameter. A slot for all parameters has the key None."""
+    """Return dicts from parameter to slot, by the kind of slot.
+
+    A single slot for all parameters has the key None.
+    """
     by_word: dict[str, list[Variable]] = {}
     for slot in optimizer.weights[1:]:
         by_word.setdefault(slot.name.rpartition("/")[2], []).append(slot)
@@ -301,7 +305,7 @@ def compile_to_keras_3(model: Any) -> Config:
 
 
 def _per_output(model: Any, given: Any) -> Any:
-    """Return metrics for Keras 3, where a model with several outputs needs a list for each."""
+    """Return metrics for Keras 3, which requires a list for each of several outputs."""
     is_flat = isinstance(given, list) and not any(isinstance(one, list) for one in given)
     if is_flat and given and len(model.outputs) > 1:
         return [list(given) for _ in model.outputs]
@@ -309,7 +313,7 @@ def _per_output(model: Any, given: Any) -> Any:
 
 
 def each_of(value: Any, change: Callable[[Any], Any]) -> Any:
-    """Apply a function to each loss or metric in nested lists and dicts."""
+    """Return nested lists and dicts of losses or metrics, with each replaced by `change(it)`."""
     if isinstance(value, dict) and "class_name" not in value:
         return {key: each_of(one, change) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
@@ -340,7 +344,7 @@ def _metric_to_keras_3(value: Any) -> Any:
 
 
 def _mean_of(ours: str, theirs: str) -> Config:
-    """Return Keras 3's metric for the mean of a loss function, if no metric has its name."""
+    """Return the configuration of Keras 3's metric for the mean of the function `theirs`."""
     function = {
         "module": "builtins",
         "class_name": "function",
@@ -406,14 +410,14 @@ def compile_from_keras_3(model: Any, config: Config, where: str) -> None:
 
 
 def _from_keras_3(value: Any, home: Any) -> Any:
-    """Convert losses or metrics, also in lists and dicts, to objects or names of kerascope."""
+    """Convert losses or metrics of Keras 3, also in lists and dicts, to objects or names."""
     if value is None:
         return None
     if isinstance(value, list):
         return [_from_keras_3(one, home) for one in value]
     if not isinstance(value, dict):
         if value not in ("acc", "accuracy", "ce", "crossentropy"):
-            home.get(value)  # raises if it is unknown
+            home.get(value)  # raises for an unknown name
         return value
     if "class_name" not in value:
         return {key: _from_keras_3(one, home) for key, one in value.items()}
@@ -434,7 +438,7 @@ def _function_of_mean(arguments: Config) -> Any:
     ours = {new: old for old, new in table.LOSSES.items() if new not in table.METRIC_WORDS}.get(
         name, name
     )
-    metrics.get(ours)  # raises if it is unknown
+    metrics.get(ours)  # raises for an unknown name
     return ours
 
 

@@ -298,7 +298,7 @@ def model_from(
 def _warn_of_masks_that_keras_drops(model: Any, where: str) -> None:
     """Warn about each recurrent layer with a mask and an initial state.
 
-    Keras 3 passes masks only to calls with one tensor argument, so it drops the mask there.
+    Keras 3 passes masks only to calls with one tensor argument, so it would ignore this mask.
     """
     for layer in layers_within(model):
         if type(layer).__name__ in RECURRENT and any(
@@ -331,14 +331,14 @@ def opened(
     safe_mode: bool = True,
     members: Mapping[str, bytes] | None = None,
 ) -> Any:
-    """Make a model as `model_from` does, with opaque layers for unknown ones.
+    """Make a model as `model_from` does, with opaque layers in place of unknown layers.
 
     Parameters
     ----------
     config, file, where, compile, safe_mode
         As for `model_from`.
     members : dict of str to bytes, optional
-        The other members of the archive, which are written again when the model is saved.
+        The other members of the archive. Saving the model writes them again.
     """
     orders = keras3_weights.orders_in(config)
 

@@ -31,7 +31,7 @@ Reference = list[Any]
 
 
 def references_in(value: Any) -> list[Reference]:
-    """Return the references in lists and dicts, in the order in which Keras 3 flattens them."""
+    """Return the references to tensors in nested lists and dicts, in Keras 3's flat order."""
     if isinstance(value, dict):
         return [found for key in sorted(value) for found in references_in(value[key])]
     if not isinstance(value, list):
@@ -64,12 +64,12 @@ def known_layer(class_name: Any) -> Any:
 
 
 def is_tensor(value: Any) -> bool:
-    """Return whether a value represents a tensor."""
+    """Return whether a value of a configuration represents a tensor: a `__keras_tensor__`."""
     return isinstance(value, dict) and value.get("class_name") == "__keras_tensor__"
 
 
 def tensors_in(value: Any) -> list[Any]:
-    """Return the values that represent tensors, in the order in which Keras 3 flattens them."""
+    """Return the values inside `value` that represent tensors, in Keras 3's flat order."""
     if is_tensor(value):
         return [value]
     if isinstance(value, dict):
@@ -80,7 +80,7 @@ def tensors_in(value: Any) -> list[Any]:
 
 
 def as_list(value: Any) -> Any:
-    """Return a dict as the list of its values, in the order in which Keras 3 flattens it."""
+    """Return the values of a dict in Keras 3's flat order; return other values unchanged."""
     is_dict = isinstance(value, dict) and "class_name" not in value
     return [value[key] for key in sorted(value)] if is_dict else value
 
@@ -126,7 +126,7 @@ MERGING = frozenset(["Add", "Average", "Maximum", "Minimum", "Multiply", "Subtra
 
 
 class OperationResult(NamedTuple):
-    """The result of an operation. Two are equal if they are computed in the same way."""
+    """The result of an operation. Two results are equal if they are computed in the same way."""
 
     operation: str
     arguments: list[Any]
@@ -157,9 +157,9 @@ class MasksOfGraph:
         Parameters
         ----------
         whose : object
-            The argument whose mask it is: a tensor, or a list of tensors.
+            The argument to which the mask belongs: a tensor, or a list of tensors.
         given : object
-            The argument `mask`, or `value_mask`.
+            The mask argument, such as `mask` or `value_mask`.
         """
         return bool(self._mask_of(whose) == self._computed(given))
 
@@ -204,7 +204,7 @@ class MasksOfGraph:
         return mask if _passes(kind, config) else UNKNOWN
 
     def _computed(self, value: Any) -> Any:
-        """Return how operations compute a value from the results of layers."""
+        """Return a value with the results of operations written as `OperationResult`s."""
         if isinstance(value, list):
             return [self._computed(item) for item in value]
         if not is_tensor(value):
@@ -229,7 +229,10 @@ def _reference(tensor: Config) -> Place:
 
 
 def _any_of(masks: list[Any]) -> Any:
-    """Return the mask of a merging layer: the masks of its inputs joined with or, or None."""
+    """Return the mask of a merging layer: the logical or of its inputs' masks.
+
+    Return None if an input has no mask.
+    """
     if any(mask is None for mask in masks):
         return None
     first, *others = masks
@@ -320,7 +323,7 @@ def _counted_from_zero(outputs: list[Reference], entries: list[Config]) -> list[
 
 
 def _without_masks(entries: list[Config]) -> list[Config]:
-    """Return the entries without the masks that our engine propagates."""
+    """Return the entries of layers without the mask arguments that our engine propagates."""
     masks = MasksOfGraph(entries)
     return [
         {
@@ -345,7 +348,7 @@ def _without_masks_of(entry: Config, call: Config, masks: MasksOfGraph) -> Confi
     given = {**dict(zip([first, *others], args, strict=False)), **kwargs}
 
     def is_ours(name: str) -> bool:
-        """Return whether our engine passes this argument to the layer automatically."""
+        """Return whether our engine passes the mask argument `name` to the layer itself."""
         if name in table.IGNORED_MASKS.get(entry["class_name"], ()):
             return True
         whose = first if name in ("mask", f"{first}_mask") else name.removesuffix("_mask")
@@ -358,7 +361,7 @@ def _without_masks_of(entry: Config, call: Config, masks: MasksOfGraph) -> Confi
 
 
 def _used_entries(entries: list[Config], kept: set[str]) -> list[Config]:
-    """Remove operations whose results are not used."""
+    """Remove the entries of operations whose results no call and no output uses."""
     while True:
         used = {
             tensor["config"]["keras_history"][0]
@@ -395,7 +398,7 @@ def _with_our_calls(entry: Config) -> Config:
 
 
 def _bare_calls(entry: Config) -> list[Any]:
-    """Return calls with their tensors, but without the arguments' names."""
+    """Return the calls of an entry with positional arguments only: without the names."""
     return [
         [[*_history(x), {}] for x in tensors_in([call.get("args"), call.get("kwargs")])]
         for call in entry["inbound_nodes"]
@@ -432,7 +435,7 @@ def _input_place(number: int) -> Config:
 
 
 def _with_places(value: Any, tensors: list[Any], place: Callable[[int], Config]) -> Any:
-    """Append the tensors in a value to `tensors`, and replace them by places."""
+    """Return a value with its tensors replaced by `InputPlace`s; append them to `tensors`."""
     if is_tensor(value):
         tensors.append(value)
         return place(len(tensors) - 1)
@@ -595,7 +598,7 @@ def _arguments(ours: str, theirs: str, config: Config) -> Config:
                 f"Expected it to be off."
             )
     if isinstance(translated.get("axis"), list) and ours == "BatchNormalization":
-        (translated["axis"],) = translated["axis"]  # tf.keras wrote a list of one
+        (translated["axis"],) = translated["axis"]  # tf.keras wrote a list of one item
     return translated
 
 
@@ -653,7 +656,7 @@ def _dtype(config: Any) -> str:
 
 
 def _activation(value: Any) -> Any:
-    """Return the name of our equal activation, or a layer that serves as the activation."""
+    """Return our name of an activation, or the configuration of a layer that serves as one."""
     if isinstance(value, dict) and value.get("class_name") == "function":
         value = value.get("config")
     for ours, theirs in table.ACTIVATIONS.items():
@@ -664,7 +667,7 @@ def _activation(value: Any) -> Any:
 
 
 def _is_same_object(value: Any, wanted: Any) -> bool:
-    """Return whether `value` contains `wanted`. Keras 3 adds arguments with their defaults."""
+    """Return whether a configuration contains all of `wanted`; Keras 3 adds defaults to it."""
     if isinstance(wanted, dict):
         return isinstance(value, dict) and all(
             key in value and _is_same_object(value[key], item)

@@ -33,7 +33,7 @@ CLASSES: dict[str, str] = {
     "ThresholdedReLU": "ReLU",
 }
 
-# Our class -> the class that gives the folder of its weights its name, if that is different.
+# Our class -> the class after which the folder of its weights is named, if this differs.
 NAMES_OF_FOLDERS: dict[str, str] = {**CLASSES, "GroupQueryAttention": "GroupedQueryAttention"}
 
 # Keras 3's class -> ours. This is the inverse of `CLASSES`, with exceptions.

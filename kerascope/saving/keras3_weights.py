@@ -45,7 +45,7 @@ def folder_name(class_name: str) -> str:
 
 
 def folder_names(class_names: Sequence[str]) -> list[str]:
-    """Return a distinct name for each of a list of layers.
+    """Return a distinct folder name for each layer of a list.
 
     Examples
     --------
@@ -190,7 +190,10 @@ def _class_of(layer: Layer) -> str:
 
 
 def layers_in_order(network: Network, orders: Orders | None = None) -> list[Layer]:
-    """Return the layers of a graph in Keras 3's order: by decreasing depth, without operations."""
+    """Return the layers of a graph in Keras 3's order, without operations.
+
+    This is the order of the file, if `orders` contains it; otherwise the order of decreasing depth.
+    """
     if isinstance(network, Sequential):
         return network.flattened_layers
     layers = [layer for layer in network.layers if not _is_operation(layer)]
@@ -220,7 +223,7 @@ def trained_in_order(layer: Layer, orders: Orders | None = None) -> list[Variabl
 def listed_weights(layer: Layer) -> list[Variable]:
     """Return a layer's weights in the order of Keras 3's .h5 files: trainable weights first.
 
-    Within each of the two groups, the order is that of the inner layers.
+    Within the trainable weights and within the others, the order is that of the inner layers.
     """
     weights = list(dict.fromkeys(_weights_by_layer(layer)))
     trained = set(layer.trainable_weights)
@@ -288,7 +291,13 @@ def read_weights_of(
 
 
 def read_folder(file: Any, folder: Folder, where: str) -> list[tuple[Variable, np.ndarray]]:
-    """Return the weights of one folder with their arrays; see `read_weights_of`."""
+    """Return the weights of one folder, each with its array in the file.
+
+    Raises
+    ------
+    DataError
+        A weight is missing or has another shape.
+    """
     own = folder.own_weights
     paths = [_joined(folder.path, "vars")]
     paths.append(paths[0].replace("layers/", f"{OLDER_LAYERS}/"))

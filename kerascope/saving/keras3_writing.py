@@ -117,7 +117,10 @@ def _check_masks_of(node: Node) -> None:
 
 
 def _parts_of(mask: Any) -> list[Any]:
-    """Return the masks that are joined to a mask by logical and, or by logical or."""
+    """Return the masks that a mask combines by logical and, or by logical or.
+
+    If the mask combines no others, return a list with this mask alone.
+    """
     is_joined = mask.owner is not None and isinstance(mask.owner.op, (LogicalAnd, LogicalOr))
     return [part for x in mask.owner.inputs for part in _parts_of(x)] if is_joined else [mask]
 
@@ -166,7 +169,7 @@ def to_keras_3(entry: Config, facts: dict[str, NetworkFacts]) -> Config:
 
 
 def _as_in_file(entry: Config) -> Config:
-    """Return an opaque layer's entry as in its file, without its place in a graph."""
+    """Return an opaque layer's entry as in its file, without its name and calls in a graph."""
     whole = {"module": None, "registered_name": entry["class_name"], **entry}
     return {key: value for key, value in whole.items() if key not in ("name", "inbound_nodes")}
 
@@ -241,7 +244,7 @@ def _plain_object(value: Config, module: str, home: Any) -> Config:
 
 
 def _line(config: Config, facts: dict[str, NetworkFacts]) -> Config:
-    """Return a Sequential's configuration, with a separate entry for its input as in Keras 3."""
+    """Return a Sequential's configuration, with a separate entry for the InputLayer."""
     if any("branches" in layer for layer in config["layers"]):
         raise NoCounterpartError(
             f"Sequential {config['name']!r}: begins with a Merge of other models, which Keras 3 "
@@ -280,14 +283,17 @@ def _graph(config: Config, facts: dict[str, NetworkFacts]) -> Config:
 
 
 def _calls_in_file(entry: Config) -> list[Any]:
-    """Return the calls of an opaque layer as in its file, if it is a file of Keras 3."""
+    """Return the calls of an opaque layer as in its file; an empty list for other layers.
+
+    The list is also empty if the file is not a file of Keras 3.
+    """
     is_opaque = isinstance(entry["config"], FileConfig)
     calls = entry["config"].entry.get("inbound_nodes", []) if is_opaque else []
     return calls if all(isinstance(call, dict) for call in calls) else []
 
 
 def _call(entry: Config, call: list[Any], known: dict[Any, Any]) -> Config:
-    """Return one call with its tensors at their positions in the arguments."""
+    """Return one call in Keras 3's form, with its tensors at their positions in the arguments."""
     tensors = [_tensor(reference[:3], known) for reference in call]
     if entry["class_name"] == "Operation":
         return {"args": _with_tensors(entry["config"]["pattern"], tensors), "kwargs": {}}

@@ -132,7 +132,7 @@ def with_current_names(entry: Config) -> Config:
     elif class_name == "Merge":
         branches = (config or {}).get("layers")
         class_name, config = _merge(config or {})
-        if branches:  # the models that it joins at the start of a Sequential
+        if branches:  # the models that a Merge joins at the start of a Sequential
             entry = {**entry, "branches": [with_current_names(model) for model in branches]}
     else:
         config = _arguments(class_name, dict(config or {}))
@@ -157,7 +157,7 @@ def _arguments(class_name: str, config: Config) -> Config:
             continue
         name = key if key in own else words.get(key, key)
         if name not in own and name not in ALWAYS_KNOWN and not value:
-            continue  # an option that no longer exists and is off
+            continue  # an option that no longer exists and is off: omit it
         known = VALUES.get(key, {})
         value = known.get(value, value) if isinstance(value, str) else value
         translated[name] = _value(name, value)
@@ -165,7 +165,7 @@ def _arguments(class_name: str, config: Config) -> Config:
 
 
 def _spellings(class_name: str) -> dict[str, str]:
-    """Return the renamings of `kerascope.spellings` for a class and its bases."""
+    """Return the old and new names of arguments, for a class and its bases."""
     name = CLASSES.get(class_name, class_name)
     cls = layer_registry.lookup(name)
     tables = [KEYWORDS.get(base.__name__, {}) for base in reversed(cls.__mro__)]
@@ -334,7 +334,10 @@ def preprocess_weights_for_loading(
 
 
 def _fitting(array: np.ndarray, shape: tuple[int, ...], reshape: bool) -> np.ndarray:
-    """Reshape an array if `reshape`, or if the shapes differ only in axes of size 1."""
+    """Reshape an array to `shape` if `reshape`, or if only axes of size 1 differ.
+
+    Otherwise, and if the numbers of elements differ, return the array unchanged.
+    """
     if array.shape == tuple(shape) or array.size != np.prod(shape, dtype=int):
         return array
     is_same_line = [n for n in array.shape if n != 1] == [n for n in shape if n != 1]
@@ -345,7 +348,10 @@ def _fitting(array: np.ndarray, shape: tuple[int, ...], reshape: bool) -> np.nda
 
 
 def _parts(layer: Any) -> list[Any] | None:
-    """Return the inner layers whose weights form those of a layer, or None for other layers."""
+    """Return the inner layers whose weights together are those of a layer.
+
+    Return None for a layer with weights of its own.
+    """
     if isinstance(layer, Network):
         layers = getattr(layer, "flattened_layers", layer.layers)
         return [inner for inner in layers if inner.weights]
@@ -359,7 +365,7 @@ def _parts(layer: Any) -> list[Any] | None:
 def _part_by_part(
     parts: list[Any], arrays: Arrays, version: str | None, backend: str | None, reshape: bool
 ) -> Arrays:
-    """Split a list of arrays among the inner layers, and convert each share.
+    """Split a list of arrays among inner layers, and convert the arrays of each layer.
 
     In Keras 2 and 3 and in kerascope, a nested network lists the trainable weights of all its
     layers first. If nothing has to be converted, the list is returned unchanged.

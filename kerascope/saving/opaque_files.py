@@ -27,9 +27,9 @@ from kerascope.saving.keras3_weights import Folder, Orders, folder_name, folders
 
 Config = dict[str, Any]
 OPTIMIZER = "optimizer"
-MOST_BYTES_OF_MEMBERS = 2**28  # in total, for the other members of an archive
+MOST_BYTES_OF_MEMBERS = 2**28  # bytes of all other members of an archive
 
-__all__: list[str] = []  # only for loading and saving
+__all__: list[str] = []  # only loading and saving use this module
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Rest:
     attributes : dict of str to dict
         The attributes of each group and array by path.
     folders : frozenset of str
-        The folders of the model's layers. If they change, the rest is not written.
+                The folders of the model's layers. If they change, these contents are not written.
     """
 
     arrays: dict[str, np.ndarray] = field(default_factory=dict)
@@ -101,7 +101,7 @@ class KeptFile:
 
 
 def restored(now: Any, before: Any, raw: Any) -> Any:
-    """Return a value of a file with the changes since loading.
+    """Return a value of a file, with the changes to the model since loading.
 
     Parameters
     ----------
@@ -153,9 +153,9 @@ class Filling(NamedTuple):
 
 
 def name_folders(file: Any, model: Layer) -> None:
-    """Set the folder names of opaque layers, found by the layers' names in their attributes.
+    """Set the folder names of opaque layers, by the layers' names in the folders' attributes.
 
-    Keras 3 names a folder after the Python class, which can have another name in the file.
+    Keras 3 names a folder after the Python class, whose name in the configuration can be different.
     """
     opaque = opaque_layers(model)
     by_name: dict[str, list[str]] = {}
@@ -194,7 +194,7 @@ def part_of(model: Layer, name: str) -> Any:
 
 
 def fill(file: Any, model: Layer, where: str, orders: Orders) -> Filling:
-    """Set the weights of opaque layers. Return those of other layers, and the rest of the file.
+    """Set the weights of opaque layers. Return the other layers' weights and the file's rest.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ def _items_of(file: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _folder_of(path: str, known: dict[str, Folder]) -> str:
-    """Return the innermost folder of a layer that contains an array."""
+    """Return the path of the innermost folder of a layer that contains this array."""
     while path:
         path = path.rpartition("/")[0]
         if path in known:
@@ -250,7 +250,7 @@ def _folder_of(path: str, known: dict[str, Folder]) -> str:
 
 
 def _was_never_built(folder: Folder, found: list[str]) -> bool:
-    """Return whether a layer was never built, because its outer layer cannot be called."""
+    """Return whether the file has weights of a layer that its opaque outer layer never built."""
     layer = folder.layer
     is_plain = not isinstance(layer, (Opaque, Network, InputLayer))
     return is_plain and not layer.built and bool(found) and not layer.inbound_nodes
@@ -266,7 +266,7 @@ def _turn(layer: Layer) -> None:
 
 
 def _take(file: Any, folder: Folder, found: list[str], where: str) -> set[str]:
-    """Pass the numeric arrays of a folder to its opaque layer. Return their paths."""
+    """Pass the numeric arrays of a folder to its opaque layer. Return the arrays' paths."""
     begin = f"{folder.path}/" if folder.path else ""
     arrays, halves = {}, set()
     for path in sorted(found, key=_by_numbers):
@@ -293,7 +293,7 @@ def _as_it_is(item: Any) -> np.ndarray:
 
 
 def rest_of(file: Any, group: str) -> Rest:
-    """Return the whole contents of one group of a file."""
+    """Return all arrays and attributes of one group of a file, with their paths in the file."""
     rest = Rest()
     inside = file.get(group)
     for path, item in [("", inside), *_items_of(inside)] if hasattr(inside, "keys") else ():
@@ -331,7 +331,7 @@ def distribute_arrays(
     Raises
     ------
     DataError
-        One of these weights has no array with its name and shape.
+        A weight of a known inner layer has no array with its name and shape.
     """
     left = dict(arrays)
     names = {}
@@ -383,12 +383,12 @@ def write_rest(file: Any, model: Layer, with_state: bool) -> None:
     for path, attributes in kept.rest.attributes.items():
         if with_state and path.startswith(OPTIMIZER):
             continue
-        item = file[path] if path in file else file.create_group(path)  # an empty one
+        item = file[path] if path in file else file.create_group(path)  # an empty group
         item.attrs.update(attributes)
 
 
 def kept_file(model: Any, form: str) -> KeptFile | None:
-    """Return the stored file of a model, if there is one in this format."""
+    """Return the stored contents of a model's file, or None if its format was not `form`."""
     kept: KeptFile | None = vars(model).get("_kept_file")
     return kept if kept is not None and kept.form == form else None
 

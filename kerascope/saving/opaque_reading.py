@@ -51,7 +51,7 @@ FAILURES = (
     ValueError,
 )
 LONGEST_REASON = 300
-MOST_OUTPUTS = 1000  # outputs of one call
+MOST_OUTPUTS = 1000  # the greatest number of outputs of one call
 UNSTATED = (UNKNOWN, None)
 _NETWORKS = ("Functional", "Model", "Network", "Sequential")
 
@@ -77,7 +77,7 @@ class LenientBuilder(Builder):
         self._forced = forced or {}
         self._weights = weights or {}
         self._entries: dict[Any, Config] = {}
-        self._built_on: list[Shape] | None = None  # of the current Sequential
+        self._built_on: list[Shape] | None = None  # the input shapes of the current Sequential
 
     def calls_in_graph(self, config: Config) -> dict[str, list[Any]]:
         """Return the calls of the layers in a graph of Keras 3, by the names of the layers."""
@@ -155,7 +155,7 @@ class LenientBuilder(Builder):
     # --- calling ----------------------------------------------------------------------------------
 
     def call_layer(self, layer: Any, call: Call) -> Any:
-        """Call a layer of a graph. If this fails, make it opaque."""
+        """Call a layer of a graph. If the call fails, make the layer opaque."""
         layer = self._ready(layer, call.own_tensors)
         number = len(layer.inbound_nodes)
         try:
@@ -173,7 +173,11 @@ class LenientBuilder(Builder):
         return layer
 
     def _ready(self, layer: Any, tensors: list[Any]) -> Any:
-        """Return the layer. Make it opaque if unknown shapes or opaque inner layers bar calls."""
+        """Return the layer, or an opaque layer if this one cannot be called.
+
+        A layer cannot be called on unknown shapes, or if an inner layer is opaque. (A nested model
+        with opaque layers can, on the shapes of its own inputs.)
+        """
         if isinstance(layer, Opaque) or _was_called(layer):
             return layer
         for x in tensors:
@@ -199,7 +203,7 @@ class LenientBuilder(Builder):
         return turn_opaque(layer, known)
 
     def _set_unknown_shapes(self, layer: Any, number: int) -> None:
-        """Set unknown shapes of output tensors, from the file or by inference."""
+        """Set unknown shapes of a layer's outputs, from the file or by inference."""
         calls: list[RecordedCall] = self._entries.get(layer, {}).get("calls", [])
         for node in layer.inbound_nodes[number:]:
             index = node.node_index - sum(one.begins for one in layer.inbound_nodes)
@@ -217,7 +221,7 @@ class LenientBuilder(Builder):
                     )
 
     def add_layer(self, model: Any, layer: Any) -> None:
-        """Add a layer to a Sequential. If this fails, make it opaque."""
+        """Add a layer to a Sequential. If this fails, add an opaque layer instead."""
         layer = self._ready(layer, list(model.outputs)) if model.outputs else layer
         number = len(layer.inbound_nodes)
         begins = not model._line and not isinstance(layer, (InputLayer, Network))
@@ -259,7 +263,7 @@ def _name_of(entry: Config) -> str:
 
 
 def _reason(error: BaseException | str) -> str:
-    """Return why a layer is opaque: the first sentence of the error, without its remedy."""
+    """Return why a layer is opaque: the first sentence of the error, without a remedy."""
     first_sentence = str(error).split("\n")[0].partition(". ")[0]
     return first_sentence.rstrip(". ")[:LONGEST_REASON] or type(error).__name__
 
@@ -275,7 +279,7 @@ def _raise_if_over_limits() -> None:
 
 
 def entries_inside(entry: Config) -> Iterator[tuple[str, list[Config]]]:
-    """Yield the arguments of a layer's configuration that are layers or lists of layers."""
+    """Yield (name, entries) of the arguments in a layer's entry that contain layers."""
     config = entry.get("config")
     for key, value in config.items() if isinstance(config, dict) else ():
         inside = value if isinstance(value, list) else [value]

@@ -56,7 +56,10 @@ def output_shape(layer: Opaque, inputs: Sequence[Shape], weights: Sequence[Shape
 
 
 def _like(class_name: str, config: Mapping[str, Any]) -> Any:
-    """Return a layer of ours with these settings, whose class name ends `class_name`, or None."""
+    """Return a layer of ours with these settings; its class name is the end of `class_name`.
+
+    Return None without such a class, or if the class does not accept the settings.
+    """
     classes = layer_registry._objects
     names = [
         name
@@ -95,7 +98,7 @@ def input_shape(layer: Layer, weights: Sequence[Shape]) -> Shape:
 
 
 def saved_shapes(model: Any) -> dict[str, list[Shape]]:
-    """Return the shapes of the weights of each opaque layer, if an output shape is unknown."""
+    """Return, by name, the shapes of each opaque layer's weights. If no shape is missing: {}."""
     layers = opaque_layers(model)
     tensors = [x for layer in layers for node in layer.inbound_nodes for x in node.output_tensors]
     if all(x.shape is not UNKNOWN for x in tensors):

@@ -24,10 +24,10 @@ from kerascope.limits import (
 # --- limits ---------------------------------------------------------------------------------------
 
 
-LARGEST_CONFIG = 64 * 2**20  # bytes of JSON; ResNet152's is below 1 MB
+LARGEST_CONFIG = 64 * 2**20  # bytes of JSON; the configuration of ResNet152 has less than 1 MB
 GREATEST_RATIO = 100  # declared size over stored size
 FREE_SIZE = 4 * 2**20  # bytes: below this the ratio does not matter
-MOST_MEMBERS = 10_000  # in an archive
+MOST_MEMBERS = 10_000  # members of an archive
 MOST_OBJECTS = 500_000  # groups and arrays in an HDF5 file
 DEEPEST_GROUP = 100  # nested groups
 DEEPEST_CONFIG = 200  # nested lists and dicts
@@ -41,13 +41,14 @@ _INNER = ("layers", "cells", "layer", "cell", "forward_layer", "backward_layer")
 def parts_of(entry: Any) -> int:
     """Return the minimum number of parts (`kerascope.limits.Limits`) of a model, from its text.
 
-    No layer is created. A model with 2^40 calls can be a few hundred lines, which are counted fast.
+    No layer is created. The configuration of a model with 2^40 calls can have a few hundred lines;
+    they are counted fast.
     """
     return _made_and_run(entry)[0]
 
 
 def _made_and_run(entry: Any) -> tuple[int, int]:
-    """Return the cost of creating a layer and the cost of calling it once, in parts."""
+    """Return the cost of creating a layer and of calling the layer once, in parts."""
     made, run = LAYER_COST, CALL_COST
     config = entry.get("config") if isinstance(entry, dict) else None
     inner = config if isinstance(config, list) else []
