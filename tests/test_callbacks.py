@@ -179,7 +179,7 @@ def test_one_callback_needs_no_list():
         ([None], r"callbacks\[0\]: .* got a NoneType"),
         ([dict], r"callbacks\[0\]: .* got the class dict"),
         ("EarlyStopping", r"callbacks: expected a list of callbacks, got a str"),
-        (7, r"callbacks: expected a list of callbacks, got a int"),
+        (7, r"callbacks: expected a list of callbacks, got int"),
     ],
 )
 def test_what_is_no_callback_is_refused_with_its_place_and_type(bad, words):

@@ -48,7 +48,7 @@ def checked_callbacks(callbacks: Any) -> list[Any]:
 
 
 def _described(item: Any) -> str:
-    return f"the class {item.__name__}" if isinstance(item, type) else f"a {type(item).__name__}"
+    return f"the class {item.__name__}" if isinstance(item, type) else type(item).__name__
 
 
 def _check(item: Any, where: str) -> None:

@@ -671,7 +671,7 @@ def split_item(item: Any, *, with_targets: bool) -> tuple[Any, Any, Any]:
         return item, None, None
     size = f" of length {len(item)}" if isinstance(item, (tuple, list)) else ""
     raise DataError(
-        f"generator: expected a tuple (x, y) or (x, y, sample_weight), got a "
+        f"generator: expected a tuple (x, y) or (x, y, sample_weight), got "
         f"{type(item).__name__}{size}."
     )
 
