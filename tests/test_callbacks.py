@@ -170,7 +170,7 @@ def test_one_callback_needs_no_list():
 @pytest.mark.parametrize(
     ("bad", "words"),
     [
-        ([cb.History(), "x"], r"callbacks\[1\]: expected a callback, .* got a str\. Inherit"),
+        ([cb.History(), "x"], r"callbacks\[1\]: expected a callback, .* got str\. Inherit"),
         ([cb.History], r"callbacks\[0\]: expected an instance, .* Write History\(\)\."),
         (
             [print],
@@ -178,7 +178,7 @@ def test_one_callback_needs_no_list():
         ),
         ([None], r"callbacks\[0\]: .* got a NoneType"),
         ([dict], r"callbacks\[0\]: .* got the class dict"),
-        ("EarlyStopping", r"callbacks: expected a list of callbacks, got a str"),
+        ("EarlyStopping", r"callbacks: expected a list of callbacks, got str"),
         (7, r"callbacks: expected a list of callbacks, got int"),
     ],
 )

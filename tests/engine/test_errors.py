@@ -352,7 +352,7 @@ def test_validation_data_of_neither_two_nor_three_parts_are_refused(road, data):
             [callbacks.History(), print],
             r"callbacks\[1\]: expected a callback, .* Wrap a function: LambdaCallback",
         ),
-        ("history", "callbacks: expected a list of callbacks, got a str"),
+        ("history", "callbacks: expected a list of callbacks, got str"),
     ],
 )
 def test_a_bad_callback_is_told_before_anything_is_trained(bad, words):
