@@ -89,7 +89,7 @@ def _densenet(
 
 
 def _joined(x: Tensor, name: str) -> Tensor:
-    """Return x with `GROWTH` new channels behind its own."""
+    """Return x with `GROWTH` channels appended, which two convolutions compute from x."""
     y = parts.relu(_normalized(x, f"{name}_0_bn"), f"{name}_0_relu")
     y = _convolved(y, 4 * GROWTH, 1, name=f"{name}_1_conv")
     y = parts.relu(_normalized(y, f"{name}_1_bn"), f"{name}_1_relu")
@@ -99,7 +99,7 @@ def _joined(x: Tensor, name: str) -> Tensor:
 
 
 def _halved(x: Tensor, name: str) -> Tensor:
-    """Return x with half the channels, height and width."""
+    """Return a tensor computed from x with half the channels, height and width."""
     x = parts.relu(_normalized(x, f"{name}_bn"), f"{name}_relu")
     x = _convolved(x, parts.channels_of(x) // 2, 1, name=f"{name}_conv")
     smaller: Tensor = layers.AveragePooling2D(2, strides=2, name=f"{name}_pool")(x)

@@ -57,7 +57,7 @@ def InceptionV3(
 
 
 def _seen(x: Tensor, filters: int, window: Any, strides: int = 1, padding: str = "same") -> Tensor:
-    """Return a convolution without bias, normalized, positive."""
+    """Return x after a convolution without bias, a normalization and a relu."""
     y = parts.convolved(x, filters, window, strides=strides, padding=padding, use_bias=False)
     return parts.relu(parts.normalized(y, scale=False))
 

@@ -33,7 +33,7 @@ __all__ = [
 def identity_block(
     input_tensor: Tensor, kernel_size: Any, filters: Sequence[int], stage: int, block: str
 ) -> Tensor:
-    """Return relu(x + f(x)), f being three convolutions of 1, `kernel_size` and 1.
+    """Return relu(x + f(x)), where f is three convolutions with kernel sizes 1, `kernel_size`, 1.
 
     Parameters
     ----------
@@ -92,7 +92,10 @@ def conv2d_bn(
     subsample: Any = (1, 1),
     name: str | None = None,
 ) -> Tensor:
-    """Return a convolution with normalization and relu: the layers `{name}_conv`, `{name}_bn`."""
+    """Return x after a convolution with relu, and a normalization.
+
+    The layers are named `{name}_conv` and `{name}_bn`.
+    """
     names = (None, None) if name is None else (f"{name}_conv", f"{name}_bn")
     options: dict[str, Any] = {"strides": subsample, "padding": border_mode, "name": names[0]}
     return parts.normalized(

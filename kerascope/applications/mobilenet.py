@@ -49,11 +49,11 @@ def MobileNet(
     Parameters
     ----------
     alpha : float
-        Factor of the number of channels of every layer.
+        Factor by which the number of channels of every layer is multiplied.
     depth_multiplier : int
         Filters for each channel in the depthwise convolutions.
     dropout : float
-        Fraction that is dropped before the classifier.
+        Fraction of the features that is dropped before the classifier.
     """  # noqa: D400
     parts.check_weights("mobilenet", weights)
     inputs = parts.images(
@@ -125,7 +125,10 @@ def MobileNetV2(
 
 
 def _inverted_block(x: Tensor, filters: int, strides: int, number: int) -> Tensor:
-    """Widen, apply a depthwise convolution, narrow; add the input if the shapes are equal."""
+    """Return x after three convolutions: more channels, depthwise, fewer channels.
+
+    The input is added if it has the shape of the output.
+    """
     shortcut, channels = x, parts.channels_of(x)
     name = f"block_{number}" if number else "expanded_conv"
     if number:
@@ -154,6 +157,6 @@ def _padding_to_halve(x: Tensor) -> tuple[tuple[int, int], tuple[int, int]]:
 
 
 def _divisible(channels: float) -> int:
-    """Return a multiple of 8 near this number, but at least nine tenths of it."""
+    """Return a number rounded to a multiple of 8 that is at least 0.9 times the number."""
     near = max(8, int(channels + 4) // 8 * 8)
     return near + 8 if near < 0.9 * channels else near

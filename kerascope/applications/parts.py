@@ -49,7 +49,7 @@ def images(
     input_shape : tuple, optional
         Shape of an image in the layout of `K.image_data_format()`.
     input_tensor : Tensor, optional
-        A tensor to use instead, from `Input` or a layer.
+        A tensor to use in place of a new one, from `Input` or a layer.
     size, smallest : int
         The default height and width, and the smallest for which every layer has an output.
     include_top : bool
@@ -60,7 +60,8 @@ def images(
     Raises
     ------
     ShapeError
-        If the shape is not that of images, or too small.
+        If the shape is not a shape of images, is too small, or lacks a size that the classifier
+        requires.
     """
     if input_tensor is not None:
         input_shape = input_tensor.shape[1:]
@@ -101,20 +102,20 @@ def channels_of(x: Tensor) -> int:
 
 
 def normalized(x: Tensor, name: str | None = None, **kwargs: Any) -> Tensor:
-    """Return the tensor after a BatchNormalization of its channels."""
+    """Return a tensor after a BatchNormalization of its channels."""
     layer = BatchNormalization(axis=channel_axis(), name=name, **kwargs)
     normal: Tensor = layer(x)
     return normal
 
 
 def relu(x: Tensor, name: str | None = None) -> Tensor:
-    """Return the tensor after a relu."""
+    """Return a tensor after a relu."""
     positive: Tensor = Activation("relu", name=name)(x)
     return positive
 
 
 def convolved(x: Tensor, filters: int, kernel_size: Sizes, **kwargs: Any) -> Tensor:
-    """Return the tensor after a convolution."""
+    """Return a tensor after a convolution."""
     features: Tensor = Conv2D(filters, kernel_size, **kwargs)(x)
     return features
 
@@ -126,7 +127,7 @@ def ending(
     pooling: str | None,
     activation: Any = "softmax",
 ) -> Tensor:
-    """Return class probabilities, or features with the requested pooling.
+    """Return class probabilities, or without the classifier, features after the pooling.
 
     Raises
     ------
@@ -141,7 +142,7 @@ def ending(
 
 
 def pooled_features(x: Tensor, pooling: str | None) -> Tensor:
-    """Return the feature maps, or their means or maxima."""
+    """Return the feature maps for `pooling=None`, their means for "avg", or maxima for "max"."""
     layers = {"avg": GlobalAveragePooling2D, "max": GlobalMaxPooling2D}
     if pooling is None:
         return x
@@ -152,12 +153,12 @@ def pooled_features(x: Tensor, pooling: str | None) -> Tensor:
 
 
 def finished(inputs: Tensor, outputs: Tensor, name: str, weights: Weights) -> Model:
-    """Return the model, with weights from a file if `weights` names it.
+    """Return the model. If `weights` is a path, load the weights from this file.
 
     Raises
     ------
     UnavailableError
-        If the file of weights does not exist.
+        If `weights` is "imagenet", or a file that does not exist.
     """
     check_weights(name, weights)
     sources = get_source_inputs(inputs)
@@ -168,7 +169,7 @@ def finished(inputs: Tensor, outputs: Tensor, name: str, weights: Weights) -> Mo
 
 
 def check_weights(name: str, weights: Weights) -> None:
-    """Raise an error for trained weights before anything is built."""
+    """Raise UnavailableError if `weights` requests trained weights. Call this before building."""
     if weights == "imagenet":
         raise UnavailableError(
             f"{name}: weights='imagenet', the default as in Keras, are not part of kerascope and "

@@ -42,7 +42,7 @@ def VGG16(
     input_shape : tuple, optional
         Shape of an image; by default (224, 224, 3).
     pooling : {None, "avg", "max"}
-        Without the classifier: feature maps, or their mean or maximum.
+        The outputs without the classifier: feature maps for None, or their means or maxima.
     classes : int
 
     Returns

@@ -1,8 +1,8 @@
 """`import keras` without Keras: paths and names of all Keras versions, resolved from our modules.
 
-`paths` is the table of modules. `finder` resolves imports and creates the module, a `StandIn`, that
-a script gets as `keras.layers`. `top_level` and the `keras_*` files contain names that only Keras 3
-has.
+`paths` is the table of modules. `finder` resolves imports and creates the modules that a script
+gets, such as `keras.layers`, which are `StandIn` objects. `top_level` and the `keras_*` files
+contain names that only Keras 3 has.
 """
 
 from kerascope.compat.finder import keras_imports, keras_imports_for_good

@@ -104,7 +104,7 @@ class StandIn(ModuleType):
         return self._child(path) if sources_of(path) else _MISSING
 
     def __dir__(self) -> list[str]:
-        """Return the public names of the modules that this one combines."""
+        """Return the public names of all kerascope modules that the stand-in combines."""
         names: set[str] = set()
         for source in self._sources:
             listed = getattr(source, "__all__", None)
@@ -117,19 +117,22 @@ class CallableStandIn(StandIn):
     """A module that can also be called: `keras.layers.merge`, which is a function in Keras 1."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call our module that the stand-in represents."""
+        """Call the kerascope object that the stand-in represents."""
         source: Any = self._sources[0]
         return source(*args, **kwargs)
 
 
 def stand_in(name: str, path: str, child: Callable[[str], StandIn]) -> StandIn:
-    """Create the stand-in for a path; it is callable if our module is."""
+    """Create the stand-in for a path of Keras.
+
+    The stand-in is callable if the kerascope object with this path is callable.
+    """
     first = import_source(sources_of(path)[0])
     return (CallableStandIn if callable(first) else StandIn)(name, path, child)
 
 
 def missing(full_name: str, path: str, name: str, known: list[str]) -> AttributeError:
-    """Return the AttributeError for a name that kerascope lacks in a module of Keras."""
+    """Return the AttributeError for a name that is missing in a stand-in for a Keras module."""
     error = error_for(f"{PACKAGE}.{path}".rstrip("."), name)
     if not isinstance(error, AttributeError):
         hint = "" if name.startswith("_") else nearest(path, name, known)
@@ -140,7 +143,7 @@ def missing(full_name: str, path: str, name: str, known: list[str]) -> Attribute
 
 
 def nearest(path: str, name: str, known: list[str]) -> str:
-    """Return "Did you mean 'layers'? " for a similar name or module, otherwise ""."""
+    """Return "Did you mean 'layers'? " if a similar name or module exists, otherwise ""."""
     start = f"{path}." if path else ""
     below = [p.removeprefix(start) for p in known_paths() if p.startswith(start)]
     later = names_in_rows(f"{PACKAGE}.{path}".rstrip("."))
@@ -172,7 +175,7 @@ class KerasFinder:
         self._modules: dict[str, StandIn] = {}
 
     def full_name(self, path: str) -> str:
-        """Return the full name that a script imports for a path."""
+        """Return the full module name under which a script imports a path of Keras."""
         return ".".join(part for part in (self.root, self.start, path) if part)
 
     def path_of(self, full_name: str) -> str | None:
@@ -195,7 +198,7 @@ class KerasFinder:
         Raises
         ------
         NotYetImportError, RefusedImportError
-            Keras has this module or name, but kerascope does not.
+            Keras has this module or name, but kerascope does not have it.
         ModuleNotFoundError
             The name looks misspelt; the message has the nearest name.
         """
@@ -258,7 +261,7 @@ class _ProtectedPackage(ModuleType):
 
 
 def _is_module(name: str, parent: str) -> bool:
-    """Return whether a file for this module exists in the folders of the parent."""
+    """Return whether a file for this module exists in the folders of its parent package."""
     folders = getattr(sys.modules.get(parent), "__path__", [])
     return PathFinder.find_spec(f"{parent}.{name}", folders) is not None
 
@@ -305,7 +308,7 @@ class _TensorFlow(type(sys)):  # type: ignore[misc]
 
 
 def no_tensorflow(name: str) -> str:
-    """Return the message for a name of TensorFlow that is not in `tensorflow.keras`."""
+    """Return the error message for a name of TensorFlow that is not in `tensorflow.keras`."""
     return (
         f"{name}: TensorFlow is not here; kerascope supplies only tensorflow.keras. "
         f"Use kerascope.backend (keras.backend) for tensors, and NumPy for arrays."
@@ -358,7 +361,7 @@ def _modules_of_roots() -> list[str]:
 
 
 def find_old_modules() -> None:
-    """Install the finder for older paths of Keras and missing modules inside `kerascope`."""
+    """Install the finder that is used for old paths and missing modules inside `kerascope`."""
     if not any(getattr(finder, "root", None) == PACKAGE for finder in sys.meta_path):
         finder: Any = KerasFinder(PACKAGE)
         sys.meta_path.append(finder)

@@ -22,7 +22,7 @@ _Function = TypeVar("_Function", bound=Callable[..., object])
 
 
 def _as_it_is(function: _Function) -> _Function:
-    """Return a function unchanged."""
+    """Return the decorated function unchanged."""
     return function
 
 

@@ -21,18 +21,18 @@ Operation = Layer
 
 
 class Function(Network):
-    """A graph of operations from input tensors to outputs. It is neither trained nor saved.
+    """A callable graph of operations, without training and saving.
 
     Parameters
     ----------
     inputs, outputs : Tensor, or lists and dicts of them
-        The outputs must depend only on these inputs.
+        The tensors that the graph starts and ends with. The outputs may depend only on `inputs`.
     name : str, optional
 
     Raises
     ------
     DisconnectedGraphError
-        An output depends on another input.
+        An output depends on an input tensor that is not in `inputs`.
 
     Examples
     --------

@@ -52,26 +52,26 @@ def set_backend(backend: str) -> None:
 
 
 def enable_traceback_filtering() -> None:
-    """Do nothing: tracebacks are never filtered."""
+    """Do nothing, because tracebacks always contain all frames."""
 
 
 disable_traceback_filtering = enable_traceback_filtering
 
 
 def is_traceback_filtering_enabled() -> bool:
-    """Return False: tracebacks are never filtered."""
+    """Return False, because tracebacks always contain all frames."""
     return False
 
 
 def disable_flash_attention() -> None:
-    """Do nothing: attention is computed step by step."""
+    """Do nothing, because flash attention is never used."""
 
 
 def is_flash_attention_enabled() -> bool:
-    """Return False: attention is computed step by step."""
+    """Return False, because flash attention is never used."""
     return False
 
 
 def is_nnx_enabled() -> bool:
-    """Return False: NNX is a part of JAX."""
+    """Return False, because Keras uses Flax NNX only with its JAX backend."""
     return False

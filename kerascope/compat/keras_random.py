@@ -41,7 +41,7 @@ class SeedGenerator:
         self._drawn = 0
 
     def next(self) -> int | None:
-        """Return the next seed, or None if the generator was created without a seed."""
+        """Return the next seed, or None if the generator was created without a first seed."""
         self._drawn += 1
         return None if self.seed is None else self.seed + self._drawn - 1
 
@@ -119,10 +119,11 @@ def dropout(inputs: Any, rate: float, noise_shape: Any = None, seed: Any = None)
 def categorical(
     logits: Any, num_samples: int, dtype: str | None = "int32", seed: Any = None
 ) -> Any:
-    """Return classes drawn from rows of log-probabilities, shape (batch, classes).
+    """Return classes drawn from rows of log-probabilities (logits), shape (batch, classes).
 
-    The index of the largest logit - log(-log(u)), with u uniformly distributed, is each class with
-    its probability (Gumbel's trick). The logits need not be normalized.
+    Noise -log(-log(u)) is added to each logit, where u is uniformly distributed. The index of the
+    largest sum is then distributed as the classes are (Gumbel's trick). The logits need not be
+    normalized.
     """
     logits = K.expand_dims(K.cast(logits, K.floatx()), 1)
     batch, classes = K.shape(logits)[0], logits.shape[-1]

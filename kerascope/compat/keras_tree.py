@@ -61,7 +61,7 @@ def _unpack(structure: Any) -> Opened | None:
 
 
 def _in_order(keys: Iterable[Any]) -> list[Any]:
-    """Return keys sorted. Keys of several types are sorted by the names of the types first."""
+    """Return the keys of a dict in order. Keys of several types are first sorted by type name."""
     try:
         return sorted(keys)
     except TypeError:
@@ -142,7 +142,7 @@ def pack_sequence_as(structure: Any, flat_sequence: Iterable[Any]) -> Any:
 
 
 def map_structure(func: Callable[..., Any], *structures: Any, none_is_leaf: bool = True) -> Any:
-    """Return a structure of the results of a function on the values at each place of structures.
+    """Return a structure with the results of a function for the values of one or more structures.
 
     With `none_is_leaf=False`, None stays None, and the function is not called.
 
@@ -209,7 +209,7 @@ def _mapped(func: Any, apply: Callable[..., Any], first: Any, others: Any) -> An
 
 
 def _same_places(like: Any, keys: Sequence[Any], other: Any) -> list[Any]:
-    """Return the items of a container, in the order of the keys of another one."""
+    """Return the items of the container `other`, in the order of the given keys."""
     opened = _unpack(other)
     both = {type(like), type(other)}
     is_same_kind = len(both) == 1 or both <= set(_DICTS)
@@ -220,7 +220,7 @@ def _same_places(like: Any, keys: Sequence[Any], other: Any) -> list[Any]:
 
 
 def map_shape_structure(func: Callable[..., Any], structure: Any) -> Any:
-    """Return a structure of the results of a function on each shape (tuple or list of sizes).
+    """Return a structure with the results of a function for each shape (tuple or list of sizes).
 
     Examples
     --------

@@ -120,7 +120,7 @@ MOVED_INSIDE: dict[str, str] = {
 
 @cache
 def sources_of(path: str) -> tuple[str, ...]:
-    """Return the full names of our modules for a path; empty if the path is unknown.
+    """Return the full names of kerascope modules for a path; empty if the path is unknown.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def sources_of(path: str) -> tuple[str, ...]:
 
 
 def import_source(source: str) -> Any:
-    """Import a module that `sources_of` returned; return the module or its group of names."""
+    """Import and return a module, or a group of names in a module, that `sources_of` returned."""
     name, _, share = source.partition(":")
     module = import_module(name)
     return getattr(module, share) if share else module

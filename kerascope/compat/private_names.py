@@ -63,14 +63,14 @@ def standardize_input_data(
     names : list of str
     shapes : list of (tuple or None), optional
     check_batch_axis : bool
-        Whether the number of samples must equal that of the shape, if the shape has one.
+        Whether the number of samples must equal the first size of the shape, unless it is None.
     exception_prefix : str
         The name of the data in error messages.
 
     Raises
     ------
     DataError
-        The data do not fit.
+        An array is missing, or does not fit its shape.
     """
     if data is None:
         return [None] * len(names)
@@ -89,24 +89,24 @@ def standardize_input_data(
 def standardize_sample_or_class_weights(
     x_weight: Any, output_names: list[str], weight_type: str
 ) -> list[Any]:
-    """Return the weights of samples or classes for each output, given by name or in order."""
+    """Return a list of the weights of each output, from a dict by name or a list."""
     return training_data.per_output_data(x_weight, output_names, weight_type)
 
 
 def standardize_class_weights(class_weight: Any, output_names: list[str]) -> list[Any]:
-    """Return the class weights for each output, given by name or in order."""
+    """Return a list of the class weights of each output, from a dict by name or a list."""
     return training_data.per_output_data(class_weight, output_names, "class_weight")
 
 
 def standardize_sample_weights(sample_weight: Any, output_names: list[str]) -> list[Any]:
-    """Return the sample weights for each output, given by name or in order."""
+    """Return a list of the sample weights of each output, from a dict by name or a list."""
     return training_data.per_output_data(sample_weight, output_names, "sample_weight")
 
 
 def standardize_weights(
     y: Any, sample_weight: Any = None, class_weight: Any = None, sample_weight_mode: Any = None
 ) -> np.ndarray:
-    """Return the weight of each sample of one output; ones by default."""
+    """Return the weights of the samples of one output. Without weights, return ones."""
     target = standardize_single_array(np.asarray(y))
     rank = 2 if sample_weight_mode == "temporal" else 1
     weights = training_data.weights_of_samples(target, sample_weight, class_weight, rank, "y")
@@ -136,12 +136,12 @@ class _Output(NamedTuple):
 def check_loss_and_target_compatibility(
     targets: Any, loss_fns: Any, output_shapes: list[Shape]
 ) -> None:
-    """Raise if the labels do not have the form that their loss expects.
+    """Raise an error if the labels of an output do not have the form that its loss expects.
 
     Raises
     ------
     DataError
-        The labels have the wrong form.
+        The labels of an output have the wrong form, such as class numbers in place of one-hot rows.
     """
     outputs: list[Any] = [_Output(f"output {i}", shape) for i, shape in enumerate(output_shapes)]
     rows = zip(to_list(targets), to_list(loss_fns), outputs, strict=True)
@@ -445,7 +445,7 @@ def get_from_module(
     instantiate: bool = False,
     kwargs: dict[str, Any] | None = None,
 ) -> Any:
-    """Return the object that a name, or a dict with "name" and arguments, refers to in a module.
+    """Return the object of a module to which a name, or a dict with "name" and arguments, refers.
 
     Parameters
     ----------
@@ -582,7 +582,7 @@ class _Queue:
         self._batches = batches
 
     def get(self) -> Any:
-        """Wait for the next batch and return it; raise StopIteration after the last."""
+        """Wait for the next batch and return it. After the last batch, raise StopIteration."""
         return next(self._batches)
 
     def empty(self) -> bool:

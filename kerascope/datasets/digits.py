@@ -1,7 +1,7 @@
-"""The 1,797 handwritten digits of UCI, shipped with the package: real data without a network.
+"""The 1,797 handwritten digits of UCI. They are in the package, so no download is needed.
 
-The demo and the lessons train on it. Keras has no such set; `load_data` has the form of its
-`mnist.load_data`.
+The demo and the lessons train on this data set. Keras does not have it. `load_data` has the same
+form as `mnist.load_data` of Keras.
 
 Source: E. Alpaydin and C. Kaynak, *Optical Recognition of Handwritten Digits* (its test set), UCI
 Machine Learning Repository, 1998, DOI 10.24432/C50P49, licence CC BY 4.0. The donors cut 32x32

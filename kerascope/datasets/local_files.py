@@ -64,7 +64,7 @@ def find_file(where: str, path: str | Path, origin: str, file_hash: str) -> Path
 
 
 def unreadable(where: str, path: Path, expected: str, got: object) -> DataError:
-    """Return the error for a damaged or unexpected file."""
+    """Return the DataError for a file that is damaged or has an unexpected format."""
     return DataError(
         f"{where}: {path} cannot be read: expected {expected}, got {got}. "
         f"Delete it and fetch it again. {DIGITS_HINT}"
@@ -263,22 +263,22 @@ def checked_test_split(where: str, test_split: float) -> float:
 
 @dataclass(frozen=True)
 class WordChoice:
-    """The choice of words in texts, and the numbers for start and unknown words.
+    """Which words of texts are kept, and the numbers for the start and for unknown words.
 
     Attributes
     ----------
     num_words : int or None
         Keep words with a smaller number; None keeps all.
     skip_top : int
-        Leave out the words with the smallest numbers, the most frequent ones.
+        Leave out words with a smaller number, which are the most frequent words.
     maxlen : int or None
-        Keep only texts that are shorter, start mark included; None keeps all.
+        Keep only texts with fewer words, including the start number; None keeps all.
     start_char : int or None
         Number put in front of each text.
     oov_char : int or None
         Number put in place of a word that is left out; None drops the word.
     index_from : int or None
-        Added to each word's number, to leave room for the marks.
+        Added to each word's number, so that the smaller numbers are free for start and unknown.
 
     Examples
     --------
@@ -294,7 +294,7 @@ class WordChoice:
     index_from: int | None = 3
 
     def apply_to(self, words: Iterable[int]) -> list[int]:
-        """Return a text with shifted numbers, a start mark and unknown words replaced."""
+        """Return a text with shifted numbers, a start number, and only the chosen words."""
         start = [] if self.start_char is None else [self.start_char]
         shifted = start + [int(word) + (self.index_from or 0) for word in words]
         if self.oov_char is None:
@@ -305,7 +305,7 @@ class WordChoice:
         return word >= self.skip_top and (self.num_words is None or word < self.num_words)
 
     def is_short_enough(self, words: Iterable[int]) -> bool:
-        """Return whether a text with its start mark is shorter than `maxlen`."""
+        """Return whether a text with its start number is shorter than `maxlen`."""
         start = 0 if self.start_char is None else 1
         return self.maxlen is None or len(list(words)) + start < self.maxlen
 
@@ -346,7 +346,7 @@ def choose_words(
 
 
 def with_old_spelling(where: str, num_words: int | None, old_words: dict[str, Any]) -> int | None:
-    """Return `num_words`, also from Keras 1's `nb_words`; refuse other keywords."""
+    """Return `num_words`, or Keras 1's `nb_words` if given. Raise for any other keyword."""
     translated = translate(where, old_words)
     unknown = sorted(translated.keys() - {"num_words"})
     if unknown:

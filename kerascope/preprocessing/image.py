@@ -206,7 +206,7 @@ def flip_axis(x: ArrayLike, axis: int) -> np.ndarray:
 
 
 def pair(values: Any, where: str) -> tuple[float, float]:
-    """Return the two numbers of a range.
+    """Return a range as two numbers.
 
     Raises
     ------
@@ -370,7 +370,7 @@ def check_fill_mode(fill_mode: str, where: str) -> None:
 
 
 def _sources(matrix: np.ndarray, height: int, width: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the row and the column that each pixel of the new image comes from."""
+    """Return the row and the column in the old image for each pixel of the new image."""
     middle_row, middle_column = (height - 1) / 2, (width - 1) / 2
     down = np.arange(height)[:, np.newaxis] - middle_row
     across = np.arange(width)[np.newaxis, :] - middle_column
@@ -399,7 +399,7 @@ def _interpolated(
 
 
 def _inside(places: np.ndarray, size: int, fill_mode: str) -> np.ndarray:
-    """Map positions on an endless plane to positions inside the image, by the fill mode."""
+    """Return positions inside an image for positions inside and outside, by the fill mode."""
     whole = places.astype(np.int64)
     if fill_mode == "wrap":
         return whole % size
@@ -857,7 +857,7 @@ def _zoom_factors(zoom_range: Any) -> tuple[float, float]:
 
 
 def _shift(rng: Any, reach: Range, size: int) -> float:
-    """Return a random shift in pixels."""
+    """Return a random shift in pixels along an axis, for a `width_shift_range` or similar."""
     if not np.any(reach):
         return 0
     if isinstance(reach, (float, np.floating)):

@@ -80,7 +80,7 @@ def array_to_img(
     Raises
     ------
     ArgumentError
-        The array does not have 3 axes, or not 1, 3 or 4 channels.
+        The array does not have 3 axes, or does not have 1, 3 or 4 channels.
     MissingToolError
         PIL is not installed.
     """
@@ -121,7 +121,7 @@ def img_to_array(
     Raises
     ------
     ArgumentError
-        The image has neither 2 nor 3 axes.
+        The image does not have 2 or 3 axes.
 
     Examples
     --------

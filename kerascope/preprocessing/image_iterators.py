@@ -48,7 +48,7 @@ class ImageChanges(Protocol):
         """Return random parameters for the changes of one image."""
 
     def apply_transform(self, x: np.ndarray, transform_parameters: dict[str, Any]) -> np.ndarray:
-        """Return an image with these changes applied."""
+        """Return an image changed by the parameters that `get_random_transform` returned."""
 
     def standardize(self, x: Any) -> np.ndarray:
         """Return an image with standardized values."""
@@ -66,8 +66,8 @@ class Iterator(Sequence):
     shuffle : bool
         Whether to use a new random order in each pass.
     seed : int, optional
-        Makes everything random repeatable. By default drawn from NumPy's global generator, which
-        `np.random.seed` sets.
+        Makes the order and the random changes repeatable. By default the seed is drawn from NumPy's
+        global generator, which `np.random.seed` sets.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class Iterator(Sequence):
         self.lock = threading.Lock()
 
     def get_state(self) -> dict[str, int]:
-        """Return the position in the passes, to resume a run from a backup."""
+        """Return the current pass and the position in it, to resume a run from a backup."""
         counts = {"batch_index": self.batch_index, "total_batches_seen": self.total_batches_seen}
         return {"seed": self._seed, "pass_number": self.pass_number, **counts}
 
@@ -331,7 +331,7 @@ def _checked_length(array: ArrayLike, name: str, length: int) -> np.ndarray:
 
 
 def _subset_slice(length: int, subset: str | None, generator: ImageChanges) -> slice:
-    """Return the slice of the samples in a subset. Validation data comes first."""
+    """Return the slice of the samples in a subset. The first samples are for validation."""
     if subset is None:
         return slice(None)
     split = int(length * generator.validation_split)
@@ -522,7 +522,7 @@ def _warn_of_missing(
 
 
 def _files_below(directory: Path, class_name: str, follow_links: bool) -> list[str]:
-    """Return the image files of a class, relative to the directory, sorted."""
+    """Return the sorted paths of a class's image files, relative to the directory."""
     found = []
     for folder, _, names in os.walk(directory / class_name, followlinks=follow_links):
         paths = [Path(folder, name) for name in names]

@@ -281,7 +281,7 @@ class TimeseriesGenerator(Sequence):
     stride : int
         Number of steps between two windows.
     start_index, end_index : int, optional
-        The part of the series to use, including the end.
+        The first and the last time step to use.
     shuffle : bool
         Whether to choose windows at random, by NumPy's global generator, instead of in order.
     reverse : bool

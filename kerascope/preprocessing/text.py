@@ -64,7 +64,7 @@ class Tokenizer:
     Parameters
     ----------
     num_words : int, optional
-        Use only words with numbers less than this. All words are counted.
+        Use only words whose numbers are less than this. Other words are counted, too.
     filters : str
         Characters to remove from texts.
     lower : bool
@@ -146,7 +146,7 @@ class Tokenizer:
         Raises
         ------
         DataError
-            The text is neither, such as None or NaN for a missing text in a table.
+            The text is neither a string nor a list, such as None or NaN in a table.
         """
         if not isinstance(text, (str, list)):
             raise DataError(
@@ -299,7 +299,7 @@ class Tokenizer:
     def _values(
         self, mode: str, counts: np.ndarray, rows: np.ndarray, words: np.ndarray, lists: Any
     ) -> np.ndarray:
-        """Return the elements for words that occur `counts[i]` times in text `rows[i]`."""
+        """Return matrix elements for words that occur `counts[i]` times in text `rows[i]`."""
         if mode == "binary":
             return np.ones(len(counts))
         if mode == "count":

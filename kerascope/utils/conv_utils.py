@@ -31,7 +31,7 @@ __all__ = [
 
 
 def normalize_tuple(value: Any, n: int, name: str) -> tuple[int, ...]:
-    """Return `n` integers; a single one is repeated.
+    """Return a tuple of `n` integers. A single integer is repeated.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def normalize_tuple(value: Any, n: int, name: str) -> tuple[int, ...]:
     Raises
     ------
     ArgumentError
-        The number of values is wrong, or one is not an integer.
+        There are not `n` values, or a value is not an integer.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def normalize_tuple(value: Any, n: int, name: str) -> tuple[int, ...]:
 
 
 def normalize_padding(value: Any) -> str:
-    """Return a padding in lower case.
+    """Return the name of a padding in lower case.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def convert_kernel(kernel: ArrayLike) -> np.ndarray:
     """Flip a kernel: convert it between the convolutions of Theano and of TensorFlow.
 
     Theano flips the kernel before it slides it over the image, as in mathematics. TensorFlow does
-    not. Weights of one must be flipped for the other.
+    not. Kernels of one library must be flipped for the other.
 
     Parameters
     ----------

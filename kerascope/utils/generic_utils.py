@@ -248,7 +248,7 @@ def unpack_singleton(x: Any) -> Any:
 
 
 def object_list_uid(object_list: Any) -> str:
-    """Return a string of ids that identifies a list of objects while they exist."""
+    """Return a string that identifies a list of objects by their ids while they exist."""
     return ", ".join(str(abs(id(item))) for item in to_list(object_list))
 
 
@@ -264,7 +264,7 @@ def is_all_none(iterable_or_element: Any) -> bool:
 
 
 def slice_arrays(arrays: Any, start: Any = None, stop: int | None = None) -> Any:
-    """Return the same rows of an array, or of each array in a list; None stays None.
+    """Return rows of an array, or the same rows of each array in a list; None stays None.
 
     Parameters
     ----------

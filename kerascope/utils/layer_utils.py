@@ -94,7 +94,7 @@ def convert_all_kernels_in_model(model: Network) -> None:
     Notes
     -----
     A mathematical convolution, as in Theano, flips its kernel; the convolution of TensorFlow and
-    newer libraries does not. So weights for one are flipped along all spatial axes for the other.
+    newer libraries does not. So kernels for one are flipped along all spatial axes for the other.
     """
     for layer in model.layers:
         for word in _FLIPPED.get(type(layer).__name__, ()):
@@ -117,7 +117,7 @@ def convert_dense_weights_data_format(
     previous_feature_map_shape : tuple of 3 int
         Shape of one sample before the Flatten, in the target format: (512, 7, 7).
     target_data_format : {"channels_first", "channels_last"}
-        The new format of the model.
+        The data format of the model after the change.
 
     Raises
     ------

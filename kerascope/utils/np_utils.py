@@ -111,7 +111,7 @@ def normalize(x: ArrayLike, axis: int = -1, order: Any = 2) -> np.ndarray:
 
 
 def set_random_seed(seed: int) -> None:
-    """Seed the random numbers of Python and NumPy, which kerascope uses too.
+    """Seed the random generators of Python and NumPy. kerascope draws from them, too.
 
     Parameters
     ----------

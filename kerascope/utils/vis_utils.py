@@ -92,7 +92,7 @@ def model_to_dot(
 
 
 class DotPicture:
-    """A picture with those methods of `pydot.Dot` that scripts call.
+    """A picture with the methods of `pydot.Dot` that scripts usually call.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ class DotPicture:
     def write(
         self, path: str | PathLike[str], prog: str | None = None, format: str = "raw"
     ) -> bool:
-        """Write the picture, or as "raw" the DOT text, to a file."""
+        """Write the picture to a file. With the format "raw", write its DOT text."""
         if format == "raw":
             Path(path).write_text(self.to_string(), encoding="utf-8")
         else:

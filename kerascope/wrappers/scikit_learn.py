@@ -80,7 +80,7 @@ class BaseWrapper:
         Raises
         ------
         DtypeError
-            If it is missing or not callable.
+            If `build_fn` is missing or not callable.
         """
         builder: Any = self if self.build_fn is None else self.build_fn
         if not callable(builder) or isinstance(builder, Layer):  # a model is a layer
@@ -173,14 +173,14 @@ class BaseWrapper:
         return self.history
 
     def _targets(self, y: ArrayLike) -> np.ndarray:
-        """Return the targets in the form that the model's loss requires."""
+        """Return the targets in the form that the loss of the model requires."""
         targets = np.asarray(y)
         if _loss_name(self.model) == "categorical_crossentropy" and targets.ndim != 2:
             return to_categorical(targets, self.model.output_shape[-1])
         return targets
 
     def _fitted(self) -> Any:
-        """Return the model.
+        """Return the trained model.
 
         Raises
         ------
@@ -197,7 +197,7 @@ class BaseWrapper:
         return hasattr(self, "model")
 
     def __sklearn_tags__(self) -> Any:
-        """Return the kind of estimator for scikit-learn."""
+        """Return scikit-learn's tags, which say whether this is a classifier or a regressor."""
         from sklearn.utils import ClassifierTags, InputTags, RegressorTags, Tags, TargetTags
 
         return Tags(
@@ -268,7 +268,7 @@ class KerasClassifier(BaseWrapper):
         return super().fit(x, labels, **kwargs)
 
     def _numbers(self, labels: np.ndarray) -> np.ndarray:
-        """Return the index of each label in the classes.
+        """Return the index of each label in `classes_`.
 
         Raises
         ------
