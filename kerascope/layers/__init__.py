@@ -38,7 +38,7 @@ __all__ = sorted(
     {*_OWN.split(), *(name for module in _MODULES.split() for name in globals()[module].__all__)}
 )
 
-# Module -> the names in it, which is loaded when one of them is first used.
+# Module -> its public names. The module is imported when one of these names is first used.
 _LATER = {
     "keras3.augmentation": """AugMix AutoContrast RandAugment RandomColorDegeneration
         RandomColorJitter RandomCrop RandomElasticTransform RandomErasing RandomGaussianBlur

@@ -21,7 +21,7 @@ __all__ = ["ELU", "LeakyReLU", "PReLU", "ReLU", "Softmax", "ThresholdedReLU"]
 
 
 class _Activation(Layer):
-    """Base: input and output have the same shape, masks pass through."""
+    """Base class of the activations: the output has the shape and the mask of the input."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -67,7 +67,7 @@ class LeakyReLU(_Activation):
 
 
 class LearntActivation(_Activation):
-    """Base of the activations with trained parameters: one for each position, or shared.
+    """Base class of activations with trained parameters: one per position of a sample, or shared.
 
     Parameters
     ----------
@@ -85,7 +85,9 @@ class LearntActivation(_Activation):
         self.shared_axes = None if axes is None else [int(axis) for axis in axes]
 
     def _shape_of_parameters(self, input_shape: Shape) -> Shape:
-        """Return a sample's shape, 1 along the shared axes, and require this shape of inputs.
+        """Return the parameters' shape: that of a sample, with size 1 along the shared axes.
+
+        Later inputs must have the same sizes along the other axes.
 
         Raises
         ------
@@ -199,7 +201,7 @@ class ELU(_Activation):
 
 
 class ThresholdedReLU(_Activation):
-    """Returns inputs above a threshold unchanged, and 0 for the others.
+    """Returns inputs above a threshold unchanged, and 0 for all other inputs.
 
     Parameters
     ----------
@@ -229,7 +231,7 @@ class ThresholdedReLU(_Activation):
         self.theta = number(theta, f"{self.label}: theta")
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return the inputs, with 0 for those up to `theta`."""
+        """Return the inputs that are greater than `theta`, and 0 for all other inputs."""
         return K.switch(K.greater(inputs, self.theta), inputs, K.zeros_like(inputs))
 
 
@@ -265,7 +267,7 @@ class Softmax(_Activation):
         self._receives_masks = self._ends_masks
 
     def call(self, inputs: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Return the softmax of the unmasked inputs, and 0 for the others.
+        """Return the softmax over the unmasked inputs. At masked positions it is 0.
 
         Raises
         ------
@@ -286,7 +288,7 @@ class Softmax(_Activation):
         return powers / K.sum(powers, axis=self.axis, keepdims=True)
 
     def _fitted(self, mask: Tensor, inputs: Tensor) -> Tensor:
-        """Return the mask as booleans with as many axes as the inputs."""
+        """Return the mask as a bool tensor with as many axes as the inputs."""
         sizes = list(zip(mask.shape[::-1], inputs.shape[::-1], strict=False))
         fits = mask.ndim <= inputs.ndim and all(m in (1, n) or None in (m, n) for m, n in sizes)
         if not fits:

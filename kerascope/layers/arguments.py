@@ -26,7 +26,7 @@ Training = bool | int | Tensor | None  # None: decided by the learning phase
 
 
 def positive_int(value: Any, where: str) -> int:
-    """Return a whole number above 0 as an int.
+    """Return a number as an int, if it is a whole number above 0.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def positive_int(value: Any, where: str) -> int:
 
 
 def fraction(value: Any, where: str) -> float:
-    """Return a number in [0, 1) as a float.
+    """Return a number as a float, if it is in [0, 1).
 
     Raises
     ------
@@ -66,7 +66,7 @@ def fraction(value: Any, where: str) -> float:
 
 
 def number(value: Any, where: str, least: float | None = None) -> float:
-    """Return a number, not below `least`, as a float.
+    """Return a number as a float, if it is at least `least`.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def make_weight(layer: Layer, name: str, shape: Shape, of: str | None = None) ->
         Name of the weight, such as "kernel".
     shape : tuple of int
     of : str, optional
-        Prefix of the layer's attributes if it is not the name: "depthwise" for
+        Prefix of the layer's attributes; default `name`. For example, "depthwise" means
         `depthwise_initializer`, `depthwise_regularizer` and `depthwise_constraint`.
     """
     word = of or name

@@ -23,12 +23,13 @@ from kerascope.layers.arguments import Identifier, Masks, Tensors, Training, fra
 
 __all__ = ["AdditiveAttention", "Attention", "MultiHeadAttention"]
 
-# The score of a masked position: its exponential is 0 next to any other. float16 ends at 65504.
+# The score of a masked position. Its exponential is 0 compared with that of any usual score.
+# The lowest float16 is -65504.
 _NO_SCORE = {"float16": -3e4}
 
 
 def causal_mask(scores: Tensor) -> Tensor:
-    """Return a mask: True where the key's position (last axis) is not after the query's.
+    """Return a causal mask: True where the key's position (last axis) is not after the query's.
 
     Examples
     --------
@@ -40,7 +41,7 @@ def causal_mask(scores: Tensor) -> Tensor:
 
 
 def masked_softmax(scores: Tensor, masks: Sequence[Tensor], axes: Iterable[int]) -> Tensor:
-    """Return the softmax over all these axes together, with 0 where a mask is False.
+    """Return the softmax of scores over all given axes together; it is 0 where a mask is False.
 
     If the masks exclude every position, all positions get the same weight.
     """
@@ -57,7 +58,7 @@ def masked_softmax(scores: Tensor, masks: Sequence[Tensor], axes: Iterable[int])
 
 
 class _Attention(Layer):
-    """Base: a subclass computes in `scores` how well queries match keys."""
+    """Base class of attention layers; a subclass compares queries and keys in `scores`."""
 
     def __init__(self, dropout: float = 0.0, seed: int | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -66,7 +67,7 @@ class _Attention(Layer):
         self.supports_masking = True
 
     def scores(self, query: Tensor, key: Tensor) -> Tensor:
-        """Return how well each query matches each key: (batch, queries, keys)."""
+        """Return the score of each query with each key, of shape (batch, queries, keys)."""
         raise NotImplementedError(f"{type(self).__name__} must define scores(query, key).")
 
     def call(
@@ -77,7 +78,7 @@ class _Attention(Layer):
         return_attention_scores: bool = False,
         use_causal_mask: bool = False,
     ) -> Any:
-        """Return the weighted mean of the values for each query.
+        """Return the mean of the values, weighted by the scores, for each query.
 
         Parameters
         ----------
@@ -116,7 +117,7 @@ class _Attention(Layer):
         Raises
         ------
         ArgumentError
-            `items` is not a list of two or three.
+            `items` is not a list of two or three tensors (or shapes).
         """
         is_list = isinstance(items, (list, tuple)) and not _is_shape(items)
         if not is_list or len(items) not in (2, 3):
@@ -144,7 +145,7 @@ class _Attention(Layer):
         return mask[0] if isinstance(mask, (list, tuple)) and mask else None
 
     def compute_output_shape(self, input_shape: Shapes) -> Shape:
-        """Return (batch, queries, features of the value)."""
+        """Return the output shape: (batch, queries, features of the value)."""
         query, value, _ = self._checked_shapes(input_shape)
         return (*query[:-1], value[-1])
 
@@ -525,10 +526,10 @@ class MultiHeadAttention(Layer):
         return product if bias is None else product + bias
 
     def _letters(self, ndim: int) -> tuple[str, str, str]:
-        """Return the `einsum` letters of a projected query, of the keys, and of the scores.
+        """Return the `einsum` subscripts of the projected query, of the keys, and of the scores.
 
-        The axes of the scores are those that query and key share, the heads, and the positions of
-        the queries and of the values.
+        The axes of the scores are: the axes without attention, the heads, the positions of the
+        queries, and the positions of the keys.
         """
         places = ascii_lowercase[: ndim - 1]
         apart = [places[axis] for axis in self._axes]
@@ -538,7 +539,7 @@ class MultiHeadAttention(Layer):
         return f"{places}yz", f"{others}yz", f"{shared}y{''.join(apart)}{looked_at}"
 
     def _with_head_axes(self, mask: Tensor | None, ndim: int) -> list[Tensor]:
-        """Return the mask, if there is one, with axes of size 1 for the heads."""
+        """Return a list of the mask, with axes of size 1 for the heads; empty without a mask."""
         if mask is None:
             return []
         while K.ndim(mask) < ndim:
@@ -597,5 +598,5 @@ def _three(query_shape: Any, value_shape: Any, key_shape: Any) -> tuple[Shape, S
 
 
 def _spread(mask: Tensor | None, axis: int) -> Tensor | None:
-    """Return a mask of (batch, positions) as (batch, positions, 1) or (batch, 1, positions)."""
+    """Return a mask of shape (batch, positions) with an axis inserted; None without a mask."""
     return None if mask is None else K.expand_dims(mask, axis)

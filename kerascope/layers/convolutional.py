@@ -1,10 +1,10 @@
 """Layers of convolution: a small kernel moves over a sequence, an image or a volume.
 
-At each position the kernel sees only a few neighbours, and the same kernel is used everywhere. That
-makes a convolution much smaller than a `Dense`. `_Sliding` is the base class: it handles sizes,
+At each position the kernel sees only a few neighbours, and the same kernel is used everywhere. So a
+convolution has far fewer weights than a `Dense`. `_Sliding` is the base class: it handles sizes,
 strides, padding and layout, adds the bias and applies the activation. There are four kinds of
 kernels: ordinary; transposed, which enlarge images; depthwise, which see one channel each; and
-separable, which mix the channels afterwards.
+separable, which are depthwise and then mix the channels.
 
 As in Keras, the layers without weights that make images larger or smaller (`spatial.py`) and the
 pooling layers can be imported from here too.
@@ -68,7 +68,7 @@ __all__ = [
 
 
 class _Sliding(Layer, metaclass=KernelType):
-    """A kernel that moves along `kernel_axes` axes, then a bias and an activation.
+    """Base class of the convolutions: a kernel along `kernel_axes` axes, a bias and an activation.
 
     A subclass makes its kernels in `make_kernels(channels)`, uses them in `convolve(inputs)`, and
     returns the number of output channels from `output_channels(channels)`. Each class below has the
@@ -116,15 +116,15 @@ class _Sliding(Layer, metaclass=KernelType):
         raise NotImplementedError
 
     def convolve(self, inputs: Tensor) -> Tensor:
-        """Return the convolution, without bias and activation."""
+        """Return the convolution of the inputs, before the bias and the activation."""
         raise NotImplementedError
 
     def output_channels(self, channels: Size) -> Size:
-        """Return the number of output channels."""
+        """Return the number of output channels for this number of input channels."""
         raise NotImplementedError
 
     def output_length(self, size: Size, axis: int) -> Size:
-        """Return the output length along an axis of the kernel, counted from 0."""
+        """Return the output length along one spatial axis; 0 is the first axis of the kernel."""
         return windows.conv_output_length(
             size,
             self.kernel_size[axis],
@@ -134,7 +134,7 @@ class _Sliding(Layer, metaclass=KernelType):
         )
 
     def _slide(self, *arguments: Any, **options: Any) -> Tensor:
-        """Call the class's function of K with the layer's strides, padding, layout and dilation."""
+        """Apply the class's K function, with the layer's strides, padding, layout and dilation."""
         return type(self).function(
             *arguments,
             strides=self.strides,
@@ -484,12 +484,13 @@ class _Transposed(_Convolution):
         self.output_padding = self._checked_output_padding(output_padding)
 
     def _checked_output_padding(self, value: Any) -> tuple[int, ...] | None:
-        """Return the output padding of each axis, or None.
+        """Return the output padding of each axis, or None if it is chosen automatically.
 
         Raises
         ------
         ArgumentError
-            A number is not below its stride, or no convolution maps the output back to the input.
+            A number is not below the stride of its axis, or no convolution maps an output of that
+            size back to the input.
         """
         if value is None:
             return None
@@ -520,11 +521,11 @@ class _Transposed(_Convolution):
         return windows.conv_output_length(long, kernel, self.padding, step, apart) == size
 
     def kernel_shape(self, channels: int) -> tuple[int, ...]:
-        """Return the shape (sizes, filters, channels), which is that of the reverse convolution."""
+        """Return the kernel's shape (sizes, filters, channels), as in the reverse convolution."""
         return (*self.kernel_size, self.filters, channels)
 
     def output_length(self, size: Any, axis: int) -> Any:
-        """Return the output length along an axis, for a size that is known, None or a tensor."""
+        """Return the output length along an axis, for an input size: an int, None or a tensor."""
         return windows.deconv_length(
             size,
             self.strides[axis],
@@ -728,7 +729,7 @@ class _Depthwise(_Sliding):
         self.depthwise_kernel = make_weight(self, "depthwise_kernel", shape, of="depthwise")
 
     def convolve(self, inputs: Tensor) -> Tensor:
-        """Return the convolution of each channel."""
+        """Return the convolution of each channel with its own kernels."""
         return self._slide(inputs, self.depthwise_kernel)
 
     def output_channels(self, channels: Size) -> Size:
@@ -869,7 +870,7 @@ class _Separable(_Depthwise):
         self.pointwise_kernel = make_weight(self, "pointwise_kernel", shape, of="pointwise")
 
     def convolve(self, inputs: Tensor) -> Tensor:
-        """Return the mixed channels of the depthwise convolution."""
+        """Return the depthwise convolution, with its channels mixed at each position."""
         return self._slide(inputs, self.depthwise_kernel, self.pointwise_kernel)
 
     def output_channels(self, channels: Size) -> Size:
@@ -878,7 +879,7 @@ class _Separable(_Depthwise):
 
 
 class SeparableConv1D(_Separable):
-    """A convolution of each channel along one axis, then a mix of the channels.
+    """A convolution of each channel along one axis, then a mix of the channels at each step.
 
     Parameters
     ----------

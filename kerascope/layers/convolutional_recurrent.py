@@ -1,7 +1,8 @@
 """ConvLSTM2D: an LSTM for sequences of images, whose products are convolutions.
 
 X. Shi et al.: Convolutional LSTM network: a machine learning approach for precipitation nowcasting.
-NeurIPS 2015. Read LSTM in `recurrent.py` first: the cell is an LSTMCell with other products.
+NeurIPS 2015. Read LSTM in `recurrent.py` first: the cell is an LSTMCell with convolutions in place
+of the matrix products.
 """
 
 from __future__ import annotations
@@ -142,7 +143,7 @@ class ConvLSTM2DCell(LSTMCell, metaclass=KernelType):
     # --- the two products -------------------------------------------------------------------------
 
     def project_inputs(self, inputs: Tensor, masks: DropoutMasks = NO_MASKS) -> Tensor:
-        """Return conv(inputs, kernel) + bias, for the images of one time step or of all."""
+        """Return conv(inputs, kernel) + bias, for images of one time step or a whole sequence."""
         if inputs.ndim == self.kernel_axes + 2:
             return self._projected(inputs, masks.inputs)
         factors = factors_for(inputs, masks.inputs)
@@ -161,7 +162,7 @@ class ConvLSTM2DCell(LSTMCell, metaclass=KernelType):
         )
 
     def convolved_state(self, state: Tensor, kernel: Tensor) -> Tensor:
-        """Return the convolution of a state, which keeps its size."""
+        """Return the convolution of a state. The result has the state's size."""
         steps = (1,) * self.kernel_axes
         return self.function(state, kernel, steps, "same", self.data_format)
 
@@ -172,11 +173,11 @@ class ConvLSTM2DCell(LSTMCell, metaclass=KernelType):
         factors: list[Tensor] | None,
         multiply: Callable[[Tensor, Tensor], Tensor] | None = None,
     ) -> Tensor:
-        """Return the convolution of a state, or `multiply(x, kernel)`; see `GatedCell`."""
+        """Return `multiply(x, kernel)`, by default the convolution of a state; see `GatedCell`."""
         return super().product(x, kernel, factors, multiply or self.convolved_state)
 
     def zero_state(self, inputs: Tensor) -> Tensor:
-        """Return zeros of a state's shape, for images of one time step."""
+        """Return a state of zeros for each sample, for the images of one time step."""
         channels = inputs.shape[self.channel_axis]
         shape: Any = (*self.kernel_size, channels, self.units)
         kernel = K.zeros(shape, dtype=K.dtype(inputs))
@@ -184,7 +185,7 @@ class ConvLSTM2DCell(LSTMCell, metaclass=KernelType):
 
 
 class ConvRNN2D(RNN):
-    """Runs a cell whose inputs and states are images over the time steps of a sequence.
+    """Applies a cell, whose inputs and states are images, to the time steps of a sequence.
 
     Parameters
     ----------
@@ -317,12 +318,12 @@ class ConvLSTM2D(LayerOfCell, ConvRNN2D, metaclass=KernelType):
     def conv_step(
         self, x: Tensor, W: Tensor, b: Tensor | None = None, border_mode: str = "valid"
     ) -> Tensor:
-        """Return the convolution of one step's images plus a bias; a method of Keras 1."""
+        """Return the convolution of one step's images, plus a bias. This is a method of Keras 1."""
         images = K.conv2d(x, W, self.strides, border_mode, self.data_format)
         return images if b is None else K.bias_add(images, b, self.data_format)
 
     def conv_step_hidden(self, x: Tensor, W: Tensor, border_mode: str = "valid") -> Tensor:
-        """Return the convolution of a state; a method of Keras 1."""
+        """Return the convolution of a state. This is a method of Keras 1."""
         return K.conv2d(x, W, 1, border_mode, self.data_format)
 
     def get_config(self) -> dict[str, Any]:

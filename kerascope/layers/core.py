@@ -1,6 +1,6 @@
 """The core layers: Dense, Activation, Masking, Dropout, Reshape, Lambda and others.
 
-Most are a few lines of `K` functions: `build` makes the weights, `call` is the formula. Read
+Most layers are a few lines of `K` functions: `build` makes the weights, `call` is the formula. Read
 `Dense` first. Dropout is the reason why a model has two phases: it acts in training and is the
 identity in test.
 
@@ -45,7 +45,7 @@ __all__ = [
 
 
 class Dense(Layer):
-    """The densely connected layer: every output sees every input.
+    """The densely connected layer: every output depends on every input.
 
     Parameters
     ----------
@@ -274,7 +274,7 @@ class Dropout(Layer):
         self.supports_masking = True
 
     def _get_noise_shape(self, inputs: Tensor) -> tuple[int | None, ...] | None:
-        """Return the shape of the random choices; None is that of the inputs."""
+        """Return the shape of the random choices. None means the shape of the inputs."""
         return self.noise_shape
 
     def call(self, inputs: Tensor, training: Training = None) -> Tensor:
@@ -293,7 +293,7 @@ class Dropout(Layer):
 
 
 class _ChannelDropout(Dropout):
-    """Base of SpatialDropout2D and SpatialDropout3D: dropout of whole channels."""
+    """Base class of SpatialDropout2D and SpatialDropout3D: dropout of whole channels."""
 
     spatial_axes: int
 
@@ -325,8 +325,8 @@ class SpatialDropout1D(Dropout):
 
     Notes
     -----
-    Input and output (batch, time, features). Neighbouring steps are alike, so dropping single
-    numbers would hide little.
+    Input and output (batch, time, features). Neighbouring steps are similar, so dropping single
+    elements would hide little.
 
     References
     ----------
@@ -361,7 +361,7 @@ class SpatialDropout2D(_ChannelDropout):
 
 
 class SpatialDropout3D(_ChannelDropout):
-    """Dropout of whole channels of volumes; as `SpatialDropout2D`, with one more axis."""
+    """Dropout of whole channels of volumes: `SpatialDropout2D` with one more axis."""
 
     spatial_axes = 3
 
@@ -398,20 +398,20 @@ class ActivityRegularization(Layer):
 
 
 class Flatten(Layer):
-    """Flattens each sample into one row.
+    """Flattens each sample into a vector.
 
     Parameters
     ----------
     data_format : {"channels_last", "channels_first"}, optional
         Position of the channel axis of the input; default `K.image_data_format()`. With
-        "channels_first" the channels are moved to the end first, so that a model gives the same
-        rows for either layout.
+        "channels_first" the channel axis is moved to the end before flattening, so that both
+        layouts of an image give the same vector.
     **kwargs
         As for `Layer`.
 
     Notes
     -----
-    Input (batch, a, b, ...), output (batch, a * b * ...). An input of two axes passes unchanged.
+    Input (batch, a, b, ...), output (batch, a * b * ...). An input with two axes stays unchanged.
 
     Examples
     --------
@@ -426,13 +426,13 @@ class Flatten(Layer):
         self.input_spec = InputSpec(min_ndim=2)
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return the inputs with all axes but the batch in one."""
+        """Return the inputs with all axes except the batch merged into one."""
         if self.data_format == "channels_first" and K.ndim(inputs) > 2:
             inputs = K.permute_dimensions(inputs, (0, *range(2, K.ndim(inputs)), 1))
         return K.batch_flatten(inputs)
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """Return (batch, product of the other sizes)."""
+        """Return the output shape: (batch, product of the other sizes)."""
         return (input_shape[0], product(input_shape[1:]))
 
 
@@ -469,19 +469,19 @@ class Reshape(Layer):
             )
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return the inputs reshaped, sample by sample."""
+        """Return the inputs, with each sample reshaped to `target_shape`."""
         sizes = self.compute_output_shape(K.int_shape(inputs))[1:]
         if None not in sizes:
             return K.reshape(inputs, (-1, *sizes))
         return K.reshape(inputs, (K.shape(inputs)[0], *self.target_shape))
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """Return (batch, target_shape), with -1 worked out where the input's sizes are known.
+        """Return (batch, *target_shape), with -1 replaced if the input's sizes are known.
 
         Raises
         ------
         ShapeError
-            `target_shape` has another number of elements than a sample.
+            `target_shape` and a sample have different numbers of elements.
         """
         return (input_shape[0], *reshaped_shape(input_shape[1:], self.target_shape, self.label))
 
@@ -583,8 +583,9 @@ class Lambda(Layer):
         Called on the input tensor or on the list of tensors. If it has a parameter `mask`, it
         receives the mask. A string names a function in the custom objects or `lambda_functions`.
     output_shape : tuple or callable, optional
-        Shape of a sample of the output, without the batch; or a function from the input's full
-        shape to the output's. By default the shape of what `function` returns.
+        Shape of a sample of the output, without the batch; or a function that returns the full
+        output shape for the full input shape. Default: the shape of the tensor that `function`
+        returns.
     mask : callable or Tensor, optional
         Mask of the output, or a function of (inputs, mask) that returns it. By default the output
         has no mask.
@@ -632,7 +633,7 @@ class Lambda(Layer):
         return self.mask(inputs, mask) if callable(self.mask) else self.mask
 
     def compute_output_shape(self, input_shape: Shapes) -> Any:
-        """Return the declared `output_shape`, or find the shape by a call on placeholders."""
+        """Return the declared output shape; otherwise the shape of a call on placeholders."""
         if self._output_shape is None:
             return super().compute_output_shape(input_shape)
         if callable(self._output_shape):
@@ -641,11 +642,11 @@ class Lambda(Layer):
         return (first[0], *self._output_shape)
 
     def _declared_output_shape(self, input_shape: Shapes, arguments: dict[str, Any]) -> Any:
-        """Return None if no shape was declared: finding it would call `function` a second time."""
+        """Return the declared output shape; None without one, to call `function` only once."""
         return None if self._output_shape is None else self.compute_output_shape(input_shape)
 
     def get_config(self) -> dict[str, Any]:
-        """Return the configuration, with functions by their names, lambdas as byte code.
+        """Return the configuration: functions are names in it, lambda expressions are byte code.
 
         Raises
         ------
@@ -672,12 +673,13 @@ class Lambda(Layer):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Layer:
-        """Make a Lambda from what `get_config` returned, here or in Keras 2.
+        """Make a Lambda from the configuration that `get_config` returned, here or in Keras 2.
 
         Raises
         ------
         ConfigError
-            A function is stored as byte code, and no custom object has the layer's name.
+            A function is stored as byte code, and the custom objects contain no replacement under
+            the layer's name.
         UnknownNameError
             No function of this name is known.
         """
@@ -712,7 +714,7 @@ def _output_shape(output_shape: Any) -> Any:
 
 
 def _restored(value: Any) -> Any:
-    """Return an argument with its array restored: Keras 2 stores {"type": "ndarray", ...}."""
+    """Return an argument; if it is a dict in which Keras 2 stores an array, return the array."""
     if isinstance(value, dict) and value.get("type") == "ndarray":
         return np.array(value["value"])
     return value

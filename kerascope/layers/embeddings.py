@@ -1,4 +1,4 @@
-"""Embedding: a table with one row of numbers for each word; a layer looks rows up.
+"""Embedding: a layer with a table of weights, which returns the table's row for each word.
 
 Lesson: the chapter on text. The gradient of a row is the sum over all positions of its word.
 """
@@ -47,7 +47,7 @@ class Embedding(Layer):
     Raises
     ------
     ShapeError
-        A sample has another length than `input_length`.
+        The length of a sample is not `input_length`.
 
     Notes
     -----
@@ -105,16 +105,16 @@ class Embedding(Layer):
         return K.gather(self.embeddings, inputs)
 
     def compute_mask(self, inputs: Tensor, mask: Tensor | None = None) -> Tensor | None:
-        """Return True where the input is not 0, if `mask_zero`."""
+        """Return a mask that is True where the input is not 0; None without `mask_zero`."""
         return K.not_equal(inputs, 0) if self.mask_zero else None
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """Return the input's shape with `output_dim` as a further last axis.
+        """Return the input's shape with a further last axis of size `output_dim`.
 
         Raises
         ------
         ShapeError
-            A sample has another length than `input_length`.
+            The length of a sample is not `input_length`.
         """
         if self.input_length is None:
             return (*input_shape, self.output_dim)

@@ -1,8 +1,8 @@
 """How a layer builds and calls its inner layers.
 
-An inner layer belongs to no graph: it is called on tensors without a history, so that no Node is
-made and the outer layer stays one box in a diagram. Its losses and updates are found through the
-outer call.
+An inner layer belongs to no graph of layers: it is called on tensors without `KerasHistory`, so
+these calls make no Node, and the outer layer is one box in a picture. The call of the outer layer
+also collects the losses and updates of its inner layers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kerascope.engine.policies.undo import Transaction
 
 
 def build_inside(layer: Any, input_shape: Shapes, **further_shapes: Any) -> None:
-    """Make the weights of an inner layer, if it has none yet."""
+    """Build an inner layer, or a cell, if it is not built yet."""
     if not isinstance(layer, Layer):
         build = getattr(layer, "build", None)  # a cell may be any object with a call
         if build is not None and not getattr(layer, "built", False):
@@ -36,7 +36,7 @@ def build_inside(layer: Any, input_shape: Shapes, **further_shapes: Any) -> None
 
 
 def without_history(value: Any) -> Any:
-    """Return the same tensors, also in lists, without their history: calls on them make no Node."""
+    """Return a tensor, or a list of tensors, without `KerasHistory`: calls on it make no Node."""
     if isinstance(value, (list, tuple)):
         return [without_history(item) for item in value]
     if isinstance(value, Tensor) and value._keras_history is not None:

@@ -1,7 +1,7 @@
 """Locally connected layers: like a convolution, but each position has its own weights.
 
-This suits images whose regions differ in kind, such as faces in a fixed position. The price is many
-weights: their number grows with the image.
+They suit images whose regions differ in kind, such as faces in a fixed position. They have many
+weights: the number of weights grows with the size of the image.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ class _LocallyConnected(Layer, metaclass=KernelType):
         Raises
         ------
         ShapeError
-            The input has another number of axes, or an unknown size, on which the number of weights
-            depends.
+            The input has a wrong number of axes, or a size on which the number of weights depends
+            is unknown.
         """
         check_spatial_axes(self, input_shape, self.kernel_axes, self.data_format)
         if None in input_shape[1:]:
@@ -111,7 +111,7 @@ class _LocallyConnected(Layer, metaclass=KernelType):
         raise NotImplementedError(f"{type(self).__name__} must define _products(inputs).")
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """Return (batch, windows..., filters), or with the filters second.
+        """Return (batch, windows..., filters), or (batch, filters, windows...).
 
         Raises
         ------

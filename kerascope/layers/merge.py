@@ -1,12 +1,12 @@
 """Layers that combine several tensors into one: Add, Multiply, Concatenate, Dot and others.
 
-All are derived from `_Merge`: they are called on a list, the samples are broadcast, and an element
-of the output is masked if it is masked in one of the inputs. Each has a function that makes the
-layer and calls it: `add([x, y])`.
+These layers are derived from `_Merge`: they are called on a list of tensors, broadcast the samples,
+and mask an element of the output if it is masked in any of the inputs. For each layer there is a
+function that makes the layer and calls it: `add([x, y])`.
 
-Keras 1 has one function `layers.merge([x, y], mode="sum")` and one layer `Merge`; Keras 2 has a
-layer and a function for each mode, in the *module* `layers.merge`. Both spellings work here: this
-module contains Keras 2's names and is itself callable.
+Keras 1 has one function `layers.merge([x, y], mode="sum")` and one layer `Merge`. Keras 2 has a
+layer and a function for each mode, in the *module* `layers.merge`. Both ways work here: this module
+contains Keras 2's names, and the module itself is callable.
 
 Lesson: the chapter on graphs with branches; `add([x, f(x)])` is the residual block.
 """
@@ -78,7 +78,7 @@ class _Merge(Layer):
         self.supports_masking = True
 
     def combine(self, tensors: list[Tensor]) -> Tensor:
-        """Return the combination of tensors of the same rank."""
+        """Return the combination of tensors that have the same number of axes."""
         raise NotImplementedError(f"{type(self).__name__} must define combine(tensors).")
 
     def call(self, inputs: list[Tensor]) -> Tensor:
@@ -88,12 +88,12 @@ class _Merge(Layer):
         return self.combine([_with_axes(x, ndim) for x in inputs])
 
     def checked_list(self, items: Any) -> list[Any]:
-        """Return the inputs (or their shapes) after a check of their number.
+        """Return the list of inputs (or of their shapes) after a check of its length.
 
         Raises
         ------
         ArgumentError
-            They are not a list, or their number is not what the layer takes.
+            The inputs are not a list, or the layer does not accept this number of inputs.
         """
         if not isinstance(items, list) or len(items) < 2 or isinstance(items[0], int):
             came = f"{len(items)}" if isinstance(items, list) else "one tensor"
@@ -123,7 +123,7 @@ class _Merge(Layer):
         return (batch, *broadcast_shapes(*(shape[1:] for shape in shapes), where=self.label))
 
     def common_batch(self, shapes: list[Shape]) -> int | None:
-        """Return the batch size of all inputs, or None if it is not known.
+        """Return the common batch size of the inputs, or None if it is not known.
 
         Raises
         ------
@@ -144,7 +144,7 @@ class _Merge(Layer):
     def compute_mask(self, inputs: Tensors, mask: Any = None) -> Tensor | None:
         """Return the masks joined by "and", or None if no input has one.
 
-        In dialect "3" they are joined by "or", and the result is None if an input has no mask.
+        In dialect "3" the masks are joined by "or", and the result is None if an input has no mask.
         """
         masks = [m for m in mask or [] if m is not None]
         if self._ends_masks:
@@ -160,7 +160,7 @@ def _with_axes(x: Tensor, ndim: int) -> Tensor:
 
 
 class Add(_Merge):
-    """The sum of its inputs.
+    """Adds its inputs.
 
     Examples
     --------
@@ -175,7 +175,7 @@ class Add(_Merge):
 
 
 class Subtract(_Merge):
-    """The first of two inputs minus the second."""
+    """Subtracts the second of two inputs from the first."""
 
     _takes_two = True
 
@@ -193,17 +193,20 @@ class Average(_Merge):
 
 
 class _MaskAware(_Merge):
-    """Base of merge layers that, in dialect "3", leave out masked entries of their inputs.
+    """Base class of merge layers that ignore masked entries of their inputs in dialect "3".
 
     A subclass also defines `_combine_unmasked`.
     """
 
     def _combine_unmasked(self, tensors: list[Tensor], masks: list[Tensor | None]) -> Tensor:
-        """Combine tensors with masks (batch, positions, 1); at least one mask is not None."""
+        """Return the combination of the unmasked entries of tensors.
+
+        A mask has the shape (batch, positions, 1), or is None. At least one mask is not None.
+        """
         raise NotImplementedError(f"{type(self).__name__} must define _combine_unmasked(...).")
 
     def call(self, inputs: list[Tensor], mask: Masks = None) -> Tensor:
-        """Return the combined inputs; in dialect "3", without their masked entries."""
+        """Return the combined inputs. In dialect "3", masked entries are ignored."""
         masks = [None if m is None else K.expand_dims(m, -1) for m in mask or []]
         if not self._ends_masks or all(m is None for m in masks):
             return super().call(inputs)
@@ -215,7 +218,7 @@ class Multiply(_MaskAware):
     """The product of its inputs, element by element."""
 
     def _combine_unmasked(self, tensors: list[Tensor], masks: list[Tensor | None]) -> Tensor:
-        """Return the product of the unmasked entries, and 0 where all inputs are masked."""
+        """Return the product of the unmasked entries. It is 0 where all inputs are masked."""
         pairs = zip(tensors, masks, strict=True)
         kept = [x if m is None else K.switch(m, x, K.ones_like(x)) for x, m in pairs]
         product = self.combine(kept)
@@ -256,7 +259,7 @@ class Minimum(_MaskAware):
 def _extreme(
     combine: Callable[[Tensor, Tensor], Tensor], tensors: list[Tensor], masks: list[Tensor | None]
 ) -> Tensor:
-    """Combine the unmasked entries: if one of two is masked, the other one's value is used."""
+    """Return the maximum or minimum of the unmasked entries, where `combine` takes two tensors."""
     found, kept = tensors[0], masks[0]
     for x, mask in zip(tensors[1:], masks[1:], strict=True):
         x = x if mask is None else K.switch(mask, x, found)
@@ -306,7 +309,7 @@ class Concatenate(_Merge):
         return K.concatenate(inputs, axis=self.axis)
 
     def compute_output_shape(self, input_shape: list[Shape]) -> Shape:
-        """Return the common shape, with the sizes along `axis` added up."""
+        """Return the common shape of the inputs, with the sum of their sizes along `axis`."""
         shapes = self.checked_list(input_shape)
         if len({len(shape) for shape in shapes}) > 1:
             raise ShapeError(
@@ -318,9 +321,11 @@ class Concatenate(_Merge):
         return concatenated_shape(shapes, axis, self.label)
 
     def compute_mask(self, inputs: Tensors, mask: Any = None) -> Tensor | None:
-        """Return the masks joined along `axis`, or joined by "and" if they lack that axis.
+        """Return the concatenated masks, or None without masks.
 
-        In dialect "3", an entry is unmasked if any of its features is.
+        If the masks lack the axis `axis`, they are joined by "and" instead. In dialect "3" the
+        masks get the shapes of their inputs first, and a position of the output counts if any of
+        its features counts.
         """
         masks = list(mask or [])
         ranks = [K.ndim(m) for m in masks if m is not None]
@@ -340,7 +345,7 @@ class Concatenate(_Merge):
 
 
 def _like(x: Tensor, mask: Tensor | None) -> Tensor:
-    """Return a mask with the shape of `x`, as Keras 3 makes it before it joins masks."""
+    """Return a mask broadcast to the shape of `x`, all True without a mask, as in Keras 3."""
     if mask is None:
         return K.ones_like(x, dtype="bool")
     if K.ndim(mask) == K.ndim(x):
@@ -349,7 +354,7 @@ def _like(x: Tensor, mask: Tensor | None) -> Tensor:
 
 
 def _all_true(x: Tensor, features: Iterable[int]) -> Tensor:
-    """Return a mask of `x` that masks nothing; it lacks the axes of the features."""
+    """Return an all-True mask with the shape of `x` without the axes in `features`."""
     return K.all(K.ones_like(x, dtype="bool"), axis=list(features))
 
 
@@ -361,8 +366,8 @@ class Dot(_Merge):
     axes : int or pair of int
         Axis of the first and of the second input, not the batch.
     normalize : bool
-        Whether the inputs are first divided by their length along these axes; the output is then
-        their cosine.
+        Whether the inputs are first divided by their Euclidean norm along these axes. The output is
+        then their cosine similarity.
     **kwargs
         As for `Layer`.
 
@@ -398,7 +403,7 @@ class Dot(_Merge):
         self.normalize = bool(normalize)
 
     def call(self, inputs: list[Tensor]) -> Tensor:
-        """Return the products, summed along the axes."""
+        """Return the products of the two inputs, summed along the axes."""
         shapes = [K.int_shape(x) for x in self.checked_list(inputs)]
         self.compute_output_shape(shapes)
         axes = self._axes_for(shapes)
@@ -408,7 +413,7 @@ class Dot(_Merge):
             return K.batch_dot(inputs[0], inputs[1], axes=axes)
 
     def _axes_for(self, shapes: list[Shape]) -> tuple[int, int]:
-        """Return the two axes, counted from the front."""
+        """Return the axis of each input as a number from 1, also if it was given from the end."""
         pair = self.axes if isinstance(self.axes, tuple) else (self.axes, self.axes)
         x_axis, y_axis = (
             normalize_axis(axis, len(shape), f"{self.label}: axes")
@@ -423,7 +428,7 @@ class Dot(_Merge):
         return x_axis, y_axis
 
     def compute_output_shape(self, input_shape: list[Shape]) -> Shape:
-        """Return (batch, rest of the first, rest of the second); (batch, 1) if no axis is left."""
+        """Return (batch, other axes of input 1, other axes of input 2); (batch, 1) without any."""
         x, y = shapes = self.checked_list(input_shape)
         x_axis, y_axis = self._axes_for(shapes)
         batch = self.common_batch(shapes)
@@ -437,7 +442,7 @@ class Dot(_Merge):
         return (batch, *(rest or (1,)))
 
     def compute_mask(self, inputs: Tensors, mask: Masks = None) -> None:
-        """Return None: the masked axis may have been summed over."""
+        """Return None, because the sum may have removed the axis of the mask."""
         return
 
 
@@ -504,12 +509,14 @@ _ELEMENTWISE: dict[str, type[_Merge]] = {
 def _layer_of_mode(
     mode: Any, concat_axis: int, dot_axes: Any, name: str | None, **for_function: Any
 ) -> Layer:
-    """Return today's layer for a mode of Keras 1; a function as the mode becomes a Lambda.
+    """Return the Keras 2 layer for a mode of Keras 1, such as Add for "sum".
+
+    If the mode is a function, the layer is a Lambda.
 
     Raises
     ------
     ArgumentError
-        The mode is unknown.
+        The mode is neither a function nor the name of a mode.
     """
     if callable(mode):
         return Lambda(mode, name=name, **for_function)
@@ -527,7 +534,7 @@ def _layer_of_mode(
 
 
 class _MergeType(LayerType):
-    """Metaclass of `Merge`: a call of that class gives today's layer, unlike derived classes."""
+    """Metaclass of `Merge`: calling `Merge` itself, but no subclass, makes the Keras 2 layer."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         made = super().__call__(*args, **kwargs)
@@ -540,7 +547,7 @@ class Merge(_Merge, metaclass=_MergeType):
     Parameters
     ----------
     layers : list of Layer, optional
-        Layers or models to be merged at once: the new layer is called on their outputs.
+        Layers or models whose outputs the new layer is called on at once.
     mode : {"sum", "mul", "ave", "max", "concat", "dot", "cos"} or callable
         How to combine them: as Add, Multiply, Average, Maximum, Concatenate, Dot,
         Dot(normalize=True), Lambda.
@@ -551,13 +558,14 @@ class Merge(_Merge, metaclass=_MergeType):
     output_shape, output_mask, arguments
         For a function: `output_shape`, `mask` and `arguments` of the Lambda.
     node_indices, tensor_indices : list of int, optional
-        Which call of each of `layers`, and which output of it; by default the first.
+        For each of `layers`: the index of its call, and the index of the output of that call.
+        Default: 0.
     name : str, optional
 
     Warns
     -----
     SpellingWarning
-        Always; it names today's layer.
+        Always. The warning names the Keras 2 layer.
 
     Notes
     -----
@@ -607,11 +615,11 @@ class Merge(_Merge, metaclass=_MergeType):
             layer._branches = Branches(list(layers))
 
     def call(self, inputs: Any, mask: Any = None) -> Any:
-        """Return the tensors merged as the mode says."""
+        """Return the inputs merged according to the mode."""
         return self._merging(inputs)
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return the output's shape for a list of shapes."""
+        """Return the output shape for a list of input shapes."""
         return self._merging.compute_output_shape(input_shape)
 
 
@@ -624,7 +632,7 @@ class _CallableModule(ModuleType):
 
 
 def merge(inputs: list[Any], mode: Any = "sum", **kwargs: Any) -> Any:
-    """Return tensors (or the outputs of layers) merged by `mode`; the parameters of `Merge`."""
+    """Return tensors (or the outputs of layers) merged by `mode`; parameters as for `Merge`."""
     layer = Merge(mode=mode, **kwargs)
     tensors = [x.output if isinstance(x, Layer) else x for x in inputs]
     return layer(tensors)

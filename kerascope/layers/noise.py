@@ -18,7 +18,7 @@ __all__ = ["AlphaDropout", "GaussianDropout", "GaussianNoise"]
 
 
 class _Noise(Layer):
-    """Base of the noise layers, which act in training only."""
+    """Base class of the noise layers, which add noise in training only."""
 
     def __init__(self, seed: int | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -30,7 +30,7 @@ class _Noise(Layer):
         raise NotImplementedError(f"{type(self).__name__} must define _add_noise(inputs).")
 
     def call(self, inputs: Tensor, training: Training = None) -> Tensor:
-        """Return the inputs; in training, with noise."""
+        """Return the inputs, with noise in training."""
         return K.in_train_phase(lambda: self._add_noise(inputs), inputs, training=training)
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
@@ -77,7 +77,7 @@ class GaussianNoise(_Noise):
 
 
 class GaussianDropout(_Noise):
-    """Multiplies by normally distributed numbers around 1 in training.
+    """Multiplies its inputs by normally distributed numbers with mean 1 in training.
 
     Parameters
     ----------
@@ -137,13 +137,13 @@ class AlphaDropout(_Noise):
 
     Notes
     -----
-    A dropped number does not become 0, but the value l = -scale * alpha that `selu` gives far
-    below 0. With inputs of mean 0 and variance 1, q = 1 - rate and keep 1 or 0,
+    A dropped input does not become 0, but l = -scale * alpha, the limit of `selu` for very negative
+    inputs. With q = 1 - rate, and keep 0 for a dropped input and 1 otherwise:
 
         output = a * (inputs * keep + l * (1 - keep)) + b
         a = (q + l^2 q (1 - q))^(-1/2),  b = -a l (1 - q)
 
-    has mean 0 and variance 1 again.
+    If the inputs have mean 0 and variance 1, so has the output.
 
     References
     ----------
@@ -170,7 +170,7 @@ class AlphaDropout(_Noise):
         lowest = -SELU_SCALE * SELU_ALPHA
         a = (kept + lowest**2 * kept * self.rate) ** -0.5
         b = -a * lowest * self.rate
-        # Dropout of ones gives 0 or 1 / kept: the random choices, of any noise_shape.
+        # Dropout of ones gives the random choices for any noise_shape: 0 or 1 / kept.
         ones = K.ones_like(inputs)
         keep = K.dropout(ones, self.rate, self.noise_shape, seed=self.seed) * kept
         return (inputs * keep + lowest * (1 - keep)) * a + b

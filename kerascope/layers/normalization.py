@@ -1,9 +1,9 @@
 """Normalization layers: BatchNormalization, normalisation of each sample, Rescaling.
 
 BatchNormalization gives its inputs mean 0 and variance 1, feature by feature. It has everything
-that a layer can have: trained weights and others, different formulas in training and in test, and
-updates that belong to a call. The layers after it use neither the batch nor moving averages; the
-last ones shift and scale by fixed numbers.
+that a layer can have: trained and untrained weights, different formulas in training and in test,
+and updates that belong to a call. The layers after it in this file use neither the batch nor moving
+averages; Rescaling and Normalization shift and scale by fixed numbers.
 """
 
 from __future__ import annotations
@@ -71,21 +71,22 @@ class BatchNormalization(Layer):
         moving_mean     = momentum * moving_mean     + (1 - momentum) * mean
         moving_variance = momentum * moving_variance + (1 - momentum) * variance
 
-    `mean` and `variance` are taken over the n values of the feature in the batch; the variance is
-    the mean squared distance, divided by n. In dialect "2.2" the moving variance follows
-    variance * n / (n - 1 - epsilon) instead, as in Keras 2.2.4 (Bessel's correction, because the
-    mean is estimated too): 14 % more with 8 values, and nearly the same with many. For one value
-    the variance is 0, and so is the corrected one, or NaN if epsilon is 0 as well. The averages
-    start from their initial values, as in Keras on Theano; Keras 2.2.4 on TensorFlow removes the
-    influence of the initial values (`zero_debias`).
+    `mean` and `variance` are taken over the n values of the feature in the batch. The variance is
+    the sum of the squared distances from the mean, divided by n. In dialect "2.2" the moving
+    variance is the average of variance * n / (n - 1 - epsilon) instead, as in Keras 2.2.4 (Bessel's
+    correction, because the mean is estimated too). This is 14 % more for n = 8, and nearly the same
+    for large n. For n = 1 both variances are 0, or the corrected one is NaN if epsilon is 0. The
+    averages start from their initial values, as in Keras on Theano; Keras 2.2.4 on TensorFlow
+    removes the influence of the initial values (`zero_debias`).
 
-    The two updates depend on the inputs of the call: a model that does not contain that call does
-    not run them. If a model contains several calls, each starts from the averages of the call
-    before it.
+    The two updates belong to the inputs of one call: a model that does not contain this call does
+    not run its updates. If a model contains several calls of the layer, each call starts from the
+    averages after the call before it.
 
-    If the layer is frozen (`trainable = False`), training does not change the moving averages, but
-    still normalises by the batch; in dialect "3" by the moving averages, as in test. The value of
-    `trainable` when the train function is made counts: after a change call `compile` again.
+    If the layer is frozen (`trainable = False`), training does not change the moving averages. The
+    layer still normalises by the batch; in dialect "3" it uses the moving averages, as in test. The
+    train function uses the value of `trainable` at the time when the function is made: call
+    `compile` again after a change.
 
     References
     ----------
@@ -192,7 +193,7 @@ class BatchNormalization(Layer):
             inputs,
         )
         if self._tests_when_frozen and not is_eager():
-            # A separate choice, not a product, so that both are known when a program is compiled.
+            # Two nested choices, so that each condition is constant when a program is compiled.
             normalized = K.in_train_phase(
                 normalized, lambda: self._normalized_for_test(inputs), _TrainableFlag(self)
             )
@@ -211,17 +212,18 @@ class BatchNormalization(Layer):
         return [normalized, mean, variance, count]
 
     def _corrected(self, variance: Tensor, count: Tensor) -> Tensor:
-        """Return the variance with the correction of Keras 2.2.4's moving variance.
+        """Return the variance multiplied by n / (n - 1 - epsilon), as in Keras 2.2.4.
 
-        The factor follows from the shapes when a program is compiled, so it costs one product.
+        A compiled program computes this factor once, from the shapes.
         """
         count = K.cast(count, _wide(variance))
         return variance * K.cast(count / (count - (1.0 + self.epsilon)), variance.dtype)
 
     def _normalized_by_mode(self, inputs: Tensor) -> Tensor:
-        """Return the inputs normalised in the same way in training and test, without averages.
+        """Return the inputs normalised by mode 1 or 2 of Keras 1, without moving averages.
 
-        Mode 1 of Keras 1: each sample by its own mean and deviation; mode 2: by the batch.
+        Mode 1 uses the mean and standard deviation of each sample. Mode 2 uses those of the batch,
+        in test too.
         """
         if self._mode == 1:
             mean = K.mean(inputs, axis=-1, keepdims=True)
@@ -257,12 +259,12 @@ class BatchNormalization(Layer):
 
 
 def _wide(x: Tensor) -> str:
-    """Return the dtype to count in: in float16, 2049 would be 2048, and 70000 infinite."""
+    """Return the dtype for counts, at least float32: in float16, 2049 becomes 2048."""
     return "float32" if x.dtype == "float16" else x.dtype
 
 
 class _TrainableFlag(Placeholder):
-    """A placeholder for 1, or for 0 in a function that is made while the layer is frozen."""
+    """A placeholder that is 1, or 0 in functions that are made while the layer is frozen."""
 
     __slots__ = ("layer",)
 
@@ -272,7 +274,7 @@ class _TrainableFlag(Placeholder):
 
     @property
     def default(self) -> float:  # type: ignore[override]
-        """The value for the function that is being made."""
+        """The value in a function that is made now: 1 if the layer is trainable, otherwise 0."""
         return float(self.layer.trainable)
 
     @default.setter
@@ -286,7 +288,7 @@ def _mode_of_keras_1(kwargs: dict[str, Any]) -> int:
     Raises
     ------
     ArgumentError
-        The mode is none of these.
+        The mode is not 0, 1 or 2.
     """
     if "mode" not in kwargs:
         return 0
@@ -305,12 +307,12 @@ def _mode_of_keras_1(kwargs: dict[str, Any]) -> int:
 
 
 # --- each sample by itself ------------------------------------------------------------------------
-# They compute the same in training and in test, unlike `BatchNormalization`. They came with Keras 3
-# (and tf.keras); Keras 2.2 has none of them.
+# These layers compute the same in training and in test, unlike `BatchNormalization`. They are in
+# Keras 3 and tf.keras, but not in Keras 2.2.
 
 
 class _Normalizing(Layer):
-    """Base: checks the axes and makes weights that have the sizes of these axes."""
+    """Base class of layers that normalise along `axis`, with weights of the sizes of these axes."""
 
     axis: Any
 
@@ -323,12 +325,12 @@ class _Normalizing(Layer):
         return normalize_axes(axis, ndim, f"{self.label}: axis")
 
     def _known_sizes(self, input_shape: Shape) -> tuple[int, ...]:
-        """Return the sizes of the axes.
+        """Return the sizes of the axes in `axis`.
 
         Raises
         ------
         ShapeError
-            A size is not known.
+            The size of one of these axes is not known.
         """
         sizes: list[int] = []
         for axis in self._axes(len(input_shape)):
@@ -344,7 +346,7 @@ class _Normalizing(Layer):
         return tuple(sizes)
 
     def _along_axes(self, weight: Tensor, ndim: int) -> Tensor:
-        """Return a weight with an axis of size 1 for each axis of the inputs that it lacks."""
+        """Return a weight reshaped to broadcast with inputs that have `ndim` axes."""
         axes = self._axes(ndim)
         for axis in range(axes[0] + 1, ndim):
             if axis not in axes:
@@ -357,7 +359,7 @@ class _Normalizing(Layer):
 
 
 class _ScaledAndShifted(_Normalizing):
-    """Base of the two layers that multiply by `gamma` and add `beta` afterwards."""
+    """Base class of layers that normalise, then multiply by `gamma` and add `beta`."""
 
     def __init__(
         self,
@@ -383,7 +385,7 @@ class _ScaledAndShifted(_Normalizing):
         self.gamma_constraint = constraints.get(gamma_constraint)
 
     def build(self, input_shape: Shape) -> None:
-        """Make gamma and beta, of the sizes of the axes."""
+        """Make gamma and beta, whose shape is the sizes of the axes in `axis`."""
         sizes = self._known_sizes(input_shape)
         self.gamma = make_weight(self, "gamma", sizes) if self.scale else None
         self.beta = make_weight(self, "beta", sizes) if self.center else None
@@ -588,7 +590,7 @@ class RMSNormalization(_Normalizing):
         self.built = True
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return the inputs divided by the root of their mean square, and scaled."""
+        """Return scale * inputs / (root of their mean square)."""
         axes = list(self._axes(K.ndim(inputs)))
         mean_square = K.mean(K.square(inputs), axis=axes, keepdims=True)
         scaled = inputs / K.sqrt(mean_square + self.epsilon)
@@ -596,12 +598,12 @@ class RMSNormalization(_Normalizing):
 
 
 class UnitNormalization(_Normalizing):
-    """Scales each sample to length 1 along an axis.
+    """Scales each sample to Euclidean norm 1 along an axis.
 
     Parameters
     ----------
     axis : int or list of int
-        Axes over which the length is taken.
+        Axes over which the norm is taken.
     **kwargs
         As for `Layer`.
 
@@ -621,7 +623,7 @@ class UnitNormalization(_Normalizing):
         self.axis = axis if isinstance(axis, int) else list(axis)
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return the inputs divided by their length."""
+        """Return the inputs divided by their Euclidean norm."""
         return K.l2_normalize(inputs, axis=list(self._axes(K.ndim(inputs))))
 
 
@@ -633,18 +635,18 @@ def _normalized(x: Tensor, axes: Sequence[int], epsilon: float) -> Tensor:
 
 
 # --- fixed numbers, without training --------------------------------------------------------------
-# `Rescaling` gets the numbers, such as 1/255 for images; `Normalization` computes them from data.
+# `Rescaling` is given its scale, such as 1/255 for images. `Normalization` computes it from data.
 
 
 class Rescaling(Layer):
-    """Multiplies the inputs by a fixed factor and adds a fixed offset.
+    """Multiplies the inputs by a fixed factor, then adds a fixed offset.
 
     Parameters
     ----------
     scale : float or list of float
         The factor; a list has one for each feature of the last axis.
     offset : float or list of float
-        What is added.
+        Number or list of numbers to add; a list has one for each feature of the last axis.
     **kwargs
         As for `Layer`.
 
@@ -671,19 +673,20 @@ class Rescaling(Layer):
         return K.cast(inputs, self.dtype) * scale + offset
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """Return the input's shape, broadcast with a list of factors."""
+        """Return the input's shape, broadcast with the shapes of scale and offset."""
         return broadcast_shapes(input_shape, np.shape(self.scale), np.shape(self.offset))
 
 
 class Normalization(Layer):
-    """Gives each feature mean 0 and variance 1, with numbers that `adapt` computes from data.
+    """Gives each feature mean 0 and variance 1, using statistics that `adapt` computes from data.
 
     Parameters
     ----------
     axis : int, list of int or None
         Axes whose entries have their own mean and variance; None uses one of each for all inputs.
     mean, variance : float or array_like, optional
-        Used instead of `adapt`; give both or neither. An array has the sizes of `axis`.
+        Used instead of `adapt`; give both or neither. The shape of an array is the sizes of the
+        axes in `axis`.
     invert : bool
         Whether to undo the normalisation instead.
     **kwargs
@@ -694,7 +697,7 @@ class Normalization(Layer):
     ArgumentError
         Only one of mean and variance is given.
     ShapeError
-        `mean` or `variance` does not have the sizes of `axis`.
+        The shape of `mean` or `variance` does not match the sizes of the axes in `axis`.
 
     Notes
     -----
@@ -732,7 +735,7 @@ class Normalization(Layer):
 
     @property
     def variance(self) -> Any:
-        """The variance, with the shape of `mean`; None before it is known."""
+        """The variance, broadcastable to the inputs; None before it is known."""
         return self._shown("variance")
 
     def _shown(self, word: str) -> Any:
@@ -742,7 +745,7 @@ class Normalization(Layer):
         return value.reshape([n if a in self._kept else 1 for a, n in enumerate(self._sizes)])
 
     def build(self, input_shape: Shape) -> None:
-        """Make the weights `mean`, `variance` and `count`, if they come from `adapt`."""
+        """Make the weights `mean`, `variance` and `count`, unless mean and variance were given."""
         axes = () if self.axis is None else self.axis
         self._kept = () if axes == () else normalize_axes(axes, len(input_shape), self.label)
         if None in [input_shape[a] for a in self._kept]:
@@ -766,12 +769,12 @@ class Normalization(Layer):
         self.built = True
 
     def _check_given(self, sizes: Shape) -> None:
-        """Raise an error if a given mean or variance does not have the sizes of `axis`.
+        """Check that a given mean or variance matches the sizes of the axes in `axis`.
 
         Raises
         ------
         ShapeError
-            One of them has other sizes or more axes.
+            The mean or the variance has other sizes than these axes, or more axes.
         """
         for word, value in self._given.items():
             shape = np.shape(value)
@@ -786,7 +789,7 @@ class Normalization(Layer):
                 )
 
     def adapt(self, data: Any) -> None:
-        """Compute mean and variance from an array of samples."""
+        """Set mean and variance to those of an array of samples."""
         if self._is_given:
             raise ArgumentError(f"{self.label}: cannot adapt, since mean and variance were given.")
         data = np.asarray(data)
@@ -797,7 +800,7 @@ class Normalization(Layer):
         self.set_weights([data.mean(others), data.var(others), count])
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return the inputs shifted and scaled."""
+        """Return the normalised inputs; with `invert`, undo the normalisation."""
         inputs = K.cast(inputs, self.dtype)
         mean, variance = self._numbers(K.ndim(inputs))
         spread = K.maximum(K.sqrt(variance), K.epsilon())
@@ -818,7 +821,7 @@ class Normalization(Layer):
         return mean, variance
 
     def get_config(self) -> dict[str, Any]:
-        """Return the constructor's arguments; adapted numbers are weights."""
+        """Return the constructor's arguments. Statistics from `adapt` are weights instead."""
         return {**super().get_config(), **{k: plain(v) for k, v in self._given.items()}}
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:

@@ -1,13 +1,13 @@
-"""Opaque layers: placeholders for layers in a model's file that cannot be run here.
+"""Opaque layers: layers of a model's file that cannot be run here.
 
 An opaque layer has the name, the class name, the configuration and the weights that the file
 contains. Its outputs are tensors of the shapes that the file states, or of the shape `?`. So its
-model can be drawn, summarised, compared and saved again. Computing numbers raises an error that
+model can be drawn, summarised, compared and saved again. Computing its outputs raises an error that
 names the layer.
 
-It is an `Opaque` layer, or one of our layers that could be made but cannot be called as the file
-requires. The latter keeps its class and gets another `call`, so layers inside a wrapper stay where
-they are.
+If the class is unknown, the layer is an instance of `Opaque`. If the class is known but the layer
+cannot be called as the file requires, the object becomes an instance of a class derived from
+`Opaque` and from its own class. Layers inside such a layer are kept.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class RecordedCall:
     outputs: list[tuple[Shape, str | None]]
 
     def fits(self, shapes: Sequence[Shape]) -> bool:
-        """Return whether inputs of these shapes may be those of the call."""
+        """Return whether the shapes are compatible with the input shapes of this call."""
         if self.inputs is None:
             return True
         return len(shapes) == len(self.inputs) and all(
@@ -73,14 +73,15 @@ class FileEntry:
     Attributes
     ----------
     entry : dict
-        The layer's entry in the configuration, unchanged.
+        The layer's entry in the configuration of the model, unchanged.
     why : str
         The reason why the layer cannot be run: a sentence without a full stop.
     calls : list of RecordedCall
     is_operation : bool
-        Whether it is an operation of Keras 3, which has no weights and is not a layer there.
+        Whether the entry is an operation of Keras 3, which has no weights and is not a layer in
+        Keras 3.
     held : dict of str to (Layer, or list of Layer)
-        The layers in its configuration, by the name of the argument.
+        The layers in the layer's configuration, by the names of the arguments.
     """
 
     entry: dict[str, Any]
@@ -91,7 +92,7 @@ class FileEntry:
 
 
 class FileConfig(dict[str, Any]):
-    """The configuration of an opaque layer, with the whole entry that contains it."""
+    """The configuration of an opaque layer; `entry` is the whole entry of the layer in the file."""
 
     entry: dict[str, Any]
 
@@ -107,7 +108,7 @@ _given: ContextVar[Mapping[str, tuple[int | None, ...]]] = ContextVar(
 
 @contextmanager
 def shapes_given(shapes: Mapping[str, tuple[int | None, ...]]) -> Iterator[None]:
-    """Set output shapes (of a sample) for opaque layers of a file, by the layers' names."""
+    """Return a context manager in which opaque layers, by name, have given shapes of a sample."""
     token = _given.set(shapes)
     try:
         yield
@@ -116,7 +117,7 @@ def shapes_given(shapes: Mapping[str, tuple[int | None, ...]]) -> Iterator[None]
 
 
 def shape_given(layer: Layer) -> Shape | None:
-    """Return the output shape that the user gave for a layer, or None."""
+    """Return the output shape that the user gave for a layer, or None without one."""
     sample = _given.get().get(layer.name)
     return None if sample is None else (None, *sample)
 
@@ -137,7 +138,7 @@ def check_given(model: Any, where: str) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Unknown(Op):
-    """The op of an opaque layer: its outputs have shapes and dtypes, but no numbers.
+    """The op of an opaque layer: its outputs have shapes and dtypes, but cannot be computed.
 
     Parameters
     ----------
@@ -177,12 +178,12 @@ class Unknown(Op):
 
 
 def uncomputable(layer: Layer, like: Tensor, words: str) -> Tensor:
-    """Return a tensor that cannot be computed, with the shape and dtype of another one.
+    """Return a tensor that cannot be computed, with the shape and dtype of the tensor `like`.
 
     Raises
     ------
     NotYetError
-        If layers are called on arrays.
+        The layer is called on arrays.
     """
     if is_eager():
         raise NotYetError(words, subject=layer)
@@ -223,33 +224,33 @@ class Opaque(Layer):
 
     @property
     def held(self) -> dict[str, Any]:
-        """The layers in its configuration, or lists of them, by the name of the argument."""
+        """The layers (or lists of layers) in the configuration, by the names of the arguments."""
         return self._file.held
 
     @property
     def layers_inside(self) -> list[Any]:
-        """The layers in its configuration, in one list."""
+        """The layers in the configuration, in one list."""
         return list(self._held_layers)
 
     @property
     def input_shapes_in_file(self) -> list[Shape]:
-        """The input shapes of its first call; unknown if the file does not state them."""
+        """The input shapes of the layer's first call; `[UNKNOWN]` if the file has no shapes."""
         first = next(iter(self._file.calls), ANY_CALL)
         return [UNKNOWN] if first.inputs is None else list(first.inputs)
 
     @property
     def is_operation(self) -> bool:
-        """Whether it is an operation between layers, which is not a layer in Keras 3."""
+        """Whether the layer is an operation of Keras 3, such as an addition of two outputs."""
         return self._file.is_operation
 
     @property
     def class_name(self) -> str:
-        """The name of its class in the file's configuration."""
+        """The name of the layer's class in the file's configuration."""
         return str(self._file.entry.get("class_name", type(self).__name__))
 
     @property
     def _why_it_cannot_run(self) -> str:  # type: ignore[override]
-        """The error message: the layer cannot be run, why, and what to do."""
+        """The error message that states why the layer cannot be run, and what to do."""
         name = type(self).__name__
         return (
             f"{self.label}: cannot be run: {self._file.why}. It can be drawn, summed up, compared "
@@ -269,7 +270,7 @@ class Opaque(Layer):
         Raises
         ------
         NotYetError
-            If layers are called on arrays.
+            The layer is called on arrays.
         """
         if is_eager():
             raise NotYetError(self._why_it_cannot_run, subject=self)
@@ -300,7 +301,7 @@ class Opaque(Layer):
         return
 
     def add_inner_layers(self, layers: dict[str, Layer]) -> None:
-        """Add layers for which the file contains only weights, by their paths in the file."""
+        """Add inner layers, by path, for which the file contains only weights."""
         self._file.held.update(layers)
         self._held_layers.extend(layers.values())
 
@@ -334,9 +335,10 @@ class Opaque(Layer):
 
     @property
     def is_unsure(self) -> bool:
-        """Whether it has weights about which the file does not state if they are trained.
+        """Whether it is unknown which of the layer's weights are trained.
 
-        The weights of a standard layer that only cannot be called are trained, except statistics.
+        It is known for the layers of kerascope, unless they contain statistics such as a moving
+        mean: all their weights are trained.
         """
         is_standard = any(
             cls.__module__.startswith("kerascope.layers.") and not issubclass(cls, Opaque)
@@ -374,7 +376,7 @@ class Opaque(Layer):
 
 @lru_cache(maxsize=512)
 def opaque_class(class_name: str, base: Any = Layer) -> Any:
-    """Return a class of opaque layers with this name, derived from `base`."""
+    """Return a class with this name, derived from `Opaque` and from `base`."""
     named = class_name if class_name.isidentifier() and class_name.isascii() else "Opaque"
     bases = (Opaque,) if base is Layer else (Opaque, base)
     facts = {"_is_part": True, "__module__": __name__, "__doc__": Opaque.__doc__}
@@ -383,7 +385,7 @@ def opaque_class(class_name: str, base: Any = Layer) -> Any:
 
 
 def opaque_layer(file: FileEntry, base: Any = Layer) -> Any:
-    """Return a new opaque layer, or a model of an unknown class."""
+    """Return a new opaque layer, or an opaque model if `base` is a class of models."""
     config = file.entry.get("config") or {}
     name = config.get("name", file.entry.get("name"))
     trainable = config.get("trainable", True)
@@ -396,7 +398,10 @@ def opaque_layer(file: FileEntry, base: Any = Layer) -> Any:
 
 
 def turn_opaque(layer: Any, file: FileEntry) -> Any:
-    """Make a layer that was never called opaque; it becomes an instance of a derived class."""
+    """Return the layer after changing its class to a subclass that is also opaque.
+
+    The layer must not have been called yet.
+    """
     base: Any = type(layer)
     layer.__class__ = opaque_class(base.__name__, base)
     layer._hold(file)

@@ -1,8 +1,8 @@
 """The layers that only Keras 1 has: TimeDistributedDense, Highway, MaxoutDense, SReLU and others.
 
-They take the arguments of Keras 1 under their old names, as in `legacy.layers` of Keras 2.
-`kerascope.layers` imports them when one is first used. Layers that were only renamed after Keras 1
-(`Convolution2D`) are in `kerascope.spellings`.
+The layers take the arguments of Keras 1 under their old names, as in `legacy.layers` of Keras 2.
+`kerascope.layers` imports this module when one of them is first used. Layers that were only renamed
+after Keras 1 (`Convolution2D`) are in `kerascope.spellings`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class TimeDistributedDense(Dense):
 
 
 class _WithWeights(Layer):
-    """Base of the dense layers of Keras 1: the arguments for kernels and biases."""
+    """Base class of the dense layers of Keras 1. It stores the arguments for kernels and biases."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class _WithWeights(Layer):
         return self.add_weight(name, shape, initializer=first, **self._rules(name, "b"))
 
     def _rules(self, name: str, word: str) -> dict[str, Any]:
-        """Return penalty and constraint; the carry gate of a Highway has none."""
+        """Return the regularizer and constraint of a weight; none for the carry gate of Highway."""
         if name.endswith("carry"):
             return {}
         return {
@@ -102,7 +102,7 @@ class _WithWeights(Layer):
 
 
 class Highway(_WithWeights):
-    """A dense layer that passes on a fraction of its input, and learns which fraction.
+    """A dense layer that mixes its output with its input, in fractions that it learns.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ class Highway(_WithWeights):
 
 
 class MaxoutDense(_WithWeights):
-    """The maximum of several dense layers, unit by unit: a convex function that is trained.
+    """The maximum of several dense layers, unit by unit: a convex function of the inputs.
 
     Parameters
     ----------
@@ -239,12 +239,12 @@ class MaxoutDense(_WithWeights):
         self._remember_input(input_shape)
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return the maximum of the dense layers' outputs."""
+        """Return, for each unit, the maximum of the outputs of the dense layers."""
         outputs = K.dot(inputs, self.W)
         return K.max(outputs + self.b if self.bias else outputs, axis=1)
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """Return (batch, output_dim)."""
+        """Return the output shape: (batch, output_dim)."""
         return (input_shape[0], self.output_dim)
 
 
@@ -259,7 +259,7 @@ class ParametricSoftplus(LearntActivation):
     alpha_init, beta_init : float
         Initial values of the weights `alpha` and `beta`.
     weights : list of np.ndarray, optional
-        Values for them when they are made.
+        Values for `alpha` and `beta` when they are made.
     shared_axes : list of int, optional
         Axes along which a parameter is shared, counted from 1.
     **kwargs
@@ -312,12 +312,12 @@ class ParametricSoftplus(LearntActivation):
 
 
 class SReLU(LearntActivation):
-    """A function of three straight pieces whose corners and outer slopes are trained.
+    """A piecewise linear function of three pieces, with trained corners and outer slopes.
 
     Parameters
     ----------
     t_left_init, t_right_init : str, callable or object
-        Initial position of the left corner, and initial distance of the right corner from it.
+        Initial position of the left corner, and initial distance between the two corners.
     a_left_init, a_right_init : str, callable or object
         Initial slopes on the left and on the right.
     shared_axes : list of int, optional
@@ -381,11 +381,11 @@ class SReLU(LearntActivation):
 # --- recurrent layers with their time step as a method --------------------------------------------
 #
 # Since Keras 2.1 a cell computes the step, and `RNN` has the loop. Older scripts derive from
-# `Recurrent`; LSTM, GRU and SimpleRNN have its methods too (`LayerOfCell`).
+# `Recurrent`. LSTM, GRU and SimpleRNN have the methods of `Recurrent` too (`LayerOfCell`).
 
 
 class _StepOfLayer:
-    """The cell of a layer that computes its time step itself."""
+    """A cell that computes a time step by the method `step` of its layer."""
 
     implementation = 1
 
@@ -398,7 +398,7 @@ class _StepOfLayer:
 
     @property
     def state_size(self) -> list[Any]:
-        """Shapes of the states without the batch: in Keras 1 all states are like the output."""
+        """Shapes of the states, without the batch. In Keras 1 each has the shape of the output."""
         layer = self.layer
         if "states" not in vars(layer):  # during construction: one state, of any size
             return [1]
@@ -406,7 +406,7 @@ class _StepOfLayer:
 
 
 class Recurrent(LayerOfCell):
-    """Base of recurrent layers that compute a time step themselves.
+    """Base class of recurrent layers that compute a time step in their own method `step`.
 
     A subclass has the attribute `output_dim`. Its `build` makes the weights and sets `states` to a
     list with one None for each state. It defines `step(x, states)`, and may define
@@ -419,7 +419,7 @@ class Recurrent(LayerOfCell):
     return_sequences, go_backwards, stateful, unroll : bool
         As for `RNN`.
     consume_less : {"cpu", "mem", "gpu"}
-        Read by subclasses only; it has no effect here.
+        Stored for subclasses; it has no effect on this class.
     input_dim, input_length : int, optional
         Number of features and of time steps, if it is the first layer of a Sequential.
     **kwargs
@@ -481,7 +481,7 @@ class Recurrent(LayerOfCell):
         Raises
         ------
         NotImplementedError
-            The subclass does not define it.
+            The subclass does not define `step`.
         """
         raise NotImplementedError(
             f"{self.label}: has no step. Write step(self, x, states), which returns the output and "
@@ -489,7 +489,7 @@ class Recurrent(LayerOfCell):
         )
 
     def preprocess_input(self, x: Tensor) -> Tensor:
-        """Return the sequence that `step` receives step by step: the input itself."""
+        """Return the sequence whose time steps `step` receives; here it is the input itself."""
         return x
 
     def get_constants(self, x: Tensor) -> list[Any]:
@@ -497,7 +497,7 @@ class Recurrent(LayerOfCell):
         return []
 
     def size_of_states(self) -> Any:
-        """Return the size of each state, and of the output, without the batch.
+        """Return the shape of a state, without the batch; the output has the same shape.
 
         Raises
         ------
@@ -520,7 +520,7 @@ class Recurrent(LayerOfCell):
 
 
 class ConvRecurrent2D(Recurrent, ConvRNN2D):
-    """Base of recurrent layers whose inputs and states are images; see `Recurrent`.
+    """Base class of recurrent layers whose inputs and states are images; see `Recurrent`.
 
     Parameters
     ----------
@@ -540,9 +540,9 @@ class ConvRecurrent2D(Recurrent, ConvRNN2D):
     Notes
     -----
     Input (batch, time, rows, columns, channels), with "th" (batch, time, channels, rows, columns).
-    The attributes `border_mode` ("valid" or "same") and `subsample` (a pair) of a subclass decide
-    the size of its output. Source: `keras.layers.convolutional_recurrent.ConvRecurrent2D` of Keras
-    1.2.
+    A subclass has the attributes `border_mode` ("valid" or "same") and `subsample` (a pair), which
+    determine the size of the output. Source: Keras 1.2,
+    `keras.layers.convolutional_recurrent.ConvRecurrent2D`.
     """
 
     border_mode = "valid"
@@ -615,7 +615,7 @@ def time_distributed_dense(
     dropout : float, optional
         Fraction of the features that is dropped in training, the same in all time steps.
     input_dim, output_dim, timesteps : int, optional
-        Sizes that the shapes contain as well.
+        Ignored, because the shapes of the tensors contain these sizes.
 
     Returns
     -------

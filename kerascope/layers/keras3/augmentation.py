@@ -1,8 +1,9 @@
 """Layers of Keras 3 that change the colors of images, and random layers that only predict.
 
-As the layers in `images`, they return images unchanged when a model predicts. If the training of an
-augmentation is a formula, it is written here. `_UntrainedImages` is the base of the others. They
-raise an error in training, because training on unchanged images would give a different model.
+Like the layers in `images`, random layers return images unchanged when a model predicts. In
+training, those with a simple formula change the images. The others are derived from
+`_UntrainedImages`: they raise an error in training, because training on unchanged images would give
+a different model.
 """
 
 from __future__ import annotations
@@ -58,13 +59,13 @@ __all__ = [
 
 
 def rescaled(images: Tensor, before: Any, after: Any) -> Tensor:
-    """Rescale numbers from the range `before` to the range `after`."""
+    """Return images with pixels rescaled from the range `before` to the range `after`."""
     share = (images - float(before[0])) / float(before[1] - before[0])
     return share * float(after[1] - after[0]) + float(after[0])
 
 
 def sorted_pair(where: str, pair: Any) -> list[Any]:
-    """Return two numbers in ascending order, or raise an error if they are not two numbers."""
+    """Return a pair of two different numbers in ascending order, or raise an error."""
     if not isinstance(pair, (list, tuple)) or len(pair) != 2 or pair[0] == pair[1]:
         raise ArgumentError(f"{where}: expected two numbers, such as (0, 255), got {pair!r}.")
     return sorted(pair)
@@ -74,9 +75,9 @@ def sorted_pair(where: str, pair: Any) -> list[Any]:
 
 
 class _Colors(_RandomImages):
-    """Base: a factor, and the range of the pixels."""
+    """Base class of layers with a random factor for each image, and a range of the pixels."""
 
-    lowest: ClassVar[float | None] = None  # the first of the pair if one number is given
+    lowest: ClassVar[float | None] = None  # of the factor, if one number is given; None is -number
 
     def __init__(
         self,
@@ -97,8 +98,8 @@ class RandomHue(_Colors):
     Parameters
     ----------
     factor : float or pair of float
-        From 0 to 1: for each image a number between these, or between 0 and it, is drawn. Half of
-        it is the part of the circle of colors by which the hue is shifted.
+        Limits from 0 to 1; one number f means (0, f). For each image a number x is drawn between
+        the limits, and the hue is shifted by x / 2 of the color circle.
     value_range : pair of float
         Range of the pixels.
     data_format : {"channels_last", "channels_first"}, optional
@@ -136,8 +137,8 @@ class RandomSaturation(_Colors):
     Parameters
     ----------
     factor : float or pair of float
-        For each image a number f is drawn between these, or between -factor and factor; its
-        saturation is multiplied by f / (1 - f), so 0.5 changes nothing.
+        Limits; one number f means (-f, f). For each image a number x is drawn between the limits,
+        and the saturation is multiplied by x / (1 - x), so that 0.5 changes nothing.
     value_range, data_format, seed, **kwargs : object
         As for `RandomHue`.
     """
@@ -158,13 +159,13 @@ class RandomColorDegeneration(_Colors):
     Parameters
     ----------
     factor : float or pair of float
-        The fraction of gray is drawn between these, or between -factor and factor.
+        Limits; one number f means (-f, f). The fraction of gray is drawn between the limits.
     value_range, data_format, seed, **kwargs : object
         As for `RandomHue`.
     """
 
     def change(self, images: Tensor) -> Tensor:
-        """Return the images, partly gray."""
+        """Return the images mixed with their grayscale versions."""
         share = _with_pixel_axes(self.draw(images, self.factor))
         gray = rgb_to_grayscale(images, "channels_last")
         return K.clip(images + share * (gray - images), *self.value_range)
@@ -176,7 +177,8 @@ class RandomSharpness(_Colors):
     Parameters
     ----------
     factor : float or pair of float
-        From 0 to 1: 0 blurs the image, 0.5 leaves it unchanged, 1 sharpens it.
+        Limits from 0 to 1; one number f means (0, f). For each image a number is drawn between the
+        limits: 0 blurs the image, 0.5 leaves the image unchanged, 1 sharpens it.
     value_range, data_format, seed, **kwargs : object
         As for `RandomHue`.
     """
@@ -207,7 +209,8 @@ class RandomPosterization(_Colors):
     Parameters
     ----------
     factor : int or pair of int
-        From 1 to 8: the number of bits, below the second number unless both are equal.
+        Limits from 1 to 8; one number n means (1, n). The number of bits is drawn between the
+        limits, without the upper limit unless both are equal.
     value_range, data_format, seed, **kwargs : object
         As for `RandomHue`.
     """
@@ -231,7 +234,8 @@ class RandomInvert(_RandomImages):
     Parameters
     ----------
     factor : float or pair of float
-        From 0 to 1: the probability for an image is drawn between these, or between 0 and it.
+        Limits from 0 to 1; one number f means (0, f). The probability of inverting an image is
+        drawn between the limits.
     value_range, seed, data_format, **kwargs : object
         As for `RandomHue`.
     """
@@ -263,7 +267,7 @@ class RandomGrayscale(_RandomImages):
     Parameters
     ----------
     factor : float
-        From 0 to 1: the probability for each image.
+        The probability that an image becomes gray, from 0 to 1.
     data_format, seed, **kwargs : object
         As for `RandomHue`.
     """
@@ -299,9 +303,10 @@ class Solarization(_RandomImages):
 
     Parameters
     ----------
-    From 0 to 1. For each image an offset and a threshold are drawn, on a scale from 0 to 255:
-    between the first of the pair and 255 times the second. The offset is added before the
-    comparison. One number means the pair (0, number).
+    addition_factor, threshold_factor : float or pair of float
+        Numbers from 0 to 1; one number f means (0, f). For each image an offset and a threshold are
+        drawn, on a scale from 0 to 255: each is between the first number of its pair and 255 times
+        the second. The offset is added to the pixels before they are compared with the threshold.
     value_range, seed, **kwargs : object
         As for `RandomHue`.
     """
@@ -335,14 +340,14 @@ class Solarization(_RandomImages):
 class AutoContrast(Layer):
     """Stretches each channel of each image over the whole range, in training and prediction.
 
-    As `keras.layers.AutoContrast` of Keras 3. A channel of one color stays as it is.
+    It is `keras.layers.AutoContrast` of Keras 3. A channel with equal pixels stays unchanged.
 
     Parameters
     ----------
     value_range : pair of float
         Range of the pixels.
     data_format : {"channels_last"}, optional
-        Keras 3 stretches channels-first images along wrong axes, so they are refused.
+        "channels_first" is not supported, because Keras 3 stretches such images along wrong axes.
     **kwargs
         As for `Layer`.
 
@@ -390,8 +395,9 @@ class RandomShear(_RandomImages):
     Parameters
     ----------
     x_factor, y_factor : float or pair of float
-        From 0 to 1: by how many columns each row is shifted against the next row, and by how many
-        rows each column against the next, in either direction.
+        Limits from -1 to 1; one number f means (-f, f). For each image two numbers are drawn: by
+        how many columns each row is shifted against the next row, and by how many rows each column
+        is shifted against the next column. Their signs are changed with probability 1/2.
     interpolation : {"bilinear", "nearest"}
         How values between pixels are computed.
     fill_mode : {"reflect", "constant", "wrap", "nearest", "mirror"}
@@ -440,7 +446,7 @@ class RandomShear(_RandomImages):
 
 
 class _UntrainedImages(_RandomImages):
-    """Base: images are unchanged in prediction, and training is not supported."""
+    """Base class of layers that return images unchanged in prediction, and cannot be trained."""
 
     kernel_size: tuple[int, ...]
 
@@ -459,7 +465,7 @@ class _UntrainedImages(_RandomImages):
         return uncomputable(self, images, words)
 
     def check_sizes(self) -> None:
-        """Check the arguments that are sizes, in whole pixels."""
+        """Raise an error if `height`, `width` or `kernel_size` is not a positive int."""
         for word, value in list(vars(self).items()):
             if word in ("height", "width"):
                 positive_int(value, f"{self.label}: {word}")
@@ -470,7 +476,7 @@ class _UntrainedImages(_RandomImages):
 def _untrained(
     name: str, does: str, signature: Callable[..., None], ranges: Sequence[str] = ("factor",)
 ) -> type[_UntrainedImages]:
-    """Return a layer that raises an error in training, with the constructor of Keras 3's layer.
+    """Return the class of a Keras 3 layer that is supported in prediction only.
 
     Parameters
     ----------
@@ -479,7 +485,7 @@ def _untrained(
     signature : callable
         A function with the arguments of the constructor.
     ranges : sequence of str
-        Arguments that are one number or a pair: see `_RandomImages.check_factor`.
+        Names of the arguments that are one number or a pair: see `_RandomImages.check_factor`.
     """
     own = list(inspect.signature(signature).parameters.values())
     parameters = inspect.Signature([Parameter("self", Parameter.POSITIONAL_OR_KEYWORD), *own])

@@ -1,10 +1,11 @@
 """Layers that turn numbers, words and texts into categories, and categories into rows of 0 and 1.
 
-`Discretization` returns the interval that contains a number. `CategoryEncoding` marks the
-categories of a sample. Both work on arrays and inside a model. `IntegerLookup`, `StringLookup` and
-`TextVectorization` look up words in a vocabulary; `TextVectorization` splits texts into words
-first. These three prepare data: they take lists and arrays, and return arrays. Since tensors cannot
-hold text, use them in front of a model, not inside: `model.fit(vectorize(texts), labels)`.
+`Discretization` returns the index of the interval that contains a number. `CategoryEncoding` turns
+categories into rows of 0 and 1. Both work on arrays and inside a model. `IntegerLookup`,
+`StringLookup` and `TextVectorization` look up words in a vocabulary; `TextVectorization` splits
+texts into words first. These three prepare data: they take lists and arrays, and return arrays.
+Since tensors cannot hold text, use them in front of a model, not inside:
+`model.fit(vectorize(texts), labels)`.
 
 Keras 3 has all of them under `keras.layers`, in its folder `preprocessing`. Its lookups need
 TensorFlow.
@@ -44,7 +45,7 @@ MODES = ("one_hot", "multi_hot", "count")
 
 
 def check_mode(layer: Layer, mode: Any, sparse: bool, expected: Sequence[str] = MODES) -> Any:
-    """Return an `output_mode` that is one of those expected."""
+    """Return `mode`, or raise an error if it is not an expected `output_mode` of the layer."""
     if sparse:
         raise RefusedError(f"{layer.label}: sparse=True is not supported. Leave it out.")
     if mode not in expected:
@@ -68,15 +69,18 @@ def shape_of_encoded(shape: Shape, mode: str, depth: int, label: str) -> Shape:
 def encode(
     categories: Any, mode: str, depth: int, dtype: str, label: str, weights: Any = None
 ) -> Tensor:
-    """Return a row of `depth` numbers for each category, or for all along the last axis together.
+    """Return rows of `depth` numbers: one for each category, or one for each group of categories.
+
+    A group is the categories along the last axis.
 
     Parameters
     ----------
     categories : Tensor or np.ndarray, of whole numbers
-        A category outside [0, depth) is not marked.
+        A category outside [0, depth) is ignored.
     mode : {"one_hot", "multi_hot", "count"}
-        "one_hot" marks each category by a 1 in its own row, "multi_hot" those along the last axis
-        in one row, and "count" counts them there.
+        "one_hot": a row for each category, with a 1 at its index. "multi_hot": a row for each
+        group, with a 1 at the index of each category in it. "count": a row for each group, with the
+        number of times that each category occurs.
     depth : int
     dtype : str
     label : str
@@ -87,7 +91,7 @@ def encode(
     Raises
     ------
     ShapeError
-        Categories along the last axis belong together, but it has only one of them.
+        With "multi_hot" or "count", there are more than two axes and the last one has size 1.
     """
     shape = shape_of_encoded(categories.shape, mode, depth, label)
     rows = OneHot(depth, dtype)(categories)
@@ -102,14 +106,14 @@ def encode(
 
 
 class CategoryEncoding(Layer):
-    """Marks categories, given as whole numbers, by ones in rows of zeros.
+    """Turns categories, given as whole numbers, into rows of zeros with ones at their indices.
 
     Parameters
     ----------
     num_tokens : int
         Number of categories.
     output_mode : {"multi_hot", "one_hot", "count"}
-        How they are marked: see `encode`.
+        Contents of the rows: see `encode`.
     sparse : bool
         An argument of Keras 3; only False is supported.
     **kwargs
@@ -133,7 +137,7 @@ class CategoryEncoding(Layer):
         self.output_mode = check_mode(self, output_mode, sparse)
 
     def call(self, inputs: Tensor, count_weights: Tensor | None = None) -> Tensor:
-        """Return the marked rows; `count_weights` are added to the counts instead of 1."""
+        """Return the rows. In mode "count", categories count `count_weights` instead of 1."""
         if count_weights is not None:
             if self.output_mode != "count":
                 raise ArgumentError(f"{self.label}: count_weights need output_mode='count'.")
@@ -143,7 +147,7 @@ class CategoryEncoding(Layer):
         )
 
     def compute_output_shape(self, input_shape: Shape, count_weights_shape: Any = None) -> Shape:
-        """Return the shape with an axis of `num_tokens`."""
+        """Return the output shape, whose last axis has size `num_tokens`."""
         return shape_of_encoded(input_shape, self.output_mode, self.num_tokens, self.label)
 
 
@@ -153,15 +157,15 @@ class Discretization(Layer):
     Parameters
     ----------
     bin_boundaries : list of float, optional
-        Boundaries of the intervals: n boundaries make n + 1 intervals. Each belongs to the
+        Boundaries of the intervals: n boundaries make n + 1 intervals. Each boundary belongs to the
         interval on its right.
     num_bins : int, optional
         Instead of boundaries: the number of intervals that `adapt` makes, with equally many numbers
         in each.
     epsilon : float
-        Precision: the fractions of numbers are right up to this error.
+        Maximum error of the fraction of numbers in each interval.
     output_mode : {"int", "one_hot", "multi_hot", "count"}
-        Indices of intervals, or rows in which they are marked: see `CategoryEncoding`.
+        "int" returns indices of intervals; otherwise rows as of `CategoryEncoding`.
     sparse : bool
         An argument of Keras 3; only False is supported.
     **kwargs
@@ -199,8 +203,8 @@ class Discretization(Layer):
     def adapt(self, data: Any) -> None:
         """Compute boundaries from an array, with equally many of its numbers in each interval.
 
-        Every n-th of the sorted numbers is kept, about 1 / epsilon of them. Boundaries are
-        interpolated linearly between two of these.
+        About 1 / epsilon of the sorted numbers are kept, at equal distances. Boundaries are
+        interpolated linearly between neighbouring kept numbers.
         """
         if self.num_bins is None:
             raise ArgumentError(f"{self.label}: cannot adapt, since bin_boundaries were given.")
@@ -215,7 +219,7 @@ class Discretization(Layer):
         self.bin_boundaries = np.interp(wanted, shares, kept).tolist()
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return the index of the interval for each number, or the marked rows."""
+        """Return the index of the interval for each number, or rows as of `CategoryEncoding`."""
         if self.bin_boundaries is None:
             raise ArgumentError(f"{self.label}: has no boundaries yet. Call adapt(data) first.")
         indices = digitize(inputs, np.asarray(self.bin_boundaries, "float32"))
@@ -233,7 +237,7 @@ _LOOKUP_MODES = ("int", *MODES, "tf_idf")
 
 
 class _OnArrays(Layer):
-    """Base of layers that are called on arrays only; `_look_up` computes the output."""
+    """Base class of layers that are called on arrays only; `_look_up` computes the output."""
 
     def _look_up(self, inputs: np.ndarray) -> np.ndarray:
         raise NotImplementedError(f"{type(self).__name__} must define _look_up(inputs).")
@@ -256,10 +260,10 @@ class _OnArrays(Layer):
 
 
 class _Lookup(_OnArrays):
-    """Base of the two lookups; a subclass defines the type of its tokens.
+    """Base class of `StringLookup` and `IntegerLookup`; a subclass defines the type of its tokens.
 
-    A vocabulary begins with the mask token, if there is one and the outputs are whole numbers. It
-    continues with the tokens for unknown inputs, then the known tokens.
+    A vocabulary begins with the mask token, if the layer has one and its outputs are indices. Then
+    come the tokens for unknown inputs, and then the known tokens.
     """
 
     def __init__(
@@ -299,7 +303,7 @@ class _Lookup(_OnArrays):
             raise RefusedError(f"{type(self).__name__}: salt is not supported. Leave it out.")
 
     def _tokens_of(self, array: np.ndarray) -> np.ndarray:
-        """Return the tokens in an array, or raise DtypeError if they are of another type."""
+        """Return an array as tokens; raise DtypeError if it contains values of another type."""
         raise NotImplementedError(f"{type(self).__name__} must define _tokens_of(array).")
 
     def _index_of_unknown(self, token: Any) -> int:
@@ -313,7 +317,7 @@ class _Lookup(_OnArrays):
         return [self.mask_token] * has_mask + [self.oov_token] * self.num_oov_indices
 
     def get_vocabulary(self, include_special_tokens: bool = True) -> list[Any]:
-        """Return the tokens in the order of their numbers."""
+        """Return the tokens in the order of their indices."""
         return [*(self._special if include_special_tokens else []), *(self.vocabulary or [])]
 
     def vocabulary_size(self) -> int:
@@ -333,8 +337,8 @@ class _Lookup(_OnArrays):
         Raises
         ------
         ArgumentError
-            A token occurs twice, a special token is among the others, there are more than
-            `max_tokens`, or weights are missing or not used.
+            A token occurs twice, a special token is not at the beginning, there are more tokens
+            than `max_tokens`, or `idf_weights` are missing in mode "tf_idf" or given in another.
         """
         if isinstance(vocabulary, (str, Path)):
             vocabulary = Path(vocabulary).read_text("utf-8").splitlines()
@@ -386,12 +390,12 @@ class _Lookup(_OnArrays):
         self.adapt_documents(tokens.reshape(len(tokens), -1).tolist())
 
     def adapt_documents(self, documents: Iterable[Sequence[Any]]) -> None:
-        """Make the vocabulary from lists of tokens; see `adapt`.
+        """Make the vocabulary from documents, each a list of tokens; see `adapt`.
 
         Raises
         ------
         ArgumentError
-            A vocabulary was given.
+            The constructor was given a vocabulary.
         """
         if self._is_given:
             raise ArgumentError(f"{self.label}: cannot adapt, since a vocabulary was given.")
@@ -418,12 +422,12 @@ class _Lookup(_OnArrays):
         return self.encode(self.indices(self._tokens_of(inputs)))
 
     def indices(self, tokens: np.ndarray) -> np.ndarray:
-        """Return the number of each token.
+        """Return the index of each token in the vocabulary.
 
         Raises
         ------
         ArgumentError
-            A token is not in the vocabulary, and unknown tokens have no index.
+            A token is not in the vocabulary, and `num_oov_indices` is 0.
         """
         distinct, which = np.unique(tokens, return_inverse=True)
         known, found = self._indices, []
@@ -438,7 +442,7 @@ class _Lookup(_OnArrays):
         return np.array(found, "int64")[which].reshape(tokens.shape)
 
     def encode(self, indices: np.ndarray) -> np.ndarray:
-        """Return token numbers in the form of `output_mode`."""
+        """Return token indices unchanged in mode "int", otherwise the rows of `output_mode`."""
         if self.output_mode == "int":
             return indices
         has_weights = self.output_mode == "tf_idf"
@@ -457,16 +461,16 @@ class _Lookup(_OnArrays):
 
 
 class StringLookup(_Lookup):
-    """Maps words to numbers, by a vocabulary that is given or made from data.
+    """Maps words to their indices in a vocabulary, which is given or made from data.
 
     Parameters
     ----------
     max_tokens : int, optional
         Maximum size of the vocabulary, including the special tokens.
     num_oov_indices : {0, 1}
-        Whether there is a number for words that are not in the vocabulary.
+        Whether there is an index for words that are not in the vocabulary.
     mask_token : str, optional
-        The word for padding, which becomes 0.
+        The word for padding. Its index is 0.
     oov_token : str
         The word returned for unknown words if `invert` is True.
     vocabulary : list of str or path, optional
@@ -474,10 +478,11 @@ class StringLookup(_Lookup):
     idf_weights : list of float, optional
         See `set_vocabulary`.
     invert : bool
-        Whether numbers are mapped to words.
+        Whether indices are mapped to words instead.
     output_mode : {"int", "one_hot", "multi_hot", "count", "tf_idf"}
-        Numbers, or rows of the size of the vocabulary: see `CategoryEncoding`; "tf_idf" is a count
-        times log(1 + documents / (1 + documents with the word)).
+        "int" returns indices; otherwise rows of the size of the vocabulary, as of
+        `CategoryEncoding`. "tf_idf" is the count of a word, multiplied by
+        log(1 + documents / (1 + documents with the word)).
     pad_to_max_tokens : bool
         Whether these rows always have the size `max_tokens`.
     sparse, encoding : object
@@ -522,14 +527,14 @@ class StringLookup(_Lookup):
 
 
 class IntegerLookup(_Lookup):
-    """Maps whole numbers of any size to numbers from 0 on, as `StringLookup` maps words.
+    """Maps whole numbers to their indices in a vocabulary, as `StringLookup` maps words.
 
     Parameters
     ----------
     max_tokens, mask_token, vocabulary, idf_weights, invert, output_mode, pad_to_max_tokens, sparse
         As for `StringLookup`.
     num_oov_indices : int
-        How many numbers there are for unknown inputs: x becomes number x modulo this.
+        Number of indices for unknown inputs. An unknown x gets the one at x modulo this number.
     oov_token : int
         The number returned for unknown inputs if `invert` is True.
     vocabulary_dtype, oov_method : str
@@ -585,7 +590,7 @@ def as_text(array: np.ndarray, label: str) -> np.ndarray:
     Raises
     ------
     DtypeError
-        The array contains something else.
+        The array contains values that are neither str nor bytes.
     """
     if array.dtype.kind == "S":
         return np.char.decode(array, "utf-8")
@@ -613,7 +618,7 @@ _SPLIT: dict[str, Callable[[str], list[str]]] = {
 
 
 class TextVectorization(_OnArrays):
-    """Turns texts into numbers of words: cleans them, splits them, looks the words up.
+    """Turns texts into indices of words: cleans and splits the texts, then looks up the words.
 
     Parameters
     ----------
@@ -626,11 +631,13 @@ class TextVectorization(_OnArrays):
     split : {"whitespace", "character", None} or callable
         None leaves each text whole; a function returns a list of words for each text.
     ngrams : int or tuple of int, optional
-        Groups of neighbouring words to add: of up to this many words, or of these sizes.
+        Also look up groups of neighbouring words: of at most n words for an int n, or of the given
+        sizes for a tuple.
     output_mode : {"int", "multi_hot", "count", "tf_idf"}
         As for `StringLookup`.
     output_sequence_length : int, optional
-        With "int": rows are cut, or padded with 0, to this length; default: to the longest.
+        With "int": rows are cut, or padded with 0, to this length. Default: the length of the
+        longest row.
     pad_to_max_tokens, vocabulary, idf_weights, sparse, encoding : object
         As for `StringLookup`.
     ragged : bool
@@ -692,16 +699,16 @@ class TextVectorization(_OnArrays):
 
     @property
     def vocabulary(self) -> list[str] | None:
-        """The words without the special tokens; None before there is a vocabulary."""
+        """The words of the vocabulary, without the special tokens; None before it is made."""
         return self._lookup_layer.vocabulary
 
     @property
     def idf_weights(self) -> list[float] | None:
-        """The factors of "tf_idf"."""
+        """The factor of each word in mode "tf_idf"."""
         return self._lookup_layer.idf_weights
 
     def get_vocabulary(self, include_special_tokens: bool = True) -> list[str]:
-        """Return the words in the order of their numbers."""
+        """Return the words in the order of their indices."""
         return self._lookup_layer.get_vocabulary(include_special_tokens)
 
     def vocabulary_size(self) -> int:
@@ -709,7 +716,7 @@ class TextVectorization(_OnArrays):
         return self._lookup_layer.vocabulary_size()
 
     def set_vocabulary(self, vocabulary: Any, idf_weights: Any = None) -> None:
-        """Set the vocabulary to a list of words or to those in a file; see `StringLookup`."""
+        """Set the vocabulary to a list of words, or to the words in a file; see `StringLookup`."""
         self._lookup_layer.set_vocabulary(vocabulary, idf_weights)
 
     def adapt(self, data: Any, batch_size: int | None = None, steps: int | None = None) -> None:
@@ -721,7 +728,7 @@ class TextVectorization(_OnArrays):
             self._lookup_layer.adapt_documents(documents)
 
     def _words(self, texts: np.ndarray) -> Any:
-        """Return a list of words for each text, or the texts themselves if they are not split."""
+        """Return a list of words for each cleaned text; the cleaned texts if `split` is None."""
         texts = as_text(texts, self.label)
         if callable(self.standardize):
             texts = as_text(np.asarray(self.standardize(texts)), self.label)

@@ -1,8 +1,9 @@
 """Layers that resize and crop images, and layers that change them at random in training.
 
-All are made of K functions, so they work on arrays, in front of a model, and inside one. Called on
-arrays, a random layer changes the images unless `training=False`, as in Keras 3. Inside a model, it
-changes them only in training. Random layers return floats; in Keras some keep the input's type.
+All of them consist of K functions, so they work on arrays and inside a model. Called on arrays, a
+random layer changes the images unless `training=False`, as in Keras 3. Inside a model, it changes
+them only in training. Random layers return floats; in Keras, some random layers keep the dtype of
+the input.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ Factor = float | Sequence[float]
 
 
 class _OfSize(Layer):
-    """Base: the output images have a given number of rows and columns."""
+    """Base class of layers whose output images have a given number of rows and columns."""
 
     def __init__(
         self, height: int, width: int, data_format: str | None = None, **kwargs: Any
@@ -61,7 +62,7 @@ class _OfSize(Layer):
         self.data_format = K.normalize_data_format(data_format)
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """Return the shape with `height` rows and `width` columns."""
+        """Return the input's shape with `height` rows and `width` columns."""
         if self.data_format == "channels_first":
             return (*input_shape[:-2], self.height, self.width)
         return (*input_shape[:-3], self.height, self.width, input_shape[-1])
@@ -77,7 +78,8 @@ class Resizing(_OfSize):
     interpolation : {"bilinear", "nearest", "bicubic", "lanczos3", "lanczos5"}
         How values between pixels are computed.
     crop_to_aspect_ratio, pad_to_aspect_ratio : bool
-        Whether the middle is cut out, or a border added, so that nothing is distorted.
+        Whether the middle of the image is cut out, or a border is added, so that the image is not
+        distorted.
     fill_mode : {"constant"}
     fill_value : float
         Value of the border.
@@ -116,7 +118,7 @@ class Resizing(_OfSize):
         self.antialias = bool(antialias)
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return the images in the new size; whole numbers stay whole."""
+        """Return the images in the new size. Integer images keep their dtype."""
         images = inputs if "int" in inputs.dtype else K.cast(inputs, self.dtype)
         return resize(
             images, (self.height, self.width), self.interpolation, self.antialias,
@@ -126,7 +128,7 @@ class Resizing(_OfSize):
 
 
 class CenterCrop(_OfSize):
-    """Cuts out the middle of images; those that are too small are resized and then cut.
+    """Cuts out the middle of images; images that are too small are first enlarged.
 
     Parameters
     ----------
@@ -171,7 +173,7 @@ class CenterCrop(_OfSize):
 
 
 class _RandomImages(Layer):
-    """Base: a subclass changes a batch in `change`, in training."""
+    """Base class of layers that change images in training; a subclass defines `change`."""
 
     factor_range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
 
@@ -185,12 +187,12 @@ class _RandomImages(Layer):
         self.supports_masking = True
 
     def check_factor(self, factor: Any, word: str = "factor", low: float | None = None) -> Any:
-        """Return a factor: a pair (low, high), or a number for (-number, number).
+        """Return a factor as a pair of limits. One number f means (-f, f), or (`low`, f).
 
         Raises
         ------
         ArgumentError
-            A number is outside the layer's range.
+            A limit is outside the layer's `factor_range`.
         """
         if isinstance(factor, (list, tuple)):
             pair = tuple(factor)
@@ -205,9 +207,9 @@ class _RandomImages(Layer):
         return (min(pair), max(pair))
 
     def draw(self, images: Tensor, pair: Sequence[float]) -> Tensor:
-        """Draw a number between two others for each image, of shape (batch, 1).
+        """Return a random number between the limits for each image, of shape (batch, 1).
 
-        With a seed, each call on arrays draws other numbers, in an order that the seed determines.
+        With a seed, the sequence of numbers that successive calls draw is repeatable.
         """
         self._draws += 1
         seed = None if self.seed is None else (self.seed * 1009 + self._draws) % 2**31
@@ -215,11 +217,11 @@ class _RandomImages(Layer):
         return K.random_uniform((ops.shape(images)[0], 1), low, high, images.dtype, seed)
 
     def change(self, images: Tensor) -> Tensor:
-        """Return a batch with channels last, changed as in training."""
+        """Return a batch of images, channels last, with the changes of training."""
         raise NotImplementedError(f"{type(self).__name__} must define change(images).")
 
     def call(self, inputs: Tensor, training: Training = None) -> Tensor:
-        """Return the images; in training, changed at random."""
+        """Return the images, with random changes in training."""
         if phase_is_open():
             training = True
         if not is_eager():
@@ -238,7 +240,7 @@ class _RandomImages(Layer):
 
 
 def _with_pixel_axes(numbers: Tensor) -> Tensor:
-    """Return (batch, 1) as (batch, 1, 1, 1)."""
+    """Return numbers of shape (batch, 1) with the shape (batch, 1, 1, 1)."""
     return K.expand_dims(K.expand_dims(numbers, -1), -1)
 
 
@@ -248,7 +250,8 @@ class RandomFlip(_RandomImages):
     Parameters
     ----------
     mode : {"horizontal_and_vertical", "horizontal", "vertical"}
-        Left and right, upside down, or each independently.
+        "horizontal" exchanges left and right, "vertical" turns upside down, and
+        "horizontal_and_vertical" does each of these with probability 1/2.
     seed : int, optional
         Makes the choices repeatable.
     data_format : {"channels_last", "channels_first"}, optional
@@ -283,7 +286,8 @@ class RandomBrightness(_RandomImages):
     Parameters
     ----------
     factor : float or pair of float
-        Fraction of the range to add, between these or between -factor and factor.
+        Limits; one number f means (-f, f). For each image a fraction of the range is drawn between
+        the limits and added.
     value_range : pair of float
         Range of the pixels, before and after.
     seed : int, optional
@@ -300,19 +304,20 @@ class RandomBrightness(_RandomImages):
         self.value_range = list(value_range)
 
     def change(self, images: Tensor) -> Tensor:
-        """Return the images with a number added to each image."""
+        """Return the images, with a random number added to all pixels of each image."""
         low, high = self.value_range
         added = _with_pixel_axes(self.draw(images, self.factor)) * float(high - low)
         return K.clip(images + added, low, high)
 
 
 class RandomContrast(_RandomImages):
-    """Multiplies the distance of each pixel from its channel's mean by a random number.
+    """Multiplies the difference of each pixel from its channel's mean by a random number.
 
     Parameters
     ----------
     factor : float or pair of float
-        For a pair (a, b), numbers between 1 - a and 1 + b; for one number b, between 1 and 1 + b.
+        A pair (a, b) gives random numbers between 1 - a and 1 + b; one number b gives random
+        numbers between 1 and 1 + b.
     value_range : pair of float
         Range of the pixels, before and after.
     seed : int, optional
@@ -331,7 +336,7 @@ class RandomContrast(_RandomImages):
         self.value_range = tuple(value_range)
 
     def change(self, images: Tensor) -> Tensor:
-        """Return the images, each with another contrast."""
+        """Return the images, each with a random contrast."""
         less, more = self.factor
         contrast = _with_pixel_axes(self.draw(images, (1.0 - less, 1.0 + more)))
         mean = K.mean(images, axis=[1, 2], keepdims=True)
@@ -339,7 +344,7 @@ class RandomContrast(_RandomImages):
 
 
 class _Moved(_RandomImages):
-    """Base: each pixel is read at another position, relative to the middle of the image."""
+    """Base class of layers that read each pixel at another position of the image."""
 
     def __init__(
         self,
@@ -357,11 +362,11 @@ class _Moved(_RandomImages):
         self.fill_value = fill_value
 
     def coefficients(self, images: Tensor) -> list[Any]:
-        """Return a, b, c, d, e, f: (x, y) is read at (a x + b y + c, d x + e y + f)."""
+        """Return a, b, c, d, e, f: pixel (x, y) is read at (a x + b y + c, d x + e y + f)."""
         raise NotImplementedError(f"{type(self).__name__} must define coefficients(images).")
 
     def change(self, images: Tensor) -> Tensor:
-        """Return the images, read at other positions."""
+        """Return the images with each pixel read at the position of `coefficients`."""
         height, width = ops.shape(images)[1:3]
         x, y = ((K.cast(size, images.dtype) - 1.0) * 0.5 for size in (width, height))
         a, b, c, d, e, f = self.coefficients(images)
@@ -379,7 +384,7 @@ class RandomRotation(_Moved):
     Parameters
     ----------
     factor : float or pair of float
-        Fractions of a full turn, between these or between -factor and factor.
+        Limits of the angle, as fractions of a full turn; one number f means (-f, f).
     fill_mode : {"reflect", "constant", "wrap", "nearest", "mirror"}
         How pixels outside the image are filled; "mirror" does not repeat the border.
     interpolation : {"bilinear", "nearest"}
@@ -420,7 +425,7 @@ class RandomRotation(_Moved):
 
 
 class _MovedByTwo(_Moved):
-    """Base: a factor for the rows and one for the columns."""
+    """Base class of layers with one random factor for the rows and one for the columns."""
 
     def __init__(
         self,
@@ -447,9 +452,9 @@ class RandomZoom(_MovedByTwo):
     Parameters
     ----------
     height_factor : float or pair of float
-        Added to 1; between these or between -factor and factor.
+        Limits; one number f means (-f, f). A number drawn between the limits is added to 1.
     width_factor : float or pair of float, optional
-        Default: the same numbers as for the rows.
+        The same for the columns. Default: the random number of the rows.
     fill_mode, interpolation, seed, fill_value, data_format : object
         As for `RandomRotation`.
     **kwargs
@@ -470,7 +475,8 @@ class RandomTranslation(_MovedByTwo):
     Parameters
     ----------
     height_factor, width_factor : float or pair of float
-        Fractions of the size, down and to the right, between these or between -factor and factor.
+        Limits of the shift down and to the right, as fractions of the size; one number f means
+        (-f, f).
     fill_mode, interpolation, seed, fill_value, data_format : object
         As for `RandomRotation`.
     **kwargs
@@ -495,7 +501,7 @@ def smart_resize(
     data_format: str = "channels_last",
     **kwargs: Any,
 ) -> np.ndarray:
-    """Return images of another size; edges are cut off, so that nothing is distorted.
+    """Return resized images, with borders cut off first so that the image is not distorted.
 
     Parameters
     ----------
@@ -509,7 +515,7 @@ def smart_resize(
 
     Returns
     -------
-    array, in `K.floatx()`; with "nearest" in the type of `x`
+    array, of dtype `K.floatx()`; with "nearest" of the dtype of `x`
 
     Raises
     ------

@@ -1,8 +1,8 @@
-"""Layers of Keras 3 that are variants of older layers. Each is written as the difference.
+"""Layers of Keras 3 that are variants of older layers. Most of them derive from the older layer.
 
 `EinsumDense` is a Dense layer on any axes. `GroupQueryAttention` is a MultiHeadAttention with fewer
-keys. `ConvLSTM1D` and `ConvLSTM3D` are a ConvLSTM2D along other axes. Adaptive pooling takes the
-number of windows instead of their size.
+keys. `ConvLSTM1D` and `ConvLSTM3D` are a ConvLSTM2D with one or three spatial axes. Adaptive
+pooling takes the number of windows instead of their size.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Identity(Layer):
 
 
 class EinsumDense(Layer):
-    """A densely connected layer along the axes that an equation names.
+    """A Dense layer whose product of inputs and kernel is given by an einsum equation.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class EinsumDense(Layer):
     activation : str or callable, optional
         Applied to each output.
     bias_axes : str, optional
-        The axes of the output along which the bias differs, such as "d". Default: no bias.
+        The axes that output and bias share, such as "d". Default: no bias.
     kernel_initializer, bias_initializer : str, callable or object
         Initial values of the weights.
     kernel_regularizer, bias_regularizer, activity_regularizer : str, callable or object, optional
@@ -173,7 +173,7 @@ class EinsumDense(Layer):
         self.built = True
 
     def _spelled_out(self, ndim: int) -> tuple[str, str, str]:
-        """Return the letters of the axes, for inputs with this number of axes."""
+        """Return the einsum subscripts for inputs with this number of axes, with "..." replaced."""
         named = len(self._parts[0].replace("...", ""))
         if ndim < named or (ndim > named and "..." not in self._parts[0]):
             raise ShapeError(
@@ -206,7 +206,7 @@ class GroupQueryAttention(MultiHeadAttention):
     num_query_heads : int
         Number of heads.
     num_key_value_heads : int
-        Number of groups: the number of heads is a multiple of it.
+        Number of groups; `num_query_heads` must be a multiple of this number.
     dropout, use_bias, sliding_window, flash_attention : object
         As for `MultiHeadAttention`, like all arguments below.
     kernel_initializer, bias_initializer : str, callable or object
@@ -288,7 +288,8 @@ class ReversibleEmbedding(Embedding):
     input_dim, output_dim : int
         Number of words, and length of a row.
     tie_weights : bool
-        Whether both directions use the same table; otherwise there is a `reverse_embeddings`.
+        Whether both directions use the same table. Otherwise the layer has a second weight,
+        `reverse_embeddings`.
     embeddings_initializer, embeddings_regularizer, embeddings_constraint, mask_zero : object
         As for `Embedding`.
     reverse_dtype : str, optional
@@ -339,7 +340,7 @@ class ReversibleEmbedding(Embedding):
         self._goes_back = False  # whether the last call was in reverse
 
     def build(self, input_shape: Shape) -> None:
-        """Make the table, and the one for the reverse direction if it is separate."""
+        """Make the table, and a second table for the reverse direction unless weights are tied."""
         super().build(input_shape)
         if not self.tie_weights:
             self.reverse_embeddings = self.add_weight(
@@ -349,7 +350,7 @@ class ReversibleEmbedding(Embedding):
             )
 
     def call(self, inputs: Tensor, reverse: bool = False) -> Tensor:
-        """Return the rows at the indices in `inputs`; in reverse, a score for each word."""
+        """Return the rows at the indices `inputs`. In reverse, return a score for each word."""
         self._goes_back = bool(reverse)
         if not reverse:
             return super().call(inputs)
@@ -361,7 +362,7 @@ class ReversibleEmbedding(Embedding):
         return logits if cap is None else K.tanh(logits / cap) * cap
 
     def compute_mask(self, inputs: Tensor, mask: Tensor | None = None) -> Tensor | None:
-        """Return True where the input is not 0, if `mask_zero`; None in reverse."""
+        """Return a mask that is True where the input is not 0; None in reverse or by default."""
         return None if self._goes_back else super().compute_mask(inputs, mask)
 
     def _declared_output_shape(self, input_shape: Any, arguments: dict[str, Any]) -> Any:
@@ -370,7 +371,7 @@ class ReversibleEmbedding(Embedding):
         return super()._declared_output_shape(input_shape, arguments)
 
     def get_config(self) -> dict[str, Any]:
-        """Return the constructor's arguments, and the penalty on the output."""
+        """Return the constructor's arguments, including `activity_regularizer`."""
         penalty = self.activity_regularizer
         written = None if penalty is None else regularizers.serialize(penalty)
         return {**super().get_config(), "activity_regularizer": written}
@@ -380,23 +381,23 @@ class ReversibleEmbedding(Embedding):
 
 
 class SpectralNormalization(Wrapper):
-    """A layer whose kernel is divided by its largest singular value in training.
+    """A wrapper that, in training, divides the kernel of a layer by its largest singular value.
 
-    Supported in prediction only, where the kernel is used as it was stored.
+    kerascope supports it in prediction only, where the stored kernel is used unchanged.
 
     Parameters
     ----------
     layer : Layer
         A layer with a weight `kernel` or `embeddings`.
     power_iterations : int
-        How often the estimate of the singular value is improved in a training step.
+        Number of iterations in each training step that improve the estimate of the singular value.
     **kwargs
         As for `Layer`.
 
     Raises
     ------
     ArgumentError
-        The layer has no such weight.
+        The layer has no weight `kernel` or `embeddings`.
     NotYetError
         The layer is trained.
 
@@ -466,8 +467,9 @@ class Pipeline(Layer):
 
     Notes
     -----
-    Unlike a `Sequential`, it is not a model; Keras 3 uses it for layers that prepare data. As
-    there, its configuration contains neither `dtype` nor `trainable`; the layers have their own.
+    Unlike a `Sequential`, a Pipeline is not a model. Keras 3 uses it for layers that prepare data.
+    As in Keras 3, the configuration contains neither `dtype` nor `trainable`, since the inner
+    layers have their own.
 
     Examples
     --------
@@ -523,7 +525,7 @@ class Pipeline(Layer):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Pipeline:
-        """Make a Pipeline from what `get_config` returned."""
+        """Make a Pipeline from the configuration that `get_config` returned."""
         layers = [make_layer(x) if isinstance(x, dict) else x for x in config["layers"]]
         return cls(**{**config, "layers": layers})
 
@@ -532,7 +534,7 @@ class Pipeline(Layer):
 
 
 def _of_other_axes(constructor: Callable[..., None]) -> Any:
-    """Return a constructor of ConvLSTM2D with defaults for any number of axes, as in Keras 3."""
+    """Return a ConvLSTM2D constructor with Keras 3's defaults for other numbers of spatial axes."""
     signature = inspect.signature(constructor)
     other: Any = {"strides": 1, "dilation_rate": 1, "recurrent_activation": "sigmoid"}
     names = list(signature.parameters)[1:]
@@ -590,7 +592,7 @@ class ConvLSTM3D(ConvLSTM2D):
 
 
 class _AdaptivePooling(Layer):
-    """Base: a subclass defines the number of spatial axes and the pooling of a window."""
+    """Base class; a subclass defines the number of spatial axes and the pooling function."""
 
     spatial_axes: ClassVar[int]
     function: ClassVar[Callable[..., Tensor]]
@@ -603,7 +605,7 @@ class _AdaptivePooling(Layer):
         self.input_spec = InputSpec(ndim=self.spatial_axes + 2)
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return one number for each window; the n-th of k windows begins at n / k of the axis."""
+        """Return the maximum or mean of each window. Window n of k begins at n / k of the axis."""
         first = 2 if self.data_format == "channels_first" else 1
         for axis, number in enumerate(self.output_size, first):
             size = inputs.shape[axis]
@@ -623,7 +625,7 @@ class _AdaptivePooling(Layer):
 
 
 def _adaptive(word: str, function: Callable[..., Tensor], axes: int) -> Any:
-    """Return one of the classes of adaptive pooling."""
+    """Return a class such as `AdaptiveMaxPooling2D`, for a function and a number of axes."""
     name = f"Adaptive{word}Pooling{axes}D"
     doc = f"""The {word.lower()} of each of a fixed number of windows, along {axes} spatial axes.
 

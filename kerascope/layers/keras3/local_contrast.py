@@ -1,6 +1,6 @@
 """Histogram equalization in tiles of an image, which raises the contrast of each part.
 
-Keras 3 computes it with a one-hot vector for each pixel. Here it is one op that counts pixels.
+Keras 3 computes the histograms with a one-hot vector for each pixel. Here one op counts the pixels.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class ContrastLimitedAdaptiveHistogramEqualization(Layer):
     Notes
     -----
     Each tile has a curve from old to new brightness; between the centres of tiles the curves are
-    interpolated linearly. Each channel is treated separately. Steps have no gradient.
+    interpolated linearly. Each channel is treated separately. The layer has no gradient.
 
     References
     ----------
@@ -91,7 +91,7 @@ class ContrastLimitedAdaptiveHistogramEqualization(Layer):
 
 @dataclass(frozen=True, eq=False)
 class EqualizedTiles(Op):
-    """Images with the histogram of each tile equalized.
+    """The op of the layer: images with the histogram of each tile equalized.
 
     Parameters
     ----------
@@ -110,11 +110,11 @@ class EqualizedTiles(Op):
         return images.shape
 
     def infer_dtype(self, images: Any) -> Any:
-        """Return the images' type."""
+        """Return the images' dtype."""
         return images.dtype
 
     def perform(self, images: np.ndarray) -> np.ndarray:
-        """Return images of shape (batch, height, width, channels), from 0 to 255."""
+        """Return equalized images (batch, height, width, channels), with pixels from 0 to 255."""
         batch, height, width, channels = images.shape
         tall, wide = -(-height // self.rows), -(-width // self.columns)
         missing = (tall * self.rows - height, wide * self.columns - width)
@@ -141,7 +141,7 @@ class EqualizedTiles(Op):
         return found.astype(images.dtype)
 
     def _curves(self, tiles: np.ndarray) -> np.ndarray:
-        """Return the new brightness for each old one, of each tile of shape (number, pixels)."""
+        """Return a row for each tile: the new brightness for each old one (0 to 255)."""
         number, area = tiles.shape
         places = tiles + LEVELS * np.arange(number)[:, None]
         counts = np.bincount(places.ravel(), minlength=LEVELS * number).reshape(number, LEVELS)
@@ -157,7 +157,7 @@ class EqualizedTiles(Op):
 
 
 def _between(size: int, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the tiles before and after each pixel (0 is a border), and the second one's weight."""
+    """Return the tiles before and after each pixel (0 is a border), and the later tile's weight."""
     places = (np.arange(size * number) - size / 2) / size + 1
     before = np.floor(places).astype(np.int64)
     behind = np.minimum(before + 1, number + 1)

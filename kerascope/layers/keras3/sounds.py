@@ -30,17 +30,19 @@ class MelSpectrogram(Layer):
     sequence_length : int, optional
         Length of the window in a piece; default `fft_length`.
     window : {"hann", "hamming"} or array_like, optional
-        Factors for the numbers of a piece.
+        Factors for the samples of a piece.
     sampling_rate : int
         Samples per second of the sound.
     num_mel_bins : int
-        Number of pitches in the output.
+        Number of pitches (bands of the mel scale) in the output.
     min_freq, max_freq : float, optional
-        The lowest and the highest pitch in hertz; the highest is half of the rate by default.
+        The lowest and the highest pitch in hertz; the default of `max_freq` is half of
+        `sampling_rate`.
     power_to_db : bool
         Whether the output is in decibels.
     top_db : float
-        Maximum distance to the loudest number of the batch; smaller numbers are raised to it.
+        Maximum distance in decibels from the loudest value of the batch; smaller values are raised
+        to that limit.
     mag_exp : float
         Exponent of the magnitudes.
     min_power, ref_power : float
@@ -56,8 +58,8 @@ class MelSpectrogram(Layer):
     Notes
     -----
     Input (batch, samples) or (samples,), output (batch, num_mel_bins, pieces). The sound is
-    mirrored at both ends, so that the middle of the first piece is its beginning. Because of
-    `top_db`, the output for one sound depends on the others in its batch, as in Keras 3.
+    mirrored at both ends, so that the first piece is centred at the beginning of the sound. Because
+    of `top_db`, the output for one sound depends on the other sounds of its batch, as in Keras 3.
 
     References
     ----------
@@ -109,7 +111,7 @@ class MelSpectrogram(Layer):
         self.mag_exp, self.min_power, self.ref_power = mag_exp, min_power, ref_power
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return the power or the decibels of each pitch in each piece."""
+        """Return the power of each pitch in each piece, in decibels if `power_to_db` is True."""
         sound = K.cast(inputs, self.dtype)
         real, imaginary = stft(
             sound, self.sequence_length, self.sequence_stride, self.fft_length, self.window
@@ -124,7 +126,7 @@ class MelSpectrogram(Layer):
         return ops.swapaxes(found, -1, -2)
 
     def _shares(self) -> np.ndarray:
-        """Return the weight of each frequency in each pitch: triangles on the mel scale."""
+        """Return the matrix of weights of frequencies in pitches: triangles on the mel scale."""
         frequencies = np.linspace(0.0, self.sampling_rate / 2, self.fft_length // 2 + 1)
         pitches = _mel(frequencies[1:])[:, None]
         edges = np.linspace(_mel(self.min_freq), _mel(self.max_freq), self.num_mel_bins + 2)
@@ -135,7 +137,7 @@ class MelSpectrogram(Layer):
         return np.concatenate([np.zeros((1, self.num_mel_bins)), shares])  # the mean has no pitch
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """Return (..., num_mel_bins, pieces)."""
+        """Return the output shape: (..., num_mel_bins, pieces)."""
         samples = input_shape[-1]
         pieces = None
         if samples is not None:

@@ -4,7 +4,7 @@ A loop calls its function once, on placeholders for one step, as in Keras. `map`
 `fori_loop` and `associative_scan` do this for arrays too. The gradient of a loop is again a loop.
 Only `while_loop` has no gradient, because its number of steps is unknown.
 
-If all arguments are arrays, tensors that the functions use from outside must have values too.
+If all arguments are arrays, any other tensor that the functions use must have a value.
 
 The values carried from step to step may be a tensor, or lists, tuples and dicts of tensors.
 """
@@ -38,7 +38,8 @@ _OTHERS = {*globals()}  # names that are not operations
 def cond(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) -> Any:
     """Return the result of `true_fn` if the scalar `pred` is true, otherwise that of `false_fn`.
 
-    In a graph both functions are called, but at run time only the chosen result is computed.
+    In a graph both functions are called to build the graph, but at run time only the chosen result
+    is computed. If `pred` is not a scalar, the choice is made element by element.
     """
     pred = as_tensor(pred)
     if pred.ndim:
@@ -48,7 +49,7 @@ def cond(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) -> 
 
 @on_anything
 def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
-    """Return the result of `branches[index]`, called with the operands.
+    """Return the result of the function `branches[index]`, called with the operands.
 
     An index below 0 selects the first function, an index beyond the end the last one.
     """
@@ -114,7 +115,8 @@ def while_loop(
 
     Notes
     -----
-    For arrays the functions are called at each step; in a graph once, on placeholders.
+    For arrays the functions are called at each step. In a graph they are called once, on
+    placeholders.
     """
     is_one = not isinstance(loop_vars, (list, tuple))
     several = [loop_vars] if is_one else list(loop_vars)
@@ -143,7 +145,7 @@ def while_loop(
 
 @on_anything
 def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_val: Any) -> Any:
-    """Return the value after `value = body_fun(i, value)` for i from lower to upper - 1."""
+    """Return `init_val` after `value = body_fun(i, value)` for each i from lower to upper - 1."""
     carry, _ = _scanned(
         lambda value, i: (body_fun(i, value), None), init_val, as_tensor(ops.arange(lower, upper))
     )
@@ -168,11 +170,11 @@ def scan(
     init : tensor, or structure of tensors
         The initial carry; its shapes and dtypes must not change.
     xs : tensor or structure of tensors, optional
-        Each step gets one entry of each tensor. Without it, x is None.
+        Each step gets one entry of each tensor. Without `xs`, x is None.
     length : int, optional
         Number of steps; required without `xs`.
     reverse : bool
-        Whether to begin with the last entry. The order of the ys remains that of the xs.
+        Whether to begin with the last entry. The results y keep the order of `xs`.
     unroll : int or bool
         Ignored; in Keras it affects only the speed.
 
@@ -237,10 +239,10 @@ def _carried(new: Any, old: Tensor) -> Tensor:
 def associative_scan(
     f: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: int = 0
 ) -> Any:
-    """Return the cumulative result of an associative function along an axis.
+    """Return the cumulative results of an associative function of two entries along an axis.
 
-    The function gets entries that keep the axis, with size 1. It is called for one entry after the
-    other, unlike in Keras; for an associative function the result is the same.
+    The function gets entries in which the axis has size 1. It is applied to one entry after the
+    other. Keras uses another order, but for an associative function the result is the same.
     """
     flat, packed = flattened(elems)
     whole = [as_tensor(one) for one in flat]
@@ -262,13 +264,13 @@ def associative_scan(
 
 @on_anything
 def map(f: Callable[[Any], Any], xs: Any) -> Any:
-    """Return the results of a function for each entry along the first axis, stacked."""
+    """Return the stacked results of a function for each entry along the first axis."""
     return _scanned(lambda _, x: (None, f(x)), None, xs)[1]
 
 
 @on_anything
 def vectorized_map(function: Callable[[Any], Any], elements: Any) -> Any:
-    """Return the results of a function for each entry along the first axis, as `map` does."""
+    """Return the stacked results of a function for each entry along the first axis, as `map`."""
     return _scanned(lambda _, x: (None, function(x)), None, elements)[1]
 
 
@@ -280,7 +282,8 @@ def vectorize(
     Parameters
     ----------
     pyfunc : callable
-        A function of scalars, or with a signature of arrays. It is called once, on placeholders.
+        A function of scalars; with `signature`, a function of arrays. It is called once, on
+        placeholders.
     excluded : set of int, optional
         Indices of arguments that are passed unchanged.
     signature : str, optional
@@ -319,7 +322,7 @@ def vectorize(
 
 
 def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a function that defines its own gradient.
+    """Return a function of tensors whose gradient is the one that `f` defines.
 
     Parameters
     ----------
@@ -356,8 +359,9 @@ def jvp(
 
     Notes
     -----
-    It uses two reverse sweeps: the gradient of the result, weighted by v, is linear in v. The
-    derivative of its product with the tangents, with respect to v, is the tangent of the result.
+    The gradient is taken twice. The gradient of the sum of v * result, with respect to the
+    arguments, is linear in v. The gradient of its product with the tangents, with respect to v, is
+    the tangent of the result.
     """
     points, along = ([as_tensor(one) for one in several] for several in (primals, tangents))
     if is_eager():

@@ -1,4 +1,4 @@
-"""The dtypes of results of Keras 3's operations, for arrays, tensors, outputs of layers and files.
+"""The dtypes of the results of Keras 3's operations.
 
 An array keeps its own dtype, a Python number takes the dtype of the other arguments, and several
 dtypes are promoted to a common one (`promoted` in `backend/ops/broadcasting.py`). The table here
@@ -28,8 +28,8 @@ __all__: list[str] = []
 def own_types(arguments: Any) -> Any:
     """Return the arguments with each float array replaced by a constant of its dtype.
 
-    Together with tensors of other dtypes a float64 array is converted to `floatx`. So a NumPy array
-    does not turn a float32 model into float64, as on JAX.
+    If there are tensors, and all of them have other dtypes, a float64 array is converted to
+    `floatx`. So a NumPy array does not turn a float32 model into float64. JAX does the same.
     """
     dtypes = {tensor.dtype for tensor in found_in(arguments, Tensor)}
 
@@ -44,13 +44,15 @@ def own_types(arguments: Any) -> Any:
 
 @contextmanager
 def explained(function: Callable[..., Any], args: Any, kwargs: Any) -> Iterator[None]:
-    """Turn an error of NumPy into an ArgumentError with the operation and its arguments.
+    """Return a context manager that turns an error of NumPy into an ArgumentError.
+
+    The message names the operation and the dtypes and shapes of its arguments. Errors are unchanged
+    if the arguments contain functions, or if the call itself is wrong (an unknown argument name).
 
     Raises
     ------
     ArgumentError
-        The operation is not defined for these arrays. Errors in functions among the arguments, and
-        those of calls with wrong argument names, are not changed.
+        The operation is not defined for these arrays.
     """
     try:
         yield
@@ -68,7 +70,7 @@ def explained(function: Callable[..., Any], args: Any, kwargs: Any) -> Iterator[
 
 
 def _summed(x: Any) -> Tensor:
-    """Return a tensor in the dtype of its sum: integers below 32 bits become 32 bits wide."""
+    """Return a tensor in the dtype of its sum: bool and integers below 32 bits get 32 bits."""
     x = as_tensor(x)
     if x.dtype in ("bool", "int8", "int16"):
         return cast(x, "int32")
@@ -83,7 +85,7 @@ BEFORE: dict[str, Callable[[Any], Tensor]] = {
 
 
 def typed(kind: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function of an operation with results in the dtypes of Keras 3."""
+    """Return `function` with its first argument converted as in `BEFORE`, if `kind` is there."""
     before = BEFORE.get(kind)
     if before is None:
         return function

@@ -1,7 +1,7 @@
 """How Keras 3 writes an op in a file: `Mean(axes=(1,))` is its "Mean" with `axis=1`.
 
 An op without a counterpart in Keras 3 keeps its own name and parameters, with the prefix
-"kerascope>". Only files that Keras 3 need not read may contain such an operation.
+"kerascope>". Keras 3 cannot read a file with such an operation.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ OWN = "kerascope>"  # prefix for the name of an op that Keras 3 does not have
 
 
 class Form(NamedTuple):
-    """An op as an operation of Keras 3.
+    """An op as an operation of Keras 3: the class and its arguments.
 
     Attributes
     ----------
     operation : str
-        The name of its class in Keras 3.
+        The name of the class in Keras 3.
     pattern : list
         The positional arguments.
     options : dict
@@ -39,7 +39,7 @@ class Form(NamedTuple):
 
 
 def form_of(apply: Apply, items: list[Any]) -> Form:
-    """Return the form of an `Apply`; `items` represent its inputs."""
+    """Return an `Apply` as an operation of Keras 3, with `items` in place of its inputs."""
     op = apply.op
     kind = type(op).__name__
     if not type(op).__module__.startswith("kerascope.") or kind not in _FORMS:
@@ -57,7 +57,7 @@ def _without_spans(value: Any) -> Any:
 
 
 def own_op(operation: str, options: dict[str, Any]) -> Op:
-    """Return the op of an operation with the prefix "kerascope>".
+    """Return the op that an operation with the prefix "kerascope>" names.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def own_op(operation: str, options: dict[str, Any]) -> Op:
 
 
 def _as_tuple(value: Any) -> Any:
-    """Return a value from JSON, with its lists as tuples and its slices as spans."""
+    """Return a value from JSON, with lists converted to tuples and slices to `Span`."""
     if isinstance(value, dict) and value.get("class_name") == "__slice__":
         return Span(**value["config"])
     return tuple(map(_as_tuple, value)) if isinstance(value, (list, tuple)) else value
@@ -92,7 +92,7 @@ _Maker = Callable[[Apply, list[Any]], Form | None]
 
 
 def _named(name: str, **parameters: str) -> _Maker:
-    """Return the maker of forms for an op; `parameters` maps Keras 3's names to ours."""
+    """Return a function that makes the `Form`; `parameters` maps Keras 3's names to the op's."""
 
     def form(apply: Apply, items: list[Any]) -> Form:
         own = apply.op.parameters
@@ -102,7 +102,7 @@ def _named(name: str, **parameters: str) -> _Maker:
 
 
 def _plain(value: Any) -> Any:
-    """Return a tuple as a list, or its only item, for example a single axis; other values as is."""
+    """Return a tuple with one item as this item, another tuple as a list, other values as is."""
     if not isinstance(value, tuple):
         return value
     return value[0] if len(value) == 1 else list(value)
@@ -113,7 +113,7 @@ def _joining(name: str) -> _Maker:
 
 
 def _listed(name: str, theirs: str, ours: str) -> _Maker:
-    """Return the maker of forms for an op whose only parameter is written as a list."""
+    """Return a function that makes the `Form` of an op whose parameter is written as a list."""
     return lambda apply, items: Form(name, items, {theirs: list(apply.op.parameters[ours])})
 
 
@@ -163,7 +163,7 @@ def _dot(apply: Apply, items: list[Any]) -> Form | None:
 
 
 def _contraction(apply: Apply, items: list[Any]) -> Form:
-    """Return a contraction as an einsum; axes of `y` paired with axes of `x` have their letters."""
+    """Return a contraction as an einsum, in which paired axes of `x` and `y` share a letter."""
     op: Any = apply.op
     x, y = apply.inputs
     x_letters, others = ascii_lowercase[: x.ndim], iter(ascii_lowercase[x.ndim :])

@@ -1,7 +1,7 @@
 """Operations of `keras.ops.image`, on images (rows, columns, channels) or batches of them.
 
 Resizing multiplies by a matrix for each axis. Affine transforms and coordinate maps read the pixels
-at computed places (`_read_at`). Both have gradients.
+at computed positions (`_read_at`). All of these operations have gradients.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ def one_of(what: str, value: Any, known: Sequence[Any]) -> Any:
 
 
 def channels_last(images: Tensor, data_format: str | None, what: str) -> tuple[Tensor, Any]:
-    """Return a batch of images with the channels last, and a function that undoes the change.
+    """Return a batch of images with the channels last, and the function that undoes this change.
 
     Raises
     ------
     ShapeError
-        The tensor is neither one image nor a batch.
+        The tensor is neither one image nor a batch of images.
     """
     if images.ndim not in (3, 4):
         raise ShapeError(
@@ -68,7 +68,7 @@ def _sizes(images: Tensor, what: str) -> tuple[int, int]:
     Raises
     ------
     ShapeError
-        One of them is unknown.
+        The number of rows or the number of columns is unknown.
     """
     height, width = images.shape[1:3]
     if height is None or width is None:
@@ -80,7 +80,7 @@ def _sizes(images: Tensor, what: str) -> tuple[int, int]:
 
 
 def _in_type_of(x: Tensor, images: Tensor, rounded: Callable[[Any], Any]) -> Tensor:
-    """Return `x` in the dtype of the images; for integers it is rounded and clipped."""
+    """Return `x` rounded and clipped to the integer dtype of the images; otherwise unchanged."""
     if "int" not in images.dtype:
         return x
     limits = np.iinfo(images.dtype)
@@ -104,7 +104,7 @@ def _cubic(x: np.ndarray) -> np.ndarray:
     return np.where(x >= 2, 0.0, np.where(x >= 1, far, near))
 
 
-# The weight of a pixel at a distance. Cubic: Keys, "Cubic convolution interpolation", 1981.
+# The weight of a pixel by its distance. Cubic: Keys, "Cubic convolution interpolation", 1981.
 _KERNELS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "bilinear": lambda x: np.maximum(0.0, 1.0 - x),
     "bicubic": _cubic,
@@ -114,7 +114,7 @@ _KERNELS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def _weights(old: int, new: int, method: str, antialias: bool) -> np.ndarray:
-    """Return the matrix, shape (old, new), that resizes an axis."""
+    """Return the matrix of shape (old, new) that resizes an axis from `old` to `new` pixels."""
     _count((old, new), "a matrix that resizes")
     if method == "nearest":
         places = np.floor((np.arange(new) + 0.5) * old / new).astype(int)
@@ -126,7 +126,7 @@ def _weights(old: int, new: int, method: str, antialias: bool) -> np.ndarray:
 
 
 def _count(shape: tuple[int, ...], what: str) -> None:
-    """Count a constant towards the memory limit of a model that is loaded from a file."""
+    """Count a constant towards the memory limit that applies while a file's model is loaded."""
     budget = current_budget()
     if budget is not None:
         budget.take_constant(shape, what)
@@ -179,7 +179,7 @@ def _padded(x: Tensor, border: list[tuple[int, int]], fill_value: float) -> Tens
 def _missing(
     sizes: tuple[int, int], before: Any, after: Any, target: Any, sign: int
 ) -> list[tuple[int, int]]:
-    """Return (before, after) for rows and columns; two of before, after and target are given."""
+    """Return (before, after) for rows and columns, from two of `before`, `after` and `target`."""
     found = []
     for size, first, last, whole in zip(sizes, before, after, target, strict=True):
         if sum(x is not None for x in (first, last, whole)) != 2:
@@ -208,7 +208,10 @@ def pad_images(
     target_width: int | None = None,
     data_format: str | None = None,
 ) -> Any:
-    """Return images with zeros around them; give two of three sizes for each axis."""
+    """Return images with zeros around them.
+
+    For each axis, give two of: the padding before, the padding after, and the target size.
+    """
     x, back = channels_last(as_tensor(images), data_format, "pad_images")
     before, after = (top_padding, left_padding), (bottom_padding, right_padding)
     target = (target_height, target_width)
@@ -226,7 +229,10 @@ def crop_images(
     target_width: int | None = None,
     data_format: str | None = None,
 ) -> Any:
-    """Return images without their borders; give two of three sizes for each axis."""
+    """Return images without their borders.
+
+    For each axis, give two of: the cropping before, the cropping after, and the target size.
+    """
     x, back = channels_last(as_tensor(images), data_format, "crop_images")
     before, after = (top_cropping, left_cropping), (bottom_cropping, right_cropping)
     height, width = _sizes(x, "crop_images")
@@ -239,7 +245,7 @@ def crop_images(
 
 
 def _inside(places: Tensor, size: int, fill_mode: str) -> Tensor:
-    """Return whole-number places with those outside of an axis mapped inside by `fill_mode`."""
+    """Return integer positions, moved inside an axis of this size according to `fill_mode`."""
     if fill_mode in ("constant", "nearest"):
         return K.clip(places, 0.0, size - 1.0)
     period = float({"wrap": size, "reflect": 2 * size, "mirror": max(2 * size - 2, 1)}[fill_mode])
@@ -258,18 +264,18 @@ def _read_at(
     fill_mode: str,
     fill_value: Any,
 ) -> Tensor:
-    """Return the values of grids, such as images, at places that need not be whole numbers.
+    """Return the values of grids, such as images, at positions that need not be whole numbers.
 
     Parameters
     ----------
     entries : Tensor, shape (all, ...)
-        The entries of all grids along one axis.
+        The entries of all grids, one grid after the other.
     sizes : list of int
         Sizes of a grid.
     places : list of Tensor
-        The coordinate along each axis of the grid; all have the same shape.
+        For each axis of the grid, the coordinates of the positions. The tensors have equal shapes.
     start : Tensor or int
-        Index of the first entry of each place's grid.
+        For each position, the index of the first entry of its grid.
     order : {0, 1}
         0 takes the nearest entry, 1 interpolates linearly.
     """
@@ -314,7 +320,10 @@ def map_coordinates(
     fill_mode: str = "constant",
     fill_value: float = 0,
 ) -> Any:
-    """Return values at `coordinates`, which have a row for each axis; order 1 interpolates."""
+    """Return the values of `inputs` at coordinates, which have a row for each axis.
+
+    Order 0 takes the nearest entry, order 1 interpolates linearly.
+    """
     one_of("order", order, (0, 1))
     one_of("fill_mode", fill_mode, FILL_MODES)
     given, places = as_tensor(inputs), floating(coordinates)
@@ -341,7 +350,8 @@ def affine_transform(
     """Return images transformed by a projective map, such as a rotation.
 
     Pixel (x, y) of the result is read at ((a x + b y + c) / k, (d x + e y + f) / k), where k is
-    g x + h y + 1. `transform` contains the numbers a to h, for all images or for each one.
+    g x + h y + 1. `transform` contains the numbers a to h, once for all images or once for each
+    image.
     """
     images = as_tensor(images)
     one_of("interpolation", interpolation, ("bilinear", "nearest"))
@@ -390,7 +400,7 @@ def rgb_to_grayscale(images: TensorLike, data_format: str | None = None) -> Any:
 
 @row(IMAGE, "RGBToHSV")
 def rgb_to_hsv(images: TensorLike, data_format: str | None = None) -> Any:
-    """Return the hue, saturation and value of each pixel, between 0 and 1."""
+    """Return the hue, saturation and value of each pixel, each between 0 and 1."""
     (red, green, blue), back = _colours(images, data_format, "rgb_to_hsv")
     value = K.maximum(K.maximum(red, green), blue)
     span = value - K.minimum(K.minimum(red, green), blue)
@@ -429,7 +439,7 @@ def extract_patches(
     padding: str = "valid",
     data_format: str | None = None,
 ) -> Any:
-    """Return the windows of images; the pixels of a window are the channels of the result."""
+    """Return an image of windows: the pixels of each window are the channels of one pixel."""
     x, back = channels_last(floating(images), data_format, "extract_patches")
     window = (size, size) if isinstance(size, int) else tuple(size)
     if len(window) != 2:

@@ -1,17 +1,18 @@
 """The operations of Keras 3: the functions of `keras.ops`, and the classes that its files name.
 
-This file is a table with one function, a *row*, for each operation. It has the arguments of Keras
-3, in their order and with their defaults, and is made of K functions. The decorator `row` uses it
-twice: `keras.ops.round` is the function for arrays, tensors and outputs of layers (see
-`on_anything`). If Keras 3 also has a class for the operation, `OPERATIONS` contains the function
-under the name of that class, which files use; layers of type `Operation` compute it. So scripts and
-files give the same results. Operations of Keras 3 without a row are listed in `missing_names`.
+This file is a table with one function, a *row*, for each operation. A row has the arguments of
+Keras 3, in their order and with their defaults, and consists of K functions. The decorator `row`
+uses the function twice: it makes `keras.ops.round`, which accepts arrays, tensors and outputs of
+layers (see `on_anything`). If Keras 3 also has a class for the operation, it enters the function in
+`OPERATIONS` under the name of this class, which files contain. Layers of type `Operation` call the
+functions in `OPERATIONS`, so scripts and files give the same results. Operations of Keras 3 without
+a row are listed in `missing_names`.
 
-This file contains the operations that most models need. The modules in `_LATER` contain the others.
-They are imported when a name that is not here is first requested.
+This file contains the operations that most models need. The modules in `_LATER` contain the other
+operations, and are imported when a name that is not here is first requested.
 
-If Keras 2 and Keras 3 compute different functions under one name (`hard_sigmoid` of Keras 3 is
-steeper), this file contains that of Keras 3.
+If Keras 2 and Keras 3 compute different functions under one name, this file contains the function
+of Keras 3. For example, `hard_sigmoid` is less steep in Keras 3.
 """
 
 from __future__ import annotations
@@ -68,12 +69,12 @@ def row(
     Parameters
     ----------
     home : str
-        The module of the operation's class in Keras 3.
+        The module that contains the operation's class in Keras 3.
     kind : str, optional
-        The name of the class; the default for `log_softmax` is `LogSoftmax`.
+        The name of the class. Default: `class_name` of the function's name, such as "LogSoftmax".
     callable_as : callable, optional
-        Takes the name of the class and the function, returns the function that users call. Default:
-        `on_anything`.
+        Takes the name of the class and the function, and returns the function that users call.
+        Default: `on_anything` of the function.
     """
 
     def enter(function: Callable[P, R]) -> Callable[P, R]:
@@ -86,20 +87,20 @@ def row(
 
 
 def class_name(name: str) -> str:
-    """Return the name of the class of an operation: `LogSoftmax` for `log_softmax`."""
+    """Return the class name of an operation, such as "LogSoftmax" for "log_softmax"."""
     return "".join(word.capitalize() for word in name.split("_"))
 
 
-# A table of operations that are one function or one op of ours. Each row has the module of the
-# classes in Keras 3, our module, a function that adapts ours to Keras 3 (None if they are equal),
-# and the names: `cos`, or `absolute=abs` if our name is different.
+# A table of operations that are one function or op of kerascope. Each row contains the module of
+# the classes in Keras 3, the module of kerascope, a function that adapts the arguments (or None),
+# and the names: `cos`, or `absolute=abs` if the name in kerascope is different.
 OneToOne = Sequence[tuple[str, Any, Callable[[Any], Callable[..., Any]] | None, str]]
 
 
 def one_to_one(
     table: OneToOne, enter: Callable[[str, str], Callable[[Any], Any]] = row
 ) -> dict[str, Callable[..., Any]]:
-    """Enter the operations of a table with `row`, and return them by name."""
+    """Enter the operations of a table with `enter`, and return the functions by name."""
     found = {}
     for home, module, make, names in table:
         for item in names.split():
@@ -113,7 +114,7 @@ def one_to_one(
 
 
 def _of_two(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
-    """Return a K function of (x, y) as a function of (x1, x2) with promoted dtypes."""
+    """Return a function of (x1, x2) that calls a K function on them after dtype promotion."""
 
     def call(x1: TensorLike, x2: TensorLike) -> Any:
         return function(*promoted(x1, x2))
@@ -141,7 +142,7 @@ globals().update(one_to_one(_ONE_TO_ONE))
 
 @row(NUMPY)
 def power(x1: TensorLike, x2: TensorLike) -> Any:
-    """Return x1 ** x2. For integers a negative x2 gives 0, unless |x1| is 1."""
+    """Return x1 ** x2. For integers and a negative x2 the result is 0, unless |x1| is 1."""
     x1, x2 = (elementwise.countable(x) for x in promoted(x1, x2))
     if not x1.dtype.startswith("int"):
         return K.pow(x1, x2)
@@ -152,7 +153,7 @@ def power(x1: TensorLike, x2: TensorLike) -> Any:
 
 @row(NUMPY)
 def clip(x: TensorLike, x_min: Any, x_max: Any) -> Any:
-    """Return x limited to [x_min, x_max]; x_max wherever it is below x_min."""
+    """Return x clipped to [x_min, x_max]; where x_max is below x_min, return x_max."""
     x, bounds = as_tensor(x), (x_min, x_max)
     if is_float(x.dtype) and not found_in(bounds, (Tensor, np.ndarray)):
         return K.clip(x, builtins.min(bounds), x_max)
@@ -179,7 +180,7 @@ def rsqrt(x: TensorLike) -> Any:
 
 @row(NUMPY)
 def log1p(x: TensorLike) -> Any:
-    """Return log(1 + x), exact also for x near 0."""
+    """Return log(1 + x), without rounding errors for x near 0."""
     return elementwise.log1p(x)
 
 
@@ -197,27 +198,27 @@ def log10(x: TensorLike) -> Any:
 
 @row(NUMPY)
 def expm1(x: TensorLike) -> Any:
-    """Return exp(x) - 1, exact also for x near 0, where exp(x) is rounded to 1."""
+    """Return exp(x) - 1, without rounding errors for x near 0."""
     x = as_tensor(x)
     return K.tanh(x / 2.0) * (K.exp(x) + 1.0)
 
 
 @row(NUMPY)
 def tan(x: TensorLike) -> Any:
-    """Return the tangent of x, in radians."""
+    """Return the tangent of x, an angle in radians."""
     return K.sin(x) / K.cos(x)
 
 
 @row(NUMPY)
 def sinh(x: TensorLike) -> Any:
-    """Return (exp(x) - exp(-x)) / 2, exact also for x near 0, where both are rounded to 1."""
+    """Return the hyperbolic sine, (exp(x) - exp(-x)) / 2, without rounding errors near 0."""
     x = as_tensor(x)
     return K.tanh(x) * (K.exp(x) + K.exp(-x)) / 2.0
 
 
 @row(NUMPY)
 def cosh(x: TensorLike) -> Any:
-    """Return (exp(x) + exp(-x)) / 2."""
+    """Return the hyperbolic cosine, (exp(x) + exp(-x)) / 2."""
     return (K.exp(x) + K.exp(-as_tensor(x))) / 2.0
 
 
@@ -232,13 +233,13 @@ def logaddexp(x1: Any, x2: Any) -> Any:
 
 @row(NUMPY)
 def logical_xor(x1: TensorLike, x2: TensorLike) -> Any:
-    """Return where exactly one of x1 and x2 is true."""
+    """Return a bool tensor: True where exactly one of x1 and x2 is true."""
     return K.not_equal(K.cast(x1, "bool"), K.cast(x2, "bool"))
 
 
 @row(NUMPY)
 def where(condition: TensorLike, x1: Any = None, x2: Any = None) -> Any:
-    """Return x1 where the condition is true, x2 elsewhere; all three are broadcast.
+    """Return x1 where the condition is true, x2 elsewhere. The three arguments are broadcast.
 
     Without x1 and x2, return the indices where the condition is true, as `nonzero` does.
     """
@@ -249,14 +250,14 @@ def where(condition: TensorLike, x1: Any = None, x2: Any = None) -> Any:
 
 @row(NUMPY)
 def isnan(x: TensorLike) -> Any:
-    """Return where x is NaN."""
+    """Return a bool tensor: True where x is NaN."""
     x = as_tensor(x)
     return K.not_equal(x, x)
 
 
 @row(NUMPY)
 def round(x: TensorLike, decimals: int = 0) -> Any:
-    """Return x rounded to `decimals` decimals; halves are rounded to the even one."""
+    """Return x rounded to `decimals` decimals; halves are rounded to the even digit."""
     x, scale = as_tensor(x), 10.0**decimals
     if decimals == 0 or (decimals > 0 and not is_float(x.dtype)):
         return K.round(x)
@@ -266,7 +267,7 @@ def round(x: TensorLike, decimals: int = 0) -> Any:
 
 @row(CORE)
 def stop_gradient(variable: TensorLike) -> Any:
-    """Return the value of a tensor, through which no gradient flows."""
+    """Return a tensor with the value of `variable`, through which no gradient flows."""
     return K.stop_gradient(variable)
 
 
@@ -275,7 +276,7 @@ def stop_gradient(variable: TensorLike) -> Any:
 
 @row(NN)
 def relu(x: TensorLike) -> Any:
-    """Return max(x, 0); integers stay integers."""
+    """Return max(x, 0). The result for integers is of an integer dtype."""
     x = elementwise.countable(x)
     return K.relu(x) if is_float(x.dtype) else K.maximum(x, 0)
 
@@ -291,7 +292,7 @@ def softmax(x: TensorLike, axis: Axes = -1) -> Any:
 
 @row(NN)
 def relu6(x: TensorLike) -> Any:
-    """Return x limited to [0, 6]."""
+    """Return x clipped to [0, 6]."""
     return K.relu(x, max_value=6.0)
 
 
@@ -307,13 +308,13 @@ swish = silu
 
 @row(NN)
 def leaky_relu(x: TensorLike, negative_slope: float = 0.2) -> Any:
-    """Return x where it is positive, negative_slope * x elsewhere."""
+    """Return x where x is positive, and negative_slope * x elsewhere."""
     return K.relu(x, alpha=negative_slope)
 
 
 @row(NN)
 def hard_sigmoid(x: TensorLike) -> Any:
-    """Return x / 6 + 0.5, limited to [0, 1]."""
+    """Return x / 6 + 0.5, clipped to [0, 1]."""
     return K.clip(as_tensor(x) / 6.0 + 0.5, 0.0, 1.0)
 
 
@@ -328,7 +329,7 @@ hard_swish = hard_silu
 
 @row(NN)
 def hard_tanh(x: TensorLike) -> Any:
-    """Return x limited to [-1, 1]; integers stay integers."""
+    """Return x clipped to [-1, 1]. The result for integers is of an integer dtype."""
     x = elementwise.countable(x)
     return K.clip(x, -1.0, 1.0) if is_float(x.dtype) else clip(x, -1, 1)
 
@@ -347,7 +348,7 @@ def selu(x: TensorLike) -> Any:
 
 @row(NN)
 def gelu(x: TensorLike, approximate: bool = True) -> Any:
-    """Return the Gaussian error linear unit (GELU) of x, exact or approximated with tanh."""
+    """Return the Gaussian error linear unit (GELU) of x, by default approximated with tanh."""
     x = as_tensor(x)
     if not approximate:
         return 0.5 * x * (1.0 + K.erf(x / math.sqrt(2.0)))
@@ -361,7 +362,7 @@ def gelu(x: TensorLike, approximate: bool = True) -> Any:
 def max(
     x: TensorLike, axis: Axes | None = None, keepdims: bool = False, initial: Any = None
 ) -> Any:
-    """Return the largest entry along axes, and at least `initial`."""
+    """Return the largest entry along axes, or `initial` if it is greater."""
     largest = K.max(x, axis, keepdims)
     return largest if initial is None else K.maximum(largest, initial)
 
@@ -370,7 +371,7 @@ def max(
 def min(
     x: TensorLike, axis: Axes | None = None, keepdims: bool = False, initial: Any = None
 ) -> Any:
-    """Return the smallest entry along axes, and at most `initial`."""
+    """Return the smallest entry along axes, or `initial` if it is smaller."""
     smallest = K.min(x, axis, keepdims)
     return smallest if initial is None else K.minimum(smallest, initial)
 
@@ -385,17 +386,17 @@ def prod(
 
 @on_anything
 def argmax(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Any:
-    """Return the index of the largest entry along an axis; without an axis, in the flat array."""
+    """Return the index of the largest entry along an axis; without an axis, of the flat array."""
     return K.cast(_argmax(x, axis, keepdims), "int32")
 
 
 @on_anything
 def argmin(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Any:
-    """Return the index of the smallest entry along an axis; without an axis, in the flat array."""
+    """Return the index of the smallest entry along an axis; without an axis, of the flat array."""
     return K.cast(_argmin(x, axis, keepdims), "int32")
 
 
-# Files use these classes also for K.argmax and K.argmin, whose results are int64.
+# Files use these two classes for K.argmax and K.argmin too, whose results are int64.
 @row(NUMPY, "Argmax")
 def _argmax(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Any:
     return _place(K.argmax, as_tensor(x), axis, keepdims)
@@ -415,14 +416,14 @@ def _place(function: Callable[..., Any], x: Tensor, axis: int | None, keepdims: 
 
 @row(NUMPY)
 def cumsum(x: TensorLike, axis: int | None = None, dtype: str | None = None) -> Any:
-    """Return the cumulative sums along an axis; without an axis, of the flat array."""
+    """Return the cumulative sums along an axis; without an axis, those of the flat array."""
     x = x if dtype is None else K.cast(x, dtype)
     return K.cumsum(x, axis) if axis is not None else K.cumsum(K.reshape(x, (-1,)), 0)
 
 
 @row(NUMPY)
 def cumprod(x: TensorLike, axis: int | None = None, dtype: str | None = None) -> Any:
-    """Return the cumulative products along an axis; without an axis, of the flat array."""
+    """Return the cumulative products along an axis; without an axis, those of the flat array."""
     x = x if dtype is None else K.cast(x, dtype)
     return K.cumprod(x, axis) if axis is not None else K.cumprod(K.reshape(x, (-1,)), 0)
 
@@ -437,7 +438,7 @@ def count_nonzero(x: TensorLike, axis: Axes | None = None) -> Any:
 def moments(
     x: TensorLike, axes: Axes, keepdims: bool = False, synchronized: bool = False
 ) -> tuple[Any, Any]:
-    """Return the mean and the variance along axes; `synchronized` is ignored."""
+    """Return the pair (mean, variance) along axes. The argument `synchronized` is ignored."""
     return K.mean(x, axes, keepdims), K.var(x, axes, keepdims)
 
 
@@ -455,7 +456,7 @@ def normalize(x: TensorLike, axis: int = -1, order: int = 2, epsilon: float | No
 
 
 def shape(x: TensorLike) -> tuple[Any, ...]:
-    """Return the shape of x as a tuple; a size known only at run time is a scalar tensor."""
+    """Return the shape of x as a tuple, in which an unknown size is a scalar tensor."""
     if not isinstance(x, Tensor):
         return np.shape(x)
     return tuple(K.shape(x)[i] if size is None else size for i, size in enumerate(x.shape))
@@ -483,7 +484,7 @@ def expand_dims(x: TensorLike, axis: Axes) -> Any:
 
 @row(NUMPY)
 def squeeze(x: TensorLike, axis: Axes | None = None) -> Any:
-    """Return x without some axes of size 1; by default without all of them."""
+    """Return x without the given axes, which have size 1; by default, without all such axes."""
     x = as_tensor(x)
     axes = [i for i, n in enumerate(x.shape) if n == 1] if axis is None else _listed(axis)
     for one in sorted((a % x.ndim for a in axes), reverse=True):
@@ -519,13 +520,13 @@ def moveaxis(x: TensorLike, source: Axes, destination: Axes) -> Any:
 
 @row(NUMPY)
 def ravel(x: TensorLike) -> Any:
-    """Return x as a vector."""
+    """Return x flattened to one axis."""
     return K.reshape(x, (-1,))
 
 
 @row(NUMPY)
 def flip(x: TensorLike, axis: Axes | None = None) -> Any:
-    """Return x in reverse order along some axes; by default along all."""
+    """Return x in reverse order along the given axes; by default, along all axes."""
     x = as_tensor(x)
     return K.reverse(x, list(range(x.ndim)) if axis is None else _listed(axis))
 
@@ -538,12 +539,12 @@ def concatenate(xs: Sequence[Any], axis: int = 0) -> Any:
 
 @row(NUMPY)
 def split(x: TensorLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """Return the parts of x along an axis: a number of equal parts, or parts split at indices.
+    """Return the list of parts of x along an axis: n equal parts, or parts split at indices.
 
     Raises
     ------
     ArgumentError
-        The size of the axis is unknown or not divisible by the number of parts.
+        A number of parts is given, and the size of the axis is unknown or not divisible by it.
     """
     x = as_tensor(x)
     axis %= x.ndim
@@ -564,7 +565,7 @@ def split(x: TensorLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
 
 @row(CORE)
 def unstack(x: TensorLike, num: int | None = None, axis: int = 0) -> list[Any]:
-    """Return the list of entries of x along an axis; they do not have this axis."""
+    """Return the list of entries of x along an axis. The entries lack this axis."""
     x = as_tensor(x)
     axis %= x.ndim
     number = x.shape[axis] if num is None else num
@@ -579,7 +580,7 @@ def reshape(x: TensorLike, newshape: Sequence[Any]) -> Any:
 
 @row(NUMPY)
 def tile(x: Any, repeats: Any) -> Any:
-    """Return x repeated as a whole, `repeats[axis]` times along each axis."""
+    """Return x repeated as a whole, `repeats[n]` times along axis n."""
     x = as_tensor(x)
     if isinstance(repeats, Tensor) and repeats.ndim:
         repeats = [repeats[i] for i in range(len(sizes_from(repeats, "tile: repeats")))]
@@ -591,7 +592,7 @@ def tile(x: Any, repeats: Any) -> Any:
 
 @row(NUMPY)
 def repeat(x: Any, repeats: Any, axis: int | None = None) -> Any:
-    """Return x with each entry along an axis repeated; `repeats` may have a number for each."""
+    """Return x with its entries along an axis repeated, each equally often or each as listed."""
     x, axis = (K.reshape(x, (-1,)), 0) if axis is None else (as_tensor(x), axis % ndim(x))
     if isinstance(repeats, Tensor) and not repeats.ndim:
         sizes = list(shape(x))
@@ -611,7 +612,7 @@ def repeat(x: Any, repeats: Any, axis: int | None = None) -> Any:
 
 @row(NUMPY)
 def take(x: TensorLike, indices: Any, axis: int | None = None) -> Any:
-    """Return the entries of x at `indices` along an axis; without an axis, of the flat array."""
+    """Return the entries of x at `indices` along an axis; without an axis, in the flat array."""
     indices = as_tensor(indices)
     if not indices.dtype.startswith(("int", "uint")):
         indices = K.cast(indices, "int32")
@@ -631,13 +632,13 @@ def take(x: TensorLike, indices: Any, axis: int | None = None) -> Any:
 
 @row(NUMPY)
 def get_item(x: TensorLike, key: Any) -> Any:
-    """Return x[key]; the key may come from a file, in which a slice is a dict."""
+    """Return x[key]. In a key from a file, slices and `...` are dicts."""
     keys = key if isinstance(key, (list, tuple)) else [key]
     return as_tensor(x)[tuple(_part_of_key(part) for part in keys)]
 
 
 def _part_of_key(part: Any) -> Any:
-    """Return a part of an index as a Python object; files contain dicts for `slice` and `...`."""
+    """Return an item of an index, with a dict from a file replaced by its `slice` or `...`."""
     if isinstance(part, dict) and part.get("class_name") == "__slice__":
         return builtins.slice(*(part["config"][name] for name in ("start", "stop", "step")))
     if isinstance(part, dict) and part.get("class_name") == "__ellipsis__":
@@ -655,7 +656,7 @@ def broadcast_to(x: TensorLike, shape: Any) -> Any:
 def one_hot(
     x: TensorLike, num_classes: int, axis: int = -1, dtype: str | None = None, sparse: bool = False
 ) -> Any:
-    """Return the one-hot vector of each class number; `sparse` is ignored."""
+    """Return the one-hot vector of each class number. The argument `sparse` is ignored."""
     rows = K.cast(K.one_hot(K.cast(x, "int32"), num_classes), dtype or K.floatx())
     return rows if axis in (-1, rows.ndim - 1) else moveaxis(rows, -1, axis)
 
@@ -701,7 +702,7 @@ def _cut(first: int | None, last: int | None = None) -> Any:
 def convert_to_tensor(
     x: TensorLike, dtype: str | None = None, sparse: Any = None, ragged: Any = None
 ) -> Any:
-    """Return x as an array of `dtype`; a tensor remains a tensor."""
+    """Return x converted to `dtype`: a tensor if x is a tensor, otherwise an array."""
     x = x.value if isinstance(x, K.Variable) else x  # its current value
     if isinstance(x, Tensor):
         return x if dtype is None else K.cast(x, dtype)
@@ -715,7 +716,7 @@ OPERATIONS["ConvertToTensor"] = (CORE, convert_to_tensor)
 
 
 def array(x: TensorLike, dtype: str | None = None) -> Any:
-    """Return x as an array of `dtype`; a tensor remains a tensor."""
+    """Return x converted to `dtype`: a tensor if x is a tensor, otherwise an array."""
     return convert_to_tensor(x, dtype)
 
 
@@ -725,7 +726,7 @@ def convert_to_numpy(x: TensorLike) -> np.ndarray:
     Raises
     ------
     DtypeError
-        The tensor is a placeholder, or computed from one, and so has no value.
+        The tensor has no value, because it is a placeholder or is computed from one.
     """
     return np.asarray(K.eval(x) if isinstance(x, Tensor) else x)
 
@@ -736,19 +737,19 @@ def is_tensor(x: TensorLike) -> bool:
 
 
 def full(shape: Any, fill_value: Any, dtype: str | None = None) -> Any:
-    """Return an array filled with one number; a tensor if a size or the number is one."""
+    """Return an array filled with one value; a tensor if a size or the value is a tensor."""
     if found_in((shape, fill_value), Tensor):
         return broadcast_to(K.cast(as_tensor(fill_value), dtype or K.floatx()), shape)
     return np.full(shape, fill_value, dtype or K.floatx())
 
 
 def zeros(shape: Any, dtype: str | None = None) -> Any:
-    """Return an array of zeros; a tensor if a size is one."""
+    """Return an array of zeros; a tensor if a size of the shape is a tensor."""
     return full(shape, 0.0, dtype or K.floatx())
 
 
 def ones(shape: Any, dtype: str | None = None) -> Any:
-    """Return an array of ones; a tensor if a size is one."""
+    """Return an array of ones; a tensor if a size of the shape is a tensor."""
     return full(shape, 1.0, dtype or K.floatx())
 
 
@@ -770,7 +771,7 @@ def identity(n: Any, dtype: str | None = None) -> Any:
 
 
 def arange(start: Any, stop: Any = None, step: Any = None, dtype: str | None = None) -> Any:
-    """Return the numbers from start to stop (excluded); without `stop`, from 0 to start."""
+    """Return the numbers from start to stop (excluded); without `stop`, from 0 up to start."""
     first, last, distance = (0 if stop is None else start), (start if stop is None else stop), step
     distance = 1 if step is None else step
     if builtins.any(isinstance(value, Tensor) for value in (first, last, distance)):
@@ -801,7 +802,7 @@ def linspace(
 
 
 def _type_of_ends(start: Any, stop: Any) -> str:
-    """Return the float dtype of numbers between two ends."""
+    """Return the float dtype to which the dtypes of `start` and `stop` are promoted."""
     return elementwise.floating(promoted(*own_types((start, stop)))[0]).dtype
 
 
@@ -819,7 +820,7 @@ def ones_like(x: TensorLike, dtype: str | None = None) -> Any:
 
 @row(NUMPY)
 def full_like(x: TensorLike, fill_value: Any, dtype: str | None = None) -> Any:
-    """Return a tensor filled with one number, with the shape and the dtype of x."""
+    """Return a tensor filled with one value; shape and dtype are by default those of x."""
     ones = K.ones_like(x, dtype=dtype)
     return ones * K.cast(as_tensor(fill_value), ones.dtype)
 
@@ -829,7 +830,7 @@ def full_like(x: TensorLike, fill_value: Any, dtype: str | None = None) -> Any:
 
 @row(MATH, "InTopK")
 def in_top_k(targets: TensorLike, predictions: TensorLike, k: int) -> Any:
-    """Return whether each target is among the k largest predictions of its row."""
+    """Return, for each row, whether the target class is among the k largest predictions."""
     return K.in_top_k(predictions, targets, k)
 
 
@@ -838,12 +839,12 @@ def in_top_k(targets: TensorLike, predictions: TensorLike, k: int) -> Any:
 
 @on_anything
 def einsum(subscripts: str, *operands: Any, **kwargs: Any) -> Any:
-    """Return the sum of products given by subscripts such as "ij,jk->ik"; int8 becomes int32."""
+    """Return the sum of products given by subscripts such as "ij,jk->ik"; int32 for int8."""
     return K.einsum(subscripts, *_without_int8(operands))
 
 
 def _without_int8(operands: Sequence[Any]) -> list[Tensor]:
-    """Return the operands as tensors, cast to int32 if all are int8, so that products fit."""
+    """Return the operands as tensors. If all are int8, cast them to int32 against overflow."""
     tensors = [as_tensor(x) for x in operands]
     narrow = builtins.all(x.dtype == "int8" for x in tensors)
     return [K.cast(x, "int32") for x in tensors] if narrow else tensors
@@ -851,24 +852,24 @@ def _without_int8(operands: Sequence[Any]) -> list[Tensor]:
 
 @row(NUMPY)
 def matmul(x1: TensorLike, x2: TensorLike) -> Any:
-    """Return the product of matrices; int8 becomes int32."""
+    """Return the matrix product of x1 and x2. Its dtype is int32 if both are int8."""
     return linalg.matmul(*promoted(*_without_int8((x1, x2))))
 
 
-# The class in Keras 3 takes the subscripts in its constructor, not in its call.
+# Keras 3's class `Einsum` takes the subscripts in its constructor, not in its call.
 OPERATIONS["Einsum"] = (NUMPY, lambda *operands, subscripts: einsum(subscripts, *operands))
 
 
 @row(NUMPY)
 def dot(x1: Any, x2: Any) -> Any:
-    """Return the product over the last axis of x1 and the second-to-last axis of x2."""
+    """Return the dot product over the last axis of x1 and the second-to-last axis of x2."""
     x1, x2 = promoted(x1, x2)
     return K.dot(x1, x2) if x1.ndim and x2.ndim else x1 * x2
 
 
 @row(NUMPY)
 def tensordot(x1: Any, x2: Any, axes: Any = 2) -> Any:
-    """Return the product of tensors summed over axes: a list for each, or a number of them."""
+    """Return the product of two tensors summed over `axes`: n axes, or a list for each tensor."""
     x1, x2 = promoted(x1, x2)
     if isinstance(axes, int):
         axes = [list(range(x1.ndim - axes, x1.ndim)), list(range(axes))]
@@ -880,7 +881,7 @@ def tensordot(x1: Any, x2: Any, axes: Any = 2) -> Any:
 
 @row(NUMPY)
 def outer(x1: Any, x2: Any) -> Any:
-    """Return the products of each entry of x1 with each entry of x2, as a matrix."""
+    """Return the matrix of the products of each entry of x1 with each entry of x2."""
     x1, x2 = promoted(x1, x2)
     return K.expand_dims(K.reshape(x1, (-1,)), 1) * K.reshape(x2, (1, -1))
 
@@ -955,7 +956,7 @@ def depthwise_conv(
     data_format: str | None = None,
     dilation_rate: Sizes = 1,
 ) -> Any:
-    """Return the convolution of each channel of images with its own filters."""
+    """Return the convolution of each channel of the inputs with its own filters."""
     _by_rank(inputs, {2: K.depthwise_conv2d}, "depthwise_conv")
     steps, dilation = _each(strides, 2), _each(dilation_rate, 2)
     return K.depthwise_conv2d(inputs, kernel, steps, padding, data_format, dilation)
@@ -969,7 +970,7 @@ def layer_normalization(
     axis: Axes = -1,
     epsilon: float | None = None,
 ) -> Any:
-    """Return x with mean 0 and variance 1 along an axis, then scaled and shifted."""
+    """Return x normalised to mean 0 and variance 1 along an axis, then scaled and shifted."""
     x, epsilon = elementwise.floating(x), K.epsilon() if epsilon is None else epsilon
     wide = _in_float32(x)
     normal = (wide - K.mean(wide, axis, True)) / K.sqrt(K.var(wide, axis, True) + epsilon)
@@ -979,12 +980,12 @@ def layer_normalization(
 
 
 def _in_float32(x: Tensor) -> Tensor:
-    """Return a tensor, cast to float32 if it is float16, in which squares may overflow."""
+    """Return a tensor, cast from float16 to float32 so that squares do not overflow."""
     return K.cast(x, "float32") if x.dtype == "float16" else x
 
 
 def _along(x: Tensor, weights: TensorLike, axis: Axes) -> Tensor:
-    """Return weights in the dtype of x, reshaped to broadcast along the given axes of x."""
+    """Return weights in the dtype of x, reshaped so that they vary along the given axes of x."""
     weights, axes = K.cast(as_tensor(weights), x.dtype), {n % x.ndim for n in _listed(axis)}
     if weights.ndim != len(axes) or axes == {x.ndim - 1}:
         return weights
@@ -1018,8 +1019,8 @@ _LATER = ("numpy", "core", "linalg", "nn")
 
 
 def every_operation() -> dict[str, tuple[str, Callable[..., Any]]]:
-    """Return `OPERATIONS` after all modules with operations were imported."""
-    for name in (*_LATER, "image"):  # its functions are only in keras.ops.image
+    """Import all modules with operations, and return `OPERATIONS`."""
+    for name in (*_LATER, "image"):  # functions of "image" are in keras.ops.image only
         import_module(f"kerascope.layers.ops.{name}")
     return OPERATIONS
 

@@ -32,21 +32,21 @@ _OTHERS = {*globals()}  # names that are not operations
 
 @row(NUMPY)
 def inner(x1: Any, x2: Any) -> Any:
-    """Return the product of two tensors, summed over the last axis of each."""
+    """Return the inner product of two tensors: the products summed over the last axis of each."""
     x1, x2 = promoted(x1, x2)
     return ops.tensordot(x1, x2, [[-1], [-1]]) if x1.ndim and x2.ndim else x1 * x2
 
 
 @row(NUMPY)
 def vdot(x1: Any, x2: Any) -> Any:
-    """Return the dot product of two tensors as vectors: the sum of the products of all entries."""
+    """Return the dot product of two flattened tensors."""
     x1, x2 = promoted(x1, x2)
     return K.sum(K.reshape(x1, (-1,)) * K.reshape(x2, (-1,)))
 
 
 @row(NUMPY)
 def kron(x1: Any, x2: Any) -> Any:
-    """Return the Kronecker product: each entry of x1 is replaced by x2 times that entry."""
+    """Return the Kronecker product: x1 with each entry replaced by this entry times x2."""
     x1, x2 = promoted(x1, x2)
     ndim = max(x1.ndim, x2.ndim)
     x1, x2 = _in_front(x1, ndim), _in_front(x2, ndim)
@@ -68,7 +68,7 @@ def cross(
 ) -> Any:
     """Return the cross product of vectors of 2 or 3 numbers.
 
-    For two vectors of 2 numbers, this is only its third component.
+    For two vectors of 2 numbers, the result is only the third component of the cross product.
     """
     if axis is not None:
         axisa = axisb = axisc = axis
@@ -94,14 +94,14 @@ def cross(
 
 @row(LINALG)
 def cholesky(x: TensorLike, upper: bool = False) -> Any:
-    """Return the lower triangular matrices L with L @ L.T = x, or with `upper` L.T."""
+    """Return the lower triangular matrices L with L @ L.T = x; with `upper`, return L.T."""
     found = d.Cholesky()(floating(x))
     return d.turned(found) if upper else found
 
 
 @row(LINALG)
 def cholesky_inverse(x: TensorLike, upper: bool = False) -> Any:
-    """Return the inverses of matrices given by their Cholesky triangles."""
+    """Return the inverses of matrices that are given by their Cholesky factors."""
     x = floating(x)
     inverse = d.Inverse()(d.turned(d.lower(d.turned(x))) if upper else d.lower(x))
     return matmul(inverse, d.turned(inverse)) if upper else matmul(d.turned(inverse), inverse)
@@ -109,14 +109,14 @@ def cholesky_inverse(x: TensorLike, upper: bool = False) -> Any:
 
 @row(LINALG)
 def det(x: TensorLike) -> Any:
-    """Return the determinants; the gradient needs matrices that are not singular."""
+    """Return the determinants of square matrices. The gradient requires nonsingular matrices."""
     sign, logarithm = d.LogDeterminant()(floating(x))
     return sign * K.exp(logarithm)
 
 
 @row(NUMPY)
 def slogdet(x: TensorLike) -> Any:
-    """Return the signs of the determinants, and the logarithms of their absolute values."""
+    """Return the pair (signs of the determinants, logarithms of their absolute values)."""
     return tuple(d.LogDeterminant()(floating(x)))
 
 
@@ -140,7 +140,7 @@ def inv(x: TensorLike) -> Any:
 
 @row(LINALG)
 def lu_factor(x: TensorLike) -> Any:
-    """Return the LU decomposition: both triangles in one matrix, and the exchanged rows."""
+    """Return the LU decomposition: L and U in one matrix, and the indices of exchanged rows."""
     return tuple(d.LuFactor()(floating(x)))
 
 
@@ -172,7 +172,7 @@ def pinv(x: TensorLike, rcond: float | None = None) -> Any:
 
 
 def _inverse(s: Tensor, x: Tensor, rcond: float | None) -> Tensor:
-    """Return 1 / s, and 0 where s is nearly 0 compared with the largest singular value."""
+    """Return 1 / s, and 0 where the singular value s is negligible next to the largest one."""
     if rcond is None:
         rcond = 10.0 * max(n or 1 for n in x.shape[-2:]) * float(np.finfo(x.dtype).eps)
     counts = K.greater(s, rcond * K.max(s, -1, True))
@@ -199,7 +199,7 @@ def solve(a: Any, b: Any) -> Any:
 
 @row(LINALG)
 def solve_triangular(a: Any, b: Any, lower: bool = False) -> Any:
-    """Return the solution x of a @ x = b for a triangular a; its other half is ignored."""
+    """Return the solution x of a @ x = b for a triangular matrix a. Its other half is ignored."""
     return _solved(a, b, d.lower if lower else lambda x: d.turned(d.lower(d.turned(x))))
 
 
@@ -224,7 +224,7 @@ def norm(x: TensorLike, ord: Any = None, axis: Axes | None = None, keepdims: boo
     Raises
     ------
     ArgumentError
-        `ord` is not a norm of vectors, or of matrices.
+        `ord` does not name a norm of vectors, for one axis, or of matrices, for two axes.
     """
     x = floating(x)
     axes = list(range(x.ndim)) if axis is None else [a % x.ndim for a in ops._listed(axis)]
@@ -284,7 +284,7 @@ def _number_of_segments(ids: Tensor, number: int | None) -> Any:
 def segment_sum(
     data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False
 ) -> Any:
-    """Return the sum of the entries of each segment; ids outside of the range are ignored."""
+    """Return the sum of the entries of each segment. Ids without a segment are ignored."""
     data, ids = as_tensor(data), K.cast(as_tensor(segment_ids), "int32")
     number = _number_of_segments(ids, num_segments)
     inside = K.logical_and(K.greater_equal(ids, 0), K.less(ids, number))
@@ -298,7 +298,7 @@ def segment_sum(
 
 
 def _of_segments(data: Any, ids: Any, number: int | None, neutral: float, function: Any) -> Any:
-    """Return a reduction of the entries of each segment, computed in a table of all pairs."""
+    """Return the reduction `function` of the entries of each segment; `neutral` without entries."""
     data, ids = as_tensor(data), K.cast(as_tensor(ids), "int32")
     count = _number_of_segments(ids, number)
     there = K.equal(K.expand_dims(ops.arange(count), 1), ids)
@@ -317,7 +317,7 @@ def _of_segments(data: Any, ids: Any, number: int | None, neutral: float, functi
 def segment_max(
     data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False
 ) -> Any:
-    """Return the greatest entry of each segment, -inf if it has none."""
+    """Return the largest entry of each segment; -inf (or the lowest integer) without entries."""
     return _of_segments(data, segment_ids, num_segments, -math.inf, K.max)
 
 
@@ -325,7 +325,7 @@ def segment_max(
 def segment_min(
     data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False
 ) -> Any:
-    """Return the least entry of each segment, inf if it has none."""
+    """Return the smallest entry of each segment; inf (or the highest integer) without entries."""
     return _of_segments(data, segment_ids, num_segments, math.inf, K.min)
 
 
@@ -333,7 +333,7 @@ def segment_min(
 def segment_prod(
     data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False
 ) -> Any:
-    """Return the product of the entries of each segment."""
+    """Return the product of the entries of each segment; 1 without entries."""
     return _of_segments(data, segment_ids, num_segments, 1.0, K.prod)
 
 
@@ -355,7 +355,7 @@ def _transformed(x: Any, axes: tuple[int, ...], inverse: bool = False) -> tuple[
 
 @row(MATH, "FFT")
 def fft(x: Any) -> Any:
-    """Return the Fourier transform along the last axis; x and the result are (real, imaginary)."""
+    """Return the Fourier transform of x along the last axis; both are (real, imaginary)."""
     return _transformed(x, (-1,))
 
 
@@ -382,7 +382,7 @@ def _fitted(x: Tensor, length: int) -> Tensor:
 
 @row(MATH, "RFFT")
 def rfft(x: Any, fft_length: int | None = None) -> Any:
-    """Return the first half of the Fourier transform of real numbers, as (real, imaginary)."""
+    """Return the nonnegative frequencies of the Fourier transform of real x: (real, imaginary)."""
     x = floating(x)
     x = x if fft_length is None else _fitted(x, fft_length)
     size = ops.shape(x)[-1]
@@ -394,7 +394,7 @@ def rfft(x: Any, fft_length: int | None = None) -> Any:
 
 @row(MATH, "IRFFT")
 def irfft(x: Any, fft_length: int | None = None) -> Any:
-    """Return the real numbers whose Fourier transform has the first half x: undoes `rfft`."""
+    """Return the inverse of `rfft`: the real numbers with this Fourier transform."""
     real, imaginary = (floating(part) for part in promoted(*x))
     size = real.shape[-1]
     if size is None:
@@ -413,7 +413,7 @@ def irfft(x: Any, fft_length: int | None = None) -> Any:
 
 @row(MATH)
 def extract_sequences(x: Any, sequence_length: int, sequence_stride: int) -> Any:
-    """Return overlapping sequences of the last axis, which begin `sequence_stride` apart."""
+    """Return overlapping sequences along the last axis, each `sequence_stride` after the last."""
     x = as_tensor(x)
     size = ops.shape(x)[-1]
     if isinstance(size, Tensor):
@@ -423,7 +423,7 @@ def extract_sequences(x: Any, sequence_length: int, sequence_stride: int) -> Any
 
 
 def _window(window: Any, length: int, fft_length: int, dtype: str) -> Any:
-    """Return a window of `length` numbers, centred among zeros in `fft_length` numbers."""
+    """Return a window of `length` numbers, padded with zeros on both sides to `fft_length`."""
     if window is None:
         numbers: Any = np.ones(length)
     elif isinstance(window, str):
@@ -475,7 +475,8 @@ def istft(
     Raises
     ------
     ArgumentError
-        `window` is None. Keras 3.15 then returns the numbers times fft_length / sequence_stride.
+        `window` is None. In this case Keras 3.15 returns the original numbers multiplied by
+        fft_length / sequence_stride, which is not the inverse.
     """
     if window is None:
         raise ArgumentError(

@@ -34,7 +34,7 @@ globals().update(ops.one_to_one(((NN, activations, None, _NAMES),), row))
 
 @row(NN)
 def celu(x: Any, alpha: float = 1.0) -> Any:
-    """Return x where it is positive, alpha * (exp(x / alpha) - 1) elsewhere."""
+    """Return the continuous ELU: x where x is positive, alpha * (exp(x / alpha) - 1) elsewhere."""
     x = floating(x)
     below = K.minimum(x, 0)
     return K.maximum(x, 0) + alpha * ops.expm1(below / alpha)
@@ -49,14 +49,14 @@ def glu(x: Any, axis: int = -1) -> Any:
 
 @row(NN)
 def tanh_shrink(x: Any) -> Any:
-    """Return x - tanh(x)."""
+    """Return the tanh-shrink activation, x - tanh(x)."""
     x = floating(x)
     return x - K.tanh(x)
 
 
 @row(NN)
 def squareplus(x: Any, b: float = 4) -> Any:
-    """Return (x + sqrt(x * x + b)) / 2."""
+    """Return the squareplus activation, (x + sqrt(x * x + b)) / 2."""
     x = floating(x)
     return (x + square_root(K.square(x) + b)) / 2
 
@@ -73,7 +73,7 @@ def multi_hot(
     sparse: bool = False,
     **kwargs: Any,
 ) -> Any:
-    """Return the multi-hot vector of each row of class numbers: 1 at each of them, 0 elsewhere."""
+    """Return a vector for each row of class numbers: 1 at each class in the row, 0 elsewhere."""
     if sparse:
         raise RefusedError("keras.ops.multi_hot: sparse=True is not supported here.")
     if num_classes is None:
@@ -118,7 +118,7 @@ def _back(x: Any, is_first: bool) -> Any:
 
 @row(NN)
 def depth_to_space(x: Any, block_size: int, data_format: str | None = "channels_last") -> Any:
-    """Return images in which groups of channels are rearranged to blocks of pixels."""
+    """Return images in which each group of channels becomes a block of pixels."""
     x, is_first = _channels_last(x, data_format)
     (batch, rows, columns, channels), n = ops.shape(x), block_size
     x = K.reshape(x, [batch, rows, columns, n, n, channels // (n * n)])
@@ -128,12 +128,12 @@ def depth_to_space(x: Any, block_size: int, data_format: str | None = "channels_
 
 @row(NN)
 def space_to_depth(x: Any, block_size: int, data_format: str | None = "channels_last") -> Any:
-    """Return images in which blocks of pixels are rearranged to groups of channels.
+    """Return images in which each block of pixels becomes a group of channels.
 
     Raises
     ------
     ArgumentError
-        A size of the images is unknown.
+        A size of the images, other than the batch size, is unknown.
     """
     x, is_first = _channels_last(x, data_format)
     (batch, rows, columns, channels), n = ops.shape(x), block_size
@@ -151,7 +151,7 @@ def _pair(value: Sizes) -> tuple[int, int]:
 
 
 def _starts(size: Any, kernel: int, dilation: int, padding: int, stride: int) -> np.ndarray:
-    """Return the places covered by each window along an axis, shape (windows, kernel)."""
+    """Return the indices that each window covers along an axis, of shape (windows, kernel)."""
     if size is None:
         raise ArgumentError("keras.ops.unfold: the sizes of the images must be known.")
     last = size + 2 * padding - dilation * (kernel - 1)
@@ -162,7 +162,7 @@ def _starts(size: Any, kernel: int, dilation: int, padding: int, stride: int) ->
 def unfold(
     x: Any, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
 ) -> Any:
-    """Return the windows of images (batch, channels, rows, columns) as columns, as PyTorch does."""
+    """Return the windows of images as columns, as in PyTorch: (batch, entries, windows)."""
     x = as_tensor(x)
     (k, kk), (d, dd), (p, pp), (s, ss) = map(_pair, (kernel_size, dilation, padding, stride))
     padded = Pad(((0, 0), (0, 0), (p, p), (pp, pp)))(x)
@@ -182,7 +182,7 @@ def fold(
     padding: Sizes = 0,
     stride: Sizes = 1,
 ) -> Any:
-    """Return images made of windows given as columns, with overlaps added: undoes `unfold`."""
+    """Return the images for windows given as columns, as in PyTorch. Overlaps are summed."""
     x = floating(x)
     (k, kk), (d, dd), (p, pp), (s, ss) = map(_pair, (kernel_size, dilation, padding, stride))
     height, width = _pair(output_size)
@@ -224,13 +224,13 @@ def _adaptive(x: Any, sizes: Any, data_format: str | None, function: Any) -> Any
 
 @row(NN)
 def adaptive_average_pool(inputs: Any, output_size: Sizes, data_format: str | None = None) -> Any:
-    """Return images of size `output_size`, each pixel the mean of a part of the input."""
+    """Return outputs of size `output_size`: each entry is the mean of one window of the input."""
     return _adaptive(inputs, output_size, data_format, K.mean)
 
 
 @row(NN)
 def adaptive_max_pool(inputs: Any, output_size: Sizes, data_format: str | None = None) -> Any:
-    """Return images of size `output_size`, each pixel the maximum of a part of the input."""
+    """Return outputs of size `output_size`: each entry is the maximum of one input window."""
     return _adaptive(inputs, output_size, data_format, K.max)
 
 
@@ -312,15 +312,16 @@ def dot_product_attention(
     bias : tensor, optional
         Added to the products; its shape must broadcast to (batch, heads, T, S).
     mask : tensor of bool, optional
-        Where it is false, the value is ignored. Its shape must broadcast like that of `bias`.
+        Queries ignore a value where the mask is false. The shape of the mask must broadcast to
+        (batch, heads, T, S).
     scale : float, optional
         Factor of the products; default 1 / sqrt(features).
     is_causal : bool
-        Whether a query uses only values up to its own position.
+        Whether a query uses only the values at its own position and before.
     flash_attention : bool, optional
         Ignored; in Keras it selects an algorithm for accelerators.
     attn_logits_soft_cap : float, optional
-        Upper limit of the products, applied smoothly with a tanh.
+        Limit c of the scaled products x: each becomes c * tanh(x / c).
 
     Notes
     -----

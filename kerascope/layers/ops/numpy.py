@@ -39,7 +39,7 @@ Treat = Callable[[Any], Tensor]
 
 
 def _of_one(treat: Treat, kind: type[Op]) -> Callable[..., Any]:
-    """Return the function of an op of one tensor, which is first converted by `treat`."""
+    """Return the function for an op class with one input, which `treat` converts first."""
 
     def call(x: TensorLike) -> Any:
         return kind()(treat(x))
@@ -48,7 +48,7 @@ def _of_one(treat: Treat, kind: type[Op]) -> Callable[..., Any]:
 
 
 def _of_two(treat: Treat, kind: type[Op]) -> Callable[..., Any]:
-    """Return the function of an op of two tensors, which are first converted by `treat`."""
+    """Return the function for an op class with two inputs, which `treat` converts first."""
 
     def call(x1: TensorLike, x2: TensorLike) -> Any:
         return kind()(*(treat(one) for one in promoted(x1, x2)))
@@ -57,7 +57,7 @@ def _of_two(treat: Treat, kind: type[Op]) -> Callable[..., Any]:
 
 
 def _of_bits(treat: Treat, kind: type[Op]) -> Callable[..., Any]:
-    """Return the function of a bitwise op of two integer tensors, named x and y in Keras 3."""
+    """Return the function for a bitwise op class, whose arguments are named x and y."""
 
     def call(x: TensorLike, y: TensorLike) -> Any:
         return kind()(*(treat(one) for one in promoted(x, y)))
@@ -65,8 +65,8 @@ def _of_bits(treat: Treat, kind: type[Op]) -> Callable[..., Any]:
     return call
 
 
-# Operations that are single ops: module in Keras 3, maker of the function, conversion of the
-# arguments, and the names of the operations with the classes of their ops.
+# Operations that are single ops: the module in Keras 3, a function that makes the operation's
+# function, the conversion of the arguments, and the names of the operations and their op classes.
 _OPS: tuple[tuple[str, Callable[..., Any], Treat, str], ...] = (
     (NUMPY, _of_one, floating, """arccos=Arccos arccosh=Arccosh arcsin=Arcsin arcsinh=Arcsinh
         arctan=Arctan arctanh=Arctanh cbrt=CubeRoot ceil=Ceil exp2=Exp2 fabs=Abs floor=Floor
@@ -94,7 +94,7 @@ globals().update(
 
 @row(NUMPY)
 def copy(x: TensorLike) -> Any:
-    """Return a new tensor with the value of x."""
+    """Return a copy of x."""
     return K.identity(x)
 
 
@@ -112,13 +112,13 @@ def rad2deg(x: TensorLike) -> Any:
 
 @row(NUMPY)
 def isneginf(x: TensorLike) -> Any:
-    """Return where x is minus infinity."""
+    """Return a bool tensor: True where x is minus infinity."""
     return K.logical_and(m.IsInf()(x), K.less(x, 0))
 
 
 @row(NUMPY)
 def isposinf(x: TensorLike) -> Any:
-    """Return where x is plus infinity."""
+    """Return a bool tensor: True where x is plus infinity."""
     return K.logical_and(m.IsInf()(x), K.greater(x, 0))
 
 
@@ -126,7 +126,7 @@ def isposinf(x: TensorLike) -> Any:
 def isclose(
     x1: Any, x2: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Any:
-    """Return where two tensors differ by no more than atol + rtol * |x2|."""
+    """Return a bool tensor: True where |x1 - x2| is at most atol + rtol * |x2|."""
     x1, x2 = (floating(x) for x in promoted(x1, x2))
     near = K.less_equal(K.abs(x1 - x2), atol + rtol * K.abs(x2))
     close = K.logical_or(K.equal(x1, x2), K.logical_and(near, m.IsFinite()(x2)))
@@ -138,7 +138,7 @@ def isclose(
 def allclose(
     x1: Any, x2: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Any:
-    """Return whether `isclose` is true everywhere."""
+    """Return whether `isclose` is True for all entries."""
     return K.all(isclose(x1, x2, rtol, atol, equal_nan))
 
 
@@ -158,13 +158,13 @@ def _not_nan(x1: Any, x2: Any, chosen: Callable[[Any, Any], Any]) -> Any:
 
 @row(NUMPY)
 def fmax(x1: TensorLike, x2: TensorLike) -> Any:
-    """Return the greater of x1 and x2; if one of them is NaN, the other."""
+    """Return the elementwise maximum of x1 and x2. If one of them is NaN, return the other."""
     return _not_nan(x1, x2, K.maximum)
 
 
 @row(NUMPY)
 def fmin(x1: TensorLike, x2: TensorLike) -> Any:
-    """Return the lesser of x1 and x2; if one of them is NaN, the other."""
+    """Return the elementwise minimum of x1 and x2. If one of them is NaN, return the other."""
     return _not_nan(x1, x2, K.minimum)
 
 
@@ -185,7 +185,7 @@ def logaddexp2(x1: TensorLike, x2: TensorLike) -> Any:
 
 @row(NUMPY)
 def nan_to_num(x: Any, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
-    """Return x with NaN and infinities replaced; by default by 0 and the limits of the dtype."""
+    """Return x with NaN replaced (by default by 0) and infinities (by the limits of the dtype)."""
     x = as_tensor(x)
     if not is_float(x.dtype):
         return x
@@ -202,7 +202,7 @@ def _is_nan(x: Tensor) -> Any:
 
 @row(CORE)
 def saturate_cast(x: TensorLike, dtype: str) -> Any:
-    """Return x converted to `dtype`; numbers out of its range become its limits."""
+    """Return x clipped to the range of `dtype` and converted to it."""
     x = as_tensor(x)
     if is_float(dtype) or dtype == "bool":
         return K.cast(x, dtype)
@@ -213,7 +213,7 @@ def saturate_cast(x: TensorLike, dtype: str) -> Any:
 
 @row(NUMPY)
 def view(x: TensorLike, dtype: str | None = None) -> Any:
-    """Return the bytes of x read as numbers of another dtype of the same size.
+    """Return the bytes of x interpreted as values of another dtype of the same size.
 
     Raises
     ------
@@ -286,25 +286,25 @@ def _numbers(x: TensorLike, axis: Axes | None, keepdims: bool) -> Any:
 
 @row(NUMPY)
 def nansum(x: TensorLike, axis: Axes | None = None, keepdims: bool = False) -> Any:
-    """Return the sum along axes; a NaN counts as 0."""
+    """Return the sum along axes, in which NaN counts as 0."""
     return K.sum(_without_nan(x, 0), axis, keepdims)
 
 
 @row(NUMPY)
 def nanprod(x: TensorLike, axis: Axes | None = None, keepdims: bool = False) -> Any:
-    """Return the product along axes; a NaN counts as 1."""
+    """Return the product along axes, in which NaN counts as 1."""
     return K.prod(_without_nan(x, 1), axis, keepdims)
 
 
 @row(NUMPY)
 def nanmean(x: TensorLike, axis: Axes | None = None, keepdims: bool = False) -> Any:
-    """Return the mean along axes; NaN is ignored."""
+    """Return the mean along axes, ignoring NaN."""
     return nansum(floating(x), axis, keepdims) / _numbers(x, axis, keepdims)
 
 
 @row(NUMPY)
 def nanvar(x: TensorLike, axis: Axes | None = None, keepdims: bool = False) -> Any:
-    """Return the variance along axes; NaN is ignored."""
+    """Return the variance along axes, ignoring NaN."""
     x = floating(x)
     squares = K.square(x - nanmean(x, axis, True))
     counted = Where()(_is_nan(x), as_tensor(0, like=x), squares)
@@ -313,19 +313,19 @@ def nanvar(x: TensorLike, axis: Axes | None = None, keepdims: bool = False) -> A
 
 @row(NUMPY)
 def nanstd(x: TensorLike, axis: Axes | None = None, keepdims: bool = False) -> Any:
-    """Return the standard deviation along axes; NaN is ignored."""
+    """Return the standard deviation along axes, ignoring NaN."""
     return K.sqrt(nanvar(x, axis, keepdims))
 
 
 @row(NUMPY)
 def nanmax(x: TensorLike, axis: Axes | None = None, keepdims: bool = False) -> Any:
-    """Return the greatest entry along axes; NaN is ignored unless all entries are NaN."""
+    """Return the largest entry along axes. NaN is ignored, unless all entries are NaN."""
     return _extreme(x, axis, keepdims, K.max, -math.inf)
 
 
 @row(NUMPY)
 def nanmin(x: TensorLike, axis: Axes | None = None, keepdims: bool = False) -> Any:
-    """Return the least entry along axes; NaN is ignored unless all entries are NaN."""
+    """Return the smallest entry along axes. NaN is ignored, unless all entries are NaN."""
     return _extreme(x, axis, keepdims, K.min, math.inf)
 
 
@@ -339,39 +339,39 @@ def _extreme(x: Any, axis: Any, keepdims: bool, function: Any, least: float) -> 
 
 @row(NUMPY)
 def nanargmax(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Any:
-    """Return the index of the greatest entry; NaN is ignored, and -1 means only NaN."""
+    """Return the index of the largest entry, ignoring NaN; -1 if all entries are NaN."""
     found = ops.argmax(_without_nan(x, -math.inf), axis, keepdims)
     return Where()(K.equal(_numbers(x, axis, keepdims), 0), as_tensor(-1, like=found), found)
 
 
 @row(NUMPY)
 def nanargmin(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Any:
-    """Return the index of the least entry; NaN is ignored, and -1 means only NaN."""
+    """Return the index of the smallest entry, ignoring NaN; -1 if all entries are NaN."""
     found = ops.argmin(_without_nan(x, math.inf), axis, keepdims)
     return Where()(K.equal(_numbers(x, axis, keepdims), 0), as_tensor(-1, like=found), found)
 
 
 @row(NUMPY)
 def nancumsum(x: TensorLike, axis: int | None = None, dtype: str | None = None) -> Any:
-    """Return the cumulative sums along an axis; a NaN counts as 0."""
+    """Return the cumulative sums along an axis, in which NaN counts as 0."""
     return ops.cumsum(_without_nan(x, 0), axis, dtype)
 
 
 @row(NUMPY)
 def nancumprod(x: TensorLike, axis: int | None = None, dtype: str | None = None) -> Any:
-    """Return the cumulative products along an axis; a NaN counts as 1."""
+    """Return the cumulative products along an axis, in which NaN counts as 1."""
     return ops.cumprod(_without_nan(x, 1), axis, dtype)
 
 
 @row(NUMPY)
 def ptp(x: TensorLike, axis: Axes | None = None, keepdims: bool = False) -> Any:
-    """Return the range along axes: the greatest entry minus the least."""
+    """Return the range of the entries along axes: the maximum minus the minimum."""
     return K.max(x, axis, keepdims) - K.min(x, axis, keepdims)
 
 
 @row(NUMPY)
 def average(x: TensorLike, axis: Axes | None = None, weights: Any = None) -> Any:
-    """Return the mean along axes, optionally weighted."""
+    """Return the mean along axes, weighted if `weights` are given."""
     x = floating(x)
     if weights is None:
         return K.mean(x, axis)
@@ -396,14 +396,14 @@ def trapezoid(y: TensorLike, x: Any = None, dx: float = 1.0, axis: int = -1) -> 
 
 
 def _line(ndim: int, axis: int) -> list[int]:
-    """Return the shape that puts a vector along one of `ndim` axes, for example [1, -1, 1]."""
+    """Return a shape with -1 at the given axis and 1 at all others, for example [1, -1, 1]."""
     shape = [1] * ndim
     shape[axis] = -1
     return shape
 
 
 def _but_one(x: Tensor, axis: int) -> tuple[Any, Any]:
-    """Return two tensors along an axis: x without its last entry, and without its first."""
+    """Return x without its last entry along an axis, and x without its first entry."""
     before = (slice(None),) * (axis % x.ndim)
     return x[(*before, slice(None, -1))], x[(*before, slice(1, None))]
 
@@ -430,28 +430,28 @@ def _ordered(x: TensorLike, axis: int | None, name: str) -> tuple[Tensor, int]:
 
 @row(NUMPY)
 def argsort(x: TensorLike, axis: int | None = -1) -> Any:
-    """Return the indices that sort the entries; equal ones keep their order."""
+    """Return the indices that sort the entries in ascending order. Equal entries keep theirs."""
     x, axis = _ordered(x, axis, "argsort")
     return p.ArgSort(axis)(x)
 
 
 @row(NUMPY)
 def argpartition(x: TensorLike, kth: int, axis: int | None = -1) -> Any:
-    """Return indices that put the kth entry at its sorted place; here all are sorted."""
+    """Return indices that put entry k at its sorted position; here they sort all entries."""
     x, axis = _ordered(x, axis, "argpartition")
     return p.ArgSort(axis)(x)
 
 
 @row(NUMPY)
 def sort(x: TensorLike, axis: int | None = -1) -> Any:
-    """Return the entries in ascending order; each gradient goes to the entry's original place."""
+    """Return the entries sorted in ascending order along an axis. Sorting has a gradient."""
     x, axis = _ordered(x, axis, "sort")
     return p.TakeAlongAxis(axis)(x, p.ArgSort(axis)(x))
 
 
 @row(MATH, "TopK")
 def top_k(x: TensorLike, k: int, sorted: bool = True) -> Any:
-    """Return the k greatest entries along the last axis, in descending order, and their indices."""
+    """Return the k largest entries along the last axis, in descending order, and their indices."""
     x = as_tensor(x)
     places = p.ArgSort(x.ndim - 1, True)(x)[..., :k]
     return p.TakeAlongAxis(x.ndim - 1)(x, places), places
@@ -459,7 +459,7 @@ def top_k(x: TensorLike, k: int, sorted: bool = True) -> Any:
 
 @row(NUMPY)
 def take_along_axis(x: TensorLike, indices: Any, axis: int | None = None) -> Any:
-    """Return the entries at `indices` along an axis; without an axis, of the flat array."""
+    """Return the entries at `indices` along an axis; without an axis, those of the flat array."""
     x, line = _ordered(x, axis, "take_along_axis")
     indices = as_tensor(indices)
     indices = K.reshape(indices, (-1,)) if axis is None else indices
@@ -471,7 +471,7 @@ def take_along_axis(x: TensorLike, indices: Any, axis: int | None = None) -> Any
 
 
 def _stretched_but(axis: int, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """Return two tensors broadcast to each other's shape, except along an axis."""
+    """Return two tensors broadcast to a common shape, except along one axis."""
     for pair in ((x, y), (y, x)):
         one, other = pair
         sizes: list[Any] = list(ops.shape(one))
@@ -495,7 +495,7 @@ def searchsorted(sorted_sequence: TensorLike, values: Any, side: str = "left") -
 
 @row(NUMPY)
 def digitize(x: TensorLike, bins: Any) -> Any:
-    """Return the index of the interval between ascending borders that contains each number."""
+    """Return, for each number, the index of the interval between ascending `bins` it is in."""
     x, bins = promoted(x, bins)
     return p.SearchSorted("right")(bins, x)
 
@@ -537,7 +537,7 @@ def _at_quantile(x: Any, q: Any, axis: Any, method: str, keepdims: bool, skips_n
 def quantile(
     x: TensorLike, q: Any, axis: Axes | None = None, method: str = "linear", keepdims: bool = False
 ) -> Any:
-    """Return the q-quantile along axes: a fraction q of the entries is below it."""
+    """Return the q-quantile along axes: the value below which a fraction q of the entries is."""
     return _at_quantile(x, q, axis, method, keepdims, False)
 
 
@@ -545,7 +545,7 @@ def quantile(
 def nanquantile(
     x: TensorLike, q: Any, axis: Axes | None = None, method: str = "linear", keepdims: bool = False
 ) -> Any:
-    """Return the q-quantile along axes; NaN is ignored."""
+    """Return the q-quantile along axes, ignoring NaN."""
     return _at_quantile(x, q, axis, method, keepdims, True)
 
 
@@ -557,7 +557,7 @@ def _shares(q: Any) -> Any:
 def percentile(
     x: TensorLike, q: Any, axis: Axes | None = None, method: str = "linear", keepdims: bool = False
 ) -> Any:
-    """Return the percentile along axes: q percent of the entries are below it."""
+    """Return the percentile along axes: the value below which q percent of the entries are."""
     return _at_quantile(x, _shares(q), axis, method, keepdims, False)
 
 
@@ -565,7 +565,7 @@ def percentile(
 def nanpercentile(
     x: TensorLike, q: Any, axis: Axes | None = None, method: str = "linear", keepdims: bool = False
 ) -> Any:
-    """Return the percentile along axes; NaN is ignored."""
+    """Return the percentile along axes, ignoring NaN."""
     return _at_quantile(x, _shares(q), axis, method, keepdims, True)
 
 
@@ -577,7 +577,7 @@ def median(x: TensorLike, axis: Axes | None = None, keepdims: bool = False) -> A
 
 @row(NUMPY)
 def nanmedian(x: TensorLike, axis: Axes | None = None, keepdims: bool = False) -> Any:
-    """Return the median along axes; NaN is ignored."""
+    """Return the median along axes, ignoring NaN."""
     return _at_quantile(x, 0.5, axis, "linear", keepdims, True)
 
 
@@ -586,7 +586,7 @@ def nanmedian(x: TensorLike, axis: Axes | None = None, keepdims: bool = False) -
 
 @row(NUMPY)
 def nonzero(x: TensorLike) -> Any:
-    """Return the indices of the entries that are not 0, as one vector for each axis."""
+    """Return the indices of the nonzero entries, as one vector for each axis."""
     x = as_tensor(x)
     places = p.Nonzero()(x)
     return tuple(places[axis] for axis in range(x.ndim))
@@ -594,9 +594,10 @@ def nonzero(x: TensorLike) -> Any:
 
 @row(NUMPY)
 def bincount(x: TensorLike, weights: Any = None, minlength: int = 0, sparse: bool = False) -> Any:
-    """Return how often each of 0, 1, 2, ... occurs along the last axis, or its sum of weights.
+    """Return how often 0, 1, 2, ... occur along the last axis; with `weights`, sums of weights.
 
-    The length of the result is known only at run time: the greatest number plus 1, or `minlength`.
+    The length of the result is known only at run time: it is the largest number plus 1, but at
+    least `minlength`.
 
     Raises
     ------
@@ -611,7 +612,7 @@ def bincount(x: TensorLike, weights: Any = None, minlength: int = 0, sparse: boo
 
 @row(NUMPY)
 def histogram(x: TensorLike, bins: int = 10, range: Any = None) -> Any:
-    """Return the number of entries in each of `bins` equal intervals, and their borders."""
+    """Return the number of entries in each of `bins` equal intervals, and the interval bounds."""
     x = floating(x)
     low, high = (K.min(x), K.max(x)) if range is None else range
     low, high = (as_tensor(border, like=x) for border in (low, high))
@@ -635,8 +636,9 @@ def unique(
 ) -> Any:
     """Return the distinct entries, sorted; optionally with their indices and counts.
 
-    Their number is known only at run time, unless `size` is given. Then missing entries are filled
-    with `fill_value`, by default the least entry. The operation has no gradient.
+    The number of distinct entries is known only at run time. If `size` is given, the result has
+    this size, and is padded with `fill_value`, by default the minimum. The operation has no
+    gradient.
     """
     x = as_tensor(x)
     asked = (return_index, return_inverse, return_counts)
@@ -649,7 +651,7 @@ def unique(
 
 @row(NUMPY, "IsIn")
 def isin(x1: Any, x2: Any, assume_unique: bool = False, invert: bool = False) -> Any:
-    """Return where the entries of x1 are contained in x2."""
+    """Return a bool tensor: True where an entry of x1 is contained in x2."""
     x1, x2 = promoted(x1, x2)
     found = K.any(K.equal(K.expand_dims(x1, -1), K.reshape(x2, (-1,))), -1)
     return K.logical_not(found) if invert else found
@@ -657,7 +659,7 @@ def isin(x1: Any, x2: Any, assume_unique: bool = False, invert: bool = False) ->
 
 @row(NUMPY)
 def unravel_index(indices: Any, shape: Sequence[int]) -> Any:
-    """Return indices in the flat array as indices along each axis of a shape."""
+    """Return indices in a flat array, converted to one index for each axis of `shape`."""
     indices, found = as_tensor(indices), []
     for size in reversed(list(shape)):
         found.append(elementwise.Mod()(*promoted(indices, size)))
@@ -672,7 +674,7 @@ _REPEATING = ("edge", "reflect", "symmetric", "wrap")
 
 @row(NUMPY)
 def pad(x: TensorLike, pad_width: Any, mode: str = "constant", constant_values: Any = None) -> Any:
-    """Return x with entries added around it: constants, or repeated ones as in `numpy.pad`.
+    """Return x padded with constants, or with its own entries as in `numpy.pad`.
 
     Raises
     ------
@@ -758,7 +760,7 @@ def _at_least(x: TensorLike, ndim: int) -> Tensor:
 
 @row(NUMPY)
 def hstack(xs: Sequence[Any]) -> Any:
-    """Return tensors joined along the second axis, or along the only one."""
+    """Return tensors joined along the second axis; vectors are joined along their only axis."""
     tensors = [_at_least(x, 1) for x in xs]
     return K.concatenate(tensors, 0 if tensors[0].ndim == 1 else 1)
 
@@ -777,7 +779,7 @@ def dstack(xs: Sequence[Any]) -> Any:
 
 @row(NUMPY)
 def hsplit(x: TensorLike, indices_or_sections: Any) -> Any:
-    """Return the parts of x along the second axis, or the only one."""
+    """Return the parts of x along the second axis; a vector is split along its only axis."""
     x = as_tensor(x)
     return ops.split(x, indices_or_sections, 0 if x.ndim == 1 else 1)
 
@@ -796,7 +798,7 @@ def dsplit(x: TensorLike, indices_or_sections: Any) -> Any:
 
 @row(NUMPY)
 def array_split(x: TensorLike, indices_or_sections: Any, axis: int = 0) -> Any:
-    """Return the parts of x along an axis; if it is not divisible, the first parts are longer."""
+    """Return the parts of x along an axis. If the size is not divisible, the first are longer."""
     x = as_tensor(x)
     cuts = indices_or_sections
     if isinstance(cuts, int):
@@ -809,7 +811,7 @@ def array_split(x: TensorLike, indices_or_sections: Any, axis: int = 0) -> Any:
 
 @row(NUMPY)
 def meshgrid(*x: TensorLike, indexing: str = "xy") -> Any:
-    """Return the coordinate grids of vectors: each is repeated along the axes of the others."""
+    """Return a grid for each vector: the vector repeated along the axes of the other vectors."""
     if indexing not in ("xy", "ij"):
         raise ArgumentError(f"keras.ops.meshgrid: indexing={indexing!r}. Use 'xy' or 'ij'.")
     vectors = [K.reshape(as_tensor(one), (-1,)) for one in x]
@@ -825,7 +827,7 @@ def meshgrid(*x: TensorLike, indexing: str = "xy") -> Any:
 
 @row(NUMPY)
 def diagonal(x: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """Return a diagonal of the matrices in two axes, as a new last axis."""
+    """Return the diagonal of the matrices that two axes of x form, as a new last axis."""
     x = ops.moveaxis(as_tensor(x), (axis1, axis2), (-2, -1))
     rows, columns = ops.shape(x)[-2:]
     down, right = max(-offset, 0), max(offset, 0)
@@ -845,13 +847,13 @@ def _least(a: Any, b: Any) -> Any:
 
 @row(NUMPY)
 def trace(x: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """Return the sum of a diagonal of the matrices in two axes."""
+    """Return the sum of the diagonal of the matrices that two axes of x form."""
     return K.sum(diagonal(x, offset, axis1, axis2), -1)
 
 
 @row(NUMPY)
 def diag(x: TensorLike, k: int = 0) -> Any:
-    """Return a diagonal of a matrix, or the matrix with a vector as its diagonal."""
+    """Return the k-th diagonal of a matrix. For a vector, return a matrix with this diagonal."""
     x = as_tensor(x)
     if x.ndim > 1:
         return diagonal(x, k)
@@ -864,13 +866,13 @@ def diag(x: TensorLike, k: int = 0) -> Any:
 
 @row(NUMPY)
 def diagflat(x: TensorLike, k: int = 0) -> Any:
-    """Return the matrix with all entries of x as its diagonal."""
+    """Return the matrix whose k-th diagonal contains all entries of x."""
     return diag(K.reshape(x, (-1,)), k)
 
 
 @row(NUMPY)
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
-    """Return, for each entry, that of the first choice whose condition is true, or `default`."""
+    """Return entries of the first choice whose condition is true there; otherwise `default`."""
     first = next((c for c in choicelist if not np.isscalar(c)), choicelist[0])
     like = as_tensor(first)
     pairs = list(zip(condlist, choicelist, strict=True))[::-1]
@@ -942,13 +944,13 @@ def dtype(x: TensorLike) -> str:
 
 
 def empty(shape: Sequence[Any], dtype: str | None = None) -> Any:
-    """Return an array of the given shape; here it is filled with zeros."""
+    """Return an array of zeros with the given shape, since nothing is left uninitialised here."""
     return ops.zeros(shape, dtype)
 
 
 @row(NUMPY)
 def empty_like(x: TensorLike, dtype: str | None = None) -> Any:
-    """Return a tensor with the shape of x; here it is filled with zeros."""
+    """Return a tensor of zeros with the shape of x, since nothing is left uninitialised here."""
     return K.zeros_like(x, dtype=dtype)
 
 
@@ -981,7 +983,7 @@ def geomspace(
     dtype: str | None = None,
     axis: int = 0,
 ) -> Any:
-    """Return `num` numbers from start to stop, each the previous one times the same factor."""
+    """Return `num` numbers from start to stop in a geometric progression."""
     ends = [_number(x) for x in (start, stop)]
     start, stop = map(np.asarray, ends)
     found = np.geomspace(start, stop, num, endpoint, axis=axis)
@@ -997,7 +999,7 @@ def _window(function: Callable[..., np.ndarray], x: Any, *further: Any) -> np.nd
 
 
 def bartlett(x: Any) -> np.ndarray:
-    """Return the Bartlett window of x numbers, a triangle."""
+    """Return the Bartlett (triangular) window of x numbers."""
     return _window(np.bartlett, x)
 
 
@@ -1026,9 +1028,9 @@ def kaiser(x: Any, beta: Any) -> np.ndarray:
 
 @row(CORE)
 def scatter(indices: TensorLike, values: Any, shape: Sequence[Any]) -> Any:
-    """Return zeros of a shape, with each value added at its index.
+    """Return a tensor of zeros to which each value is added at its index.
 
-    `indices` has shape (..., n). Its last axis contains indices for the first n axes of the shape.
+    `indices` has shape (..., n). Its last axis contains indices for the first n axes of the result.
     """
     sizes = shape_vector(shape)
     return p.Scatter()(as_tensor(values), as_tensor(indices), _as_sizes(sizes))
@@ -1042,13 +1044,13 @@ def _as_sizes(sizes: Any) -> Tensor:
 def scatter_update(
     inputs: TensorLike, indices: Any, updates: Any, reduction: str | None = None
 ) -> Any:
-    """Return the inputs with updates at `indices`, which are as for `scatter`.
+    """Return the inputs with `updates` written at `indices`, whose format is that of `scatter`.
 
     Parameters
     ----------
     reduction : {None, "add", "max", "min", "mul"}
-        How updates are combined with the old values; None replaces them. Only None and "add" have a
-        gradient.
+        How updates are combined with the old values; None replaces the old values. Only None and
+        "add" have a gradient.
     """
     if reduction not in (None, "add", "max", "min", "mul"):
         raise ArgumentError(
@@ -1062,7 +1064,7 @@ def scatter_update(
 
 @row(CORE)
 def slice_update(inputs: TensorLike, start_indices: Any, updates: Any) -> Any:
-    """Return the inputs with `updates` written from `start_indices` on."""
+    """Return the inputs with the block `updates` written at `start_indices`."""
     inputs = as_tensor(inputs)
     start = shape_vector(start_indices)
     updates = K.cast(as_tensor(updates, like=inputs), inputs.dtype)

@@ -1,14 +1,15 @@
 """How Keras 3's functions treat their arguments: tensors, arrays, or outputs of layers.
 
-In Keras 3 the same function accepts tensors and arrays. `on_anything` decorates a function made of
-K functions, and decides for each call:
+In Keras 3 the same function accepts tensors and arrays. `on_anything` decorates a function that
+consists of K functions. The decorated function decides for each call:
 
-- Inside a layer's `call`, or if an argument is a tensor that no layer made, it builds a graph.
-- If an argument is the output of a layer, outside of any layer, the operation becomes a layer that
-  a `Model` can contain. In dialect "3" the engine does this (`engine/operations.py`), otherwise the
-  layer is a Lambda.
-- If all arguments are arrays and numbers (in dialect "3" also variables), it computes at once and
-  returns arrays.
+- Inside a layer's `call`, or if the tensors among the arguments are not outputs of layers, it
+  returns a tensor.
+- Outside of layers, if an argument is the output of a layer, the operation becomes a layer that a
+  `Model` can contain. In dialect "3" the engine makes this layer (`engine/operations.py`).
+  Otherwise it is a Lambda.
+- If all arguments are arrays and numbers (in dialect "3" also variables), it computes the result
+  and returns arrays.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from kerascope.spellings import dialect_options
 
 
 def on_anything(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a function of tensors so that it accepts arrays and outputs of layers too."""
+    """Decorate a function of tensors, which then accepts arrays and outputs of layers too."""
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -50,7 +51,7 @@ def on_anything(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _as_layer(function: Callable[..., Any], args: Any, kwargs: Any, tensors: list[Tensor]) -> Any:
-    """Call the function inside a Lambda layer, whose inputs are the outputs of other layers."""
+    """Call the function in a new Lambda layer, and return the layer's output."""
     inputs = list(dict.fromkeys(tensors))
 
     def body(given: Any) -> Any:

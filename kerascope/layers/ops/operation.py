@@ -1,10 +1,10 @@
-"""Operation: an op between layers, such as `x + y` or `ops.mean(x)`, as a layer.
+"""Operation: a layer for an op on outputs of layers, such as `x + y` or `ops.mean(x)`.
 
 In Keras 3, an operation on the outputs of layers needs no Lambda: it becomes a part of the model.
 Here it becomes an `Operation`, a layer with the name and arguments of the operation in Keras 3. So
 a `.keras` file contains the operation as Keras 3 writes it, and both libraries can read it.
 
-`layer_of_apply` makes such a layer from one op: see `engine/operations.py`, which calls it.
+`layer_of_apply` makes such a layer from one op. It is called by `engine/operations.py`.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ _DRAWS = {"draws": True}  # placeholder for the variable that counts the draws o
 
 
 class Operation(Layer):
-    """A layer that computes an operation of Keras 3, given by the name of its class.
+    """A layer that computes an operation of Keras 3, given by the name of the operation's class.
 
     Parameters
     ----------
     operation : str
-        "Add", "Mean", ...: a name in the table `OPERATIONS`. For an op that Keras 3 does not have,
-        "kerascope>" and its name.
+        A name in the table `OPERATIONS`, such as "Add" or "Mean". For an op that Keras 3 does not
+        have, "kerascope>" followed by the name of the op's class.
     pattern : list
         The positional arguments: numbers, lists and dicts. `{"tensor": i}` is input number i,
         `{"variable": i}` is variable number i, `{"phase": True}` is the learning phase, and
@@ -61,8 +61,8 @@ class Operation(Layer):
     options : dict, optional
         The keyword arguments.
     variables : list of dict, optional
-        "name", "shape" and "dtype" of each variable that the operation uses and that is not the
-        weight of a layer. They are saved with the model but not trained, as in Keras 3.
+        "name", "shape" and "dtype" of each variable that the operation uses and that is not a
+        weight of a layer. As in Keras 3, these variables are saved with the model but not trained.
     **kwargs
         As for `Layer`.
 
@@ -106,7 +106,7 @@ class Operation(Layer):
         self._calls = 0
 
     def build(self, input_shape: Shapes) -> None:
-        """Create the variables of the configuration, unless they were taken from a graph."""
+        """Create the variables that `variables` describes, unless the layer has them already."""
         for facts in self.variables[len(self._held) :]:
             facts = {**facts, "initializer": "zeros", "trainable": False}
             variable = self.add_weight(**facts)
@@ -122,7 +122,7 @@ class Operation(Layer):
         return function(*arguments, **_meant(function, self.options))
 
     def _filled(self, item: Any, tensors: list[Any]) -> Any:
-        """Return an item of the pattern with its references replaced by tensors."""
+        """Return an item of the pattern, with dicts such as {"tensor": 0} replaced by tensors."""
         if isinstance(item, list):
             return [self._filled(one, tensors) for one in item]
         if not isinstance(item, dict):
@@ -141,7 +141,7 @@ class Operation(Layer):
         return item
 
     def _options_of_call(self) -> dict[str, Any]:
-        """Return the options; each call of a random op gets a new seed, so that numbers differ."""
+        """Return the options of a call. Each call of a random op has a different seed."""
         if _DRAWS not in self.pattern or is_eager():
             return self.options
         seed = (self.options["seed"] + self._calls) % 2**64
@@ -186,7 +186,7 @@ class Operation(Layer):
 
 
 def _meant(function: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options without those that are None by default."""
+    """Return the options without those that are None where the default is None."""
     if None not in options.values():
         return options
     known = inspect.signature(function).parameters
@@ -198,7 +198,7 @@ def _meant(function: Callable[..., Any], options: dict[str, Any]) -> dict[str, A
 
 
 def _name_for(operation: str) -> str:
-    """Return the name of a new layer: `add`, then `add_1`, and so on."""
+    """Return a unique name for a layer with this operation, such as `add` or `add_1`."""
     prefix = snake_case(operation.removeprefix(OWN))
     return rules.numbered(prefix, get_uid(prefix))
 
@@ -208,9 +208,9 @@ def _name_for(operation: str) -> str:
 
 @makers_of_layers.register
 def layer_of_apply(apply: Apply) -> Operation:
-    """Return a layer that computes the same as an `Apply`.
+    """Return a layer that computes the same result as an `Apply`.
 
-    The inputs of the layer are those inputs of the `Apply` that are outputs of layers.
+    The layer's inputs are those inputs of the `Apply` that are outputs of layers.
     """
     held: dict[Variable, None] = {}
     items: list[Any] = []
@@ -236,7 +236,7 @@ def layer_of_apply(apply: Apply) -> Operation:
 
 
 def _item_inside(x: Tensor, apply: Apply, held: dict[Variable, None]) -> Any:
-    """Return the item of the pattern for an input that does not depend on a layer."""
+    """Return the item of the pattern for an input of an `Apply` that is no output of a layer."""
     if x is learning_phase():
         return {"phase": True}
     leaves = _leaves(x)
@@ -251,7 +251,7 @@ def _item_inside(x: Tensor, apply: Apply, held: dict[Variable, None]) -> Any:
 
 
 def _plain(array: np.ndarray) -> Any:
-    """Return a number, or an array as Keras 3 writes it."""
+    """Return an array as in a file of Keras 3: a number, or a dict for an array with axes."""
     if array.ndim == 0:
         return array.item()
     config = {"value": array.tolist(), "dtype": array.dtype.name}
@@ -269,7 +269,7 @@ def _is_random(x: Tensor) -> bool:
 
 
 def _weights_before(apply: Apply) -> set[Variable]:
-    """Return the weights of the layers that the inputs of an Apply come from."""
+    """Return the weights of all layers on which the inputs of an `Apply` depend."""
     found: dict[Layer, None] = {}
     waiting = [x._keras_history.layer for x in apply.inputs if x._keras_history is not None]
     while waiting:

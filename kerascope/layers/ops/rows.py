@@ -1,8 +1,8 @@
 """The decorator `row` for operations in modules that are imported when first needed.
 
-It is the `row` of `keras_ops` with `as_one_layer`. In the dialect of Keras 3, an operation on the
-outputs of layers becomes one layer with the class and the arguments of Keras 3, even if it consists
-of many ops. A file or a picture then shows one operation.
+It is the `row` of `keras_ops` with `as_one_layer`. In dialect "3", an operation on the outputs of
+layers becomes one layer with the class and the arguments of Keras 3, even if the operation consists
+of many ops. So a file contains one operation, and a picture shows one box.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MATH, LINALG, IMAGE = keras_ops.MATH, "keras.src.ops.linalg", "keras.src.ops.ima
 
 
 def as_one_layer(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate like `on_anything`, but in dialect "3" a call on outputs of layers is one layer."""
+    """Decorate as `on_anything` does; but in dialect "3" a call on layer outputs is one layer."""
     signature = inspect.signature(function)
     plain = on_anything(function)
 
@@ -53,7 +53,7 @@ row = partial(keras_ops.row, callable_as=as_one_layer)
 
 
 def _form(signature: inspect.Signature, args: Any, kwargs: Any) -> Any:
-    """Return (inputs, pattern, options) of a call on outputs of layers; None for other calls.
+    """Return (inputs, pattern, options) of a call on outputs of layers, and None for other calls.
 
     The pattern contains the arguments up to the last one with a tensor or an array.
     """
@@ -87,7 +87,7 @@ def _is_data(value: Any) -> bool:
 
 
 def _item(value: Any, inputs: Sequence[Tensor]) -> Any:
-    """Return an argument as an item of a pattern, which JSON can represent."""
+    """Return an argument as an item of a pattern, which can be written to JSON."""
     if isinstance(value, tuple) and found_in(value, Tensor):
         value = list(value)
     value = replaced(value, Tensor, lambda x: {"tensor": inputs.index(x)})
@@ -100,5 +100,5 @@ def _written(array: np.ndarray) -> dict[str, Any]:
 
 
 def public(module: dict[str, Any], others: set[str]) -> list[str]:
-    """Return the operations of a module: its public lower-case names, without the `others`."""
+    """Return the names of a module's operations: public lower-case names, except `others`."""
     return sorted(x for x in {*module} - others if x.islower() and x[0] != "_")
