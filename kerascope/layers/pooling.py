@@ -1,8 +1,8 @@
 """Pooling layers: each window of neighbours becomes its maximum or its mean.
 
-After a convolution they shrink the image and tolerate small shifts. The global ones pool over all
-positions at once, after the last convolution of a network: the output is (batch, channels),
-whatever the size of the image.
+After a convolution, pooling makes the image smaller and less sensitive to small shifts. The global
+pooling layers pool over all positions at once, after the last convolution of a network: the output
+is (batch, channels), whatever the size of the image.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _POOL = {1: K.pool1d, 2: K.pool2d, 3: K.pool3d}
 
 
 class _Pooling(_Spatial):
-    """Base of the pooling layers with windows."""
+    """Base class of the pooling layers that move a window over the input."""
 
     mode: ClassVar[str]
 
@@ -179,7 +179,7 @@ class MaxPooling2D(_Pooling2D):
     strides : int or tuple of 2 int, optional
         Distance from one window to the next; None is `pool_size`.
     padding : {"valid", "same"}
-        "valid": windows stay inside the image; a remainder at the lower and right edges is ignored.
+        "valid": windows stay inside the image; rows and columns that fill no window are ignored.
         "same": one window for every `strides` pixels; windows may extend beyond the edges.
     data_format : {"channels_last", "channels_first"}, optional
         Input (batch, rows, columns, channels) or (batch, channels, rows, columns); default
@@ -195,7 +195,7 @@ class MaxPooling2D(_Pooling2D):
     Notes
     -----
     From n rows, "valid" makes (n - pool_size) // strides + 1 and "same" makes n / strides, rounded
-    up. The gradient flows to the position of the maximum, the first one if there are several.
+    up. The gradient flows to the position of the maximum, or to the first of several equal ones.
 
     Examples
     --------
@@ -240,7 +240,7 @@ class AveragePooling3D(_Pooling3D):
 
 
 class _GlobalPooling(_Spatial):
-    """Pooling over all positions; `_reduce` is `K.max` or `K.mean`."""
+    """Base class of pooling over all positions; `_reduce` of a subclass is the mean or maximum."""
 
     def __init__(
         self, data_format: str | None = None, keepdims: bool = False, **kwargs: Any
@@ -250,7 +250,7 @@ class _GlobalPooling(_Spatial):
 
     @property
     def _axes(self) -> tuple[int, ...]:
-        """The spatial axes."""
+        """The indices of the spatial axes of the input."""
         return tuple(range(self.first_axis, self.first_axis + self.spatial_axes))
 
     def _reduce(self, inputs: Tensor) -> Tensor:
@@ -261,7 +261,7 @@ class _GlobalPooling(_Spatial):
         return self._reduce(inputs)
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """Return (batch, channels); with `keepdims` the spatial axes have size 1."""
+        """Return the shape (batch, channels); with `keepdims`, the spatial axes have size 1."""
         return reduced_shape(input_shape, self._axes, keepdims=self.keepdims)
 
 
@@ -316,8 +316,8 @@ class GlobalAveragePooling1D(_GlobalAveragePooling):
 
     Notes
     -----
-    Without a mask output = sum_t x_t / steps, with a mask sum_t m_t x_t / sum_t m_t. If all
-    steps of a sample are masked, its output is nan.
+    Without a mask, output = sum_t x_t / steps; with a mask m, output = sum_t m_t x_t / sum_t m_t.
+    If all steps of a sample are masked, the output of this sample is nan.
 
     Examples
     --------

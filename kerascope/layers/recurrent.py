@@ -1,8 +1,8 @@
 """The recurrent layers: RNN, the loop over time around a cell, and SimpleRNN, LSTM and GRU.
 
 A cell computes one time step: `call(inputs, states)` returns an output and the new states
-(`recurrent_cells.py`). RNN feeds it the steps of a sequence one after another; `K.rnn` is the loop
-itself. SimpleRNN, LSTM and GRU are RNNs that make their own cell.
+(`recurrent_cells.py`). RNN applies the cell to the steps of a sequence one after another; `K.rnn`
+is the loop itself. SimpleRNN, LSTM and GRU are RNNs that make their own cell.
 
 Lesson: the chapter on text.
 """
@@ -63,17 +63,17 @@ class RNN(Layer):
         An object with `call(inputs, states)`, which returns `(output, new_states)`, and
         `state_size`, an int or a list of ints. A list of cells is stacked.
     return_sequences : bool
-        Whether the output contains all time steps or only the last.
+        Whether the output contains all time steps. By default, it is only that of the last step.
     return_state : bool
         Whether the last states are returned too, after the output.
     go_backwards : bool
-        Whether the steps are processed from the last to the first; the output has that order too.
+        Whether the steps are processed from the last to the first. The output has this order too.
     stateful : bool
-        Whether the states at the end of a batch are the first states of the next. The batch size
-        must be known.
+        Whether the states at the end of a batch are the first states of the next batch. The batch
+        size must be known.
     unroll : bool
         Whether the graph contains the ops of every step, instead of one op with the loop inside.
-        This is faster for short sequences; their length must be known.
+        Unrolling is faster for short sequences. The length of the sequence must be known.
     **kwargs
         As for `Layer`. `input_dim=n` means `input_shape=(None, n)`. `zero_output_for_mask`, an
         argument of Keras 3, sets the outputs of skipped steps to 0.
@@ -83,16 +83,16 @@ class RNN(Layer):
     ArgumentError
         `cell` has no `call` or no `state_size`, or the number of initial states is wrong.
     ShapeError
-        The input has no time axis, or a state does not fit.
+        The input has no time axis, or the shape of a given state is wrong.
 
     Notes
     -----
     Input (batch, time, features), output (batch, units) or, with `return_sequences`, (batch, time,
-    units). Steps that a mask (batch, time) skips leave output and states unchanged.
+    units). At a step that the mask (batch, time) excludes, output and states stay unchanged.
 
     The first states are zeros unless they are given in the call: `rnn(x, initial_state=[h])`, or
-    `rnn([x, h])`. `constants` are tensors that every step needs: the cell's `call` receives them as
-    a list if it has such an argument.
+    `rnn([x, h])`. The argument `constants` of a call contains tensors that every step needs. They
+    are passed to the cell's `call` as a list, in its argument `constants`.
 
     Examples
     --------
@@ -141,7 +141,7 @@ class RNN(Layer):
         self.states = [None] * len(sizes_of_states(self.cell))
 
     def build(self, input_shape: Shapes, constants_shape: Any = None) -> None:
-        """Make the cell's weights and, if the layer is stateful, the states."""
+        """Make the cell's weights and, if the layer is stateful, the variables of the states."""
         shape = first_shape(input_shape)
         check_sequence(self, shape, self.axes)
         step_shape: Any = (shape[0], *shape[2:])
@@ -208,7 +208,7 @@ class RNN(Layer):
         return [output, *[K.identity(y) if y is output else y for y in last_states]]
 
     def _keep(self, last_states: list[Tensor], inputs: Tensors) -> None:
-        """Store the states for the next batch; in dialect "3", for the next call in a batch too."""
+        """Store the states for the next batch; in dialect "3", also for later calls in a batch."""
         pairs = list(zip(self.states, last_states, strict=True))
         if not dialect_options().trains_as_keras_3:
             self.add_update(pairs, inputs)
@@ -218,7 +218,7 @@ class RNN(Layer):
             state.assign(new_value)
 
     def _check_constants(self, constants: list[Tensor]) -> None:
-        """Raise an error if the cell does not accept the constants."""
+        """Raise an error if there are constants, but the cell has no argument for them."""
         if constants and not accepts(self.cell.call, "constants"):
             raise ArgumentError(
                 f"{self.label}: RNN cell does not support constants, got {len(constants)}. "
@@ -235,7 +235,7 @@ class RNN(Layer):
             )
 
     def _check_entries(self, inputs: Tensors) -> None:
-        """Raise an error if steps add penalties or updates, which stay inside the loop's op."""
+        """Raise an error if a layer in the cell has penalties or updates in the loop's op."""
         call = self._whole_call(inputs)
         kept = [*self._of_inner_layers("get_losses_for", call)]
         kept += self._of_inner_layers("get_updates_for", call)
@@ -247,7 +247,7 @@ class RNN(Layer):
             )
 
     def _without_masked_steps(self, outputs: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the last output and all outputs, with zeros in the steps that the mask skips."""
+        """Return the last output and all outputs, both with zeros at masked steps."""
         counts = K.reverse(mask, 1) if self.go_backwards else mask
         for _ in range(outputs.ndim - mask.ndim):
             counts = K.expand_dims(counts, -1)
@@ -255,10 +255,10 @@ class RNN(Layer):
         return outputs[:, -1], outputs
 
     def _prepared(self, sequence: Tensor, number_of_constants: int, training: Training) -> Any:
-        """Return the sequence and the function of a time step for `K.rnn`.
+        """Return the sequence, and the function of a time step, that are passed to `K.rnn`.
 
         Everything that does not depend on the state is computed outside the loop: dropout masks
-        and, for the cells of this package, the products of the inputs with the kernel.
+        and, for kerascope's own cells, the products of the inputs with the kernel.
         """
         cell, keywords = self.cell, {}
         has_masks = hasattr(cell, "dropout_masks")
@@ -280,9 +280,9 @@ class RNN(Layer):
         return sequence, step
 
     def _projected(self, sequence: Tensor, masks: Any) -> Tensor:
-        """Return the products of all inputs with the cell's kernel.
+        """Return inputs · kernel + bias of the cell, for all time steps.
 
-        If possible, time is the first axis in the product, so that the inputs of each step are
+        If possible, time is the first axis in this product, so that the values of each step are
         contiguous in memory when the loop reads them.
         """
         if sequence.ndim != 3 or masks.inputs is not None:
@@ -293,7 +293,7 @@ class RNN(Layer):
     # --- states from batch to batch ---------------------------------------------------------------
     #
     # A stateful layer treats each batch as the continuation of the one before: sample i of a batch
-    # continues sample i of the last batch. Its states are variables; every run of the model updates
+    # continues sample i of the last batch. The states are variables: every run of the model updates
     # them, and `reset_states` resets them.
 
     def shapes_of_states(self, input_shape: Shape) -> list[Shape]:
@@ -312,18 +312,18 @@ class RNN(Layer):
 
     @staticmethod
     def _repeated(zeros: Tensor, size: Shape) -> Tensor:
-        """Repeat a vector (batch,) to the shape (batch, *size)."""
+        """Return a vector (batch,) repeated to the shape (batch, *size)."""
         for _ in size:
             zeros = K.expand_dims(zeros, -1)
         return K.tile(zeros, (1, *size))
 
     def first_states(self, sequence: Tensor) -> list[Any]:
-        """Return the first states of a batch if the call gives none.
+        """Return the first states of a batch for a call without initial states.
 
         Raises
         ------
         ShapeError
-            The layer is stateful and the batch has another size than before.
+            The layer is stateful, and the batch size is not that of the first call.
         """
         if not self.stateful:
             return self.get_initial_state(sequence)
@@ -377,9 +377,9 @@ class RNN(Layer):
         Raises
         ------
         ArgumentError
-            The layer is not stateful or has not been called, or the number of arrays is wrong.
+            The layer is not stateful, has not been called yet, or the number of arrays is wrong.
         ShapeError
-            An array has another shape than its state.
+            The shapes of an array and of its state differ.
         """
         K.batch_set_value(self._resets(states))
 
@@ -388,7 +388,7 @@ class RNN(Layer):
         self.reset_states()
 
     def _resets(self, states: Any = None) -> list[tuple[Variable, Any]]:
-        """Return each state's variable and its new value."""
+        """Return a pair (variable, new value) for each state of the layer."""
         if not self.stateful:
             raise ArgumentError(
                 f"{self.label}: Layer must be stateful to reset its states. Make it with "
@@ -419,7 +419,7 @@ class RNN(Layer):
     # --- shapes, masks, configuration -------------------------------------------------------------
 
     def compute_output_shape(self, input_shape: Shapes) -> Any:
-        """Return the output's shape; with `return_state`, a list with the states' shapes too."""
+        """Return the output's shape; with `return_state`, a list of it and the states' shapes."""
         shape = first_shape(input_shape)
         leading = shape[:2] if self.return_sequences else shape[:1]
         shapes = [(*leading, *self.shape_of_output(shape))]
@@ -432,7 +432,10 @@ class RNN(Layer):
         return size_of_output(self.cell)
 
     def compute_mask(self, inputs: Tensors, mask: Masks = None) -> Any:
-        """Return the sequence's mask if the output is a sequence; states have no mask."""
+        """Return the mask of the sequence if the output is a sequence, otherwise None.
+
+        With `return_state`, return a list of this mask and None for each state.
+        """
         output_mask = first_mask(mask) if self.return_sequences else None
         if not self.return_state:
             return output_mask
@@ -466,12 +469,12 @@ class RNN(Layer):
 # --- layers that make their own cell --------------------------------------------------------------
 
 
-# Keras 1's names of the weights of a recurrent layer, for methods that a subclass overrides.
+# Keras 1's names of a recurrent layer's weights, which the methods of old subclasses use.
 WEIGHTS_OF_KERAS_1 = {"W": "kernel", "U": "recurrent_kernel", "b": "bias"}
 
 
 class LayerOfCell(RNN):
-    """Base of SimpleRNN, GRU and LSTM: an RNN that makes its own cell.
+    """Base class of SimpleRNN, GRU and LSTM: an RNN that makes its own cell.
 
     A subclass has the arguments of its `_cell_class` and those of `RNN`. The arguments and weights
     of the cell are also attributes of the layer: `lstm.units`.
@@ -499,18 +502,18 @@ class LayerOfCell(RNN):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def set_weights(self, weights: list[Any]) -> None:
-        """Replace the values of all weights; after an error, none is replaced.
+        """Replace the values of all weights. After an error, no weight is replaced.
 
-        The arrays are those of `get_weights`, or those of Keras 1: the kernel, the recurrent kernel
-        and the bias of each gate. An LSTM has 12 of them in the order i, c, f, o, a GRU 9 in the
-        order z, r, h.
+        The arrays are those of `get_weights`, or those of Keras 1: kernel, recurrent kernel and
+        bias of each gate. In Keras 1, an LSTM has 12 arrays, with the gates in the order i, c, f,
+        o; a GRU has 9, with the gates in the order z, r, h.
 
         Raises
         ------
         ArgumentError
             There are too many arrays or too few.
         ShapeError
-            An array has another shape than its weight, or than that part of it.
+            The shape of an array is not that of its weight, or of its part of the weight.
         """
         order = self._cell_class.gates_in_keras_1
         if order and len(weights) == 3 * len(order):
@@ -531,16 +534,17 @@ class LayerOfCell(RNN):
 
     # --- methods of Keras 1 -----------------------------------------------------------------------
     #
-    # In Keras 1 the layer itself has the step, and a subclass may override one of these methods. If
-    # none is overridden, the cell computes the step as usual, without these constants.
+    # In Keras 1 the layer itself computes the step, and a subclass may override these methods. If
+    # no method is overridden, the cell computes the step as usual, without these constants.
 
     def preprocess_input(self, x: Tensor) -> Tensor:
-        """Return the sequence whose time steps `step` gets.
+        """Return the sequence whose time steps are passed to `step`.
 
         Returns
         -------
         Tensor, shape (batch, time, gates * units)
-            Products of the inputs with the kernel; with `consume_less="gpu"` the inputs themselves.
+            Products of the inputs with the kernel. With `consume_less="gpu"`, or if the layer does
+            not project first, it is `x`.
         """
         if not self._is_projected:
             return x
@@ -549,8 +553,8 @@ class LayerOfCell(RNN):
     def get_constants(self, x: Tensor) -> list[Any]:
         """Return the constants passed to each step after the states: dropout factors.
 
-        There is one for the state and one for the input, each a number, a tensor or a list with one
-        for each gate; 1 where nothing is dropped.
+        The first item is for the state, the second for the input. An item is a tensor, or a list
+        with a tensor for each gate. Without dropout, the number 1 replaces the tensors.
         """
         gates = self._cell_class.gates
         masks = self.cell.dropout_masks(x[:, 0])
@@ -599,7 +603,7 @@ class LayerOfCell(RNN):
         return self.get_initial_states(inputs)
 
     def _prepared(self, sequence: Tensor, number_of_constants: int, training: Training) -> Any:
-        """Return the sequence and the step function, with the methods that a subclass overrides."""
+        """Return the sequence and the step function, using Keras 1 methods that are overridden."""
         names = ("preprocess_input", "get_constants", "step")
         if all(getattr(type(self), name) is getattr(LayerOfCell, name) for name in names):
             return super()._prepared(sequence, number_of_constants, training)
@@ -609,12 +613,12 @@ class LayerOfCell(RNN):
 
     @staticmethod
     def cell_keywords(kwargs: dict[str, Any]) -> dict[str, Any]:
-        """Return the keywords of `Layer` that are passed to the cell too."""
+        """Return the keyword arguments of the layer's cell that are arguments of `Layer`."""
         return {"name": "cell", "dtype": kwargs.get("dtype")}
 
 
 class SimpleRNN(LayerOfCell):
-    """The simple recurrent layer, whose output is an input of the next time step.
+    """The simple recurrent layer: its output is also an input of the next time step.
 
     Parameters
     ----------
@@ -714,7 +718,7 @@ class LSTM(LayerOfCell):
         all time steps of a call.
     implementation : {1, 2}
         With 1 each gate has its own dropout masks, with 2 all gates share them. Without dropout
-        both are the same. (0, an old value, means 1.)
+        both values give the same result. (0, an old value, means 1.)
     return_sequences, return_state, go_backwards, stateful, unroll : bool
         As for `RNN`.
     **kwargs
@@ -769,7 +773,7 @@ class LSTM(LayerOfCell):
 
 
 class GRU(LayerOfCell):
-    """The gated recurrent unit: in each step a part of the state is replaced.
+    """The gated recurrent unit: in each step, gates decide how much of the state is replaced.
 
     Parameters
     ----------
@@ -794,7 +798,7 @@ class GRU(LayerOfCell):
         all time steps of a call.
     implementation : {1, 2}
         With 1 each gate has its own dropout masks, with 2 all gates share them. Without dropout
-        both are the same. (0, an old value, means 1.)
+        both values give the same result. (0, an old value, means 1.)
     return_sequences, return_state, go_backwards, stateful, unroll : bool
         As for `RNN`.
     reset_after : bool
@@ -856,7 +860,7 @@ class GRU(LayerOfCell):
 
 
 class RecurrentInputs(NamedTuple):
-    """The inputs of a recurrent layer by kind; the lists may be empty."""
+    """The inputs of a recurrent layer: the sequence, and lists of states and of constants."""
 
     sequence: Tensor
     states: list[Tensor]
@@ -892,7 +896,7 @@ def recurrent_inputs(
 
 
 def first_mask(mask: Masks) -> Tensor | None:
-    """Return the sequence's mask, which is the first if there are several."""
+    """Return the mask of the sequence, which is the first of a list of masks."""
     return mask[0] if isinstance(mask, (list, tuple)) else mask
 
 
@@ -932,7 +936,7 @@ def check_sequence(
     Raises
     ------
     ShapeError
-        The sequence has another number of axes, no time step, or another number of features.
+        The number of axes or of features is wrong, or the sequence has no time step.
     """
     where = layer.label
     if len(shape) != len(axes):

@@ -1,13 +1,13 @@
 """Cells: the computation of one time step of a recurrent layer.
 
 A cell has `call(inputs, states)`, which returns an output and the new states; `recurrent.py` has
-the loop over time around it. The work of SimpleRNNCell, GRUCell and LSTMCell has two parts: the
+the loop over time around it. SimpleRNNCell, GRUCell and LSTMCell compute a step in two parts: the
 product of the input with `kernel`, which does not depend on the state, and the rest, which does. A
 recurrent layer computes the first part for all time steps at once, in one large product, and only
 the rest step by step. A cell with several gates keeps their kernels side by side in one matrix.
 
-`GatedCell` contains what the three have in common: weights, dropout, the two kinds of products.
-Read `step` of each: it is the formula.
+The base class `GatedCell` contains weights, dropout, and the products with both kernels. The
+formula of each cell is its method `step`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ StepResult = tuple[Tensor, list[Tensor]]  # the output of a step, and the new st
 
 
 class OneStep(Layer):
-    """Base of cells that can be called on an input and states."""
+    """Base class of cells that can be called on an input and states."""
 
     _is_part = True
 
@@ -64,17 +64,17 @@ class OneStep(Layer):
         states = args[0] if args else kwargs.pop("states", None)
         if states is None:
             return super().__call__(inputs, **kwargs)
-        # In one list, so that a Node has the states as inputs too.
+        # Pass one list, so that the states are inputs of the Node too.
         output, *new_states = super().__call__([inputs, *to_list(states)], **kwargs)
         return output, new_states
 
     def flat_step(self, inputs: Tensors, training: Training = None) -> list[Any]:
-        """Return `[output, *new_states]`, for `[inputs, *states]`.
+        """Compute one time step for the list `[inputs, *states]`; return `[output, *new_states]`.
 
         Raises
         ------
         ArgumentError
-            The number of states is 0, or not that of the cell.
+            The number of states is 0, or is not the cell's number of states.
         """
         inputs, *states = to_list(inputs)
         if not states:
@@ -91,7 +91,7 @@ class OneStep(Layer):
 
 # --- cells with gates -----------------------------------------------------------------------------
 
-# Elementwise activations.
+# Elementwise activations, which can be applied to all gates at once.
 ELEMENTWISE = (
     activations.sigmoid,
     activations.hard_sigmoid,
@@ -103,7 +103,7 @@ ELEMENTWISE = (
 
 
 class DropoutMasks(NamedTuple):
-    """Dropout factors for the inputs and the state of a cell: a list for the gates, or None."""
+    """Dropout factors of inputs and states: one, or one for each gate; None without dropout."""
 
     inputs: list[Tensor] | None
     states: list[Tensor] | None
@@ -113,15 +113,15 @@ NO_MASKS = DropoutMasks(None, None)
 
 
 class GatedCell(OneStep):
-    """Base of the cells of this package; a subclass computes a time step in `step`.
+    """Base class of kerascope's cells; a subclass computes a time step in `step`.
 
-    The arguments are those of the subclasses. `gates` is the number of matrices side by side in
-    `kernel` and in `recurrent_kernel`.
+    For the arguments see the subclasses. `gates` is the number of matrices side by side in `kernel`
+    and in `recurrent_kernel`.
     """
 
     _is_part = True
     gates = 1
-    gates_in_keras_1: tuple[int, ...] = ()  # the gate of each triple of weights in Keras 1
+    gates_in_keras_1: tuple[int, ...] = ()  # Keras 1's order of the gates: the index of each here
     implementation: int
     recurrent_activation: activations.Activation  # of the gates, if there are several
     bias: Any = None
@@ -185,7 +185,7 @@ class GatedCell(OneStep):
         self.built = True
 
     def add_weight(self, *args: Any, regularizer: Any = None, **kwargs: Any) -> Variable:
-        """Make a weight; in dialect "1.2" each gate's part of it has its own penalty."""
+        """Make a weight. In dialect "1.2" the part of each gate in it has its own penalty."""
         penalty: Any = regularizers.get(regularizer)
         is_packed = self.gates == 1 or self.implementation == 2 or not dialect_options().gates_apart
 
@@ -196,7 +196,7 @@ class GatedCell(OneStep):
         return super().add_weight(*args, regularizer=whole_or_parts, **kwargs)
 
     def kernel_shape(self, features: Size) -> Shape:
-        """Return the shape of a kernel for inputs, or states, with this number of features."""
+        """Return the shape of the kernel that multiplies this number of features of its input."""
         return (features, self.gates * self.units)
 
     @property
@@ -205,7 +205,7 @@ class GatedCell(OneStep):
         return (self.gates * self.units,)
 
     def first_bias(self, shape: Shape, dtype: str | None = None) -> Any:
-        """Return the first values of `bias`."""
+        """Return the initial values of `bias`."""
         return self.bias_initializer(shape, dtype=dtype)
 
     # --- a time step ------------------------------------------------------------------------------
@@ -240,9 +240,9 @@ class GatedCell(OneStep):
         return self.step(self.project_inputs(inputs, masks), states, masks)
 
     def project_inputs(self, inputs: Tensor, masks: DropoutMasks = NO_MASKS) -> Tensor:
-        """Return inputs · kernel + bias, for one time step or for all: (batch, ..., units).
+        """Return inputs · kernel + bias, of shape (batch, ..., gates * units).
 
-        The shape of the inputs is (batch, features) or (batch, time, features).
+        The shape of the inputs is (batch, features) for one time step, or (batch, time, features).
         """
         projected = self.product(inputs, self.kernel, factors_for(inputs, masks.inputs))
         if not self.use_bias:
@@ -257,7 +257,7 @@ class GatedCell(OneStep):
     def step(
         self, projected: Tensor, states: list[Tensor], masks: DropoutMasks = NO_MASKS
     ) -> StepResult:
-        """Return the output and the new states, from `project_inputs` of one time step."""
+        """Return the output and the new states, for the projected inputs of one time step."""
         raise NotImplementedError
 
     def product(
@@ -267,7 +267,7 @@ class GatedCell(OneStep):
         factors: list[Tensor] | None,
         multiply: Callable[[Tensor, Tensor], Tensor] = K.dot,
     ) -> Tensor:
-        """Return x · kernel, gate by gate if each gate has its own dropout factors."""
+        """Return x · kernel, with x multiplied by dropout factors, which may differ by gate."""
         if factors is None:
             return multiply(x, kernel)
         if len(factors) == 1:
@@ -278,9 +278,9 @@ class GatedCell(OneStep):
         )
 
     def stacked_gates(self, x: Tensor, number: int) -> Any:
-        """Split `x` into the parts of this number of gates: a list, or one tensor.
+        """Return the parts of `x` for this number of gates: a tensor if x has two axes, or a list.
 
-        In a tensor the gates are the first axis, so that each is contiguous in memory.
+        In the tensor the gates are the first axis, so that each gate is contiguous in memory.
         """
         if x.ndim != 2:
             return split(x, number, self.units, self.channel_axis)
@@ -288,7 +288,7 @@ class GatedCell(OneStep):
         return K.permute_dimensions(parts, (1, 0, 2))
 
     def opened(self, stacked: Any, number: int) -> list[Tensor]:
-        """Return the recurrent activation of stacked gates.
+        """Return a list with the recurrent activation of each of the stacked gates.
 
         An elementwise activation is applied to all gates at once.
         """
@@ -300,13 +300,14 @@ class GatedCell(OneStep):
     # --- dropout ----------------------------------------------------------------------------------
 
     def dropout_masks(self, inputs: Tensor, training: Training = None) -> DropoutMasks:
-        """Draw the masks of the features and states to drop in all time steps of a call.
+        """Return random dropout masks of inputs and states, used in all time steps of a call.
 
         Parameters
         ----------
         inputs : Tensor, shape (batch, features)
-            Inputs of any time step; only their shape is used.
+            Inputs of any time step; only their shape and dtype are used.
         training : bool or Tensor, optional
+            Whether dropout acts; by default the learning phase decides.
         """
         return DropoutMasks(
             self._draw_factors(K.ones_like(inputs), self.dropout, training),
@@ -314,11 +315,11 @@ class GatedCell(OneStep):
         )
 
     def zero_state(self, inputs: Tensor) -> Tensor:
-        """Return zeros of a state's shape, for inputs of one time step."""
+        """Return a state of zeros for each sample, for the inputs of one time step."""
         return K.tile(K.zeros_like(inputs[:, :1]), (1, self.units))
 
     def _draw_factors(self, ones: Tensor, rate: float, training: Training) -> list[Tensor] | None:
-        """Return dropout factors: in training 0 or 1 / (1 - rate), in test 1."""
+        """Return dropout factors: 0 or 1 / (1 - rate) in training, 1 in test; None for rate 0."""
         if rate == 0:
             return None
         number = self.gates if self.implementation == 1 else 1
@@ -400,8 +401,8 @@ class LSTMCell(GatedCell):
         Whether a bias is added.
     kernel_initializer, recurrent_initializer, bias_initializer : str, callable or object
         Initial values of the weights.
-    Whether the bias of the forget gate starts at 1, so that little is forgotten at first.
-        Whether the bias of the forget gate begins at 1, so that at first little is forgotten.
+    unit_forget_bias : bool
+        Whether the bias of the forget gate starts at 1, so that little is forgotten at first.
     kernel_regularizer, recurrent_regularizer, bias_regularizer : str, callable or object, optional
         Penalties on the weights.
     kernel_constraint, recurrent_constraint, bias_constraint : str, callable or object, optional
@@ -456,7 +457,7 @@ class LSTMCell(GatedCell):
         self.state_size = (self.units, self.units)
 
     def first_bias(self, shape: Shape, dtype: str | None = None) -> Any:
-        """Return the first values of `bias`; with `unit_forget_bias` ones for the forget gate."""
+        """Return the initial values of `bias`: with `unit_forget_bias`, 1 for the forget gate."""
         first = np.array(self.bias_initializer(shape, dtype=dtype))
         if self.unit_forget_bias:
             first[self.units : 2 * self.units] = 1
@@ -508,7 +509,7 @@ class GRUCell(GatedCell):
     -----
     Three gates, whose matrices are side by side in the order z, r, h:
 
-        z = recurrent_activation(x_z + dot(h, recurrent_kernel_z))   update gate: what is kept
+        z = recurrent_activation(x_z + dot(h, recurrent_kernel_z))   update gate: how much is kept
         r = recurrent_activation(x_r + dot(h, recurrent_kernel_r))   reset gate
         candidate = activation(x_h + dot(r * h, recurrent_kernel_h))
         h = z * h + (1 - z) * candidate                              output and state
@@ -570,7 +571,7 @@ class GRUCell(GatedCell):
     def _reset_after(
         self, inputs: list[Tensor], h: Tensor, factors: list[Tensor] | None
     ) -> tuple[Tensor, Tensor]:
-        """Return the update gate and the candidate; the reset gate acts on the product."""
+        """Return the update gate and the candidate, with the reset gate applied to the product."""
         for_gates, for_candidate = inputs
         recurrent = self.product(h, self.recurrent_kernel, factors)
         recurrent = recurrent + self.bias[1] if self.use_bias else recurrent
@@ -581,7 +582,7 @@ class GRUCell(GatedCell):
     def _reset_before(
         self, inputs: list[Tensor], h: Tensor, factors: list[Tensor] | None
     ) -> tuple[Tensor, Tensor]:
-        """Return the update gate and the candidate; the reset gate acts on the state."""
+        """Return the update gate and the candidate, with the reset gate applied to the state."""
         for_gates, for_candidate = inputs
         of_gates, of_candidate = self._split_gates(self.recurrent_kernel)
         two_factors, last_factor = (factors[:2], factors[-1:]) if factors else (None, None)
@@ -590,13 +591,13 @@ class GRUCell(GatedCell):
         return z, self.activation(for_candidate + self.product(r * h, of_candidate, last_factor))
 
     def _split_gates(self, x: Tensor) -> list[Tensor]:
-        """Return the columns of z and r, side by side, and those of the candidate."""
+        """Return two tensors: the columns of x for z and r, and the columns for the candidate."""
         both = 2 * self.units
         return [x[:, :both], x[:, both:]]
 
 
 def split(x: Tensor, number: int, size: int, axis: int = -1) -> list[Tensor]:
-    """Split `x` along an axis, counted from the end, into parts of this size.
+    """Return `number` parts of `x`, each of this size along an axis, which is counted from the end.
 
     Examples
     --------
@@ -608,7 +609,7 @@ def split(x: Tensor, number: int, size: int, axis: int = -1) -> list[Tensor]:
 
 
 def factors_for(inputs: Tensor, factors: list[Tensor] | None) -> list[Tensor] | None:
-    """Return one time step's dropout factors, broadcastable to one time step or to all."""
+    """Return dropout factors with an axis for time if the inputs have one; None without factors."""
     if factors is None or inputs.ndim == factors[0].ndim:
         return factors
     return [K.expand_dims(factor, 1) for factor in factors]
@@ -618,7 +619,7 @@ def factors_for(inputs: Tensor, factors: list[Tensor] | None) -> list[Tensor] | 
 
 
 class StackedRNNCells(OneStep):
-    """Cells on top of each other: in each time step the output of one goes into the next.
+    """A stack of cells: in each time step, the output of a cell is the input of the next cell.
 
     Parameters
     ----------
@@ -634,7 +635,7 @@ class StackedRNNCells(OneStep):
 
     Notes
     -----
-    `RNN([LSTMCell(8), LSTMCell(4)])` makes the stack by itself. The states are listed from the
+    `RNN([LSTMCell(8), LSTMCell(4)])` makes this stack automatically. The states are listed from the
     first cell to the last, as in Keras 2.2.4 and 3: `[h1, c1, h2, c2]`.
 
     Examples
@@ -703,7 +704,7 @@ class StackedRNNCells(OneStep):
         return inputs, new_states
 
     def _parts(self, states: list[Tensor]) -> list[list[Tensor]]:
-        """Return the states of each cell, from the first cell to the last."""
+        """Return a list of lists: the states of each cell, from the first cell to the last."""
         parts, rest = [], list(states)
         for cell in self.cells:
             count = len(sizes_of_states(cell))
@@ -712,7 +713,7 @@ class StackedRNNCells(OneStep):
         return parts
 
     def dropout_masks(self, inputs: Tensor, training: Training = None) -> list[Any]:
-        """Draw the dropout masks of each cell; None for a cell that has none."""
+        """Return the random dropout masks of each cell; None for a cell without dropout masks."""
         masks = []
         for cell in self.cells:
             draws = hasattr(cell, "dropout_masks")
@@ -730,7 +731,7 @@ class StackedRNNCells(OneStep):
     def from_config(
         cls, config: dict[str, Any], custom_objects: dict[str, Any] | None = None
     ) -> StackedRNNCells:
-        """Make the stack from what `get_config` returned."""
+        """Make the stack from the configuration that `get_config` returned."""
         with custom_object_scope(custom_objects or {}):
             cells = [make_layer(cell) for cell in config["cells"]]
         return cls(**{**config, "cells": cells})
@@ -740,7 +741,7 @@ class StackedRNNCells(OneStep):
 
 
 def first_shape(input_shape: Any) -> Shape:
-    """Return the shape of the sequence, which is the first if there are several."""
+    """Return the shape of the sequence, which is the first of a list of shapes."""
     several = bool(input_shape) and isinstance(input_shape[0], (list, tuple))
     return tuple(input_shape[0] if several else input_shape)
 
@@ -753,7 +754,7 @@ def sizes_of_states(cell: Any) -> list[Shape]:
 
 
 def size_of_output(cell: Any) -> Shape:
-    """Return the shape of a cell's output, without the batch: its `output_size`, or a state's."""
+    """Return the shape of a cell's output, without the batch; by default, of its first state."""
     size = getattr(cell, "output_size", None)
     if size is None:
         return sizes_of_states(cell)[0]
@@ -768,7 +769,7 @@ def check_states(layer: Layer, states: Sequence[Tensor], sizes: Sequence[Shape])
     ArgumentError
         The number of states is wrong.
     ShapeError
-        A state has another shape than in the cell.
+        The shape of a state is not that of the cell's `state_size`.
     """
     if len(states) != len(sizes):
         raise ArgumentError(
@@ -817,6 +818,6 @@ def split_steps(x: Tensor, like: Tensor) -> Tensor:
     batch, time = like.shape[:2]
     if time is not None:
         return K.reshape(x, (-1 if batch is None else batch, time, *sizes))
-    # With no time step, the number of samples cannot be found by division.
+    # With no time steps, the number of samples cannot be computed by division.
     batch = K.shape(like)[0] if batch is None else batch
     return K.reshape(x, (batch, K.shape(like)[1], *sizes))

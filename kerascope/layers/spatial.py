@@ -1,14 +1,15 @@
 """Layers without weights on sequences, images and volumes, and what all spatial layers share.
 
 Convolution, pooling, padding, cropping and upsampling work on the spatial axes: one for the steps
-of a sequence, two for the rows and columns of an image, three for a volume. `data_format` says
-where these axes are. All of these layers check their input's axes here. `_Spatial` is the base of
-those without weights; `convolutional.py` contains the others, `pooling.py` the pooling layers.
+of a sequence, two for the rows and columns of an image, three for a volume. `data_format` states
+where these axes are. All of these layers check the axes of their inputs with functions of this
+file. `_Spatial` is the base class of the layers without weights. Convolutions are in
+`convolutional.py`, pooling layers in `pooling.py`.
 
 Read `_Spatial` first, then ZeroPadding, which adds zeros around images, Cropping, which removes
-their edges, and UpSampling, which repeats their pixels. In Keras they are in
-`layers.convolutional`, from where they can be imported here too. The last part accepts Keras 1's
-way to write a convolution.
+the borders of images, and UpSampling, which repeats pixels. In Keras these layers are in
+`layers.convolutional`; kerascope allows to import them from there too. The last part of this file
+accepts Keras 1's arguments of convolutions.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ Pairs = tuple[tuple[int, int], ...]
 
 
 class _Spatial(Layer):
-    """A layer on `spatial_axes` spatial axes, which come before or after the channels."""
+    """Base class of layers with `spatial_axes` spatial axes, before or after the channels."""
 
     spatial_axes: ClassVar[int]
 
@@ -57,16 +58,16 @@ class _Spatial(Layer):
 
     @property
     def first_axis(self) -> int:
-        """The first spatial axis."""
+        """The index of the first spatial axis of the input."""
         return 1 if self.data_format == "channels_last" else 2
 
     def build(self, input_shape: Shape) -> None:
-        """Check that the input has the right axes, and that they are long enough.
+        """Check the number of the input's axes, and that the spatial axes are long enough.
 
         Raises
         ------
         ShapeError
-            The input has more or fewer axes, or one is too short.
+            The input has a wrong number of axes, or a spatial axis is too short.
         """
         check_spatial_axes(self, input_shape, self.spatial_axes, self.data_format)
         self.compute_output_shape(input_shape)
@@ -87,7 +88,7 @@ def pairs_along_axes(value: Any, count: int, where: str) -> Pairs:
         which Keras 1 also accepted without the inner brackets.
     count : int
     where : str
-        Place for the error message.
+        The layer and its argument, for the error message.
 
     Raises
     ------
@@ -114,7 +115,7 @@ def pairs_along_axes(value: Any, count: int, where: str) -> Pairs:
 
 
 def _listed(value: Any, count: int) -> list[Any]:
-    """Convert the value to a list of pairs, without a check."""
+    """Return the argument of `pairs_along_axes` as a list of pairs, without checking them."""
     if isinstance(value, Integral):
         return [(value, value)] * count
     if isinstance(value, dict):
@@ -146,7 +147,7 @@ def check_spatial_axes(layer: Layer, input_shape: Shape, count: int, data_format
     Raises
     ------
     ShapeError
-        It has more or fewer axes; the message says how to add missing axes.
+        The input has a wrong number of axes. The message explains how to add missing axes.
     """
     if len(input_shape) == count + 2:
         return
@@ -161,7 +162,7 @@ def check_spatial_axes(layer: Layer, input_shape: Shape, count: int, data_format
 
 
 def _remedy(missing: int, count: int, channels_first: bool) -> str:
-    """Return the advice for an input that lacks this number of axes."""
+    """Return the last sentences of the error message for an input that lacks axes."""
     if missing == 2:
         both = "x[None, None]" if channels_first else "x[None, ..., None]"
         return f"A single sample needs axes for batch and channels: {both}."
@@ -312,7 +313,7 @@ class _Cropping(_Spatial):
         Raises
         ------
         ShapeError
-            Nothing would be left.
+            Cropping would leave nothing along an axis.
         """
         sizes = list(input_shape)
         for axis, (before, after) in enumerate(self._pairs, start=self.first_axis):
@@ -428,12 +429,12 @@ class Cropping3D(_Cropping):
 
 
 class _UpSampling(_Spatial):
-    """Base: a factor for each spatial axis."""
+    """Base class of layers that enlarge each spatial axis by a whole factor, `size`."""
 
     size: Any
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """Return the input's shape with its spatial axes multiplied by `size`."""
+        """Return the input's shape with the sizes of the spatial axes multiplied by `size`."""
         sizes = list(input_shape)
         factors = sizes_along_axes(self.size, self.spatial_axes, f"{self.label}: size")
         for axis, factor in enumerate(factors, start=self.first_axis):
@@ -557,7 +558,7 @@ class UpSampling3D(_UpSampling):
 # --- Keras 1: the sizes of a kernel one by one ----------------------------------------------------
 # `Convolution2D(32, 3, 3)` and `Convolution2D(32, nb_row=3, nb_col=3)` are today's
 # `Conv2D(32, kernel_size=(3, 3))`. Old keywords that only changed their name are in
-# `kerascope.spellings`; this part handles what is more than a renaming.
+# `kerascope.spellings`. This part converts arguments whose values changed too.
 
 PARTS: dict[int, tuple[str, ...]] = {
     1: (),
@@ -565,7 +566,7 @@ PARTS: dict[int, tuple[str, ...]] = {
     3: ("kernel_dim1", "kernel_dim2", "kernel_dim3"),
 }
 
-# Keywords of Keras 2 and 3: with one of them, the number after the kernel's size is the strides.
+# Keywords of Keras 2 and 3. If one is given, the number after the kernel size is the stride.
 _NEW_WORDS = {
     "bias_initializer",
     "bias_regularizer",
@@ -582,9 +583,9 @@ _NEW_WORDS = {
 
 
 class KernelType(LayerType):
-    """Metaclass of the layers with a kernel, which also accept the kernel's sizes one by one.
+    """Metaclass of convolutional layers, which also accept one argument for each kernel size.
 
-    A class attribute `kernel_axes` is the number of axes of the kernel.
+    The class attribute `kernel_axes` is the number of axes of the kernel.
     """
 
     kernel_axes: int
@@ -603,7 +604,7 @@ class KernelType(LayerType):
 def _from_keywords(
     cls: KernelType, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Combine nb_row and nb_col into a kernel size; the first may be a positional argument."""
+    """Return the arguments with nb_row (keyword or positional) and nb_col as one kernel_size."""
     parts = PARTS[cls.kernel_axes]
     by_place = dict(zip(parts, args[1:], strict=False))
     given = {**by_place, **{part: kwargs[part] for part in parts if part in kwargs}}
@@ -622,14 +623,15 @@ def _from_keywords(
 def _from_numbers(
     cls: KernelType, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, ...]:
-    """Combine positional sizes of a kernel: (32, 3, 3) becomes (32, (3, 3)).
+    """Return the arguments with positional kernel sizes combined: (32, (3, 3)) for (32, 3, 3).
 
     `Conv2D(32, 3, 2, padding="same")` is unchanged, since Keras 1 had no keyword `padding`.
 
     Raises
     ------
     ArgumentError
-        The sizes are equal, as often in Keras 1, and there is a keyword of Keras 2.
+        The call is ambiguous: the numbers are equal, which suggests the kernel sizes of Keras 1,
+        but a keyword of Keras 2 is given, and then the second number would be the strides.
     """
     sizes = args[1 : 1 + cls.kernel_axes]
     if not all(isinstance(size, Integral) for size in sizes):
@@ -650,7 +652,7 @@ def _from_numbers(
 def _without_output_shape(
     cls: KernelType, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Remove an argument of Keras 1's transposed convolutions: the output's shape."""
+    """Return the arguments without `output_shape` of Keras 1's transposed convolutions."""
     if not cls.__name__.endswith("Transpose"):
         return args, kwargs
     place = 1 + cls.kernel_axes

@@ -45,8 +45,8 @@ class Wrapper(Layer):
 
     Notes
     -----
-    The base class passes its input to the layer. Your own wrapper defines a `call` that does more.
-    Freezing the wrapper freezes the layer: `trainable` is that of the layer.
+    The base class returns the output of the wrapped layer. Your own wrapper defines another `call`.
+    Freezing the wrapper freezes the wrapped layer: both have the same `trainable`.
 
     Examples
     --------
@@ -79,13 +79,13 @@ class Wrapper(Layer):
 
     @property
     def wrapped(self) -> list[Layer]:
-        """The layers inside."""
+        """The wrapped layers, in a list."""
         layer = vars(self).get("layer")  # missing while the base class is initialised
         return [] if layer is None else [layer]
 
     @property
     def trainable(self) -> bool:  # type: ignore[override]
-        """Whether training changes weights of a layer inside."""
+        """Whether training changes the weights of the wrapped layer."""
         return not self.wrapped or any(layer.trainable for layer in self.wrapped)
 
     @trainable.setter
@@ -94,20 +94,20 @@ class Wrapper(Layer):
             layer.trainable = value
 
     def build(self, input_shape: Any = None) -> None:
-        """Make the weights of the layer inside."""
+        """Make the weights of the wrapped layer."""
         build_inside(self.layer, input_shape)
         self.built = True
 
     def call(self, inputs: Any) -> Any:
-        """Return the output of the layer inside."""
+        """Return the output of the wrapped layer."""
         return self.layer(without_history(inputs))
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return the output shape of the layer inside."""
+        """Return the output shape of the wrapped layer."""
         return self.layer.compute_output_shape(input_shape)
 
     def get_config(self) -> dict[str, Any]:
-        """Return the constructor's arguments, with the configuration of the layer inside."""
+        """Return the constructor's arguments, with the configuration of the wrapped layer."""
         return {**super().get_config(), "layer": layer_registry.serialize(self.layer)}
 
     @classmethod
@@ -147,8 +147,8 @@ class TimeDistributed(Wrapper):
     Input (batch, time, ...), output (batch, time, ...). All steps of all samples go through the
     layer at once, as one batch of batch * time samples.
 
-    A mask (batch, time) marks the steps that count, and is the mask of the output too. A mask with
-    more axes is split along the time axis, like the input, and passed to the layer inside.
+    A mask (batch, time) states which steps count, and is the mask of the output too. A mask with
+    more axes is split along the time axis, like the input, and passed to the wrapped layer.
 
     Examples
     --------
@@ -163,7 +163,7 @@ class TimeDistributed(Wrapper):
         self._masks: tuple[Any, Any, list[Any]] = (None, None, [])  # of the last call
 
     def build(self, input_shape: Any = None) -> None:
-        """Make the weights of the layer inside, for one time step."""
+        """Make the weights of the wrapped layer, for the shape of one time step."""
         self._check(input_shape)
         build_inside(self.layer, _step_shape(input_shape))
         self.built = True
@@ -183,7 +183,7 @@ class TimeDistributed(Wrapper):
             )
 
     def call(self, inputs: Tensor, training: Training = None, mask: Tensor | None = None) -> Any:
-        """Return the layer's output for each time step."""
+        """Return the wrapped layer's output for each time step."""
         self._check(inputs.shape)
         keywords = {"training": training} if accepts(self.layer.call, "training") else {}
         outputs = to_list(self.layer(self._steps(inputs, mask), **keywords))
@@ -191,7 +191,7 @@ class TimeDistributed(Wrapper):
         return unpack_singleton([split_steps(y, inputs) for y in outputs])
 
     def _steps(self, inputs: Tensor, mask: Tensor | None) -> Tensor:
-        """Return all time steps as one batch, with the mask for the layer inside."""
+        """Return all time steps as one batch, with the mask for the wrapped layer."""
         steps = join_steps(inputs)
         understands = (
             self.layer.supports_masking or type(self.layer).compute_mask is not Layer.compute_mask
@@ -201,7 +201,7 @@ class TimeDistributed(Wrapper):
         return steps
 
     def compute_output_shape(self, input_shape: Shape) -> Any:
-        """Return the layer's output shape for a time step, with the time axis inserted."""
+        """Return the wrapped layer's output shape for a time step, with the time axis inserted."""
         with graph_mode():  # a model finds its shapes by running on placeholders
             shapes = self.layer.compute_output_shape(_step_shape(input_shape))
         several = bool(shapes) and isinstance(shapes[0], (list, tuple))
@@ -209,10 +209,10 @@ class TimeDistributed(Wrapper):
         return unpack_singleton([(*input_shape[:2], *step[1:]) for step in steps])
 
     def _declared_output_shape(self, input_shape: Shapes, arguments: dict[str, Any]) -> Any:
-        return None  # the call of the layer inside has computed the shapes already
+        return None  # the call of the wrapped layer has computed the shapes already
 
     def compute_mask(self, inputs: Tensor, mask: Tensor | None = None) -> Any:
-        """Return the mask that the layer gives its steps, or the steps' own if it gives none."""
+        """Return the mask of the wrapped layer's outputs; if it is None, the mask of the steps."""
         known_inputs, known_mask, found = self._masks
         if inputs is not known_inputs or mask is not known_mask:
             steps = self._steps(inputs, mask)
@@ -223,13 +223,13 @@ class TimeDistributed(Wrapper):
 
 
 def _step_shape(shape: Shape) -> Shape:
-    """Return the shape of the batch of all time steps."""
+    """Return the shape of the batch that contains all time steps of all samples."""
     known = shape[0] is not None and shape[1] is not None
     return (shape[0] * shape[1] if known else None, *shape[2:])  # type: ignore[operator]
 
 
 def _of_steps(mask: Tensor | None) -> Tensor | None:
-    """Return a mask (batch, time): a step counts if any entry in it does."""
+    """Return a mask reduced to (batch, time): a step counts if any entry of the step counts."""
     if mask is None or mask.ndim == 2:
         return mask
     return K.any(mask, axis=list(range(2, mask.ndim)))
@@ -246,14 +246,14 @@ class Bidirectional(Wrapper):
     Parameters
     ----------
     layer : Layer
-        The recurrent layer that is copied for each direction. It gets no weights itself.
+        The recurrent layer that is copied for each direction. The layer itself gets no weights.
     merge_mode : {"sum", "mul", "concat", "ave", None}
-        How the two outputs are merged; None returns both.
+        How the two outputs are merged; with None, both outputs are returned.
     weights : list of np.ndarray, optional
         Values for the weights: those of the forward layer, then those of the backward layer.
     **kwargs
-        As for `Layer`. `backward_layer`, a layer of the other direction, replaces the copy of
-        `layer`.
+        As for `Layer`. The argument `backward_layer`, a layer of the other direction, is used
+        instead of the second copy of `layer`.
 
     Attributes
     ----------
@@ -269,8 +269,8 @@ class Bidirectional(Wrapper):
     -----
     With `return_sequences` the backward layer's outputs are put in the order of time before they
     are merged. With `return_state` the output is followed by the states of the forward layer, then
-    those of the backward layer; `initial_state` takes them in the same order. In dialect "3" the
-    outputs of masked steps are 0.
+    the states of the backward layer; `initial_state` takes states in this order too. In dialect "3"
+    the outputs of masked steps are 0.
 
     Examples
     --------
@@ -333,13 +333,13 @@ class Bidirectional(Wrapper):
 
     @property
     def wrapped(self) -> list[Layer]:
-        """The layers inside: forward, then backward."""
+        """The list of the forward layer and the backward layer."""
         inside = vars(self)
         return [inside[n] for n in ("forward_layer", "backward_layer") if n in inside]
 
     @property
     def weights(self) -> list[Variable]:
-        """All weights: the forward layer's, then the backward layer's, even when frozen."""
+        """The weights of the forward layer, then those of the backward layer, even if frozen."""
         return [w for layer in self.wrapped for w in layer.weights]
 
     @property
@@ -371,8 +371,8 @@ class Bidirectional(Wrapper):
         Returns
         -------
         Tensor or list of Tensor
-            The merged output, or both outputs with `merge_mode=None`; with `return_state` a list of
-            these and the states.
+            The merged output; with `merge_mode=None`, a list of both outputs. With `return_state`,
+            the states follow in the list.
         """
         parts = recurrent_inputs(inputs, initial_state, constants, self._num_constants)
         halves = self._halves(parts.states)
@@ -399,7 +399,7 @@ class Bidirectional(Wrapper):
     def _run(
         layer: Any, parts: RecurrentInputs, states: list[Tensor], mask: Masks, training: Training
     ) -> list[Tensor]:
-        """Return the outputs of one of the layers, as a list."""
+        """Return the list of the outputs of the forward or the backward layer."""
         keywords = {
             "mask": first_mask(mask),
             "training": training,
@@ -423,7 +423,7 @@ class Bidirectional(Wrapper):
     # --- shapes, masks, states, configuration -----------------------------------------------------
 
     def compute_output_shape(self, input_shape: Shapes) -> Any:
-        """Return the shape of the output, or a list of shapes."""
+        """Return the shape of the output; a list of shapes if there are several outputs."""
         of_both = [layer.compute_output_shape(first_shape(input_shape)) for layer in self.wrapped]
         forward, backward = (x if isinstance(x, list) else [x] for x in of_both)
         outputs = [forward[0], backward[0]] if self.merge_mode is None else [forward[0]]
@@ -432,7 +432,7 @@ class Bidirectional(Wrapper):
         return unpack_singleton([*outputs, *forward[1:], *backward[1:]])
 
     def compute_mask(self, inputs: Tensors, mask: Masks = None) -> Any:
-        """Return the sequence's mask for each output that is a sequence."""
+        """Return the mask of the sequence for each output sequence, and None for other outputs."""
         output_mask = first_mask(mask) if self.return_sequences else None
         masks = [output_mask] * (2 if self.merge_mode is None else 1)
         states = [*self.forward_layer.states, *self.backward_layer.states]
@@ -457,7 +457,7 @@ class Bidirectional(Wrapper):
 
 
 def _twin(layer: Any, direction: str, go_backwards: bool) -> Any:
-    """Return a new layer with the configuration of `layer`, for one of the directions."""
+    """Return a copy of `layer` without its weights, named after and run in a direction."""
     with sharing_functions():
         config = layer.get_config()
     name = layer.name.removeprefix("forward_")  # a layer from a configuration may have it

@@ -322,7 +322,7 @@ def vectorize(
 
 
 def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of tensors whose gradient is the one that `f` defines.
+    """Return a function of tensors with the result and the gradient function that `f` returns.
 
     Parameters
     ----------

@@ -236,7 +236,7 @@ def layer_of_apply(apply: Apply) -> Operation:
 
 
 def _item_inside(x: Tensor, apply: Apply, held: dict[Variable, None]) -> Any:
-    """Return the item of the pattern for an input of an `Apply` that is no output of a layer."""
+    """Return the item of the pattern for an input of an `Apply` that is not a layer's output."""
     if x is learning_phase():
         return {"phase": True}
     leaves = _leaves(x)
