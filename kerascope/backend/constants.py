@@ -1,8 +1,8 @@
 """Shared arrays of ones, the default sample weights, which a function recognizes.
 
-All of them are read-only views of a few arrays. A function that is given one knows its numbers
-without a look at them, and can leave out the multiplication. Slices of such an array are recognized
-too, so batches of any size share the same few arrays.
+All of them are read-only views of a few arrays. If an input of a function is such an array, the
+function need not read its elements, and can leave out the multiplication. Slices of such an array
+are recognized too, so batches of any size share the same few arrays.
 """
 
 from __future__ import annotations

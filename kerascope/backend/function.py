@@ -9,7 +9,7 @@ read the old value or the new one.
 
 `Function._events` is the whole of a call. Observers get an event for each of its steps. Without
 observers, the third call with arrays of the same shapes runs as a NumPy program, which computes
-the same numbers faster: see `program/`.
+the same results faster: see `program/`.
 
 The train, test and predict functions of a model are made here. Theano calls it `theano.function`.
 

@@ -47,7 +47,7 @@ from kerascope.user_frames import frames_up_from
 
 
 class Tensor(Operators):
-    """A symbolic value: its shape and dtype are known, its numbers are not.
+    """A symbolic value: its shape and dtype are known, its elements are not.
 
     Parameters
     ----------
@@ -485,7 +485,7 @@ def leaves(outputs: Iterable[Tensor]) -> list[Tensor]:
 
 
 def applies_between(wrt: Iterable[Tensor], outputs: Iterable[Tensor]) -> list[Apply]:
-    """Return the calls through which `outputs` depend on `wrt`, in order of computation."""
+    """Return the calls through which `outputs` depend on tensors `wrt`, in order of computation."""
     dependent: set[Tensor] = set(wrt)
     between = []
     for apply in applies_in_order(outputs):

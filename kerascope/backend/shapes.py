@@ -59,7 +59,7 @@ def as_shape(shape: Iterable[int | None] | int) -> Shape:
     Raises
     ------
     ArgumentError
-        A size is negative or not a whole number.
+        A size is negative or not an integer.
     """
     if shape is UNKNOWN:
         return UNKNOWN

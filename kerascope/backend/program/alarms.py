@@ -88,7 +88,7 @@ class Alarms:
     # --- a call -----------------------------------------------------------------------------------
 
     def compute(self, function: Any, inputs: Sequence[Any]) -> tuple[Any, bool]:
-        """Return the outputs of a call, and whether the write of new values set a flag.
+        """Return the outputs of a call, and whether the write of new values may have set a flag.
 
         Parameters
         ----------

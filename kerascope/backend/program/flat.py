@@ -234,7 +234,7 @@ def _reading_each_other(parts: Sequence[UpdatePart]) -> set[int]:
 
 
 def _signature(bound: Bound, part: UpdatePart) -> Any:
-    """Return a key of dtype and ops, which is equal for parts that can be computed together."""
+    """Return a key of dtype, ops and operands: equal for parts that can be computed together."""
     return (
         bound.facts[part.roles[0]].spec.dtype.str,
         tuple(line.op.ufunc.__name__ for line in part.lines if line.op.ufunc is not None),

@@ -71,7 +71,7 @@ class LoopText:
     fixed : list of int
         The inputs that are the same in each step.
     outs : dict of int to str
-        The names of the results, by number.
+        The names of the results, by index.
     whole_names : dict of int to str
         The names of arrays of all steps, by slot; negative keys are first states.
     """

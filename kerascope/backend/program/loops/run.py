@@ -197,10 +197,10 @@ def _names(inner: InnerGraph) -> str:
 # known.
 #
 # If the loop computes the same sums and products in the same order, every bit must agree. The rules
-# of `calls.py` change the order. Then a number may differ by `ROUNDINGS` units in the last place of
-# the largest number of its array. In steps that cancel or compare nearly equal numbers, it may
+# of `calls.py` change the order. Then an element may differ by `ROUNDINGS` units in the last place
+# of the largest element of its array. In steps that cancel or compare nearly equal numbers, it may
 # differ by `PERTURBATIONS` times the change of the result when the step's inputs change in the last
-# place. Infinite and NaN numbers must agree in the same sense.
+# place. Elements must be finite, infinite (with the same sign) or NaN in both results.
 
 
 ROUNDINGS = 32
