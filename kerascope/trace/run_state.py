@@ -98,7 +98,7 @@ class RunState:
         return span
 
     def around(self, *kinds: str) -> Event | None:
-        """Return the start of the innermost open span of the given kinds; None if none is open."""
+        """Return the start of the innermost open span of the given kinds, or None."""
         found = (span.begin for span in reversed(self.spans) if span.begin.kind in kinds)
         return next(found, None)
 

@@ -70,7 +70,7 @@ LONG = {letter: field for field, letter in SHORT.items()}
 
 
 def write_events(events: list[Event], path: str | os.PathLike[str]) -> None:
-    """Write events to a file. If something fails, both files stay as they were."""
+    """Write events to a file and its `.npz` file. After an error, both are unchanged."""
     with ExitStack() as swaps:
         unfinished = swaps.enter_context(replacing(path))
         beside = Path(path).with_suffix(".npz")
@@ -80,10 +80,10 @@ def write_events(events: list[Event], path: str | os.PathLike[str]) -> None:
 def _piece(
     events: list[Event], version: int, beside: Path, swaps: ExitStack, **facts: Any
 ) -> bytes:
-    """Return events as lines below a header, and write their arrays into the `.npz` file."""
+    """Write the arrays of events into a `.npz` file; return their lines below a header."""
     encoder = Encoder()
     places: dict[Where, int] = {}
-    shared: dict[int, tuple[int, Mapping[str, Any]]] = {}  # by id of the facts
+    shared: dict[int, tuple[int, Mapping[str, Any]]] = {}  # by the id of the shared facts
     lines = list(_lines(events, encoder, places, shared))
     parts = _Parts()
     shortened = [parts.shortened(_fields(where)) for where in places]
@@ -109,15 +109,15 @@ def _piece(
 
 
 class GrowingFile:
-    """The file of a tape that is written during the run. If the run is killed, it stays readable.
+    """The file of a tape, written during the run. It stays readable if the run is killed.
 
-    It consists of pieces, each with a header, lines and a `.npz` file of its own, and ends with a
-    line with the number of pieces.
+    The file consists of pieces. Each piece has a header, lines and a `.npz` file of its own. The
+    last line of the file has the number of pieces.
 
     Parameters
     ----------
     path : path
-        An existing file is replaced, with the arrays of its pieces.
+        The file to write. An existing file is replaced, together with its `.npz` files.
 
     Examples
     --------
@@ -142,14 +142,14 @@ class GrowingFile:
         self.path.write_bytes(b"")
 
     def add(self, event: Event) -> None:
-        """Add an event. It is written with others, at the end of its batch at the latest."""
+        """Add an event. It is written with later events, at the latest when its batch ends."""
         self._waiting.append(event)
         is_end_of_batch = event.kind == "batch" and event.ph == END
         if is_end_of_batch or len(self._waiting) >= MOST_WAITING:
             self.flush()
 
     def flush(self) -> None:
-        """Write the waiting events."""
+        """Write the events that are not written yet."""
         if not self._waiting:
             return
         beside = _beside_piece(self.path, self._pieces)
@@ -160,12 +160,12 @@ class GrowingFile:
         self._waiting.clear()
 
     def close(self) -> None:
-        """Write the waiting events and the last line."""
+        """Write the remaining events, and the last line with the number of pieces."""
         self.flush()
         self._append(json.dumps({"format": FORMAT, "pieces": self._pieces}).encode() + b"\n")
 
     def _append(self, content: bytes) -> None:
-        with open(self.path, "r+b") as stream:  # removes a part that an error left unfinished
+        with open(self.path, "r+b") as stream:  # removes a line that an error left unfinished
             stream.truncate(self._whole)
             stream.seek(self._whole)
             stream.write(content)
@@ -173,7 +173,7 @@ class GrowingFile:
 
 
 def _has_pieces(path: Path) -> bool:
-    """Return whether a file is a tape in pieces, so that the numbered `.npz` files belong to it."""
+    """Return whether a file is a tape in pieces, which owns the numbered `.npz` files."""
     try:
         with open(path, "rb") as stream:
             header = _header(stream.readline(), path.name, 1)
@@ -216,7 +216,7 @@ def _lines(
 
 
 class _Guess:
-    """The default values of fields that a line leaves out, the same for writer and reader."""
+    """The default values of fields that a line leaves out. Writer and reader compute the same."""
 
     def __init__(self, version: int) -> None:
         self.act = self.phase = ""
@@ -228,7 +228,7 @@ class _Guess:
 
     @property
     def begun(self) -> tuple[str, str] | None:
-        """Kind and name of the innermost open span; an end belongs to it by default."""
+        """Kind and name of the innermost open span, the default for an end; None without a span."""
         return self._spans[-1][:2] if self._spans else None
 
     def facts(self, ph: str, kind: str) -> dict[str, Any]:
@@ -304,7 +304,7 @@ def _end_of_pieces(line: bytes) -> int | None:
 def _events_below(
     header: dict[str, Any], raw: list[bytes], first: int, path: Path, beside: Path, t: int
 ) -> Iterator[Event]:
-    """Yield the events of the lines below the header at position `first`."""
+    """Yield the events of the lines below the header in line number `first`."""
     name = path.name
     if len(raw) != first + header["events"] + 2 or raw[-1]:
         last = max(len(raw) - (not raw[-1]), 1)
@@ -365,7 +365,7 @@ def _event(
 
 
 def _last_time(t: int, last: Any, deltas: tuple[Delta, ...]) -> int:
-    """Return the last time of a forgotten run, after checking its mark."""
+    """Return the last time of a mark of forgotten events, after a check of the mark."""
     mark = {delta.name: delta.value for delta in deltas}
     spans, scopes = mark["spans"], mark["scopes"]
     if type(last) is not int or last < t or mark["first"] != t or deltas[0].name != "first":
@@ -410,7 +410,7 @@ def _header(line: bytes, name: str, number: int) -> dict[str, Any]:
 
 
 def _fields(where: Where) -> list[Any]:
-    """Return a place as it is written: five fields, or three lines and the origin of an op."""
+    """Return the fields of a place to write: five, or for an op three lines and its origin."""
     made = where.made
     if made is None:
         return list(where[:-1])
@@ -438,18 +438,18 @@ def _checked_line(value: Any) -> tuple[str, int, str]:
 
 
 class _Parts:
-    """Texts and lists that many places share; each is written once, in the header."""
+    """Texts and lists that places share. Each is written only once, in the header."""
 
     def __init__(self) -> None:
         self._numbers: dict[Any, int] = {}
 
     @property
     def written(self) -> list[Any]:
-        """All parts, by number."""
+        """All texts and lists, in the order of their numbers."""
         return list(self._numbers)
 
     def shortened(self, value: Any) -> Any:
-        """Return a place with numbers for texts and lists: -1 - n is part n."""
+        """Return a place in which negative numbers replace texts and lists: -1 - n is number n."""
         if isinstance(value, int):
             return value
         if isinstance(value, (tuple, list)):
@@ -458,14 +458,14 @@ class _Parts:
 
 
 def _expanded(value: Any, parts: list[Any]) -> Any:
-    """Return the part for a negative number, and any other value unchanged."""
+    """Return the text or list for a negative number; any other value unchanged."""
     if isinstance(value, int) and not isinstance(value, bool) and value < 0:
         value = parts[-1 - value]
     return value
 
 
 def _whole_parts(written: Any) -> list[Any]:
-    """Return the parts of a header; a part may contain numbers of parts before it."""
+    """Return the texts and lists of a header, in which each list may refer to earlier parts."""
     parts: list[Any] = []
     for part in written:
         is_text = isinstance(part, str)
@@ -509,13 +509,13 @@ class Encoder:
     Attributes
     ----------
     arrays : list of np.ndarray
-        The arrays; each is stored once, however many values hold it.
+        The arrays of all encoded values. An array in several values is stored once.
     """
 
     def __init__(self) -> None:
         self.arrays: list[np.ndarray] = []
         self._places: dict[int, int] = {}
-        self._statistics: dict[int, int] = {}  # by id; the tape keeps them alive
+        self._statistics: dict[int, int] = {}  # by the id of the array, which the tape keeps alive
         self._last: Statistics | None = None
 
     def encode(self, value: Any) -> Any:
@@ -572,7 +572,7 @@ def _is_numpy(value: Any) -> bool:
 
 
 class Decoder:
-    """Turns JSON back into values; raises ValueError, TypeError, KeyError or IndexError."""
+    """Turns JSON back into values. Invalid JSON raises Value-, Type-, Key- or IndexError."""
 
     def __init__(self, arrays: list[np.ndarray]) -> None:
         self.arrays = arrays
@@ -580,7 +580,7 @@ class Decoder:
         self._last: Statistics | None = None
 
     def decode(self, value: Any) -> Any:
-        """Return the value that `Encoder.encode` received."""
+        """Return the value from the plain data that `Encoder.encode` returned for it."""
         if isinstance(value, list):
             return [self.decode(item) for item in value]
         if not isinstance(value, dict):
@@ -633,7 +633,7 @@ class Decoder:
 
     @staticmethod
     def whole_number(value: Any) -> int:
-        """Return a position, after checking that it is an int of at least 0."""
+        """Return a position if it is an int of at least 0; otherwise raise ValueError."""
         if type(value) is not int or value < 0:
             raise ValueError(f"A position: expected 0 or more, got {value!r}.")
         return value

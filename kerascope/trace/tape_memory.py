@@ -1,13 +1,13 @@
-"""The memory of a tape: counting its bytes, and what is dropped when the budget is exceeded.
+"""The memory of a tape: the count of its bytes, and what is dropped above the limit.
 
 First the arrays of the oldest events are replaced by their statistics. The events themselves, a few
-hundred bytes each, may take half of the limit. Beyond that, the oldest runs of events are
+hundred bytes each, may take half of the limit. Beyond that, the oldest events are
 forgotten.
 
-A mark, an event of kind "forgotten", replaces such a run. Its time is the last one of the run. Its
-deltas have all that is needed to continue from there: the first time of the run, the open spans at
-its end, and the names in each of them. So the times of all other events stay the same, and the
-names at them are correct.
+A mark, an event of kind "forgotten", replaces consecutive forgotten events. The mark has the time
+of the last one. Its deltas are the first time, the open spans after the last event, and the names
+in each of these spans. So all other events keep their times, and the names at later times can still
+be rebuilt.
 
 Events of building and compiling are forgotten last, because they are few and pictures need them.
 """
@@ -28,21 +28,21 @@ from kerascope.trace.tape_names import Scopes
 # --- the budget -----------------------------------------------------------------------------------
 
 
-# Measured on training loops: the size of an event, of a name in it, and of an array's header.
+# Measured on training loops: the size of an event, of a delta, and of an array's header.
 EVENT_BYTES, DELTA_BYTES, ITEM_BYTES, HEAD_BYTES = 240, 180, 64, 112
-LEAST_FOR_EVENTS = 4 * 2**20  # kept of the events even if the limit is smaller
+LEAST_FOR_EVENTS = 4 * 2**20  # kept of the events even if the limit is below
 STARTS = ("function", "update.apply", "weight.create", "weight.set")
-LONGER = 4  # how many times longer the initial arrays of a call are kept
+LONGER = 4  # how much longer the inputs and variables of a call are kept
 _CONTAINERS = (tuple, list, dict)
 
 
 def bytes_of(event: Event) -> int:
-    """Return the approximate size of an event, without arrays and the items of containers."""
+    """Return the approximate bytes of an event, without its arrays and items of containers."""
     return EVENT_BYTES + DELTA_BYTES * len(event.deltas)
 
 
 def arrays_in(value: Any) -> Iterator[np.ndarray]:
-    """Yield the arrays in a delta's value, alone or in containers."""
+    """Yield the arrays in the value of a delta, also from inside containers."""
     if isinstance(value, np.ndarray):
         yield value
     elif isinstance(value, dict):
@@ -54,7 +54,7 @@ def arrays_in(value: Any) -> Iterator[np.ndarray]:
 
 
 class Budget:
-    """Counts the bytes of events and of arrays; an array counts once, however many events hold it.
+    """Counts the bytes of events and arrays. An array in several events counts once.
 
     Parameters
     ----------
@@ -66,39 +66,39 @@ class Budget:
     bytes : int
         The bytes of array data.
     bytes_of_events, most_for_events : int
-        The bytes of the events themselves, and the limit for these.
+        The bytes of the events without their arrays, and the limit for these bytes.
     """
 
     def __init__(self, limit: int | None) -> None:
         self.limit = limit
         self.bytes = self.bytes_of_events = 0
         self.most_for_events = max((limit or 0) // 2, LEAST_FOR_EVENTS)
-        self._holders: dict[int, int] = {}  # number of deltas that hold an array, by its id
-        self._figures: dict[int, Any] = {}  # statistics of arrays that some events no longer hold
-        self._queue: deque[int] = deque()  # times of the events that hold arrays
-        self._starts: deque[int] = deque()  # the same for events from which a call can run again
+        self._holders: dict[int, int] = {}  # by array id: the number of deltas with the array
+        self._figures: dict[int, Any] = {}  # by array id: statistics that replaced the array
+        self._queue: deque[int] = deque()  # times of the events with arrays, the oldest first
+        self._starts: deque[int] = deque()  # the same for events that start a call
         self._now = 0
 
     @property
     def held(self) -> int:
-        """The bytes of events, arrays and their headers."""
+        """The bytes of the events, of their arrays, and of the headers of the arrays."""
         return self.bytes_of_events + self.bytes + HEAD_BYTES * len(self._holders)
 
     @property
     def has_too_many_events(self) -> bool:
-        """Whether the events themselves exceed their limit."""
+        """Whether the events without their arrays exceed their share of the limit."""
         return self.limit is not None and self.bytes_of_events > self.most_for_events
 
     @property
     def has_too_many_arrays(self) -> bool:
-        """Whether the arrays take more than the events leave to them."""
+        """Whether the arrays exceed the bytes that the events leave of the limit."""
         if self.limit is None:
             return False
         arrays = self.bytes + HEAD_BYTES * len(self._holders)
         return arrays > self.limit - min(self.bytes_of_events, self.limit // 2)
 
     def take(self, events: Iterable[Event]) -> bool:
-        """Count events and their arrays; return whether the budget may be exceeded."""
+        """Count events and their arrays. Return whether the limit may be exceeded."""
         size, holders, sizes = 0, self._holders, self.bytes
         for event in events:
             deltas = event.deltas
@@ -124,7 +124,7 @@ class Budget:
                     for array in arrays_in(value):
                         found = True
                         sizes += self._hold(array)
-            if found and event.kind != FORGOTTEN:  # the names in a mark keep their arrays
+            if found and event.kind != FORGOTTEN:  # the names in a mark still have arrays
                 self._now = event.t
                 is_start = event.kind in STARTS and (event.ph == BEGIN or event.kind != "function")
                 (self._starts if is_start else self._queue).append(event.t)
@@ -132,7 +132,7 @@ class Budget:
         return self.limit is not None and (self.has_too_many_events or self.held > self.limit)
 
     def let_go(self, event: Event) -> None:
-        """Stop counting an event and its arrays."""
+        """Remove an event and its arrays from the count."""
         deltas = event.deltas
         self.bytes_of_events -= EVENT_BYTES + DELTA_BYTES * len(deltas)
         for _, _, value in deltas:
@@ -150,10 +150,10 @@ class Budget:
                             self._release(array)
 
     def oldest(self) -> int | None:
-        """Remove and return the time of the event whose arrays are replaced next.
+        """Remove and return the time of the next event whose arrays are replaced; None if none has.
 
-        It is the oldest one, but the initial arrays of calls are kept longer, so that computed
-        arrays can be computed again.
+        This is the oldest event with arrays. But inputs and variables at the start of a call are
+        kept longer, so that the arrays of the call can be computed again.
         """
         queue, starts = self._queue, self._starts
         if starts and (not queue or self._now - starts[0] > LONGER * (self._now - queue[0])):
@@ -161,12 +161,12 @@ class Budget:
         return queue.popleft() if queue else None
 
     def forget_times(self, is_gone: Callable[[int], bool]) -> None:
-        """Remove the times of forgotten events from the queues."""
+        """Remove the times of forgotten events from the queues of events with arrays."""
         self._queue = deque(t for t in self._queue if not is_gone(t))
         self._starts = deque(t for t in self._starts if not is_gone(t))
 
     def with_statistics(self, event: Event) -> Event:
-        """Return the event with statistics instead of arrays, and stop counting its arrays."""
+        """Return an event with statistics in place of its arrays, which no longer count."""
         left_of = self._summary_of
         deltas = tuple(
             [Delta(d.name, d.key, replaced(d.value, np.ndarray, left_of)) for d in event.deltas]
@@ -177,14 +177,14 @@ class Budget:
         return event._replace(deltas=deltas)
 
     def _summary_of(self, array: np.ndarray) -> Any:
-        """Return the statistics of an array, computed once for all events that hold it."""
+        """Return the statistics of an array, computed once for all events with this array."""
         place = id(array)
         if place not in self._figures:
             self._figures[place] = _summary_of(array)
         return self._figures[place]
 
     def _hold(self, array: np.ndarray) -> int:
-        """Count an array once more; return the bytes that this adds."""
+        """Count one more use of an array. Return the bytes that are added: 0 if it was in use."""
         holders, place = self._holders, id(array)
         holders[place] = holders.get(place, 0) + 1
         return _size(array) if holders[place] == 1 else 0
@@ -201,18 +201,18 @@ class Budget:
 
 
 def _size(array: np.ndarray) -> int:
-    """Return the bytes that an array keeps alive: for a view, those of its base."""
+    """Return the bytes of memory that an array holds. A view holds the memory of its base."""
     base = array.base
     return base.nbytes if isinstance(base, np.ndarray) else array.nbytes
 
 
 def without_arrays(value: Any) -> Any:
-    """Return a delta's value with statistics instead of arrays."""
+    """Return a delta's value in which statistics replace the arrays."""
     return replaced(value, np.ndarray, _summary_of)
 
 
 def _summary_of(array: np.ndarray) -> Any:
-    """Return the statistics of an array; for a scalar array, the number itself."""
+    """Return the statistics of an array; for an array without axes, the number in it."""
     if not array.ndim:
         return array[()]
     return statistics_of(array) if array.dtype.kind in "fiub" else str(array.dtype)
@@ -226,15 +226,16 @@ _MADE_IN_PHASES = ("gradients", "get_updates")
 
 
 def is_of_a_run(event: Event) -> bool:
-    """Return whether an event belongs to a run, not to building or compiling."""
+    """Return whether an event belongs to a run, and not to building or compiling models."""
     is_made = event.act in _MADE_IN_ACTS or event.phase in _MADE_IN_PHASES
     return not is_made and event.kind != SKIPPED
 
 
 def what_to_forget(events: Sequence[Event], excess: int) -> tuple[int, Callable[[Event], bool]]:
-    """Choose events to forget to save bytes: return a number of first events, and a test.
+    """Choose events to forget: return how many first events to look at, and a test for them.
 
-    These are the oldest events of runs, or if these are not enough the oldest events of any kind.
+    The oldest events of runs are forgotten. If these do not free enough bytes, the oldest events of
+    any kind are.
     """
     for is_to_go in (is_of_a_run, _always):
         missing = excess
@@ -251,7 +252,7 @@ def _always(event: Event) -> bool:
 
 
 def forget(events: Iterable[Event], is_to_go: Callable[[Event], bool]) -> list[Event]:
-    """Return the beginning of a tape with one mark for each run of events to forget."""
+    """Return the first events of a tape, with one mark for consecutive events to forget."""
     kept: list[Event] = []
     scopes = Scopes()
     first: int | None = None
@@ -272,7 +273,7 @@ def forget(events: Iterable[Event], is_to_go: Callable[[Event], bool]) -> list[E
 
 
 def _mark(first: int, last: Event, scopes: Scopes) -> Event:
-    """Return the mark of a run, with the scopes after its last event."""
+    """Return the mark of forgotten events, with the open spans and names after the last one."""
     spans, names = scopes.contents()
     deltas = (
         Delta("first", None, first),
@@ -286,7 +287,7 @@ def _mark(first: int, last: Event, scopes: Scopes) -> Event:
 
 
 def describe_mark(mark: Event) -> str:
-    """Return the error text for a time whose events are forgotten."""
+    """Return the error text for a time whose event is forgotten."""
     return (
         f"{mark.name} are forgotten: the history was full. To keep more, begin with "
         "`set history 1GB`"

@@ -4,12 +4,13 @@ Names are in scopes, one for each open span, like local variables:
 
 - the names in a "B" event belong to its span;
 - names after an `overridden` in an event were set by the user, for the whole call of the function:
-  they change existing names, even in a "B";
-- an "I" or "E" event changes a name in the innermost open scope that has it, or else makes it in
-  the innermost scope. A key that is put into a container does the same, even in a "B";
+  they change existing names, even in a "B" event;
+- an "I" or "E" event changes a name in the innermost open scope that has the name. If no scope has
+  it, the event makes it in the innermost scope. The same holds for a key that is put into a
+  container, even in a "B" event;
 - when a span has ended, its names are gone. At the "E" event itself they still exist, its result
   has the name `result`, and an error the name `error`;
-- the `weights` belong to the whole session and never go.
+- the `weights` belong to the whole session and never disappear.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ OVERRIDDEN = "overridden"  # the values that the user has set, by name
 
 
 class Scopes:
-    """The open scopes after some event; `feed` advances them by one event.
+    """The names in the open spans after an event; `feed` advances to the next event.
 
     Attributes
     ----------
@@ -36,33 +37,33 @@ class Scopes:
     def __init__(self) -> None:
         self.spans: list[Event] = []
         self._scopes: list[dict[str, Any]] = [{}]
-        self._owned: list[set[str]] = [set()]  # containers that may be changed in place
+        self._owned: list[set[str]] = [set()]  # names of containers that may be changed in place
         self._ended = False
 
     def copy(self) -> Scopes:
-        """Return scopes that can advance without changing these; containers are shared."""
+        """Return a copy that advances on its own. Containers are shared until they change."""
         other = Scopes()
         other.spans = list(self.spans)
         other._scopes = [dict(scope) for scope in self._scopes]
         other._owned = [set() for _ in self._scopes]
         for owned in self._owned:
-            owned.clear()  # neither may change a shared container in place
+            owned.clear()  # neither copy may change a shared container in place
         other._ended = self._ended
         return other
 
     def names(self) -> dict[str, Any]:
-        """Return all names; an inner name hides an outer one."""
+        """Return all names with their values. A name of an inner span hides an outer one."""
         merged: dict[str, Any] = {}
         for scope in self._scopes:
             merged.update(scope)
         return {name: _copied(value) for name, value in merged.items()}
 
     def feed(self, event: Event) -> None:
-        """Advance to the state at one more event."""
+        """Advance to the names after `event`, the next event of the tape."""
         if event.kind == FORGOTTEN:
             self._restore(event)
             return
-        if event.kind == SKIPPED:  # the tape has expanded the batch with new names
+        if event.kind == SKIPPED:  # batches with new names have been executed again
             return
         self._close_ended()
         if event.ph == BEGIN:
@@ -78,7 +79,7 @@ class Scopes:
             self._ended = True
 
     def record_weight(self, name: str, value: Any) -> None:
-        """Store the value of a weight that was set."""
+        """Store the value of a weight that was set outside of functions."""
         self._put(Delta("weights", name, value), begins=False)
 
     def _close_ended(self) -> None:
@@ -90,7 +91,7 @@ class Scopes:
     def contents(self) -> tuple[list[Event], list[dict[str, Any]]]:
         """Return the open spans, and the names in each of them, the outermost first.
 
-        The first dict has the names outside of all spans.
+        There is one more dict than spans: the first dict has the names outside of all spans.
         """
         scopes = self._scopes[:-1] if self._ended else self._scopes
         return list(self.spans), [
@@ -98,7 +99,7 @@ class Scopes:
         ]
 
     def _restore(self, mark: Event) -> None:
-        """Restore the scopes from the mark of a forgotten run."""
+        """Set the spans and names to those in a mark of forgotten events."""
         facts = {delta.name: delta.value for delta in mark.deltas}
         self.spans = list(facts["spans"])
         self._scopes = [dict(scope) for scope in facts["scopes"]]
@@ -134,7 +135,7 @@ class Scopes:
 
 
 def _enter(container: Any, key: Any, value: Any) -> None:
-    """Put a value into a dict or a list, or remove it if it is `REMOVED`."""
+    """Set an item of a dict or list; with the value `REMOVED`, remove the item."""
     if isinstance(container, list):
         if value is REMOVED:
             del container[key]

@@ -1,11 +1,11 @@
-"""The tape: all events of a session in order, and the names and spans at any time of it.
+"""The tape: all events of a session in order, and the names and open spans at any time.
 
 A tape grows only at its end. To limit its memory (`tape_memory.py`), the arrays of the oldest
 events are replaced by statistics when the budget is exceeded, and if that is not enough the oldest
 events are forgotten. Times of events never change, and the names at a kept time (`tape_names.py`)
 stay correct.
 
-Below `Tape` are the list of events, parts of which may be forgotten, and the comparison of two
+Below `Tape` are the list of events, in which marks may replace events, and the comparison of two
 tapes for `diff 1 2`.
 
 Lesson: chapter 12.
@@ -43,18 +43,18 @@ from kerascope.trace.tape_files import read_events, write_events
 from kerascope.trace.tape_memory import Budget, describe_mark, forget, what_to_forget
 from kerascope.trace.tape_names import Scopes
 
-HISTORY = 256 * 2**20  # bytes that a tape holds by default
-CHECKPOINT = 256  # the least number of events between two saved states of the names
+HISTORY = 256 * 2**20  # bytes of events and arrays that a tape keeps by default
+CHECKPOINT = 256  # the minimum number of events between two saved states of the names
 MOST_CHECKPOINTS = 64
 MOST_LOOKED_AT = 16  # batches whose events are kept after they were executed again
-COUNTED_TOGETHER = 64  # events; the budget may be exceeded by this many
+COUNTED_TOGETHER = 64  # events between two counts of bytes
 ROUNDED = 1e-5  # relative precision of statistics
 OF_ARRAYS = ("ins_batch", "inputs")  # missing on a tape with statistics only
 BY_KEY = ("tensor_map", "weights", "metrics")  # containers whose keys are names of values
 
 
 class Tape:
-    """A list of events that knows the names at every time.
+    """A list of events that can return the names at every time.
 
     Parameters
     ----------
@@ -69,12 +69,12 @@ class Tape:
     landmarks : Landmarks
         Times that conditions look up.
     live : callable
-        Returns the live object of a description on this tape, or None.
+        Returns the live object of a description on this tape; None if it was deleted.
     expands_all : bool
         Whether skipped calls are executed again as soon as several events are read, so that no
         marks are visible.
     settle : callable or None
-        Adds events that have happened but are not on the tape yet; called before reading.
+        Called before the tape is read. It adds events that have happened but are not on the tape.
 
     Examples
     --------
@@ -90,11 +90,11 @@ class Tape:
     def __init__(self, events: Iterable[Event] = (), history: int | None = HISTORY) -> None:
         self._events = EventList()
         self._counted = Budget(history)
-        self._next_to_count = 0  # its place in the kept events
-        self._count_at = COUNTED_TOGETHER - 1  # number of events that causes a count
+        self._next_to_count = 0  # the index of the next event to count
+        self._count_at = COUNTED_TOGETHER - 1  # number of events at which bytes are counted
         self._checkpoints: dict[int, Scopes] = {}
         self._asked = -1
-        self._looked_at: dict[int, Any] = {}  # starts of batches that were executed again
+        self._looked_at: dict[int, Any] = {}  # by its start: the run of a batch executed again
         self.landmarks = Landmarks()
         self.training_runs = TrainingRuns()
         self.live: Callable[[Any], Any] = _nothing
@@ -107,12 +107,12 @@ class Tape:
     # --- a list -----------------------------------------------------------------------------------
 
     def append(self, event: Event) -> None:
-        """Add an event at the end.
+        """Append an event.
 
         Raises
         ------
         ArgumentError
-            Its time is not the next one.
+            The time of the event is not the next time of the tape.
         """
         events = self._events
         number = len(events.kept)
@@ -124,11 +124,11 @@ class Tape:
             self._count()
 
     def hurry(self) -> None:
-        """Count the bytes at the next event, because it may hold much."""
+        """Count bytes at the next event, because the last event may have a large array."""
         self._count_at = 0
 
     def _count(self) -> None:
-        """Count the bytes of the last events, and shorten the oldest if the budget is exceeded."""
+        """Count the bytes of new events. If the budget is exceeded, shorten the oldest events."""
         kept, budget = self._events.kept, self._counted
         first, self._next_to_count = self._next_to_count, len(kept)
         if budget.limit is not None and budget.take(kept[first:]):
@@ -140,13 +140,13 @@ class Tape:
 
     @property
     def _budget(self) -> Budget:
-        """The budget, with all events counted."""
+        """The budget of the tape, after all events are counted."""
         if self._next_to_count < len(self._events.kept):
             self._count()
         return self._counted
 
     def _reduce_arrays(self) -> None:
-        """Replace the arrays of the oldest events by statistics until the budget is kept."""
+        """Replace arrays of the oldest events by statistics, until the arrays fit the budget."""
         budget, events = self._counted, self._events
         # Checkpoints hold arrays too. Live names are needed only from the last one on.
         self._checkpoints = {t: s for t, s in self._checkpoints.items() if t == self._asked}
@@ -157,7 +157,7 @@ class Tape:
             events.put(budget.with_statistics(events[t]))
 
     def _forget(self) -> None:
-        """Forget the oldest events, up to a quarter of the budget for events."""
+        """Forget the oldest events, until events take at most three quarters of their budget."""
         budget, events = self._counted, self._events
         if events.has_skipped:
             self._expand_last(0, len(self) - 1)
@@ -174,7 +174,7 @@ class Tape:
         self.landmarks = Landmarks()
 
     def amend(self, event: Event) -> None:
-        """Replace the event of the same time, because the user has changed one of its values."""
+        """Replace the event at the same time, in which the user has changed a value."""
         t = event.t
         budget = self._budget
         if budget.limit is not None:
@@ -188,7 +188,7 @@ class Tape:
 
     @property
     def next_time(self) -> int:
-        """The time of the next event to be added."""
+        """The time of the next event that will be appended."""
         return len(self._events)
 
     def __len__(self) -> int:
@@ -213,27 +213,27 @@ class Tape:
     # --- skipped calls --------------------------------------------------------------------------
 
     def told(self, t: int) -> Event:
-        """Return the event at a time, or the mark of skipped calls without executing them again."""
+        """Return the event at time `t`; for calls without events their mark, not executed again."""
         event: Event = self._events[t]
         return event
 
     def whole(self) -> list[Event]:
-        """Return all events, including those of skipped calls.
+        """Return all events; calls without events are executed again to get theirs.
 
-        Calls are executed again from the last one back, until the budget for events is reached. The
-        mark of a forgotten run replaces the earlier ones.
+        Calls are executed again from the last one back, until the budget for events is reached. A
+        mark of forgotten events replaces the earlier calls.
         """
         if self.expands_all:
             return list(self)
         looked_at: list[int] = []
-        with suppress(ArgumentError):  # the rows of older calls are gone
-            # Counting may expand a mark.
+        with suppress(ArgumentError):  # the journal no longer has the rows of older calls
+            # Counting bytes may execute the calls of a mark again.
             while not self._budget.has_too_many_events and (mark := self._last_skipped()):
                 looked_at.append(self._expand_and_keep(mark))
         last_of_each: list[tuple[int, int]] = []
         for mark in [e for e in self._events.kept if e.kind == SKIPPED]:
             if self._events[mark.t] is not mark:
-                continue  # it was expanded when others were forgotten
+                continue  # it was replaced when other events were forgotten
             with suppress(ArgumentError):
                 looked_at.append(self._expand_and_keep(mark))
                 last_of_each.append((looked_at[-1], mark.t))
@@ -246,10 +246,10 @@ class Tape:
         return events
 
     def _expand_all(self) -> None:
-        """Replace all marks of skipped calls by their events."""
+        """Replace all marks of calls without events by the events of these calls."""
         if not self._events.has_skipped:
             return
-        self.expands_all = False  # marks are read here
+        self.expands_all = False  # the loop has to see marks
         try:
             events = self.whole()
         finally:
@@ -269,14 +269,14 @@ class Tape:
         return next((e for e in reversed(self._events.kept) if e.kind == SKIPPED), None)
 
     def _expand_and_keep(self, mark: Event) -> int:
-        """Expand the last call of a mark; return the time when the call begins."""
+        """Replace the last call of a mark by its events; return the start time of the call."""
         self._expand(mark, mark.t, folds=False)
         run, _, end = mark.deltas[1].value
         began: int = run.starts[end - 1]
         return began
 
     def counts(self, stop: int | None = None) -> Counter[tuple[str, str]]:
-        """Return the numbers of events by grain and kind before a time; spans count once."""
+        """Return the numbers of events by grain and kind before time `stop`; a span counts once."""
         found: Counter[tuple[str, str]] = Counter()
         for event in self[:stop]:
             if event.kind == SKIPPED:
@@ -287,10 +287,10 @@ class Tape:
         return found
 
     def batches(self) -> Iterator[BatchOnTape]:
-        """Yield the batches of `fit` and calls of `train_on_batch`, without executing any again.
+        """Yield the batches of `fit` and calls of `train_on_batch`. None is executed again.
 
-        They come in the order in which they begin. A batch whose callbacks fit another model comes
-        before the batches of that model. An open batch has its loss if that is computed, else None.
+        The batches are ordered by their start. A batch whose callbacks fit another model comes
+        before the batches of that model. The loss of an open batch is None until it is computed.
         """
         fits = [_OpenFit(-1, "")]
         calls: Counter[str] = Counter()
@@ -329,40 +329,40 @@ class Tape:
         yield from sorted(waiting, key=lambda one: one.t)
 
     def is_again(self, t: int) -> bool:
-        """Return whether the batch that begins at a time was executed again for its events."""
+        """Return whether the batch that begins at time `t` got its events by a second execution."""
         return t in self._looked_at
 
     def sample(self, mark: Event) -> list[Event]:
-        """Return the events of one of the calls of a mark as an example."""
+        """Return the events of the last call of a mark, as a sample for the other calls."""
         run, _, end = mark.deltas[1].value
         events: list[Event] = run.sample(end - 1)
         return events
 
     def caught_in(self, mark: Event) -> frozenset[str]:
-        """Return the kinds of bad numbers ("nan", "inf") that appear in no call of a mark."""
+        """Return which of "nan" and "inf" are known to appear in no call of a mark."""
         caught: frozenset[str] = mark.deltas[1].value[0].catching
         return caught
 
     def numbers_in(self, mark: Event, is_met: Callable[[list[Any]], bool]) -> frozenset[int]:
-        """Return the numbers of the batches of a mark whose outputs meet a condition."""
+        """Return the numbers of the batches of a mark whose outputs meet the condition `is_met`."""
         return frozenset(number for _, number, outs in self._batches_of(mark) if is_met(outs))
 
     def _batches_of(self, mark: Event) -> Iterator[tuple[int, int, list[Any]]]:
-        """Yield the start times, numbers and outputs of the batches of a mark."""
+        """Yield start time, number and outputs of each batch of a mark."""
         run, begin, end = mark.deltas[1].value
         runs = runs_of(self, self.next_time)
         for t, number, outs in run.batches(begin, end):
             yield t, runs.number(run.trains, t) if run.trains else number, outs
 
     def end_of_rest(self, mark: Event, t: int, but: Container[int]) -> int:
-        """Return the last time before the next batch with one of these numbers, or the end."""
+        """Return the last time before the next batch with a number in `but`; else the last time."""
         for begins, number, _ in self._batches_of(mark) if but else ():
             if begins >= t and number in but:
                 return begins - 1
         return mark.t
 
     def begin_of_rest(self, mark: Event, t: int, but: Container[int]) -> int:
-        """Return the first time after the last batch with one of these numbers, or the start."""
+        """Return the end of the last batch before `t` with a number in `but`; else the start."""
         run, begin, _ = mark.deltas[1].value
         found = first_time(mark)
         for place, (_, number, _) in enumerate(self._batches_of(mark) if but else (), begin):
@@ -371,10 +371,10 @@ class Tape:
         return found
 
     def back(self, t: int) -> Iterator[Event]:
-        """Yield the events from a time back to the first; of skipped calls only some.
+        """Yield the events from time `t` back to the first; of calls without events, only a few.
 
-        These are the last call of each run, because all its calls produce the same names, and the
-        calls before which variables were set.
+        These few are the last call of each run, because all calls of a run produce the same names,
+        and the calls before which variables were set.
         """
         seen: set[Any] = set()
         while t >= 0:
@@ -394,7 +394,7 @@ class Tape:
                 t = first_time(event) - 1
 
     def _expand(self, mark: Event, t: int, folds: bool = True) -> Event:
-        """Replace a mark by the events of the batch at a time; return the event at that time."""
+        """Replace a mark by the events of its batch at time `t`. Return the event at that time."""
         if self.expand_mark is None:
             return mark
         found = self.expand_mark(mark, t)
@@ -413,13 +413,13 @@ class Tape:
         return events[t]
 
     def _fold(self, t: int) -> None:
-        """Replace the events of a batch by a mark again; they can be recomputed."""
+        """Replace the events of a batch by a mark again, because they can be computed again."""
         events = self._events
         own = self._looked_at.pop(t).mark_of(t)
         first, last = events.place(t), events.place(own.t)
         gone = events.kept[first : last + 1]
         if [event.t for event in gone] != list(range(t, own.t + 1)):
-            return  # partly forgotten, or a mark again
+            return  # some events are forgotten, or a mark is back
         counted = first < self._next_to_count
         if counted and self._counted.limit is not None:
             for event in gone:
@@ -431,7 +431,7 @@ class Tape:
         self._count_at -= len(gone) - 1
 
     def _expand_ends(self, times: slice) -> None:
-        """Expand the batches in which a range of times begins or ends."""
+        """Get the events of the batches that contain the first or the last of some times."""
         start, stop, _ = times.indices(len(self))
         if start < stop:
             for t, is_within in ((start, first_time), (stop - 1, _time_of)):
@@ -440,9 +440,9 @@ class Tape:
                     self._expand(event, t)
 
     def _expand_last(self, begin: int, t: int) -> None:
-        """Expand the last skipped call of each function up to a time.
+        """Get the events of the last call without events of each function, from `begin` to `t`.
 
-        None is folded meanwhile, because it might be the last one of another function.
+        Meanwhile no call becomes a mark again, because it may be the last call of another function.
         """
         events = self._events
         for mark in _last_of_each(events.kept[events.place(begin) : events.place(t) + 1]):
@@ -469,13 +469,13 @@ class Tape:
         return f"<Tape: {len(self)} events, {self.bytes:,} bytes of arrays>"
 
     def _repr_html_(self) -> str | None:
-        """Return the HTML for a notebook, or None if no upper layer has registered one."""
+        """Return the HTML for a notebook; None if no module has registered how to show a tape."""
         html: str | None = display.show("tape", self, _nothing)
         return html
 
     @property
     def bytes(self) -> int:
-        """The number of bytes of arrays in the events; each array counts once."""
+        """The number of bytes of arrays in the events. Each array counts once."""
         return self._holding.bytes
 
     @property
@@ -516,7 +516,7 @@ class Tape:
         grain: str | None = None,
         ph: str | None = None,
     ) -> list[Event]:
-        """Return the events that match all of these patterns: `kind="map.*", name="dense_?"`."""
+        """Return the events whose fields match all patterns: `kind="map.*", name="dense_?"`."""
         asked = {"kind": kind, "name": name, "act": act, "phase": phase, "grain": grain, "ph": ph}
         patterns = [(field, pattern) for field, pattern in asked.items() if pattern is not None]
 
@@ -536,12 +536,12 @@ class Tape:
         return [event for event in events if event.kind != SKIPPED and matches(event)]
 
     def names_at(self, t: int) -> dict[str, Any]:
-        """Return the names at a time, with containers as copies and arrays as they are kept.
+        """Return the names at time `t`. Containers are copied; arrays are those of the tape.
 
         Raises
         ------
         ArgumentError
-            The tape does not contain the time.
+            The tape has no event at this time.
         """
         return self._scopes_at(t).names()
 
@@ -564,7 +564,7 @@ class Tape:
         events, first, last = self._events.kept, self._events.place(begin), self._events.place(t)
         marks = self._events.marks_between(first, last)
         for place in range(marks[-1] if marks else first, last + 1):
-            if events[place].kind == SKIPPED:  # a later call has the same names
+            if events[place].kind == SKIPPED:  # a later call produces the same names
                 is_exact = False
                 for name, array in self._weights_set(events[place]):
                     scopes.record_weight(name, array)
@@ -572,7 +572,7 @@ class Tape:
             scopes.feed(events[place])
             if is_exact and place % apart == 0:
                 self._remember(events[place].t, scopes)
-        self._checkpoints.pop(self._asked, None)  # only the last queried time is needed
+        self._checkpoints.pop(self._asked, None)  # only the last queried time is kept
         self._asked = t if t not in self._checkpoints else -1
         self._remember(t, scopes)
         return scopes
@@ -589,7 +589,7 @@ class Tape:
         self._checkpoints[t] = scopes.copy()
 
     def origin(self, name: str, t: int | None = None) -> Event | None:
-        """Return the event that last produced a name, a key of a container, or a tensor.
+        """Return the last event that produced a name, a key of a container, or a tensor.
 
         Parameters
         ----------
@@ -601,12 +601,12 @@ class Tape:
         Returns
         -------
         Event or None
-            None if no event did.
+            None if no event produced the name.
 
         Raises
         ------
         ArgumentError
-            Earlier events are forgotten, and no later one produced it.
+            No event on the tape produced the name, and earlier events are forgotten.
         """
         last = len(self) - 1 if t is None else min(t, len(self) - 1)
         for event in self.back(last):
@@ -639,7 +639,7 @@ class Tape:
             batch.
         **options
             `log`: whether the vertical axis is logarithmic (by default as the numbers need it);
-            `most=200`: the largest number of batches to read; `theme`, `ax` and `backend` as for
+            `most=200`: the maximum number of batches to read; `theme`, `ax` and `backend` as for
             `History.plot`.
 
         Returns
@@ -659,7 +659,7 @@ class Tape:
         Parameters
         ----------
         **options
-            `by`: "layer" or "weight"; `most=200`: the largest number of batches to read; `theme`.
+            `by`: "layer" or "weight"; `most=200`: the maximum number of batches to read; `theme`.
 
         Returns
         -------
@@ -693,10 +693,10 @@ class Tape:
 
 
 class BatchOnTape(NamedTuple):
-    """A batch of `fit`: its start, epoch, number in the epoch, loss and metrics.
+    """A training batch on a tape: its start, epoch, number in the epoch, loss and metrics.
 
-    `fit` is the start of its `fit`, and `model` the model's name. For a call of `train_on_batch`
-    the epoch is 0, `fit` is -1, and the number counts the calls of its model.
+    `fit` is the start time of the `fit` with the batch, and `model` the model's name. For a call of
+    `train_on_batch`, the epoch is 0, `fit` is -1, and the number counts the calls of the model.
     """
 
     t: int
@@ -709,35 +709,35 @@ class BatchOnTape(NamedTuple):
 
 @dataclass
 class _OpenFit:
-    """An open `fit` while a tape is read, with its open batch."""
+    """A `fit` that is open while the batches of a tape are read, with its open batch."""
 
     t: int
     model: str
     epoch: int = 0
     begun: int = 0
     number: int = 0
-    depth: int = 0  # of events in the open batch; 0 without one
-    outs: Any = None  # of the open batch, when they are computed
+    depth: int = 0  # the span depth inside the open batch; 0 without one
+    outs: Any = None  # the outputs of the open batch, once computed
 
     def begin_batch(self, event: Event) -> None:
         self.number = int(event.name.rpartition(" ")[2])
         self.begun, self.depth, self.outs = event.t, event.depth + 1, None
 
     def end_batch(self, event: Event) -> BatchOnTape:
-        """Return a batch that has ended. It has its loss even if a callback failed."""
+        """Return the batch that ends at an event. It has its loss even if a callback failed."""
         outs = value_of_event(event, "outs")
         self.outs, self.depth = self.outs if outs is None else outs, 0
         return self.batch()
 
     def batch(self) -> BatchOnTape:
-        """Return the last batch with the values that are known so far."""
+        """Return the last batch of the `fit`, with the values on the tape so far."""
         return BatchOnTape(self.begun, self.epoch, self.number, self.outs, self.t, self.model)
 
 
 def _skipped_batches(mark: Event, fit: _OpenFit, calls: Counter[str]) -> Iterator[BatchOnTape]:
-    """Yield the batches of a mark, and count the calls of models."""
+    """Yield the batches of a mark, and add the training calls of models to `calls`."""
     run, first, end = mark.deltas[1].value
-    if fit.depth and mark.depth == fit.depth:  # the call inside a recorded batch
+    if fit.depth and mark.depth == fit.depth:  # the call of a recorded batch
         fit.outs = [*run.batches(first, end)][-1][2]
     elif run.callbacks is not None:
         for t, number, outs in run.batches(first, end):
@@ -753,13 +753,13 @@ def _nothing(what: Any) -> None:
 
 
 def _last_of_each(events: Iterable[Event]) -> list[Event]:
-    """Return the last mark of each function with skipped calls."""
+    """Return for each function the last of its marks of calls without events."""
     marks = [event for event in events if event.kind == SKIPPED]
     return list({mark.deltas[1].value[0].function: mark for mark in marks}.values())
 
 
 def both_whole(one: Tape, other: Tape, last: int | None = None) -> tuple[list[Event], list[Event]]:
-    """Return the events of two tapes up to a time, without skipped batches that both have."""
+    """Return the events of two tapes up to time `last`, without equal calls that have no events."""
     if _skipped_calls(one) == _skipped_calls(other):
         mine, theirs = one[:last], other[:last]
         return [e for e in mine if e.kind != SKIPPED], [e for e in theirs if e.kind != SKIPPED]
@@ -817,7 +817,7 @@ def _statistics_text(value: Any) -> str | None:
 
 
 def text_of(value: Any, own: Callable[[Any], str | None] = _statistics_text) -> str:
-    """Return a value on one line, arrays as statistics unless `own` returns another text.
+    """Return a value as one line of text; arrays as statistics, unless `own` returns a text.
 
     Examples
     --------
@@ -838,24 +838,24 @@ def text_of(value: Any, own: Callable[[Any], str | None] = _statistics_text) -> 
 
 
 class EventList:
-    """A list of events by time, in which marks may replace runs of events.
+    """A list of events, indexed by time, in which a mark may replace several events.
 
     Attributes
     ----------
     kept : list of Event
         The events and marks in the list.
     lost : int
-        The number of times without an event of their own.
+        The number of times that have no event, because a mark has replaced it.
     """
 
     def __init__(self) -> None:
         self.kept: list[Event] = []
         self.lost = 0
         self.has_skipped = False
-        self._solid_from = 0  # no event is lost from this time on
+        self._solid_from = 0  # all times from this one on have an event
 
     def append(self, event: Event) -> None:
-        """Add an event, or the mark of a run, at the end."""
+        """Append an event, or a mark."""
         kept = self.kept
         if event.t != len(kept) + self.lost:
             self._check_mark(event)
@@ -875,7 +875,7 @@ class EventList:
         return iter(self.kept)
 
     def place(self, t: int) -> int:
-        """Return the place of a time in `kept`; for a forgotten time the place of its mark."""
+        """Return the index of time `t` in `kept`; for a replaced event, the index of its mark."""
         return t - self.lost if t >= self._solid_from else bisect_left(self.kept, (t,))
 
     def __getitem__(self, t: Any) -> Any:
@@ -886,42 +886,42 @@ class EventList:
         return self.kept[t - self.lost if t >= self._solid_from else self.place(t)]
 
     def _between(self, times: slice) -> list[Event]:
-        """Return the events in a range of times, including a mark that begins before it."""
+        """Return the events in a range of times, and a mark that begins before the range."""
         if not self.lost:
             return self.kept[times]
         start, stop, step = times.indices(len(self))
         return self.kept[self.place(start) : self.place(stop)][::step]
 
     def marks_between(self, first: int, last: int) -> list[int]:
-        """Return the places of marks from one place to another, both included."""
+        """Return the indices of forgotten events' marks from index `first` to `last`, inclusive."""
         if not self.lost or first > self.place(self._solid_from):
             return []
         return [i for i in range(first, last + 1) if self.kept[i].kind == FORGOTTEN]
 
     def put(self, event: Event) -> None:
-        """Replace the event of the same time."""
+        """Replace the event that has the same time."""
         self.kept[self.place(event.t)] = event
 
     def replace(self, mark: Event, events: list[Event]) -> int:
-        """Replace a mark by the events that it represents; return the place of the first."""
+        """Replace a mark by the events that it represents; return the index of the first event."""
         place = self.place(mark.t)
         self.put_in_place(place, place, events)
         return place
 
     def put_in_place(self, first: int, last: int, events: list[Event]) -> None:
-        """Replace the events at the places from one to another, both included."""
+        """Replace the events from index `first` to index `last`, inclusive."""
         lost = self.lost + last + 1 - first - len(events)
         solid_from = max(self._solid_from, events[-1].t)
         self.has_skipped = self.has_skipped or any(e.kind == SKIPPED for e in events)
         self.lost, self._solid_from, self.kept[first : last + 1] = lost, solid_from, events
 
     def forget(self, number: int, is_to_go: Callable[[Event], bool]) -> list[Event]:
-        """Replace those of the first events that pass a test by marks; return the marks."""
+        """Replace by marks the first events for which `is_to_go` is true; return the marks."""
         beginning = forget(self.kept[:number], is_to_go)
         marks = [event for event in beginning if event.kind == FORGOTTEN]
         lost = self.lost + min(number, len(self.kept)) - len(beginning)
         solid_from = max([self._solid_from, *(mark.t for mark in marks)])
-        # No call comes between these assignments, so no interrupt does: all three change, or none.
+        # No call comes between these assignments, so no interrupt does: all three happen, or none.
         self.lost, self._solid_from, self.kept[:number] = lost, solid_from, beginning
         return marks
 
@@ -942,13 +942,13 @@ class Difference:
         The name of the first event, by its time in the first tape, that differs: "dense_2/out".
         Empty if no event differs.
     t : int or None
-        Its time in the first tape, or in the second tape if only that one has it.
+        The time of that event in the first tape; in the second tape if the first has no such event.
     values : tuple
-        Its values in the first and in the second tape; None where it is missing.
+        The values of that event in the first and the second tape; None where the event is missing.
     counts : dict of str to (int, int)
         For each kind of event, how many differ and how many there are. Spans count once.
     last : dict of str to tuple
-        For each name of a single value (`total_loss`), its last values, if they differ.
+        For `total_loss`, the last values in both tapes, if they differ.
     layers : dict of str to (int, int)
         For each layer, how many of its ops differ and how many it has, including gradients and
         updates.
@@ -973,7 +973,7 @@ class Difference:
 
 
 def difference(first: Sequence[Event], second: Sequence[Event]) -> Difference:
-    """Compare two lists of events: arrays bit for bit, or statistics if one has only these."""
+    """Compare two lists of events: arrays bit for bit; statistics where one list has only these."""
     first, second = _where_both_are_whole(first, second)
     mine, theirs = _numbered(first), _numbered(second)
     differing: Counter[str] = Counter()
@@ -1004,7 +1004,7 @@ def difference(first: Sequence[Event], second: Sequence[Event]) -> Difference:
 
 
 def _layer_of(event: Event) -> str:
-    """Return the layer of an op, of its gradient, or of the update of a weight; "" if it has none.
+    """Return the layer of an op, of its gradient, or of a weight's update; "" for other events.
 
     Examples
     --------
@@ -1018,11 +1018,11 @@ def _layer_of(event: Event) -> str:
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Return whether two values are equal, or have equal statistics if one has only these."""
+    """Return whether two values are equal. If one has only statistics, these are compared."""
     if same(one, other):
         return True
     if all(isinstance(x, (np.ndarray, np.generic)) for x in (one, other)):
-        return same(np.asarray(one), np.asarray(other))  # a scalar may be of either type
+        return same(np.asarray(one), np.asarray(other))  # one scalar may be an array without axes
     if isinstance(one, Statistics) or isinstance(other, Statistics):
         both = [
             statistics_of(x) if isinstance(x, (np.ndarray, np.generic)) else x for x in (one, other)
@@ -1036,7 +1036,7 @@ def alike(one: Any, other: Any) -> bool:
 
 
 def _same_figures(one: Statistics, other: Statistics) -> bool:
-    """Return whether statistics are equal up to rounding (their sums may differ in order)."""
+    """Return whether two `Statistics` are equal up to rounding in sums of different order."""
     if (one.kind, one.nans, one.infinities) != (other.kind, other.nans, other.infinities):
         return False
     both = ((one.norm, other.norm), (one.min, other.min), (one.mean, other.mean),
@@ -1054,7 +1054,7 @@ def _are_near(one: float | None, other: float | None, noise: float) -> bool:
 def _where_both_are_whole(
     first: Sequence[Event], second: Sequence[Event]
 ) -> tuple[Sequence[Event], Sequence[Event]]:
-    """Leave out the events before the end of the last forgotten run, in both lists."""
+    """Return the events of both lists after the last mark of forgotten events in either list."""
     marks = [event.t for event in (*first, *second) if event.kind == FORGOTTEN]
     if not marks:
         return first, second
@@ -1073,7 +1073,7 @@ def _numbered(events: Sequence[Event]) -> dict[Key, Event]:
 
 
 def _values(one: Event | None, two: Event | None) -> tuple[Any, Any]:
-    """Return the values of two events, or only their results if both have one."""
+    """Return the values of two events; if both have a result, only the results."""
     said = [None if e is None else tuple((d.name, d.key, d.value) for d in e.deltas)
             for e in (one, two)]  # fmt: skip
     if None not in said and len(said[0] or ()) != len(said[1] or ()):
@@ -1085,7 +1085,7 @@ def _values(one: Event | None, two: Event | None) -> tuple[Any, Any]:
 
 
 def _last(first: Sequence[Event], second: Sequence[Event]) -> dict[str, tuple[Any, Any]]:
-    """Return the last total losses of both, if both have one and they differ."""
+    """Return the last total losses of two lists of events, if both have one and they differ."""
     losses = [
         [d.value for e in events for d in e.deltas if d.name == "total_loss"]
         for events in (first, second)

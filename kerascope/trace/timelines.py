@@ -1,7 +1,7 @@
 """Timelines: the histories of one session after changes to its past, and how they are computed.
 
-`set` in the past does not rewrite history. It forks a new timeline, and the old one is kept. This
-module does the bookkeeping first; the debugger runs the model again.
+`set` in the past does not rewrite history. It forks a new timeline and keeps the old one. This
+module first stores the timelines; the functions below `Call` run calls again.
 
 A call of a function depends only on its inputs and on the values of the variables that it reads,
 including the draw counts of random ops. The tape contains both. So any recorded call can run again
@@ -45,11 +45,11 @@ from kerascope.trace.tape_memory import describe_mark, without_arrays
 from kerascope.trace.tape_names import OVERRIDDEN
 from kerascope.trace.tape_store import Difference, Tape, both_whole, difference
 
-MOST_RECALLED = 2**31  # bytes for a call that runs again to restore its arrays
+MOST_RECALLED = 2**31  # maximum bytes for a call that runs again to restore its arrays
 
 
 class Override(NamedTuple):
-    """A value that was set: the time, the name, the value, and the text of the command."""
+    """A change by `set`: the time, the name, the new value, and the text of the command."""
 
     t: int
     name: str
@@ -64,14 +64,14 @@ class Timeline:
     Attributes
     ----------
     number : int
-        From 1. The first is the program's own history.
+        The number, from 1. Timeline 1 is the program's own history.
     tape : Tape
     parent : Timeline or None
         The timeline from which it was forked.
     forked_at : int or None
-        The first time of its own; events before it are the parent's.
+        The first time of the timeline's own events. Earlier events are shared with the parent.
     overrides : tuple of Override
-        Its changes, and its parents' changes before `forked_at`.
+        The changes in this timeline, and those of its parents before `forked_at`.
     fork : Fork or None
         Computes the events after the changed call (see `forks.py`).
     """
@@ -85,7 +85,7 @@ class Timeline:
 
 
 class Timelines:
-    """All timelines of a session, with the one that the debugger shows.
+    """All timelines of a session, and the timeline that the debugger shows.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class Timelines:
         return len(self._timelines)
 
     def get(self, number: int, where: str = "timeline") -> Timeline:
-        """Return the timeline with a number.
+        """Return the timeline with a number, from 1.
 
         Raises
         ------
@@ -135,7 +135,7 @@ class Timelines:
         tape: Tape,
         fork: Any = None,
     ) -> Timeline:
-        """Fork the current timeline at a time, and switch to the new one.
+        """Fork the current timeline at time `t`, and switch to the new timeline.
 
         Parameters
         ----------
@@ -151,7 +151,7 @@ class Timelines:
         Raises
         ------
         ArgumentError
-            The current timeline does not contain the time.
+            The current timeline has no event at this time.
         """
         parent = self.current
         last = len(parent.tape)
@@ -164,23 +164,23 @@ class Timelines:
         return made
 
     def complete(self, tape: Tape, fork: Any = None) -> Timeline:
-        """Give the current timeline a tape with the events that follow without the change."""
+        """Replace the tape of the current timeline by a tape that continues without a change."""
         made = replace(self.current, tape=tape, fork=fork)
         self._timelines[made.number - 1] = self.current = made
         return made
 
     def switch(self, number: int) -> Timeline:
-        """Make another timeline the current one."""
+        """Switch to the timeline with a number."""
         self.current = self.get(number)
         return self.current
 
     def difference(
         self, one: int, other: int, times: tuple[int, int] | None = None
     ) -> TimelineDifference:
-        """Compare two timelines up to the end of the shorter one, or between two times.
+        """Compare two timelines up to the end of the shorter one, or in a range of times.
 
-        A timeline that was computed again ends with the call of its function. Later events of the
-        program are not a difference.
+        A forked timeline may end with the call that was computed again. Later events of the other
+        timeline do not count as differences.
         """
         tapes = self.get(one, "diff").tape, self.get(other, "diff").tape
         if times is not None:
@@ -191,7 +191,7 @@ class Timelines:
 
 
 class TimelineDifference(NamedTuple):
-    """The differences between two timelines, as `diff 1 2` shows them.
+    """The differences between two timelines, which `diff 1 2` prints.
 
     Attributes
     ----------
@@ -218,7 +218,7 @@ class TimelineDifference(NamedTuple):
 
 
 def _text(value: Any) -> str:
-    """Return a number with four decimals, and anything else by its `repr`."""
+    """Return a number with four decimals; for other values, their `repr`."""
     if isinstance(value, int | float | np.number | np.ndarray) and np.size(value) == 1:
         return f"{float(np.asarray(value).item()):.4f}"
     return repr(value)
@@ -228,14 +228,14 @@ def _text(value: Any) -> str:
 
 
 class Call(NamedTuple):
-    """One call of a function on a tape.
+    """A recorded call of a function.
 
     Attributes
     ----------
     function : Function
     plan : FunctionPlan
     begin, first_op : int
-        Times of its start and of its first op; the same if it has no ops.
+        The times of the call's start and of its first op; the same if the call has no ops.
     """
 
     function: Function
@@ -245,12 +245,12 @@ class Call(NamedTuple):
 
 
 def call_at(recorder: Recorder, tape: Tape, t: int, where: str = "set") -> Call:
-    """Return the innermost call of a function around a time, if its function still exists.
+    """Return the innermost function call that contains time `t`, if its function still exists.
 
     Raises
     ------
     ArgumentError
-        No function call is open then.
+        No function call is open at this time, or its function was deleted.
     """
     there = 0 <= t < len(tape)
     spans = tape.spans_at(t) if there else []
@@ -271,7 +271,7 @@ def call_at(recorder: Recorder, tape: Tape, t: int, where: str = "set") -> Call:
 
 
 def _function_of(recorder: Recorder, span: Event, ops: set[str]) -> Function | None:
-    """Return the live function of a span: one with the span's name and its ops."""
+    """Return the live function with the name and the ops of a span; None if there is none."""
     if span.kind != "function":
         return None
     paused = [h.function for h in recorder.observers if isinstance(h, FunctionRecorder)]
@@ -284,7 +284,7 @@ def _function_of(recorder: Recorder, span: Event, ops: set[str]) -> Function | N
 
 
 def _inside(tape: Tape, begin: int) -> Iterator[Event]:
-    """Yield the events inside the span that begins at a time, and its end."""
+    """Yield the events inside the span that begins at time `begin`, and the end of the span."""
     depth = tape[begin].depth
     for t in range(begin + 1, len(tape)):
         yield tape[t]
@@ -296,7 +296,7 @@ def _inside(tape: Tape, begin: int) -> Iterator[Event]:
 
 
 def override(recorder: Recorder, name: str, value: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Put another array into the call that is paused at the last event; return old and new.
+    """Replace an array in the call that is paused at the last event; return old and new array.
 
     The event then has the new array. A variable that the call does not write keeps the value after
     the call, as if it were set between two calls.
@@ -304,7 +304,7 @@ def override(recorder: Recorder, name: str, value: Any) -> tuple[np.ndarray, np.
     Raises
     ------
     ArgumentError
-        No call is paused, the name is unknown in it, or its array is not in use now.
+        No call is paused, the call has no such name, or its array is not in use at the moment.
     """
     event = recorder.tape[-1]
     observer = recorder.observers[-1] if recorder.observers else None
@@ -331,7 +331,7 @@ def override(recorder: Recorder, name: str, value: Any) -> tuple[np.ndarray, np.
         recorder.memory.values[variable] = new = variable.get_value(borrow=True)
         if variable in observer.old and is_at_begin:
             observer.old[variable] = new
-        if variable in observer._written:  # the commit has not recorded it yet
+        if variable in observer._written:  # the commit has not recorded the variable yet
             observer._written[variable] = Delta("weights", variable.name, new)
     if is_at_begin:
         _begin_with(observer, slot, new)
@@ -343,28 +343,28 @@ def override(recorder: Recorder, name: str, value: Any) -> tuple[np.ndarray, np.
 
 
 def _at_begin(call: FunctionRecorder, slot: int) -> Any:
-    """Return the input or variable in a slot of a call that has computed nothing yet."""
+    """Return the array of an input or variable of a call that has computed nothing yet."""
     return call._copies[slot] if slot in call._copies else call._values[slot]
 
 
 def _begin_with(call: FunctionRecorder, slot: int, array: np.ndarray) -> None:
-    """Replace an input or a variable of a call that has computed nothing yet."""
+    """Replace the array of an input or variable of a call that has computed nothing yet."""
     call.override(slot, array)
     if slot < len(call.function.inputs):
         arrays = [call._copies[own] for own in range(len(call.function.inputs))]
-        # Nothing of the stage has run, so its work can begin again; the caller's list is unchanged.
+        # The stage has not run yet, so its work can begin again. The caller's list is unchanged.
         call.stage._events = call.function._events(arrays)
 
 
 def _is_read_later(call: FunctionRecorder, slot: int, event: Event) -> bool:
-    """Return whether a later op reads a slot, or the slot is an output of the call."""
+    """Return whether a slot is still needed: by a later op, or as an output of the call."""
     begin = call._index + (event.kind == "op" and event.ph == END)
     is_result = slot in call.function.schedule.results
     return is_result or any(slot in p.step.inputs for p in call.plan.steps[begin:])
 
 
 def _why_not_set(name: str, call: FunctionRecorder, slot: int, event: Event) -> str:
-    """Return the message for a slot of a paused call that cannot be overridden now."""
+    """Return the message for a name whose slot in a paused call cannot be set at an event."""
     where = f"set: {name} has no array at t={event.t}:"
     if any(slot in planned.step.outputs for planned in call.plan.steps[call._index :]):
         return f"{where} it is not computed yet. Stop at its end: tbreak tensor:{name}:ret."
@@ -377,9 +377,9 @@ def _why_not_set(name: str, call: FunctionRecorder, slot: int, event: Event) -> 
 
 
 def patched(event: Event, old: Any, new: np.ndarray, further: tuple[Delta, ...] = ()) -> Event:
-    """Return an event in which a new array replaces the old one.
+    """Return an event in which array `new` replaces array `old`.
 
-    Further deltas are added unless the event already has one of the same name and key.
+    The deltas in `further` are added, unless the event has a delta of the same name and key.
     """
 
     def changed(value: Any) -> Any:
@@ -400,7 +400,7 @@ def _has(value: Any, array: np.ndarray) -> bool:
 def _deltas_of(
     plan: FunctionPlan, slot: int, array: np.ndarray, names: Mapping[str, Any], event: Event
 ) -> tuple[Delta, ...]:
-    """Return the deltas that give all names of a slot another array."""
+    """Return deltas that give a new array to all names of a slot at an event."""
     tensor, tensor_map = tensor_of(plan, slot), names.get("tensor_map", {})
     found: list[Delta] = []
     key = plan.keys.get(tensor)
@@ -435,7 +435,7 @@ def restored(
     overrides: Sequence[Override] = (),
     rows_of: Callable[[int], Journal] | None = None,
 ) -> Tape:
-    """Return a tape on which the call around a time has arrays in place of its statistics.
+    """Return a tape on which the function call at time `t` has arrays instead of statistics.
 
     The call runs again from its initial values, which are kept longer than computed arrays. The
     result is compared with the tape: all names and statistics must be the same.
@@ -449,7 +449,7 @@ def restored(
     where : str
         The command to name in an error.
     overrides : sequence of Override
-        The changes of this timeline. Those inside the call are made again.
+        The changes of this timeline. Changes inside the call are repeated.
     rows_of : callable, optional
         Returns the journal with the initial values of the call that begins at a time; by default
         the recorder's.
@@ -462,7 +462,7 @@ def restored(
     Raises
     ------
     ArgumentError
-        There is no call, too little of it is left, or its results differ now.
+        No call is open at `t`, its initial values are not kept, or its results differ now.
     """
     call = call_at(recorder, tape, t, where)
     last = max((event.t for event in _inside(tape, call.begin)), default=call.begin)
@@ -486,7 +486,7 @@ def restored(
 
 
 def history_of_call(tape: Tape, call: Call) -> int | None:
-    """Return a limit in bytes for all arrays of a call: the limit of the tape, or up to 2 GB.
+    """Return the bytes to keep for all arrays of a call: the tape's limit, or more up to 2 GB.
 
     A temporary tape may need as much memory as a training step of a model with millions of weights.
     """
@@ -511,12 +511,12 @@ def _is_the_same(old: Delta, again: Delta) -> bool:
 def initial_values(
     recorder: Recorder, tape: Tape, call: Call, where: str
 ) -> tuple[list[Any], dict[Variable, np.ndarray]]:
-    """Return the inputs of a call and the values of its variables when it began.
+    """Return the inputs of a call, and the values of its variables at its start.
 
     Raises
     ------
     ArgumentError
-        They are no longer on the tape.
+        The tape no longer has these arrays.
     """
     inputs = list(tape.names_at(call.begin).get("inputs", ()))
     journal = recorder.journal if recorder.tape is tape else None
@@ -536,7 +536,7 @@ def rerun(
     overrides: Sequence[Override] = (),
     where: str = "set",
 ) -> Tape:
-    """Run a call again and return its tape, which begins with the past before the call.
+    """Run a call again. Return its tape, which begins with the events before the call.
 
     See `rerun_recorded`.
     """
@@ -553,7 +553,7 @@ def rerun_recorded(
     journal: Journal | None = None,
     history: int | None = 0,
 ) -> Recorder:
-    """Run a call again and return its recorder, whose tape begins with the past before the call.
+    """Run a call again. Return its recorder; the tape begins with the events before the call.
 
     Parameters
     ----------
@@ -593,7 +593,7 @@ def rerun_recorded(
     again.memory.copy_twins(recorder.memory, call.begin)
     again.memory.values.update(known)
     again.continue_from(tape, call.begin)
-    if history != 0 and call.begin:  # earlier calls with the weights may be dropped
+    if history != 0 and call.begin:  # the tape may drop earlier calls, which have the weights
         last = again.tape[call.begin - 1]
         weights = tuple(Delta("weights", v.name, x) for v, x in values.items())
         again.tape.amend(last._replace(deltas=(*last.deltas, *weights)))
@@ -619,7 +619,7 @@ def _run(recorder: Recorder, function: Function, inputs: list[Any]) -> None:
 def _values_of(
     recorder: Recorder, tape: Tape, call: Call, where: str, journal: Journal | None
 ) -> tuple[dict[Variable, np.ndarray], dict[Variable, np.ndarray]]:
-    """Return the values of a call's variables at its start, and those recorded before it.
+    """Return the variables' values at the start of a call, and the values recorded before it.
 
     The journal comes first, because two variables may have the same name (two rates, for example),
     and the tape stores values by name.
@@ -641,7 +641,7 @@ def _values_of(
 
 
 def _is_of(observer: Any, call: Call) -> bool:
-    """Return whether an observer records this call, which is paused."""
+    """Return whether an observer is recording this call at the moment."""
     return isinstance(observer, FunctionRecorder) and observer.began_at == call.begin
 
 
@@ -697,7 +697,7 @@ def _arrays_gone(t: int, where: str) -> str:
 
 @contextmanager
 def _with_values(values: dict[Variable, np.ndarray]) -> Iterator[None]:
-    """Give variables other values inside the block, and restore them afterwards."""
+    """Give variables other values inside the block, and restore the old values afterwards."""
     before = {variable: variable.get_value(borrow=True) for variable in values}
     try:
         replace_arrays((variable, np.asarray(array)) for variable, array in values.items())

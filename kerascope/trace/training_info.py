@@ -1,4 +1,4 @@
-"""Meanings of a train function's tensors: layer outputs, losses, gradients.
+"""Facts about a train function: which tensors are layer outputs, losses and gradients.
 
 A train function is one list of ops, which does not say that a tensor is dense_1's output. The
 model's graph does (the outputs of its Nodes are the entries of `tensor_map`), and so do the events
@@ -35,14 +35,14 @@ from kerascope.trace.statistics import Figures
 
 
 class Place(NamedTuple):
-    """The place of a tensor in the model's graph."""
+    """The Node that makes a tensor in the model's graph, with its depth."""
 
     node: Node
     depth: int
 
 
 class Arrival(NamedTuple):
-    """A complete gradient: `gradient` is d loss / d `wrt`, which may be a weight."""
+    """A gradient that is complete: `gradient` is d loss / d `wrt`. `wrt` may be a weight."""
 
     wrt: Tensor
     gradient: Tensor
@@ -50,19 +50,19 @@ class Arrival(NamedTuple):
 
 
 def without_observers(function: Any, *arguments: Any) -> Any:
-    """Call a function without observers, so that the recorder's own work is not recorded."""
+    """Call a function without observers, so that work of the recorder itself is not recorded."""
     return Context().run(function, *arguments)
 
 
 def graph_map_of(model: Any) -> GraphMap:
-    """Return the map of a model's graph; for a subclassed model, the graph between its tensors."""
+    """Return a model's graph map. For a subclassed model, map from its inputs to its outputs."""
     if model._is_graph_network:
         return without_observers(getattr, model, "graph_map")
     return without_observers(map_graph, model.inputs, model.outputs)
 
 
 def ids_of_calls(inputs: list[Tensor], graph_map: GraphMap) -> dict[Node, str]:
-    """Return the ids of the calls in a graph that belongs to no model, or not yet."""
+    """Return the ids of the calls in a graph for which no model exists (yet)."""
     graph: Any = SimpleNamespace(inputs=inputs, graph_map=graph_map)
     return call_ids(graph)
 
@@ -80,11 +80,11 @@ class TrainingInfo:
     Attributes
     ----------
     places : dict of Tensor to Place
-        The outputs of the model's nodes, by falling depth.
+        The place of each Node output in the model, by falling depth.
     ids : dict of Node to str
         The id of each call, as in the summary and in pictures: "dense_1", "shared@1".
     calls : dict of Apply to Place
-        The ops of each node, with its place.
+        For each op of a layer's call, the place of that call.
     losses, metrics : dict of str to Tensor
         Losses and metrics by name, the total loss last.
     output_names : list of str
@@ -135,24 +135,24 @@ class TrainingInfo:
             self.calls.update((apply, place) for apply in applies if apply in inside)
 
     def label(self, apply: Apply) -> str:
-        """Return the id of the call that an op belongs to ("shared@1"), or else its scope."""
+        """Return the id of the layer call that contains an op ("shared@1"); else the op's scope."""
         place = self.calls.get(apply) or self._only_calls.get(apply.scope.name)
         return self.ids[place.node] if place else apply.scope.name or apply.op.name
 
     def name_of(self, tensor: Tensor) -> str:
-        """Return a tensor's name, with the call of a shared layer: "shared/add (shared@1)"."""
+        """Return a tensor's name; for shared layers, with the call: "shared/add (shared@1)"."""
         place = self.places.get(tensor)
         if place is None or self._only_calls.get(place.node.outbound_layer.name) is place:
             return tensor.name
         return f"{tensor.name} ({self.ids[place.node]})"
 
     def take_update(self, update: ParameterUpdate) -> None:
-        """Store a parameter's gradient and new values."""
+        """Add the gradient and the new values of a parameter."""
         self.updates.append(update)
         self.arrivals.append(Arrival(update.param, update.gradient, True))
 
     def arrivals_in_order(self) -> list[Arrival]:
-        """Return the gradients from the loss back; a layer's weights come before layers below."""
+        """Return the gradients in sweep order, a weight before the outputs of lower layers."""
         last = len(self.calls) + len(self.reached_at)
         return sorted(
             self.arrivals,
@@ -160,7 +160,7 @@ class TrainingInfo:
         )
 
     def roles(self) -> dict[Variable, str]:
-        """Return the roles of variables: "parameter", "slot", "iterations"; others are "state"."""
+        """Return variables with their roles "parameter", "slot" or "iterations"; no others."""
         found = dict.fromkeys(self.model._collected_trainable_weights or (), "parameter")
         iterations = getattr(self.model.optimizer, "iterations", None)
         if iterations is not None:
@@ -176,7 +176,7 @@ class Sweep:
     Parameters
     ----------
     facts : TrainingInfo or None
-        The facts about the new train function, which collect the gradients.
+        The facts about the new train function, to which the sweep adds gradients; or None.
 
     Attributes
     ----------
@@ -190,11 +190,11 @@ class Sweep:
         self._ops = 0
 
     def seed(self, event: Seeded) -> None:
-        """Start the sweep at the loss."""
+        """Start the sweep at a loss."""
         self.contributions[event.loss] = 1
 
     def take(self, event: Swept) -> list[tuple[Tensor, Tensor | None, int]]:
-        """Process a swept op; return its inputs, with the term and the term's number for each."""
+        """Add a swept op. Return each of its inputs with the gradient term and its number."""
         self._ops += 1
         if self.facts is not None:
             for y, gradient in zip(event.apply.outputs, event.output_grads, strict=True):
@@ -213,14 +213,14 @@ class Sweep:
         return number
 
     def reached(self, tensor: Tensor) -> str:
-        """Return the name of a call's output or of a weight; "" for other tensors."""
+        """Return the name of a weight or of a layer's output; "" for other tensors."""
         if self.facts is None:
             return tensor.name if isinstance(tensor, Variable) else ""
         is_known = tensor in self.facts.places or isinstance(tensor, Variable)
         return self.facts.name_of(tensor) if is_known else ""
 
     def label(self, apply: Apply) -> str:
-        """Return the label of an op, as `TrainingInfo.label`, or its scope without facts."""
+        """Return the id of an op's layer call, as `TrainingInfo.label`; else the op's scope."""
         return self.facts.label(apply) if self.facts is not None else apply.scope.name
 
 
@@ -228,8 +228,8 @@ class Sweep:
 
 
 FUNCTIONS = ("train_function", "test_function", "predict_function")
-MOST_OF_TWINS = 64  # values that are kept for each call in addition to the tape
-MOST_CALLS_OF_TWINS = 4096  # calls for which they are kept
+MOST_OF_TWINS = 64  # maximum number of values that are kept for a call besides the tape
+MOST_CALLS_OF_TWINS = 4096  # maximum number of calls with such values
 
 
 class Memory:
@@ -247,7 +247,7 @@ class Memory:
         The statistics of arrays, if only these are kept.
     facts_of : dict of Function to TrainingInfo
     swept_of : dict of Function to dict of Apply to Apply
-        For each op of a gradient, the op that it is the derivative of.
+        For each op that computes a gradient, the forward op that it belongs to.
     loss_terms : dict of Model to list of LossTerm
     lengths : dict of Function to (FunctionPlan, int, int)
         The number of events of a function's last call, without those of variables that were set,
@@ -276,7 +276,7 @@ class Memory:
         self.figures = Figures()
 
     def without_values(self) -> Memory:
-        """Return a memory with the same models and functions, but no values."""
+        """Return a copy of this memory without recorded values."""
         other = copy(self)
         other.statistics_only = False
         other.values = WeakKeyDictionary()
@@ -287,7 +287,7 @@ class Memory:
     # --- variables with the same name -------------------------------------------------------------
 
     def twins(self, function: Function) -> list[Variable]:
-        """Return the variables of a function that share their name with another.
+        """Return the variables of a function that share their name with another variable.
 
         A Dropout that is called twice has two draw counts with one name, for example.
         """
@@ -300,7 +300,7 @@ class Memory:
         return found
 
     def note_twins(self, function: Function, t: int) -> None:
-        """Keep the values of small twins at the start of a call; the tape stores values by name."""
+        """Store the values of variables with equal names, which a tape would confuse, at a time."""
         values = [v.get_value(borrow=True) for v in self.twins(function)]
         if values and sum(value.size for value in values) <= MOST_OF_TWINS:
             self._twin_values[t] = values
@@ -308,12 +308,12 @@ class Memory:
                 self._twin_values.pop(next(iter(self._twin_values)))
 
     def twin_values(self, function: Function, t: int) -> dict[Variable, np.ndarray]:
-        """Return the kept values of the twins at the start of a call; {} if none are kept."""
+        """Return the stored values of variables with equal names for a call, or {}."""
         values = self._twin_values.get(t)
         return {} if values is None else dict(zip(self.twins(function), values, strict=True))
 
     def copy_twins(self, other: Memory, t: int) -> None:
-        """Copy the values that another memory has kept for calls up to a time."""
+        """Copy the values of variables with equal names from another memory, up to time `t`."""
         self._twin_values = {at: x for at, x in other._twin_values.items() if at <= t}
 
     # --- models and functions ---------------------------------------------------------------------
@@ -325,7 +325,7 @@ class Memory:
             self._models.append(ref(model))
 
     def facts(self, function: Function) -> TrainingInfo | None:
-        """Return the facts about a function of a known model; None for other functions."""
+        """Return the facts about a function of a registered model; None for other functions."""
         found = self.facts_of.get(function)
         if found is None:
             model = self._model_of(function)
@@ -345,7 +345,7 @@ class Memory:
         return None
 
     def models_of(self, variable: Variable) -> list[Any]:
-        """Return the known models with a function that reads or writes a variable."""
+        """Return the registered models that have a function with this variable."""
         found = []
         for model in (reference() for reference in self._models):
             functions = (getattr(model, name, None) for name in FUNCTIONS)
@@ -356,8 +356,8 @@ class Memory:
     # --- values -----------------------------------------------------------------------------------
 
     def payload(self, value: Any) -> Any:
-        """Return the value to keep for an array that does not change, or for any other object."""
-        if value.__class__ is np.ndarray and self.statistics_only:  # the most frequent case
+        """Return the form in which a tape keeps a value: array, number, statistics, description."""
+        if value.__class__ is np.ndarray and self.statistics_only:  # this case is the most frequent
             if value.ndim and value.dtype.kind in "fiub":
                 return self.figures.of(value)
         elif not isinstance(value, (np.ndarray, np.generic)):
@@ -369,7 +369,7 @@ class Memory:
         return self.figures.of(np.asarray(value)) if value.ndim else np.asarray(value)[()]
 
     def copied(self, value: Any) -> Any:
-        """Return the value to keep for an array or list that may be written into later."""
+        """Return the form in which a tape keeps a value that may change: that of a copy."""
         is_writable = isinstance(value, (list, tuple, np.ndarray))
         return self.payload(np.array(value) if is_writable else value)
 
@@ -380,9 +380,9 @@ def _variables_of(function: Function) -> set[Variable]:
 
 
 def updates_by_scope(function: Function, model: Any) -> list[ParameterUpdate]:
-    """Return the gradient and new values of each parameter, found by the scopes of the ops.
+    """Return the gradient and the new values of each parameter, found by the scopes of ops.
 
-    For functions that were made without an observer.
+    This is for functions that were made without an observer.
     """
     found = []
     params = getattr(model, "_collected_trainable_weights", None) or []
@@ -399,10 +399,10 @@ def updates_by_scope(function: Function, model: Any) -> list[ParameterUpdate]:
 
 
 def sweep_again(facts: TrainingInfo) -> None:
-    """Add the gradients at the outputs of calls, for a function that was made without an observer.
+    """Add the gradients of layer outputs to the facts of a function made without an observer.
 
-    The sweep is made again. Its tensors are computed like those of the function, op by op, so each
-    has a twin there. Tensors without a twin are left out.
+    The sweep is repeated. Its ops are the same as those of the function, so its tensors correspond
+    to tensors there. Tensors without such a partner are left out.
     """
     fresh = copy(facts)
     fresh.arrivals, fresh.reached_at, fresh.contributions = [], {}, {}
@@ -429,7 +429,7 @@ def sweep_again(facts: TrainingInfo) -> None:
 
 
 def twins_of(pairs: Iterable[tuple[Tensor, Tensor]]) -> dict[Tensor, Tensor]:
-    """Return the tensors of the second graph that correspond to those of the first, op by op.
+    """Match the tensors of two graphs that the same ops compute, beginning at pairs of outputs.
 
     Examples
     --------
@@ -454,7 +454,7 @@ def twins_of(pairs: Iterable[tuple[Tensor, Tensor]]) -> dict[Tensor, Tensor]:
 
 
 def _unclipped(gradient: Tensor) -> Tensor:
-    """Return the gradient before an optimizer clipped it, which is an op's first input."""
+    """Return the gradient before clipping by an optimizer; an unclipped gradient unchanged."""
     while gradient.owner is not None and _scope_of(gradient) == "clip":
         gradient = gradient.owner.inputs[0]
     return gradient
@@ -469,7 +469,7 @@ def _is_gradient(x: Tensor) -> bool:
 
 
 def facts_of_model(model: Any, loss_terms: list[LossTerm] | None) -> TrainingInfo:
-    """Return the facts about a model; without a total loss, only those of its graph."""
+    """Return the facts about a model. Without a total loss, they are only those of its graph."""
     if getattr(model, "total_loss", None) is not None:
         return TrainingInfo(model, loss_terms or [])
     graph: Any = SimpleNamespace(
@@ -487,9 +487,9 @@ def facts_of_model(model: Any, loss_terms: list[LossTerm] | None) -> TrainingInf
 
 
 def keys_by_node(ids: dict[Node, str]) -> dict[Tensor, str]:
-    """Return the keys of a `tensor_map`: the ids as in pictures, "dense_1" or "shared@1".
+    """Return the keys of `tensor_map` by tensor: the ids in pictures, "dense_1" or "shared@1".
 
-    The outputs of a call with several are numbered: "lstm_1:0".
+    Several outputs of one call are numbered: "lstm_1:0".
     """
     keys = {}
     for node, name in ids.items():

@@ -1,8 +1,8 @@
 """`ks.walk(model, x)`: a forward pass step by step, with real arrays.
 
-It drives the stage that runs a model on symbols (`run_internal_graph`), but with arrays: every step
-calls one layer, and `tensor_map` fills step by step. Between two steps nothing is open, so you may
-build, train or walk other models.
+`walk` drives the stage that runs a model on symbols (`run_internal_graph`), but with arrays: each
+step calls a layer and adds its outputs to `tensor_map`. No mode stays active between two steps, so
+you may build, train or walk other models.
 
 Lesson: chapter 10.
 """
@@ -35,7 +35,7 @@ from kerascope.unsupported import got_instead
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WalkStep:
-    """One step of a forward pass: an input was fed, or a layer was called.
+    """A step of a forward pass, in which an input is fed or a layer is called.
 
     Attributes
     ----------
@@ -44,14 +44,14 @@ class WalkStep:
     layer : Layer
         The layer that was called; an InputLayer when an input is fed.
     depth : int
-        The node's depth in its model; outputs have depth 0.
+        The depth of the node in its model. Outputs have depth 0.
     inputs, outputs : list of np.ndarray
         The arrays with which the layer was called, and its results.
     tensor_map : dict of str to np.ndarray
         All arrays computed so far by tensor name, including this step's outputs. If a layer is
         called several times, the name has the id of the call, as in pictures: `shared@1/add`.
     model : Network
-        The model of the step; in a nested model's steps the inner model.
+        The model of the step; for steps in a nested model, the nested model.
     """
 
     node: Node
@@ -120,7 +120,7 @@ def walk(model: Any, x: Any, *, nested: bool = False) -> Iterator[WalkStep]:
 
 
 def forward_stage(model: Any, x: Any, where: str) -> tuple[Network, Stage]:
-    """Return the network of a model, and its forward pass on arrays as a stage.
+    """Return the network of a model, and the stage of its forward pass on arrays.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def _nothing(model: Any, **options: Any) -> None:
 
 
 def _steps(stage: Stage, network: Network, nested: bool) -> Iterator[WalkStep]:
-    """Advance the stage; eager mode is open only inside a step, never between two."""
+    """Yield the steps of a stage. Eager mode is active only while a step is being computed."""
     events, steps = iter(stage), _Steps(network)
     while True:
         inner = PassCollector()
@@ -169,7 +169,7 @@ def _steps(stage: Stage, network: Network, nested: bool) -> Iterator[WalkStep]:
 
 
 class _Steps:
-    """Turns the calls of one run of one model into steps and stores its tensor_map."""
+    """Turns the layer calls of one model's run into steps, and collects its `tensor_map`."""
 
     def __init__(self, network: Network) -> None:
         self.network = network
@@ -177,7 +177,7 @@ class _Steps:
         self._ids = call_ids(network)
 
     def of(self, call: LayerCall) -> Iterator[WalkStep]:
-        """Yield the steps inside a call, then its own."""
+        """Yield the steps of the calls inside a nested model, then the step of the call itself."""
         for inner in call.passes:
             steps = _Steps(inner.network)
             for one in inner.calls:
@@ -193,7 +193,7 @@ class _Steps:
         yield WalkStep(node, node.outbound_layer, depth, inputs, arrays, copied, self.network)
 
     def _free_name(self, tensor: Tensor, node: Node) -> str:
-        """Return an unused name: the tensor's, with the call's id instead of the layer's name."""
+        """Return a new name for `tensor_map`: the tensor's, with the id of the layer's call."""
         layer_name, call_id = node.outbound_layer.name, self._ids[node]
         name = tensor.name
         if call_id != layer_name:
@@ -202,7 +202,7 @@ class _Steps:
 
 
 def _array(tensor: Tensor) -> np.ndarray:
-    """Return a tensor's value as an array that cannot be changed."""
+    """Return the value of a tensor as a read-only array."""
     array = np.array(value_of(tensor))
     array.flags.writeable = False
     return array
