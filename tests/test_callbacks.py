@@ -174,9 +174,9 @@ def test_one_callback_needs_no_list():
         ([cb.History], r"callbacks\[0\]: expected an instance, .* Write History\(\)\."),
         (
             [print],
-            r"callbacks\[0\]: expected a callback, .* got a builtin.*LambdaCallback\(on_epoch_end",
+            r"callbacks\[0\]: expected a callback, .* got builtin.*LambdaCallback\(on_epoch_end",
         ),
-        ([None], r"callbacks\[0\]: .* got a NoneType"),
+        ([None], r"callbacks\[0\]: .* got NoneType"),
         ([dict], r"callbacks\[0\]: .* got the class dict"),
         ("EarlyStopping", r"callbacks: expected a list of callbacks, got str"),
         (7, r"callbacks: expected a list of callbacks, got int"),
