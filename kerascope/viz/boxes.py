@@ -85,7 +85,7 @@ class PictureOptions:
 
     @property
     def palette(self) -> Palette:
-        """The palette of the theme; for "auto" the light one, in formats without a dark mode."""
+        """The palette of the theme; "light" for "auto", which some formats cannot follow."""
         return self.palette_of("light" if self.theme == "auto" else self.theme)
 
     def palette_of(self, theme: str) -> Palette:
@@ -205,7 +205,7 @@ def call_text(item: GraphNode | GraphGroup) -> str:
 
 
 def copies_text(item: GraphNode | GraphGroup) -> str:
-    """Return how many equal blocks a box or frame represents, "4 copies"; "" for one."""
+    """Return the number of equal blocks that a box or frame represents, "4 copies"; "" for one."""
     copies = int(item.attrs.get("copies", 1))
     if copies == 1:
         return ""
@@ -331,7 +331,7 @@ def _shapes_line(node: GraphNode, options: PictureOptions, has_cells: bool) -> s
 
 
 def _counted_shapes(node: GraphNode, key: str) -> str:
-    """Return shapes as text; more than `MOST_EQUAL` equal ones in a row become "8 x (None, 4)"."""
+    """Return shapes as text. More than `MOST_EQUAL` equal shapes become "8 x (None, 4)"."""
     shapes = one_line(str(node.attrs.get(key, ""))).split("; ")
     runs = [(shape, len([*same])) for shape, same in groupby(shapes)]
     words = ([f"{n} x {shape}"] if n > MOST_EQUAL else [shape] * n for shape, n in runs)

@@ -203,7 +203,7 @@ def chains_of(groups: Iterable[GraphGroup]) -> dict[str, Chain]:
 
 
 def hiding_of(graph: Graph, closed: Container[str]) -> dict[str, str]:
-    """Return for each group the outermost closed group that hides its contents, "" if none does.
+    """Return for each group the outermost closed group that hides its contents, otherwise "".
 
     Examples
     --------

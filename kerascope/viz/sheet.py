@@ -152,7 +152,7 @@ class Raster:
 
 @dataclass(slots=True)
 class Group:
-    """Marks that belong together: those of a box, or of an arrow with its sign.
+    """Marks that belong together: the marks of a box, or of an arrow with its sign.
 
     Attributes
     ----------
@@ -254,7 +254,7 @@ class Sheet:
 
     @property
     def shapes(self) -> tuple[Shape, ...]:
-        """The marks of a sheet that has no groups, such as a plain one."""
+        """The marks of a sheet without groups, such as the result of `plain`."""
         return cast("tuple[Shape, ...]", self.marks)
 
     @property

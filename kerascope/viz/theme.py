@@ -56,7 +56,7 @@ def luminance(color: str) -> float:
 
 @cache
 def mixed(color: str, other: str, share: float) -> str:
-    """Return a colour with a share of another mixed in.
+    """Return a colour with a share of another colour mixed in.
 
     Examples
     --------

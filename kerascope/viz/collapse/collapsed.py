@@ -26,7 +26,7 @@ PLACES = ("operand", "output", "leaves_as")  # attributes that identify the tens
 
 
 def kind_of_group(group: GraphGroup) -> str:
-    """Return the kind of a frame: "call", "scope", "copies", "alike", "block" or another."""
+    """Return the kind of a frame, such as "call", "scope", "copies" or "block"."""
     return str(group.attrs.get("kind", "call"))
 
 
@@ -131,7 +131,7 @@ class _Collapse:
     # --- boxes ------------------------------------------------------------------------------------
 
     def _free_tensors(self) -> None:
-        """Move tensors that no layer made out of closed frames if they are also used outside."""
+        """Move the boxes of tensors without a layer out of closed frames if used outside, too."""
         tensors = {
             node.id: node
             for node in self.graph.nodes

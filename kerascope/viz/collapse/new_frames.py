@@ -60,7 +60,7 @@ def with_scopes(graph: Graph) -> Graph:
 
 
 def outer_first(groups: dict[str, GraphGroup]) -> tuple[GraphGroup, ...]:
-    """Return the frames in an order in which each follows the frame around it."""
+    """Return frames in an order in which outer frames come before inner frames."""
     placed: dict[str, GraphGroup] = {}
     for group in groups.values():
         around = []
@@ -72,7 +72,7 @@ def outer_first(groups: dict[str, GraphGroup]) -> tuple[GraphGroup, ...]:
 
 
 def _scopes(level: FrameLevel, labels: dict[str, str], words: int) -> dict[str, list[str]]:
-    """Return the children of each scope that can become a frame."""
+    """Return, for each name scope that can become a frame, its children in a level."""
     scopes: dict[str, list[str]] = {}
     for child in level.children:
         parts = labels[child].split("/")
@@ -149,7 +149,7 @@ class NewFrames:
         children: Sequence[str],
         attrs: Mapping[str, Attribute],
     ) -> str:
-        """Add a frame around some children of a level and return its id."""
+        """Add a frame around the given children of a level and return the frame's id."""
         call = level
         while call and self._around(call).attrs.get("kind", "call") != "call":
             call = self._around(call).parent

@@ -314,7 +314,7 @@ class FormRegistry:
         return self._numbers.setdefault(what, len(self._numbers))
 
     def form(self, children: list[str], ends: Iterable[str], wiring: Wiring) -> PartForm:
-        """Return the form of some children of a level.
+        """Return the form of a part that consists of the given children of a level.
 
         Parameters
         ----------

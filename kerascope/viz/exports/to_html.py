@@ -255,7 +255,7 @@ class _Data:
         self.units: list[int] = []
 
     def result(self, closed: Collection[str]) -> dict[str, Any]:
-        """Return all data; `closed` are the ids of the groups that are closed at first."""
+        """Return all data of the page. `closed` holds the ids of the groups that start closed."""
         graph = self.graph
         closed_boxes = [self.frames.boxes[group.id] for group in graph.groups]
         # The page itself computes the rows of a ladder.
@@ -373,7 +373,7 @@ class _Data:
         return [self.drawn(name), self.drawn(detail), *sizes, int(is_call), int(is_bundle)]
 
     def families(self) -> list[list[int]]:
-        """Return the sets of two or more groups that open and close together."""
+        """Return the sets of groups (two or more) that open and close together."""
         found: dict[str, list[int]] = {}
         for number, group in enumerate(self.graph.groups):
             found.setdefault(str(group.attrs.get("twin", group.id)), []).append(number)

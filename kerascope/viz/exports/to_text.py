@@ -435,7 +435,7 @@ class _Level:
     # --- between the rows ---
 
     def collect_nets(self) -> None:
-        """Collect the columns that each line connects in each gap between rows."""
+        """Store, for each gap between rows, the columns that each line connects."""
         level = self.level
         for number, route in enumerate(level.routes):
             if route.beside:
@@ -589,7 +589,7 @@ class _Level:
                 draw_beside(self.canvas, ends[0], ends[-1], arrow)
 
     def _join_items(self, row: int, y: int, height: int) -> None:
-        """Extend lines to items that are less high than their row."""
+        """Extend lines up and down to items that are less high than their row."""
         for number, route in enumerate(self.level.routes):
             if route.beside:
                 continue

@@ -452,7 +452,7 @@ class _Sweep:
 
 
 def _out_of(branches: Branches, gradient: Tensor, x: Tensor) -> Tensor:
-    """Return a gradient of `x` from inside branches, switched so that it is always valid."""
+    """Return a gradient of `x` from inside branches, zero if these branches are not chosen."""
     with root_scope(), name_scope("gradients"):
         return switched(x, gradient, branches)
 

@@ -39,7 +39,7 @@ MOST_PARTS = 8  # inner layers named in the box of a wrapper
 
 
 def layer_graph(model: Network) -> Graph:
-    """Return the graph of layers: one box per layer, one arrow per connected pair.
+    """Return the graph of layers: one box per layer, one arrow per connected pair of layers.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ class GraphBuilder:
         }
 
     def tensor_box(self, tensor: Tensor, group: str, depth: int, prefix: str = "") -> str:
-        """Return the id of the box of a tensor that no layer made. Such a tensor is drawn once."""
+        """Return the id of the box of a tensor that no layer made. Such a tensor has one box."""
         if tensor not in self.tensor_boxes:
             name = clean(tensor.name or "constant")
             box_id = self.free_id(prefix + name)

@@ -173,7 +173,7 @@ def _marks(shape: Any) -> Any:
 
 
 def layers_by_path(model: Network) -> dict[str, Layer]:
-    """Return the layers of a model and its nested models by path, such as `encoder/wide`."""
+    """Return the layers of a model, also inside nested models, by path (`encoder/wide`)."""
     found: dict[str, Layer] = {}
     waiting = [(clean(layer.name), layer) for layer in reversed(model.layers)]
     while waiting:

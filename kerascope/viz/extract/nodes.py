@@ -248,7 +248,7 @@ def _ends_of(tensors: list[Tensor], ends: dict[Node, CallEnds]) -> list[End]:
 
 
 def _leaving(ends: list[End]) -> list[End]:
-    """Return these ends with the output index of the expanded call around them added."""
+    """Return ends of arrows for the outputs of an expanded call, with its output indices added."""
     return [End(end.box, end.number, (*end.leaves_as, number)) for number, end in enumerate(ends)]
 
 

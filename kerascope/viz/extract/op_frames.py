@@ -279,7 +279,7 @@ def _is_inside(scope: str, node: Node, outer: Node) -> bool:
 def _side_owner(
     apply: Apply, nodes: dict[str, list[Node]], owners: dict[Apply, Node]
 ) -> Node | None:
-    """Return the call that made an op which its outputs do not need, such as a penalty."""
+    """Return the call that made a side op, such as a penalty, which no output of the call needs."""
     names = _names(apply.scope.name)
     candidates = nodes.get(names[0], []) if names else []
     if len(candidates) < 2:
@@ -301,7 +301,7 @@ def _copied_keys(node: Node) -> Keys:
 def copies_of(
     layer: Layer, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
 ) -> dict[Apply, Apply]:
-    """Return the copy that a call of a nested model made of each op; {} if unknown.
+    """Return for each op of a nested model the copy that a call made; {} if unknown.
 
     Parameters
     ----------
@@ -379,7 +379,7 @@ def _sources(apply: Apply, inside: Parts) -> list[Apply]:
 
 
 def _tangled(applies: Sequence[Apply], parts: Parts) -> set[Hashable]:
-    """Return the parts that are on a cycle."""
+    """Return the parts of ops that are on a cycle of arrows."""
     after: dict[Hashable, set[Hashable]] = {parts[apply]: set() for apply in applies}
     for apply in applies:
         for source in _sources(apply, parts):

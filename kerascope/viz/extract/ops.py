@@ -333,7 +333,7 @@ class OpView(GraphBuilder):
     # --- arrows -----------------------------------------------------------------------------------
 
     def _source(self, x: Tensor, piece: _GraphPiece, user: str = "") -> End:
-        """Return the end at which a tensor leaves the box that computes it, also inside a loop."""
+        """Return the box that computes a tensor, also inside a loop, and the output index."""
         while x not in piece.ends and x.owner is not None:
             inner, piece = piece.loops[x.owner]
             given = inner.results
@@ -464,7 +464,7 @@ def _innermost(
 def _arrows_among_siblings(
     place: Mapping[str, str], paths: Mapping[str, Chain], edges: Sequence[GraphEdge]
 ) -> list[tuple[str, str]]:
-    """Return an arrow from sibling to sibling for each arrow between boxes inside them."""
+    """Return, for each arrow between boxes, the arrow between their outermost distinct frames."""
     arrows: dict[tuple[str, str], None] = {}
     for edge in edges:
         if "role" in edge.attrs:

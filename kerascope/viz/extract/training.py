@@ -241,7 +241,7 @@ class StepLadder:
 
 
 def _hyperparameters(optimizer: Any) -> str:
-    """Return an optimizer's class and its hyperparameters, those stored as variables first.
+    """Return an optimizer's class and hyperparameters as text; variables come first.
 
     Examples
     --------

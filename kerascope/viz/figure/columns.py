@@ -186,7 +186,7 @@ class _TimeColumns:
         return (self._up if b.row - a.row == 1 else self._past)(source, target)
 
     def _up(self, source: str, target: str) -> Iterator[Shape]:
-        """Yield the arrows to the next row: one for each step, or a single one."""
+        """Yield the arrows from a row to the row above: one for each step that the row returns."""
         bottom = self.top(target) + self.cell
         for x in self._exits(source):
             yield arrow((x, self.top(source)), (x, bottom + 0.6))

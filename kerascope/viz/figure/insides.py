@@ -17,7 +17,7 @@ def layer_of(node: GraphNode) -> str:
 
 
 def layer_count(nodes: Iterable[GraphNode]) -> int:
-    """Return the number of layers behind some boxes. A layer with several calls counts once."""
+    """Return the number of layers whose calls are the given boxes. Each layer counts once."""
     return len({layer_of(node) for node in nodes if node.kind not in ("input", "tensor")})
 
 

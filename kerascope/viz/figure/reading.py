@@ -216,7 +216,7 @@ def read(graph: Graph, is_quiet: Callable[[GraphNode, Part, bool], bool]) -> Rea
 
 
 def _joined(part: Part, node: GraphNode) -> Part:
-    """Return a part with another box added."""
+    """Return a part that also contains the given box."""
     activation = part.activation
     if node.kind == "activation":
         activation = str(node.attrs.get("activation", "")) or _word(node)

@@ -133,7 +133,7 @@ def _area(part: Part) -> float:
 
 
 def _stay_in_rows(u: UShape) -> bool:
-    """Return whether each copy goes from the left to the right side of its own row."""
+    """Return whether each copy goes from the left to the right side of a single row."""
     rows = {part.node.id: (number, side)
             for number, row in enumerate(u.rows)
             for side, parts in (("down", row.down), ("up", row.up))
@@ -241,7 +241,7 @@ def _width(part: Part, page: Page) -> float:
 
 
 def _run(volumes: list[Volume], joined: dict[str, Part], page: Page, usual: str) -> Iterator[Shape]:
-    """Yield neighbouring volumes and the arrows between them.
+    """Yield the marks of neighbouring volumes and the arrows between these volumes.
 
     `usual` is the window of most convolutions. Convolutions with another window have arrows of
     another colour.
@@ -261,9 +261,10 @@ def _run(volumes: list[Volume], joined: dict[str, Part], page: Page, usual: str)
 
 
 def _channels(volumes: list[Volume], page: Page, came: float, goes: float) -> Iterator[Shape]:
-    """Yield the numbers of channels above volumes, next to the arrows.
+    """Yield labels with the numbers of channels above a row's volumes, next to the arrows.
 
-    An arrow from the row above ends at `came`, an arrow to the row above begins at `goes`.
+    `came` is the x where an arrow from the row above ends; `goes` is the x where an arrow to the
+    row above begins.
     """
     size = SMALLEST + (0.0 if page.narrow else 1.0)
     for channels, group in groupby(volumes, lambda volume: volume.part.channels):

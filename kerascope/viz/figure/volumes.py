@@ -80,7 +80,7 @@ class VolumeColumn:
 
     @property
     def first(self) -> Part:
-        """The first layer of the column."""
+        """The first part of the column."""
         return self.parts[0]
 
     @property
@@ -216,7 +216,7 @@ def _fit(columns: list[VolumeColumn], page: Page) -> tuple[list[VolumeColumn], f
 
 
 def _labels(part: Part) -> tuple[tuple[str, ...], ...]:
-    """Return the shape of a part in one line, in two lines, and in two short lines."""
+    """Return three labels with a part's shape: in one line, two lines, and two short lines."""
     shape = part.shape or ()
     whole = (shape_text(shape),)
     if len(shape) < 3:
@@ -355,7 +355,7 @@ def _steps(columns: list[VolumeColumn], places: list[float], line: float) -> Ite
 def _window(
     before: VolumeColumn, after: VolumeColumn, x0: float, x1: float, middle: float
 ) -> Iterator[Shape]:
-    """Yield the lines from the window of one volume to the number of the next volume it gives."""
+    """Yield a window of one volume, and lines to the number of the next that it determines."""
     (left, top), (next_left, next_top) = (
         column.corner(x, middle) for column, x in ((before, x0), (after, x1))
     )

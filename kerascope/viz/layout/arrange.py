@@ -112,7 +112,7 @@ class Stroke:
 
 @dataclass(frozen=True)
 class Placed:
-    """The layout of a graph: the positions of all its parts.
+    """The layout of a graph: the positions of all boxes, frames, arrows and labels.
 
     Attributes
     ----------

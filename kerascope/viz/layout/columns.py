@@ -165,7 +165,7 @@ class _Crossing:
 
 @dataclass(slots=True)
 class _Column:
-    """A column: an interval of the old picture, and the vector by which it moves."""
+    """A column: an interval of the old picture, and the vector by which this interval moves."""
 
     top: float
     bottom: float

@@ -658,7 +658,7 @@ def cell_measure(node: GraphNode, options: PictureOptions) -> Measure:
 
 
 class _Lines:
-    """Computes the lines of a ladder; all arrows of a rung form one line."""
+    """Computes the lines of a ladder. All arrows of one rung are drawn as one line."""
 
     def __init__(self, ladder: _Ladder) -> None:
         self.ladder = ladder

@@ -241,7 +241,7 @@ STRAND_ROUNDS = 8
 
 
 class Tie(NamedTuple):
-    """A piece of a route: two items, and the ideal shift of the lower one to the right."""
+    """A piece of a route: two items, and how far the lower item should be to the right."""
 
     upper: int
     lower: int
@@ -284,7 +284,7 @@ def straighten(
 
 
 def _straight(level: Level, ties: Sequence[Tie]) -> tuple[list[Tie], set[int]]:
-    """Return the ties to be made straight, which never cross, and the items with side inputs.
+    """Return ties to be made straight, no two of which cross, and the items with side inputs.
 
     Side inputs are weights and constants; see `_main_inputs`.
     """

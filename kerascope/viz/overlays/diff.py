@@ -48,7 +48,7 @@ COMPARED = {
 
 
 def diff(before: Graph, after: Graph) -> Graph:
-    """Return both graphs as one, with the differences marked.
+    """Return one graph that combines both graphs, with the differences marked.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def diff(before: Graph, after: Graph) -> Graph:
     Raises
     ------
     DtypeError
-        One of the arguments is not a Graph.
+        `before` or `after` is not a Graph.
     ArgumentError
         The graphs have different levels.
 
@@ -566,7 +566,7 @@ def with_rows(graph: Graph) -> Graph:
 
 
 def _links_between_parts(graph: Graph, parts: list[str]) -> tuple[_PartLinks, _PartLinks]:
-    """Return the arrows that were kept and those that were removed, between items of one frame.
+    """Return the unchanged or new arrows, and the removed arrows, between items of each frame.
 
     An arrow from outside to a box inside a frame counts as an arrow to the frame.
     """
@@ -780,7 +780,7 @@ def with_weight_changes(graph: Graph, changes: Mapping[str, float]) -> Graph:
     ----------
     graph : Graph
     changes : mapping of str to float
-        By the path of the layer, as returned by `weight_changes`.
+        The relative change by the path of the layer, as returned by `weight_changes`.
 
     Returns
     -------

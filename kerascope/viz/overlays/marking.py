@@ -35,13 +35,13 @@ _CALL_NUMBER = re.compile(r"@\d+$")
 def with_attributes(
     graph: Graph, attributes: Mapping[str, Mapping[str, Attribute]], where: str = "with_attributes"
 ) -> Graph:
-    """Return the graph with additional attributes on some boxes and frames.
+    """Return the graph with additional attributes on the named boxes and frames.
 
     Parameters
     ----------
     graph : Graph
     attributes : mapping of str to mapping
-        The attributes by id. They replace attributes with the same name.
+        The attributes by the id of a box or frame. They replace attributes with the same name.
     where : str
         The name of the calling function, for error messages.
 
@@ -64,13 +64,13 @@ def with_attributes(
 def with_details(
     graph: Graph, details: Mapping[str, str | Iterable[str]], where: str = "with_details"
 ) -> Graph:
-    """Return the graph with additional lines of text in some boxes.
+    """Return the graph with additional lines of text in the named boxes and frames.
 
     Parameters
     ----------
     graph : Graph
     details : mapping of str to (str or iterable of str)
-        By id: a text, or its lines. They are added below the existing details.
+        The text, or its lines, by the id of a box or frame. It is added below existing details.
     where : str
         The name of the calling function, for error messages.
 
@@ -90,7 +90,7 @@ def with_details(
 
 
 def detail_of(item: GraphNode | GraphGroup, more: str) -> str:
-    """Return the details of a box with further lines below; for a frame, all on one line."""
+    """Return the details of a box with further lines below. For a frame, all are on one line."""
     separator = " · " if isinstance(item, GraphGroup) else "\n"
     more = more.replace("\n", separator)
     return separator.join(filter(None, (str(item.attrs.get("detail", "")), more)))
@@ -102,15 +102,15 @@ def with_states(
     notes: Mapping[str, str] | None = None,
     where: str = "with_states",
 ) -> Graph:
-    """Return the graph with states set on some boxes.
+    """Return the graph with states set on the named boxes and frames.
 
     Parameters
     ----------
     graph : Graph
     states : mapping of str to str
-        By id: a key of `theme.STATES`; "" removes a state.
+        A key of `theme.STATES` by the id of a box or frame; "" removes the state.
     notes : mapping of str to str, optional
-        By id: the text at the mark, replacing the text of the state.
+        The text next to the state, by id. It replaces the default text of the state.
     where : str
         The name of the calling function, for error messages.
 
@@ -147,7 +147,7 @@ def mark(state: str, note: str = "") -> dict[str, Attribute]:
 
 
 def highlighted(graph: Graph, names: str | Iterable[str]) -> Graph:
-    """Return the graph with some boxes highlighted.
+    """Return the graph with the named boxes highlighted.
 
     Parameters
     ----------

@@ -264,7 +264,7 @@ def lines_of(profile: Profile, width: int) -> Iterator[Line]:
 
 
 def _fitting(columns: list[Column], width: int) -> list[Column]:
-    """Return the columns without the spare ones that do not fit into the width."""
+    """Return the columns of a table. If it is too wide, the least important are left out."""
     for title in SPARE:
         if natural_width(columns) <= width:
             break

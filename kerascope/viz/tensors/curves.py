@@ -83,7 +83,7 @@ class Axes:
         return low, high
 
     def x_ends(self) -> tuple[float, float]:
-        """Return the first and the last x position."""
+        """Return the smallest and the largest x of all curves, with a margin if they are equal."""
         found = [x for curve in self.curves for x in curve.x]
         low, high = (min(found), max(found)) if found else (0.0, 1.0)
         return (low, high) if low < high else (low - 0.5, high + 0.5)
@@ -179,7 +179,7 @@ def round_numbers(low: float, high: float, most: int = 6, least_step: float = 0.
 
 
 class _End(NamedTuple):
-    """The height of a curve's name, and the curve's last point, if there is one."""
+    """The height at which a curve's name is written, and the points of the curve."""
 
     y: float
     curve: Curve

@@ -119,7 +119,7 @@ def _part(part: Panels, y: float) -> tuple[list[Shape], float]:
 
 
 def _even(panels: int, most: int) -> int:
-    """Return the number of panels in a row that makes all rows equally long.
+    """Return the number of panels per row with which all rows are about equally long.
 
     Examples
     --------

@@ -316,7 +316,7 @@ def _chosen(sizes: Sequence[int], axes: Sequence[str], most: int, notes: list[st
 
 
 def _steps(shape: Sequence[int], panels: int) -> tuple[int, int]:
-    """Return the steps at which rows and columns are drawn in each of `panels` panels."""
+    """Return (m, n) if every m-th row and n-th column is drawn in each of `panels` panels."""
     side = next((n for most, n in LONGEST_SIDES.items() if panels <= most), LONGEST_SIDE)
     steps = [math.ceil(max(1, size) / side) for size in shape]
     left = [math.ceil(max(1, size) / step) for size, step in zip(shape, steps, strict=True)]

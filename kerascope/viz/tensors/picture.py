@@ -205,7 +205,7 @@ class Picture:
         return self.svg
 
     def _repr_html_(self) -> str:
-        """Return the picture for a notebook that does not display SVG directly."""
+        """Return the picture as SVG inside HTML, for a notebook that does not display SVG."""
         return self.svg
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
