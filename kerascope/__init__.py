@@ -72,7 +72,7 @@ if TYPE_CHECKING:  # for type checkers and editors; Python uses `__getattr__` be
 
 __version__ = "0.3.0.dev0"
 
-# Name -> its module.
+# Name -> the module that defines it.
 _HOMES = {
     "Container": "kerascope.models",
     "Debugger": "kerascope.debugger.entry",
@@ -126,7 +126,7 @@ def __dir__() -> list[str]:
 
 
 def _renderer(module: str, name: str) -> Callable[..., Any]:
-    """Return a function that imports the real renderer at its first call."""
+    """Return a renderer that imports the function `name` of `module` when it is called."""
     return lambda *args, **kwargs: getattr(importlib.import_module(module), name)(*args, **kwargs)
 
 

@@ -1,8 +1,8 @@
 """Activation functions: functions that a layer applies to its outputs.
 
-`Dense(10, activation="softmax")` finds them by name through `get`; None is `linear`. Each is a
-function from a tensor to a tensor, so you can also call it directly. Keras has them under the same
-names in `keras.activations`.
+`Dense(10, activation="softmax")` finds an activation by name through `get`; None is `linear`. Each
+activation is a function from a tensor to a tensor, so you can also call it directly. Keras has them
+under the same names in `keras.activations`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _registry = Registry("activation")
 
 Activation = Callable[..., Tensor]
 
-# Klambauer et al. chose these two so that mean 0 and variance 1 are a fixed point of a layer.
+# Klambauer et al. chose these constants so that mean 0 and variance 1 are a fixed point of a layer.
 SELU_ALPHA = 1.6732632423543772848170429916717
 SELU_SCALE = 1.0507009873554804934193349852946
 
@@ -49,7 +49,7 @@ def softmax(x: Tensor, axis: int = -1) -> Tensor:
     Returns
     -------
     Tensor
-        Of the same shape.
+        A tensor of the same shape as `x`.
 
     Raises
     ------
@@ -60,8 +60,8 @@ def softmax(x: Tensor, axis: int = -1) -> Tensor:
     -----
     softmax(x)_i = exp(x_i) / sum_j exp(x_j), with the greatest x_j subtracted first so that exp
     cannot overflow.
-    On an axis of size 1 it is always 1 and its gradient 0: such a layer never learns. Use `sigmoid`
-    there.
+    On an axis of size 1, the softmax is always 1 and its gradient is 0: such a layer never learns.
+    Use `sigmoid` there.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def softmax(x: Tensor, axis: int = -1) -> Tensor:
 @_registry.register
 @at_once_on_arrays
 def elu(x: Tensor, alpha: float = 1.0) -> Tensor:
-    """Return x where it is positive, else `alpha * (exp(x) - 1)`.
+    """Return x where x is positive, otherwise `alpha * (exp(x) - 1)`.
 
     References
     ----------
@@ -93,7 +93,7 @@ def elu(x: Tensor, alpha: float = 1.0) -> Tensor:
 @_registry.register
 @at_once_on_arrays
 def selu(x: Tensor) -> Tensor:
-    """Return `scale * elu(x, alpha)` with the two constants that keep mean 0 and variance 1.
+    """Return `scale * elu(x, alpha)`, with constants that keep the mean 0 and the variance 1.
 
     Use it with the initializer "lecun_normal" and `AlphaDropout`.
 
@@ -123,7 +123,7 @@ def softsign(x: Tensor) -> Tensor:
 def relu(
     x: Tensor, alpha: float = 0.0, max_value: float | None = None, threshold: float = 0.0
 ) -> Tensor:
-    """Return x where it is positive, else 0.
+    """Return x where x is positive, otherwise 0, with optional slope, bound and threshold.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def relu(
     max_value : float, optional
         Upper bound of the result.
     threshold : float
-        Below it the result is `alpha * (x - threshold)`.
+        Where x is below the threshold, the result is `alpha * (x - threshold)`.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def hard_sigmoid(x: Tensor) -> Tensor:
 
     Notes
     -----
-    Keras 3 draws the middle line as `x / 6 + 0.5`: in dialect "3" this is
+    In Keras 3 the middle line is `x / 6 + 0.5`. In dialect "3" this function is
     `hard_sigmoid_of_keras_3`.
     """
     return hard_sigmoid_of_keras_3(x) if dialect_options().has_other_slope else K.hard_sigmoid(x)
@@ -211,7 +211,7 @@ def linear(x: Tensor) -> Tensor:
 @_registry.register
 @at_once_on_arrays
 def leaky_relu(x: Tensor, negative_slope: float = 0.2) -> Tensor:
-    """Return x where it is positive, else `negative_slope * x`."""
+    """Return x where x is positive, otherwise `negative_slope * x`."""
     return K.relu(x, alpha=negative_slope)
 
 
@@ -225,7 +225,7 @@ def relu6(x: Tensor) -> Tensor:
 @_registry.register
 @at_once_on_arrays
 def gelu(x: Tensor, approximate: bool = False) -> Tensor:
-    """Return x times the probability that a standard normal number is below x.
+    """Return x times the probability that a standard normal variable is below x.
 
     Parameters
     ----------
@@ -253,7 +253,7 @@ def silu(x: Tensor) -> Tensor:
 @_registry.alias("hard_swish")
 @at_once_on_arrays
 def hard_silu(x: Tensor) -> Tensor:
-    """Return `x` times `x / 6 + 0.5` cut off at 0 and 1: a `silu` of straight pieces."""
+    """Return x times a sigmoid of three straight lines: `x / 6 + 0.5` cut off at 0 and 1."""
     return x * K.clip(x / 6.0 + 0.5, 0.0, 1.0)
 
 
@@ -267,7 +267,7 @@ def mish(x: Tensor) -> Tensor:
 @_registry.register
 @at_once_on_arrays
 def celu(x: Tensor, alpha: float = 1.0) -> Tensor:
-    """Return x where it is positive, else `alpha * (exp(x / alpha) - 1)`."""
+    """Return x where x is positive, otherwise `alpha * (exp(x / alpha) - 1)`."""
     return K.elu(x / alpha, 1.0) * alpha
 
 
@@ -328,7 +328,7 @@ def hard_shrink(x: Tensor, threshold: float = 0.5) -> Tensor:
 @_registry.register
 @at_once_on_arrays
 def soft_shrink(x: Tensor, threshold: float = 0.5) -> Tensor:
-    """Return x moved towards 0 by `threshold`, but not beyond 0."""
+    """Return x moved towards 0 by `threshold`, or 0 where |x| is below `threshold`."""
     x = floating(x)
     nearer = x - threshold * K.sign(x)
     return K.switch(K.greater(K.abs(x), threshold), nearer, K.zeros_like(x))
@@ -362,7 +362,7 @@ _SORTING = "kerascope.backend.ops.places"  # imported late: only this activation
 @_registry.register
 @at_once_on_arrays
 def sparsemax(x: Tensor, axis: int = -1) -> Tensor:
-    """Return the nearest point of the simplex along an axis: many entries are exactly 0.
+    """Return the projection on the simplex: numbers that sum to 1, with many exact zeros.
 
     References
     ----------
@@ -381,7 +381,7 @@ def sparsemax(x: Tensor, axis: int = -1) -> Tensor:
 @_registry.register
 @at_once_on_arrays
 def threshold(x: Tensor, threshold: float, default_value: float) -> Tensor:
-    """Return x where it is above `threshold`, else `default_value`."""
+    """Return x where x is above `threshold`, otherwise `default_value`."""
     x, default = promoted(x, default_value)
     return Where()(K.greater(x, threshold), x, default)
 
@@ -409,8 +409,8 @@ def deserialize(name: Any, custom_objects: dict[str, Any] | None = None) -> Acti
 def get(identifier: Any) -> Activation:
     """Return an activation by name; None is `linear`, and callables are returned unchanged.
 
-    "hard_sigmoid" depends on the dialect; in a configuration it is Keras 2's. Dialect "2.2" warns
-    about a layer, as Keras 2.2.4 does.
+    The function "hard_sigmoid" depends on the dialect; in a configuration it is Keras 2's. In
+    dialect "2.2" a layer as the activation causes a warning, as in Keras 2.2.4.
 
     Raises
     ------

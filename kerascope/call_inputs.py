@@ -1,7 +1,7 @@
 """Inputs for a model of another library, including the arguments of torchinfo and torchview.
 
 These libraries use `summary(model, input_size=(2, 4))` and `draw_graph(model, input_data=x)`. A
-size means random numbers of that shape.
+size is replaced by an array of random numbers of that shape.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ WORDS = ("input_data", "input_size")
 
 
 def inputs_asked(where: str, options: dict[str, Any], inputs: Any) -> Any:
-    """Return the inputs of a call, and remove `input_data` or `input_size` from its options.
+    """Return the inputs of a call, taken from `input_data` or `input_size` in its options.
+
+    The two options are removed from `options`.
 
     Raises
     ------
@@ -64,7 +66,7 @@ def is_size(value: Any) -> bool:
 
 
 def with_numbers(inputs: Any) -> Any:
-    """Return inputs with each shape replaced by random numbers, with a fixed seed.
+    """Return inputs with each shape replaced by an array of random numbers, with a fixed seed.
 
     Examples
     --------

@@ -109,13 +109,13 @@ def _configured_names(cls: type) -> tuple[str, ...]:
 
 
 def names_beside(cls: type, attribute: str) -> tuple[str, ...]:
-    """Return the names of the constructor arguments of the base class that defines an attribute."""
+    """Return the constructor's argument names of the base class that defines `attribute`."""
     base = next(base for base in cls.__mro__ if attribute in vars(base))
     return constructor_parameters(base)
 
 
 def made_from(cls: type, config: dict[str, Any]) -> Any:
-    """Return `cls(**config)`, without arguments that the constructor itself passes to its base.
+    """Return `cls(**config)`, without arguments that the constructor itself passes on.
 
     For example, if `class Relu(Dense)` calls `super().__init__(units, activation="relu",
     **kwargs)`, the configuration of Dense still contains an activation.
@@ -139,9 +139,9 @@ def _parameters_after_self(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def by_name(arguments: dict[str, Any], *own: str) -> dict[str, Any]:
-    """Return a function's `locals()` as keyword arguments for the base class's constructor.
+    """Return a constructor's `locals()` as keyword arguments for the base class's constructor.
 
-    So a signature is written once, where users and editors look for it.
+    So the arguments are listed only once, in the signature, where users and editors look for them.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def by_name(arguments: dict[str, Any], *own: str) -> dict[str, Any]:
 
 @lru_cache(maxsize=1024)
 def takes_any_keyword(cls: Callable[..., Any]) -> bool:
-    """Return whether the constructor has `**kwargs`."""
+    """Return whether the constructor of a class has `**kwargs`."""
     parameters = inspect.signature(cls).parameters.values()
     return any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
 

@@ -1,8 +1,8 @@
 """Constraints: functions that restrict a weight after each update.
 
-A layer passes one to `add_weight` (`kernel_constraint`). The optimizer applies it to the new value
-before the value is written. A constraint is a function from a tensor to a tensor of the same shape.
-Keras has them in `keras.constraints`.
+A layer passes a constraint to `add_weight` (`kernel_constraint`). The optimizer applies the
+constraint to the new value before the value is written. A constraint is a function from a tensor to
+a tensor of the same shape. Keras has them in `keras.constraints`.
 
 Constraints on norms sum over `axis`. For a Dense kernel (inputs, units), axis 0 limits the norm of
 each unit. For the kernel of a 2-D convolution (rows, columns, channels, filters), `[0, 1, 2]`
@@ -35,7 +35,7 @@ class Constraint(Configured):
 
 
 def _norms(w: Tensor, axis: Axis) -> Tensor:
-    """Return the Euclidean norms along `axis`, which is kept with size 1."""
+    """Return the Euclidean norms along `axis`, with this axis kept at size 1."""
     return K.sqrt(K.sum(K.square(w), axis=axis, keepdims=True))
 
 
@@ -70,7 +70,7 @@ class MaxNorm(Constraint):
 
     @at_once_on_arrays
     def __call__(self, w: Tensor) -> Tensor:
-        """Return `w` with its vectors shortened."""
+        """Return `w` with longer vectors shortened to the length `max_value`."""
         norms = _norms(w, self.axis)
         desired = K.clip(norms, 0, self.max_value)
         return w * (desired / (K.epsilon() + norms))
@@ -78,7 +78,7 @@ class MaxNorm(Constraint):
 
 @_registry.alias("non_neg", "nonneg")
 class NonNeg(Constraint):
-    """Replace negative numbers by 0."""
+    """Replace negative elements by 0."""
 
     @at_once_on_arrays
     def __call__(self, w: Tensor) -> Tensor:

@@ -31,7 +31,7 @@ ValueError` keeps working::
         ├── NotYetImportError (ImportError)         ... in `from kerascope.layers import RandomCrop`
         └── NotYetAttributeError (AttributeError)   ... in `layers.RandomCrop`
 
-A message says where, what was expected, what came, and what to do::
+A message contains the place, the expected value, the given value, and the remedy::
 
     Dense 'dense_1': expected an input with 2 axes, got 3 (None, 4, 5). Add Flatten() before it.
 """
@@ -49,7 +49,7 @@ class KerascopeError(Exception):
     Attributes
     ----------
     subject : object or None
-        The layer, op or tensor that the message is about. Pictures mark it.
+        The layer, op or tensor that the message is about. Pictures highlight it.
     """
 
     def __init__(self, message: str, *, subject: Any = None) -> None:
@@ -102,7 +102,7 @@ class CycleError(GraphError):
     Attributes
     ----------
     cycle : list
-        The nodes (or applies) along the cycle, first repeated last.
+        The nodes (or applies) along the cycle. The last item is the first item again.
     """
 
     def __init__(self, message: str, *, cycle: list[Any], subject: Any = None) -> None:
@@ -125,7 +125,7 @@ class GradientError(GraphError):
 
 
 class IllDefinedError(KerascopeError, AttributeError):
-    """A property such as `output` of a layer with several calls, which has one value for each call.
+    """A property such as `output` is undefined, because the layer has several calls.
 
     Cause: `layer.output` after two calls. Fix: `layer.get_output_at(node_index)`.
     """
@@ -155,14 +155,14 @@ class VerificationError(KerascopeError, RuntimeError):
     """The results of a function's program differ from those of its steps: a defect of kerascope.
 
     Cause: `K.function(..., verify=True)` or KERASCOPE_VERIFY=1 found a wrong result. Fix: report
-    it. Until it is fixed, use `K.function(..., rewrites=())`, except for loops.
+    the defect. Until it is fixed, use `K.function(..., rewrites=())`, except for loops.
 
     Attributes
     ----------
     step : Apply or None
-        The first step that differs; None if every single step agrees.
+        The first step whose results differ; None if the results of all steps agree.
     got, expected : array or None
-        The results of the program and of the step.
+        The differing results of the program and of the step.
     """
 
     def __init__(

@@ -24,7 +24,7 @@ def replacing(path: str | os.PathLike[str], *, overwrite: bool = True) -> Iterat
     ArgumentError
         If the folder does not exist, or the file exists and `overwrite` is False.
     UnavailableError
-        If permissions forbid it, or the disk is full.
+        If permissions forbid writing, or the disk is full.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def comes_from_the_system(error: BaseException) -> bool:
 
 
 def _remove_leftovers(target: Path) -> None:
-    """Remove the temporary files of this file that ended processes left."""
+    """Remove temporary files for `target` that ended processes left behind."""
     pattern = re.compile(rf"\.{re.escape(target.name)}\.(\d+)\.unfinished")
     try:
         names = os.listdir(target.parent)
@@ -85,7 +85,7 @@ def _remove_leftovers(target: Path) -> None:
         return  # a writable folder may not be listable
     for match in filter(None, map(pattern.fullmatch, names)):
         path, process = target.with_name(match[0]), int(match[1])
-        with suppress(OSError):  # it was just renamed, or is open (Windows)
+        with suppress(OSError):  # the file was just renamed, or is open (Windows)
             if process != os.getpid() and not _may_hold(process, path.stat().st_mtime):
                 path.unlink()
 
@@ -95,7 +95,7 @@ def _may_hold(process: int, written: float) -> bool:
     if not (_lives_on_windows(process) if os.name == "nt" else _lives(process)):
         return False
     begun = _begun(process)
-    return begun is None or begun <= written + 2  # seconds; otherwise the process number was reused
+    return begun is None or begun <= written + 2  # seconds; a later start means a reused number
 
 
 def _lives(process: int) -> bool:
@@ -119,7 +119,7 @@ def _lives_on_windows(process: int) -> bool:
     return code.value == _STILL_ACTIVE
 
 
-_MAY_BE_ASKED, _ACCESS_DENIED, _STILL_ACTIVE = 0x1000, 5, 259  # of Windows
+_MAY_BE_ASKED, _ACCESS_DENIED, _STILL_ACTIVE = 0x1000, 5, 259  # a constant of Windows
 
 
 def _begun(process: int) -> float | None:
@@ -134,7 +134,7 @@ def _begun(process: int) -> float | None:
 
 
 def why_missing(path: Path, hint: Callable[[Path], str]) -> str:
-    """Return why a path is neither a file nor a folder; "" if it is one.
+    """Return why a path is neither a file nor a folder; "" if it is a file or a folder.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def why_missing(path: Path, hint: Callable[[Path], str]) -> str:
 
 
 def check_writable(path: str | os.PathLike[str]) -> Path:
-    """Return the path of a file to be written, after checking that this seems possible.
+    """Return the path of a file to be written, after checking the folder and the permissions.
 
     Raises
     ------
@@ -178,5 +178,5 @@ def check_writable(path: str | os.PathLike[str]) -> Path:
 
 
 def _reason(error: OSError) -> str:
-    """Return the system's reason, without the name of the temporary file."""
+    """Return the system's reason for an error, without the name of the temporary file."""
     return os.strerror(error.errno).lower() if error.errno else str(error)

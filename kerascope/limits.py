@@ -23,7 +23,7 @@ from kerascope.errors import ConfigError
 HOW_TO_LIFT = "If you trust the file, remove the limits: limits=None, or --no-limits."
 GREATEST_NUMBER = 2**63
 LAYER_COST = 4  # in parts: an object of some KB
-CALL_COST = 4  # in parts: takes the time of some ops, in addition to the ops that it makes
+CALL_COST = 4  # in parts: a call takes the time of some ops, in addition to the ops that it makes
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Limits:
     1000000000
     """
 
-    numbers: int = 2**28  # VGG19 has half of that
+    numbers: int = 2**28  # VGG19 has half of this number
     spare: int = 1_000_000
     constants: int = 2**26
     products: int = 10**11
@@ -68,7 +68,7 @@ class Budget:
     Parameters
     ----------
     limits : Limits or None
-        None counts nothing.
+        With None, nothing is limited.
     where : str
         The name of the source in errors.
     in_file : callable, optional
@@ -92,25 +92,25 @@ class Budget:
 
     @property
     def weights_are_read_next(self) -> bool:
-        """Whether the initial values of weights will be overwritten."""
+        """Whether the weights are read from a file next, so that initial values do not matter."""
         return self.in_file is not None
 
     @property
     def is_spent(self) -> bool:
-        """Whether a limit was exceeded."""
+        """Whether a limit of this budget was exceeded."""
         return self.limits is not None and any(
             left < 0 for left in (self.numbers, self.constants, self.products, self.parts)
         )
 
     @property
     def deferred(self) -> Budget:
-        """The budget of layers that get their weights only when data comes."""
+        """The budget of layers whose weights are made later, when their input shape is known."""
         if self._deferred is None:
             self._deferred = Budget(self.limits, self.where)
         return self._deferred
 
     def take_numbers(self, shape: Sequence[Any], what: str) -> None:
-        """Take an array from the budget.
+        """Subtract the elements of a weight or state from the budget.
 
         Raises
         ------
@@ -137,7 +137,7 @@ class Budget:
         )
 
     def take_constant(self, shape: Sequence[int], what: str) -> None:
-        """Take an array computed for an op from the budget.
+        """Subtract the elements of an array that is computed for an op from the budget.
 
         Raises
         ------
@@ -155,7 +155,7 @@ class Budget:
             )
 
     def take_factorization(self, rows: int, columns: int) -> None:
-        """Take the QR decomposition of a matrix from the budget.
+        """Subtract the multiplications of the QR decomposition of a matrix from the budget.
 
         Raises
         ------
@@ -173,7 +173,7 @@ class Budget:
             )
 
     def take_parts(self, number: int, what: str) -> None:
-        """Take layers, calls or ops from the budget.
+        """Subtract the parts of layers, calls or ops from the budget.
 
         Raises
         ------
@@ -187,7 +187,7 @@ class Budget:
             raise self._of_too_many_parts(what)
 
     def check_parts(self, number: int, what: str) -> None:
-        """Check that the budget has this number of parts, before they are created.
+        """Raise if the budget has fewer than `number` parts, before these parts are created.
 
         Raises
         ------
@@ -211,12 +211,12 @@ current_budget = _budget.get  # the active budget; usually None
 
 
 def count_op(op: Any) -> None:
-    """Take an op of a graph from the active budget, if there is one.
+    """Subtract an op of a graph from the active budget, if a budget is active.
 
     Raises
     ------
     ConfigError
-        If there are too many.
+        If the graph has too many ops.
     """
     budget = current_budget()
     if budget is not None:
@@ -225,7 +225,7 @@ def count_op(op: Any) -> None:
 
 @contextmanager
 def building(budget: Budget | None) -> Iterator[None]:
-    """Activate a budget inside the `with` block; None keeps the active one."""
+    """Activate a budget inside the `with` block; None keeps the active budget."""
     if budget is None:
         yield
         return

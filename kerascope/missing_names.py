@@ -1,7 +1,7 @@
 """Names of Keras that kerascope does not have: tables, and the errors made from them.
 
 If a script uses `layers.MixUp`, the error says that kerascope does not have it, and what to use
-instead. For a misspelt name, the error suggests the nearest one. A module calls
+instead. For a misspelt name, the error suggests the most similar name. A module calls
 `answer_missing_names(__name__)` at its end; `compat.finder` raises for imports.
 
 First come names that can be imported but not used, each with its reason (`REFUSALS`). Then come
@@ -121,7 +121,7 @@ class Refused:
     reason: str
 
     def __new__(cls, *args: Any, **kwargs: Any) -> NoReturn:
-        """Raise.
+        """Raise the error of the refused name.
 
         Raises
         ------
@@ -132,7 +132,7 @@ class Refused:
 
 
 def refused(module: str, name: str) -> type[Refused] | None:
-    """Return the placeholder class for a refused name; None for other names.
+    """Return the placeholder class for a refused name of a module; None for other names.
 
     Examples
     --------
@@ -378,7 +378,7 @@ def missing(module: str, name: str, known: Iterable[str]) -> AttributeError:
     ----------
     module, name : str
     known : iterable of str
-        The names that the module has: one of them may have been meant.
+        The names that the module has; the error suggests a similar one.
     """
     error = _error(module, name, known)
     # With an object, Python would add a second "Did you mean" to the traceback.

@@ -41,7 +41,7 @@ def opened(
     limits: Limits | None = USUAL,
     opaque: bool = False,
 ) -> Any:
-    """Return the model in a file; return any other value unchanged.
+    """Return the model in a file. An argument that is not such a path is returned unchanged.
 
     Parameters
     ----------

@@ -44,8 +44,8 @@ __all__ = [
 ]
 
 
-Functional = Model  # tf.keras's and Keras 3's name
-Container = Network  # Keras 1's
+Functional = Model  # the name in tf.keras and Keras 3
+Container = Network  # the name in Keras 1
 
 _OF_FILES = ("load_model", "model_from_config", "model_from_json", "model_from_yaml", "save_model")
 
@@ -72,12 +72,12 @@ def clone_model(
     input_tensors : Tensor or list of Tensor, optional
         The new model's inputs; by default new `Input`s.
     clone_function : callable, optional
-        Returns the new layer for a layer, to replace or keep some layers.
+        Takes a layer and returns the layer of the copy: a new layer, or the same layer to share it.
 
     Returns
     -------
     Model
-        Of the model's own class if that is Model or Sequential.
+        A Sequential for a Sequential, otherwise a Model.
 
     Raises
     ------
@@ -169,7 +169,7 @@ def _input_like(x: Tensor) -> Any:
 
 
 def _begun(x: Any) -> Any:
-    """Return a tensor if a layer produced it, otherwise an Input with its shape."""
+    """Return a tensor if a layer produced it, otherwise a new Input with the tensor's shape."""
     if isinstance(x, Tensor) and x._keras_history is not None:
         return x
     return Input(tensor=x)

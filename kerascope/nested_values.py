@@ -16,7 +16,7 @@ Kind = type | tuple[type, ...]
 
 
 def replaced(value: Any, kind: Kind, replacement: Callable[[Any], Any]) -> Any:
-    """Return the value, or nested values, with each instance of a class replaced.
+    """Return a nested value in which each instance of a class is replaced by a function's result.
 
     Examples
     --------

@@ -65,7 +65,7 @@ def _written(text: str, kept: str, escape: Callable[[str], str]) -> str:
     rest = text
     for character in kept:
         rest = rest.replace(character, "")
-    if rest.isprintable():  # the usual case; a text may have a megabyte
+    if rest.isprintable():  # the usual case, checked first because a text may have a megabyte
         return text
     return "".join(
         x if x.isprintable() or x in kept or _joins(text, at) else escape(x)
@@ -74,7 +74,7 @@ def _written(text: str, kept: str, escape: Callable[[str], str]) -> str:
 
 
 def _joins(text: str, at: int) -> bool:
-    """Return whether a character only joins or separates its neighbours, as in emoji or Persian."""
+    """Return whether an invisible character only joins or separates letters, as in Persian."""
     beside = text[max(at - 1, 0) : at] + text[at + 1 : at + 2]
     seen = beside.isprintable() and min(map(ord, beside), default=0) > LAST_OF_ASCII
     return text[at] in JOINERS and len(beside) == 2 and seen

@@ -65,8 +65,8 @@ def custom_object_scope(*objects: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def did_you_mean(name: str, known: Any, cutoff: float = 0.6) -> str:
-    """Return "Did you mean 'relu'? " for a similar name, otherwise an empty string."""
-    from difflib import get_close_matches  # only needed for errors
+    """Return "Did you mean 'relu'? " if a known name is similar, otherwise an empty string."""
+    from difflib import get_close_matches  # imported here, because only errors need it
 
     close = get_close_matches(name, list(known), n=1, cutoff=cutoff)
     return f"Did you mean {close[0]!r}? " if close else ""
@@ -119,7 +119,7 @@ class Registry:
         return item
 
     def alias(self, *aliases: str) -> Callable[[Any], Any]:
-        """Return a decorator that also registers aliases."""
+        """Return a decorator that registers an object under its own name and these aliases."""
         return lambda item: self.register(item, *aliases)
 
     def names(self) -> list[str]:
@@ -161,7 +161,7 @@ class Registry:
         raise UnknownNameError(f"Unknown {self.kind} {name!r}. {hint}{every}".rstrip())
 
     def _lookup_saved(self, name: str) -> Any:
-        """Return the object of a configuration. An error says how to register a name."""
+        """Return the object of a name in a configuration. The error says how to register it."""
         try:
             return self.lookup(name)
         except UnknownNameError as error:
@@ -209,7 +209,7 @@ class Registry:
         return name
 
     def deserialize(self, config: Any, custom_objects: dict[str, Any] | None = None) -> Any:
-        """Undo `serialize`.
+        """Return the object for a name or a configuration, as `serialize` returns it.
 
         Raises
         ------

@@ -42,7 +42,7 @@ class Regularizer(Configured):
 
 @_registry.alias("WeightRegularizer", "ActivityRegularizer", "l1l2", "l1_l2", "activity_l1l2")
 class L1L2(Regularizer):
-    """Sum of absolute values, sum of squares, or both.
+    """Penalty by the sum of absolute values, the sum of squares, or both sums.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class L1L2(Regularizer):
 
     @at_once_on_arrays
     def __call__(self, x: Tensor) -> Tensor | float:
-        """Return the penalty on `x`; 0.0 if both factors are zero."""
+        """Return the penalty on `x`; 0.0 if `l1` and `l2` are 0."""
         penalties = []
         if self.l1:
             penalties.append(self.l1 * K.sum(K.abs(x)))
@@ -156,7 +156,8 @@ class EigenvalueRegularizer(Regularizer):
 
     Notes
     -----
-    The value is approached by ten steps of the power method on W^T W, from a vector of ones.
+    The singular value is approximated by ten steps of the power method on W^T W, from a vector of
+    ones.
     """
 
     def __init__(self, k: float) -> None:

@@ -31,7 +31,7 @@ class _Block(io.BytesIO):
 
 
 class Scoped:
-    """The values of all open blocks in this context, starting with the outermost."""
+    """The values of all open `with` blocks in this context, starting with the outermost."""
 
     def __init__(self, name: str) -> None:
         self.open: ContextVar[tuple[weakref.ref[_Block], ...]] = ContextVar(name, default=())
@@ -41,12 +41,12 @@ class Scoped:
         return _Block(value, self)
 
     def push(self, block: _Block) -> None:
-        """Open a block."""
+        """Add an entered block to the open blocks of this context."""
         self.values()
         self.open.set((*self.open.get(), weakref.ref(block)))
 
     def values(self) -> list[Any]:
-        """Return the active values, and remove those of ended blocks."""
+        """Return the active values, outermost first; remove the values of ended blocks."""
         references = self.open.get()
         if not references:
             return []

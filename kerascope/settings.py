@@ -35,8 +35,8 @@ class Config:
     image_data_format : {"channels_last", "channels_first"}
         Default "channels_last".
     dialect : {"1.2", "2.2", "3"}
-        The Keras version whose names of weights, layers and logs are used, and whose defaults and
-        formulas, where Keras 3 differs. Default "2.2", or the environment variable
+        The Keras version that decides the names of weights, layers and logs, and the defaults and
+        formulas where the versions differ. Default "2.2", or the environment variable
         KERASCOPE_DIALECT.
 
     Examples
@@ -71,7 +71,7 @@ class Config:
             self.dialect = dialect
 
     def __getattr__(self, name: str) -> Any:
-        """Read the dialect from the environment at its first use.
+        """Read the dialect from the environment when it is first used.
 
         At import time, callers could not catch the error or print their own message.
         """
@@ -120,7 +120,7 @@ def dialect_of_environment() -> str:
     Raises
     ------
     ArgumentError
-        If its value is not a dialect.
+        If the value of the variable is not a dialect.
     """
     value = os.environ.get(DIALECT_VARIABLE) or USUAL_DIALECT
     return _checked_choice("dialect", value, f"environment variable {DIALECT_VARIABLE}")
@@ -132,7 +132,7 @@ def verify_of_environment() -> bool:
     Raises
     ------
     ArgumentError
-        If it is neither 0 nor 1.
+        If the value of the variable is neither 0 nor 1.
     """
     value = os.environ.get(VERIFY_VARIABLE) or "0"
     if value in ("0", "1"):

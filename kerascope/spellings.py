@@ -65,7 +65,7 @@ _WORKERS = {
 }
 
 KEYWORDS: dict[str, dict[str, str]] = {
-    # backend functions
+    # functions of the backend
     "K.bias_add": {"dim_ordering": "data_format"},
     "K.conv1d": {"border_mode": "padding", "stride": "strides"},
     "K.conv2d": {**_IMAGES, "filter_dilation": "dilation_rate"},
@@ -81,7 +81,7 @@ KEYWORDS: dict[str, dict[str, str]] = {
     "K.separable_conv2d": _IMAGES,
     "K.spatial_2d_padding": {"dim_ordering": "data_format"},
     "K.spatial_3d_padding": {"dim_ordering": "data_format"},
-    # all layers
+    # arguments of all layers
     "Layer": {
         **_WEIGHTS,
         "bias": "use_bias",
@@ -312,16 +312,17 @@ class DialectOptions(NamedTuple):
     weight_words : dict
         Short names of weights in this dialect that differ from Keras 2's: `{"kernel": "W"}`.
     counts_from_zero : bool
-        Whether the first Dense layer is called `dense` and the second `dense_1`.
+        Whether the first Dense layer is called `dense` and the second `dense_1`. Otherwise they are
+        called `dense_1` and `dense_2`.
     epochs : int
         Default number of epochs of `fit`.
     kernel_in_parts : bool
         Whether `Conv2D(32, 3, 3)` has a kernel of 3 x 3; otherwise the last 3 is the strides.
-        If it is true, a function after the sizes is `init`, as in Keras 1: see `ORDERS`.
+        If true, a function after the sizes is the argument `init`, as in Keras 1: see `ORDERS`.
     map_flavour : {"1", "2"}
         The algorithm that maps the graph of a model: see `engine.graph_map`.
     wraps_operations : bool
-        Whether `x + y` between layers becomes a layer: see `engine.calling`.
+        Whether `x + y` between layers becomes a layer: see `engine.operations`.
     ends_masks : bool
         Whether a layer that does not support masking drops a mask; otherwise it raises.
     defaults : mapping
@@ -530,7 +531,7 @@ DIALECTS: dict[str, DialectOptions] = {
 
 
 class _ChangedDialects(dict[str, DialectOptions]):
-    """A copy of the table `DIALECTS` with some options changed, made row by row when needed."""
+    """The table `DIALECTS` with changed options. Each row is made when it is needed."""
 
     def __init__(self, usual: Mapping[str, DialectOptions], changes: Mapping[str, Any]) -> None:
         super().__init__()
@@ -551,7 +552,7 @@ def dialect_options() -> DialectOptions:
 
 @contextmanager
 def override_dialect(**changes: Any) -> Iterator[None]:
-    """Override some options inside the `with` block, such as for a file of another Keras."""
+    """Override these options inside the `with` block, for example for a file of another Keras."""
     now = dialect_options()
     if all(getattr(now, name) == value for name, value in changes.items()):
         yield
@@ -564,7 +565,7 @@ def override_dialect(**changes: Any) -> Iterator[None]:
 
 
 def default_by_dialect(constructor: Callable[..., None]) -> Callable[..., None]:
-    """Decorate a constructor: arguments that are not given have the dialect's defaults.
+    """Decorate a constructor: arguments that the caller omits get the dialect's defaults.
 
     The signature still shows the defaults of Keras 2; `get_config()` returns the actual values.
     """
@@ -593,5 +594,5 @@ def weight_name(layer_name: str, word: str) -> str:
     options = dialect_options()
     is_one_word = "/" not in word  # in layer `attention`, `attention_output/kernel` is not yet full
     if word.startswith(f"{layer_name}/") or (is_one_word and word.startswith(f"{layer_name}_")):
-        return word  # it is the full name already
+        return word  # `word` is the full name already
     return options.weight_name.format(layer=layer_name, weight=options.weight_words.get(word, word))

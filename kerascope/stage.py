@@ -1,9 +1,9 @@
 """A stage: work that runs to its end in one go, or that you walk through event by event.
 
-Mapping a graph, running it, sweeping gradients, fitting a model: each is written once, as a
-generator that yields small events and returns its result. `Stage` drives it::
+Mapping a graph, running a graph, computing gradients, fitting a model: each kind of work is written
+once, as a generator that yields small events and returns its result. `Stage` drives the generator::
 
-    Stage("gradients", backpropagate(loss, wrt)).run()          # drain it: what K.gradients does
+    Stage("gradients", backpropagate(loss, wrt)).run()          # run it: what K.gradients does
     for event in Stage("gradients", backpropagate(loss, wrt)):  # walk it, one event at a time
         ...
     with observing(my_observer):            # observe every stage that runs in the block
@@ -21,9 +21,9 @@ stage at all: a function, the training loop and the model do. Events refer to li
 observer copies what it keeps. A paused stage shows the variables of its source:
 `stage.names["tensor_map"]` is the local variable that you see in `engine/network.py`.
 
-Keras has nothing like it. The library httpx writes its authentication in this way: one generator
-with two drivers, one for ordinary and one for asynchronous code. Lessons: chapters 2, 8, 10 and 15
-walk through stages.
+Keras has nothing similar. The library httpx writes its authentication in this way: one generator
+with two drivers, one for ordinary and the other for asynchronous code. Lessons: chapters 2, 8, 10
+and 15 walk through stages.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from kerascope.user_frames import boundary
 
 
 class Mark(Enum):
-    """What an observer receives from a stage, apart from its events."""
+    """A mark that an observer receives when a stage starts, finishes or fails, besides events."""
 
     started = "started"
     finished = "finished"
@@ -92,10 +92,10 @@ class Runner:
 
 
 class WatchedRunner(Runner):
-    """Runs a stage to its end when there are observers: they receive every event."""
+    """Runs a stage to its end if there are observers, which receive every event."""
 
     def run(self, stage: Stage) -> Any:
-        """Drain the stage, and notify the observers when it starts, finishes or fails."""
+        """Run the stage to its end; notify the observers when it starts, finishes or fails."""
         _notify(stage, Mark.started)
         try:
             result = stage.drain()
@@ -110,7 +110,10 @@ _UNWATCHED, _WATCHED = Runner(), WatchedRunner()
 
 
 def current_runner() -> Runner:
-    """Return the runner to use now: that of the observer if it is the only one and has one."""
+    """Return the runner for stages: for a single observer with its own runner, this runner.
+
+    Otherwise the runner depends on whether there are observers.
+    """
     if not is_watched():
         return _UNWATCHED
     observers = [one for several in _observers.values() for one in several]
@@ -150,7 +153,7 @@ class Stage:
     is_started : bool
         True after the first event.
     is_drained : bool
-        True if the stage was run from its start: only observers see its events.
+        True if the stage was run from its start, so that only observers receive its events.
     """
 
     # Stages are made for every batch. Defaults in the class make that quick.
@@ -180,7 +183,7 @@ class Stage:
         return f"<Stage {self.name} {state}>"
 
     def __iter__(self) -> Iterator[Any]:
-        """Walk: yield each event. An inner stage that was not walked is run before the next one."""
+        """Yield each event. An inner stage that was not walked is run before the next event."""
         while True:
             event = self._advance()
             if self.done:
@@ -240,7 +243,7 @@ class Stage:
                 _notify(self, event)
 
     def take(self, shortcut: Callable[[], Any]) -> Any:
-        """Call a shortcut, which makes no events, and store its result as that of the stage."""
+        """Call a shortcut, which makes no events, and store its result as the stage's result."""
         self.is_started = True
         try:
             self.result = shortcut()
@@ -251,7 +254,7 @@ class Stage:
         return self.result
 
     def begin_again(self) -> None:
-        """Reset the stage after a shortcut that failed; the generator itself has not started."""
+        """Reset the stage after its shortcut failed. The generator has not started yet."""
         self.is_started, self._error = False, None
 
     def walk(self) -> Iterator[tuple[Stage, Any]]:

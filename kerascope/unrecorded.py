@@ -1,8 +1,8 @@
 """Calls that run without events although there is an observer.
 
-An observer may store only the inputs of a call, because it can repeat the call later to get its
-events (`trace/journal.py`). Such an observer uses this runner, which calls it before each call. A
-call that fails without events is repeated with events, to show where it fails.
+An observer may store only the inputs of a call, because it can repeat the call later to get the
+events (`trace/journal.py`). Such an observer uses this runner, which notifies the observer before
+each call. A call that fails without events is repeated with events, to show where it fails.
 """
 
 from __future__ import annotations

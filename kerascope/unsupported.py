@@ -28,7 +28,7 @@ WEIGHTS = "Weights do not contain the model."
 
 
 def got_instead(subject: Any, call: str) -> str:
-    """Return a description of the argument and the remedy.
+    """Return a description of an argument that is not a model, and the remedy.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def _remedy_of_weights(weights: Any, call: str) -> str:
 
 
 def _on_module(call: str) -> str:
-    """Return the call for a PyTorch module, which needs inputs to be drawn."""
+    """Return `call` with a PyTorch module as its argument, and with inputs where it needs them."""
     if call.startswith(("ks.draw(model)", "ks.to_networkx(model)")):
         return call.replace("(model)", "(module, inputs=x)")
     return call.replace("(model", "(module")

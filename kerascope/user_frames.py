@@ -1,4 +1,4 @@
-"""Finding the user's line: the owner of a frame's code, and the user's frames of a stack.
+"""The lines of the user's code in a stack: the owner of a frame's code, and the frame's line.
 
 Warnings point at the innermost caller outside kerascope, and every layer stores the line that
 created it. Ops and calls of layers store all of the user's frames that led to them, up to the
@@ -41,7 +41,7 @@ SomeFunction = TypeVar("SomeFunction", bound=Callable[..., Any])
 def boundary(function: SomeFunction) -> SomeFunction:
     """Mark a function that enters the engine by calling a layer, a loss or an optimizer.
 
-    Frames outside its file are not stored for an op: they belong to an outer call.
+    Frames that called this function are not stored for an op, because they belong to an outer call.
     """
     file = function.__code__.co_filename
     _owners[file] = BOUNDARY
@@ -78,7 +78,7 @@ def _owner_of_file(file: str) -> int:
 # --- a stack of frames ----------------------------------------------------------------------------
 
 
-MOST_FRAMES = 32  # stored frames of a stack; outer ones add no information
+MOST_FRAMES = 32  # stored frames of a stack; more outer frames add no information
 
 
 class Line(NamedTuple):
@@ -89,7 +89,7 @@ class Line(NamedTuple):
     file : str
     line : int
     function : str
-        Its name; "<module>" for top-level code.
+        The name of the function; "<module>" for top-level code.
     column, end_column : int or None
         Columns of the expression, if it ends on the same line; None if Python does not store them.
     """
@@ -102,16 +102,16 @@ class Line(NamedTuple):
 
 
 class Frames(tuple[Any, ...]):
-    """The user's frames that led to an op or a call, the innermost first, without line numbers.
+    """The user's frames that led to an op or a call, the innermost first.
 
-    Pickles contain the lines instead.
+    Each is stored as its code and a position in it. Pickles contain the lines instead.
     """
 
     __slots__ = ()
 
     @property
     def lines(self) -> tuple[Line, ...]:
-        """The lines of the frames."""
+        """The line of each frame, the innermost first."""
         return tuple(
             code if isinstance(code, Line) else line_at(code, place)
             for code, place in zip(self[::2], self[1::2], strict=True)
@@ -119,7 +119,7 @@ class Frames(tuple[Any, ...]):
 
     @property
     def first(self) -> Line | None:
-        """The innermost line."""
+        """The line of the innermost frame, or None."""
         return Frames(self[:2]).lines[0] if self else None
 
     def __deepcopy__(self, memo: Any) -> Frames:
@@ -138,7 +138,7 @@ NO_FRAMES = Frames()
 
 @lru_cache(maxsize=4096)
 def line_at(code: CodeType, place: int) -> Line:
-    """Return the line of an instruction, given by its byte offset."""
+    """Return the line of the instruction at a byte offset of a code object."""
     span = next(islice(code.co_positions(), place // 2, None), (None,) * 4)
     line, end_line, column, end_column = span
     if line is None:
@@ -193,16 +193,17 @@ def frames_up_from(frame: FrameType | None) -> Frames:
 
 
 def line_outside_the_package() -> tuple[str, int] | None:
-    """Return file and line of the user's innermost frame, or else of the innermost library frame.
+    """Return file and line of the user's innermost frame.
 
-    Frames of kerascope are skipped.
+    Without a user's frame, return those of the innermost frame of a library. Frames of kerascope
+    are skipped.
     """
     line = users_line(sys._getframe(1))
     return None if line is None else (line.file, line.line)
 
 
 def users_line(frame: FrameType | None) -> Line | None:
-    """Return the line of the user's innermost frame around a frame, or else of a library's."""
+    """Return the line of the frame that `users_frame` returns, or None."""
     frame = users_frame(frame)
     code = None if frame is None else frame.f_code
     if frame is None or code is None:
@@ -211,7 +212,10 @@ def users_line(frame: FrameType | None) -> Line | None:
 
 
 def users_frame(frame: FrameType | None) -> FrameType | None:
-    """Return the user's innermost frame around a frame, or else a library's."""
+    """Return the user's innermost frame, starting at `frame` and going outwards.
+
+    Without a user's frame, return the innermost frame of a library, or None.
+    """
     library = None
     while frame is not None:
         owner = owner_of_file(frame.f_code.co_filename)
