@@ -545,7 +545,7 @@ def _unset_between_calls(debugger: Shell) -> bool:
 
 @command("rerun", group="what if", completes=("fit",))
 def rerun(debugger: Shell, words: str) -> None:
-    """Run the timeline that `set` made: over the next batches, or up to the end of the old one.
+    """Run the timeline that `set` made, for some batches or to the end of the old timeline.
 
     Usage: rerun [n | fit]
     Example: rerun 50
@@ -680,7 +680,7 @@ def with_other(debugger: Shell, names: NamesAtStop) -> NamesAtStop:
 
 @command("timeline", group="in time")
 def timeline(debugger: Shell, words: str) -> None:
-    """List the timelines, or go to one.
+    """List the timelines, or go to a timeline.
 
     Usage: timeline [n]
     Example: timeline 1

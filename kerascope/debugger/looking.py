@@ -116,7 +116,7 @@ def say_value(debugger: Shell, value: Any) -> None:
 
 @command("pp", group="values")
 def pp(debugger: Shell, words: str) -> None:
-    """Print a value on several lines; for an array, its numbers too.
+    """Print a value on several lines; for an array, its elements too.
 
     Usage: pp EXPR
     Example: pp nodes_by_depth
@@ -204,7 +204,7 @@ def display(debugger: Shell, words: str) -> None:
 
 @command("undisplay", group="values")
 def undisplay(debugger: Shell, words: str) -> None:
-    """Stop displaying an expression; without EXPR, all of them.
+    """Stop displaying an expression; without EXPR, all displayed expressions.
 
     Usage: undisplay [EXPR]
     Example: undisplay list(tensor_map)
@@ -279,7 +279,7 @@ def retval(debugger: Shell, words: str) -> None:
 
 @command("statement", group="values")
 def statement(debugger: Shell, words: str) -> None:
-    """Run Python with the names at the stop; the names that it assigns are kept for you.
+    """Run a Python statement with the names at the stop, and keep the names that it assigns.
 
     Usage: !statement
     It does not change the model's own names: use `set` for that. A name of yours hides the
@@ -457,7 +457,7 @@ def _places_around(debugger: Shell) -> tuple[list[Where], list[Where]]:
 
 @command("up", "u", group="source")
 def up(debugger: Shell, words: str) -> None:
-    """Select the enclosing span.
+    """Select the span around the selected one.
 
     Usage: u[p] [n]
     Example: u
@@ -473,7 +473,7 @@ def up(debugger: Shell, words: str) -> None:
 
 @command("down", "d", group="source")
 def down(debugger: Shell, words: str) -> None:
-    """Select the inner span again.
+    """Select the span inside the selected one.
 
     Usage: d[own] [n]
     Example: d

@@ -156,7 +156,7 @@ def stepi(debugger: Shell, words: str) -> bool:
 
 @command("next", "n", group="forward", moves=True)
 def next_(debugger: Shell, words: str) -> bool:
-    """Go to the next event at this level, skipping what is inside; or to the end of the span.
+    """Go to the next event at this level, not to those inside this event, or to the span's end.
 
     Usage: n[ext] [n]
     Example: n
@@ -178,7 +178,7 @@ def until(debugger: Shell, words: str) -> bool:
 
 @command("return", "r", group="forward", takes_words=False, moves=True)
 def return_(debugger: Shell, words: str) -> bool:
-    """Go to the end of the enclosing span, and see its value.
+    """Go to the end of the enclosing span, and show the span's result.
 
     Usage: r[eturn]
     Example: r
@@ -214,7 +214,7 @@ def rs(debugger: Shell, words: str) -> bool:
 
 @command("rn", group="backward", moves=True)
 def rn(debugger: Shell, words: str) -> bool:
-    """Go back to the previous event at this level, skipping what is inside.
+    """Go back to the previous event at this level, not to the events inside it.
 
     Usage: rn [n]
     Example: rn

@@ -212,7 +212,7 @@ def _commands_and_all(debugger: Shell, text: str, line: str, begin: int, end: in
 
 @command("help", "h", group="session", completes=_commands_and_all)
 def help_(debugger: Shell, words: str) -> None:
-    """List the commands, or explain one with an example.
+    """List the commands, or explain a command with an example.
 
     Usage: h[elp] [COMMAND | all]
     Example: help step

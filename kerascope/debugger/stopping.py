@@ -258,7 +258,7 @@ def _selectors(debugger: Shell, text: str, line: str, begin: int, end: int) -> l
 
 @command("break", "b", group="stop at", completes=_selectors)
 def break_(debugger: Shell, words: str) -> None:
-    """Stop at the events that a selector matches; without it, list all breakpoints.
+    """Stop at the events that a selector matches; without a selector, list all breakpoints.
 
     Usage: b[reak] [SEL[, condition]]
     Example: b dense_2:ret, norm(out) > 10
@@ -549,7 +549,7 @@ def _breakpoint(debugger: Shell, word: str, command: str) -> Breakpoint:
 
 @command("commands", group="stop at")
 def commands(debugger: Shell, words: str) -> None:
-    """Set the commands that run when a breakpoint stops; by default for the last one made.
+    """Set the commands that run when a breakpoint stops; by default, for the last breakpoint.
 
     Usage: commands [NUMBER]
     Example: commands 1
@@ -578,7 +578,7 @@ def commands(debugger: Shell, words: str) -> None:
 
 @command("catch", group="stop at", completes=tuple(DEFAULTS))
 def catch(debugger: Shell, words: str) -> None:
-    """Stop where something goes wrong. Without words, list the caught conditions.
+    """Stop when a condition is met, such as nan. Without words, list the caught conditions.
 
     Usage: catch [CONDITION, ...]
     Example: catch nan, ratio>0.5

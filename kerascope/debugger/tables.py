@@ -382,7 +382,7 @@ def check(debugger: Shell, words: str) -> None:
 
 @command("draw", group="all of it", completes=FORMATS)
 def draw(debugger: Shell, words: str) -> None:
-    """Draw the model's graph with its states here: done, current, pending, changed, NaN.
+    """Draw the model's graph with the state of each call: done, current, pending, changed, NaN.
 
     Usage: draw [term | svg | png | dot] [FILE] [-w]
     Example: draw svg now.svg -w
