@@ -70,12 +70,13 @@ def function(
     name : str, optional
         The name of the function in traces.
     rewrites : list of str, optional
-        The rules that may shorten its program; by default all. With `()` the program contains
-        every op of the graph. The results are the same.
+        The rules that may shorten the function's program; by default all. With `()` the program
+        contains every op of the graph. The results are the same.
     verify : bool, optional
-        Whether each result of a program is compared bit for bit with that of the steps before it is
-        used. The steps of a loop (`K.rnn`) are compared op by op; up to rounding if rewritten. The
-        default is the environment variable KERASCOPE_VERIFY: 1 or 0.
+        Whether each result of the program is compared bit for bit with that of the interpreted
+        steps, before any result is used. The steps of a loop (`K.rnn`) are compared op by op; up to
+        rounding if they were rewritten. The default is the environment variable KERASCOPE_VERIFY:
+        1 or 0.
 
     Returns
     -------

@@ -49,7 +49,7 @@ class Swept(NamedTuple):
         d loss / d output for each output, complete. Inside a branch of a lazy switch, the value
         that holds if the branch is chosen.
     terms : list of Tensor or None
-        The gradient that the op sends to each input, of the input's shape; None if no gradient.
+        The gradient that the op sends to each input, of the input's shape; None where none flows.
     """
 
     apply: Apply

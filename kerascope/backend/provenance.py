@@ -40,7 +40,7 @@ class Provenance(NamedTuple):
     name : str
         The name of the layer or the model.
     gradient_of : str
-        The name of the op whose gradient it belongs to, otherwise "".
+        The name of the op whose gradient the shown op is part of; "" for an op of no gradient.
     made_by : tuple of Line
         All lines of the user's code that made the op, the innermost first. For a gradient, only
         the lines in a user's own `grad`.

@@ -279,8 +279,8 @@ class Schedule:
     Parameters
     ----------
     inputs : list of Tensor
-        Tensors whose arrays are given at each call. An input may be the output of an op, which is
-        then left out.
+        Tensors whose arrays are given at each call. An input may be the output of an op, and then
+        this op is not performed.
     results : list of Tensor
         The outputs, then the new values of variables.
     followers : dict of Variable to Tensor, optional

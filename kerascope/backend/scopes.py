@@ -24,7 +24,8 @@ class Origin(NamedTuple):
     Attributes
     ----------
     kind : {"layer", "compile", "updates", "gradient"}
-        A layer is called; a model compiled; an optimizer asked for updates; an op differentiated.
+        A layer is called, a model is compiled, an optimizer makes updates, or an op is
+        differentiated.
     name : str
         The name of the layer, the model or the op.
     made_on : Line or None

@@ -227,7 +227,7 @@ def placeholder(
     dtype : str, optional
         Default `floatx()`.
     sparse : bool
-        Whether it also accepts a matrix of `scipy.sparse`: see `ops/sparse.py`.
+        Whether the placeholder also accepts a matrix of `scipy.sparse`: see `ops/sparse.py`.
     name : str, optional
         Default `placeholder_1`, `placeholder_2`, ...
 

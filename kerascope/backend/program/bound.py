@@ -31,7 +31,7 @@ class Fact(NamedTuple):
     strides : tuple of int
         The strides of the array that `perform` returned.
     shares : tuple of int
-        The input slots of its step with which it may share memory.
+        The input slots of the step whose memory the array may share.
     """
 
     spec: Spec
@@ -207,7 +207,7 @@ class Bound:
     ----------
     schedule : Schedule
     arrays : list of array
-        The inputs. Only of conditions and of constant ones do the values matter, too.
+        The inputs. Their values matter only for conditions and for constant ones.
     facts : dict
         The facts of an interpreted run with such inputs.
     rules : sequence of callable

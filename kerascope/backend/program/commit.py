@@ -85,7 +85,7 @@ class State:
     Attributes
     ----------
     moves : int
-        The value of `LOCKS.moves` when the variables used the arrays that the program writes.
+        The value of `LOCKS.moves` when the variables last used the arrays of the program.
     has_written : bool
         Whether the last call may have written new values, even if it ended with an error.
     """

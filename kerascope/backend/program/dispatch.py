@@ -51,8 +51,8 @@ class Programs(Exclusive):
     Attributes
     ----------
     programs : dict of tuple to Program
-        By the shapes of the inputs, the truth of the conditions, and which weights are constant
-        ones; the newest is last.
+        The programs. The key consists of the shapes of the inputs, the truth of the conditions, and
+        which weights are constant ones. The newest program is last.
     """
 
     _kind: type[Program] = Program  # for pickles of older versions

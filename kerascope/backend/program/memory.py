@@ -43,7 +43,7 @@ class Memory:
     arrays : dict of int to array
         The arrays with a fixed place: constants, results in planned memory, and views of these.
     places : set of int
-        Slots whose place was given.
+        The slots in `placed`.
     origin : dict of int to int
         For a computed slot, the earlier slot whose memory it reuses.
     n_bytes : int
@@ -388,10 +388,10 @@ class Occupant:
     ----------
     slot : int
     start : int
-        The address of its first byte.
+        The address of the first byte of the place.
     made : int
-        The line that computes it. All lines of a run count as its first line. -1 for a
-        variable, which stays.
+        The line that computes the array. All lines of a run count as its first line. -1 for the
+        array of a variable, which exists before the first line.
     read, reader : int
         The line of the last read, and its position; -1 if two lines of one run read it.
     """
@@ -422,7 +422,7 @@ def check_plan(
     Raises
     ------
     VerificationError
-        The plan is wrong; the message says where.
+        Arrays overlap, or a line reads or overwrites memory at the wrong time.
     """
     check = _Check(plan, memory)
     done_at = {at: first for first, run in runs.items() for at in _positions(first, run)}

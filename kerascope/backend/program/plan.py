@@ -22,9 +22,9 @@ class Commit(NamedTuple):
     variable : Variable
     new_slot : int
     guards : Guards
-        The conditions under which it is copied, if they are known only at run time.
+        The conditions under which the value is copied, if they are known only at run time.
     is_at_risk : bool
-        Whether another commit may overwrite the value in the slot.
+        Whether another commit may overwrite the value in the slot before it is copied.
     """
 
     variable: Variable
@@ -60,7 +60,7 @@ class Plan:
     outputs : list of int
         The slots of the outputs.
     commits : dict of int to Commit
-        By the slot of the variable.
+        The new values that are copied, by the slot of the variable.
     """
 
     def __init__(

@@ -64,7 +64,7 @@ class Program:
     trial : Trial
         The inputs for which the program is made.
     writes : bool
-        Whether it writes any variable.
+        Whether the program writes any variable.
     state : State
     """
 

@@ -65,9 +65,9 @@ class Layout(NamedTuple):
     Attributes
     ----------
     sequences, states : int
-        Inputs. All further inputs are the same in each step.
+        Numbers of inputs. All further inputs are the same in each step.
     outputs : int
-        Results. As many new states as `states` follow, then the terms.
+        Number of outputs. As many new states as `states` follow, then the terms.
     """
 
     sequences: int
@@ -231,7 +231,7 @@ def can_be_compiled(schedule: Schedule) -> bool:
 
 @parametric
 class Join(Op):
-    """Parts next to each other along an axis, with zeros in the gaps.
+    """Joins arrays to one whole array: as parts along an axis, with zeros in the gaps.
 
     Attributes
     ----------
@@ -241,7 +241,7 @@ class Join(Op):
     shape : tuple of int
         The shape of the whole array.
     is_stack : bool
-        Whether the parts do not have this axis.
+        Whether the parts lack this axis, so that each has size 1 along it.
     """
 
     axis: int

@@ -250,7 +250,7 @@ def sequences_of(array: np.ndarray) -> Sequence[Any]:
 
 @dataclass
 class Term:
-    """One sum over all steps.
+    """How one term of a step is summed over all steps of a loop.
 
     Attributes
     ----------
@@ -375,7 +375,7 @@ class LoopPlan:
     results : list of int
         The slots of the outputs and new states of a step.
     specs_of_results : list of Spec
-        Shapes and dtypes of these and of the terms.
+        Shapes and dtypes of `results`, then of all terms.
     terms : list of Term
         The terms that are wanted.
     handed : set of int

@@ -73,7 +73,7 @@ class LoopText:
     outs : dict of int to str
         The names of the results, by index.
     whole_names : dict of int to str
-        The names of arrays of all steps, by slot; negative keys are first states.
+        The names of arrays of all steps, by slot; negative keys are initial states.
     """
 
     def __init__(self, plan: LoopPlan) -> None:

@@ -216,7 +216,7 @@ class Difference(Exception):
     Attributes
     ----------
     tensor : Tensor
-        A tensor in the graph of the step.
+        The tensor in the graph of the step whose value differs.
     where : str
     got, wanted : array
     """
@@ -256,7 +256,7 @@ def check_loop(
     Raises
     ------
     VerificationError
-        They differ.
+        The results differ, by more than reordered roundings explain.
     """
     try:
         _compare(inner, arrays, results, backwards, is_exact)
