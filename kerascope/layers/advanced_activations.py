@@ -62,7 +62,7 @@ class LeakyReLU(_Activation):
         self.alpha = number(alpha, f"{self.label}: alpha")
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return the inputs, multiplied by `alpha` below 0."""
+        """Return the inputs, with negative inputs multiplied by `alpha`."""
         return K.relu(inputs, alpha=self.alpha)
 
 
@@ -167,7 +167,7 @@ class PReLU(LearntActivation):
         self.built = True
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return the inputs, multiplied by their slopes below 0."""
+        """Return the inputs, with negative inputs multiplied by their slopes."""
         return K.relu(inputs) - self.alpha * K.relu(-inputs)
 
 
@@ -196,7 +196,7 @@ class ELU(_Activation):
         self.alpha = number(alpha, f"{self.label}: alpha")
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return elu(inputs)."""
+        """Return the exponential linear unit of the inputs."""
         return K.elu(inputs, self.alpha)
 
 
@@ -272,7 +272,7 @@ class Softmax(_Activation):
         Raises
         ------
         ShapeError
-            The mask does not fit the inputs.
+            The shape of the mask does not match the last axes of the inputs.
         """
         if mask is None:
             return self._softmax(inputs)
@@ -343,5 +343,5 @@ class ReLU(_Activation):
         self.threshold = number(threshold, f"{self.label}: threshold")
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return relu(inputs)."""
+        """Return the rectified inputs, with the layer's slope, threshold and maximum."""
         return K.relu(inputs, self.negative_slope, self.max_value, self.threshold)

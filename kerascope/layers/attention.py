@@ -213,7 +213,7 @@ class Attention(_Attention):
         self.built = True
 
     def scores(self, query: Tensor, key: Tensor) -> Tensor:
-        """Return the scaled products, or the sums of tanh."""
+        """Return scaled products of query and key; for "concat", sums of tanh(query + key)."""
         if self.score_mode == "dot":
             products = K.batch_dot(query, key, axes=(2, 2))
             return products if self.scale is None else products * self.scale
@@ -447,7 +447,7 @@ class MultiHeadAttention(Layer):
         return (shape[-1],)
 
     def _make(self, word: str, inputs: Shape, outputs: Shape) -> tuple[Tensor, Tensor | None]:
-        """Make the kernel and the bias of one of the four products."""
+        """Make and return the kernel and the bias of a product, such as "query"."""
         kernel = self.add_weight(
             name=f"{word}/kernel",
             shape=(*inputs, *outputs),
@@ -579,7 +579,7 @@ class MultiHeadAttention(Layer):
     def compute_output_shape(
         self, query_shape: Shapes, value_shape: Shape | None = None, key_shape: Shape | None = None
     ) -> Shape:
-        """Return the query's shape with the features of the output."""
+        """Return the query's shape, with the output's features in place of the last size."""
         query_shape, _, _ = _three(query_shape, value_shape, key_shape)
         return (*query_shape[:-1], *(self._output_shape or query_shape[-1:]))
 
@@ -590,7 +590,7 @@ class MultiHeadAttention(Layer):
 
 
 def _three(query_shape: Any, value_shape: Any, key_shape: Any) -> tuple[Shape, Shape, Shape]:
-    """Return the shapes of query, value and key, which may be given as one list."""
+    """Return the shapes of query, value and key. The first argument may be a list of shapes."""
     if query_shape and isinstance(query_shape[0], (list, tuple)):
         query_shape, value_shape, *rest = query_shape
         key_shape = rest[0] if rest else None

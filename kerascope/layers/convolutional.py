@@ -148,7 +148,7 @@ class _Sliding(Layer, metaclass=KernelType):
 
     @property
     def channel_axis(self) -> int:
-        """The axis of the channels, in the input and in the output."""
+        """The index of the channel axis, in the input and in the output."""
         return 1 if self.data_format == "channels_first" else self.kernel_axes + 1
 
     def build(self, input_shape: Shape) -> None:
@@ -157,7 +157,8 @@ class _Sliding(Layer, metaclass=KernelType):
         Raises
         ------
         ShapeError
-            The input has another number of axes, an unknown number of channels, or is too small.
+            The number of axes is wrong, the number of channels is unknown, or the input is smaller
+            than the kernel.
         """
         check_spatial_axes(self, input_shape, self.kernel_axes, self.data_format)
         channels = input_shape[self.channel_axis]
@@ -184,7 +185,7 @@ class _Sliding(Layer, metaclass=KernelType):
         return self.activation(output)
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """Return the input's shape with new sizes and channels.
+        """Return the output shape: the batch size, the output lengths and the number of filters.
 
         Raises
         ------

@@ -146,7 +146,7 @@ class Dense(Layer):
         return self.activation(output)
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """Return the input's shape with `units` as its last size."""
+        """Return the input's shape, with `units` as the last size."""
         return (*input_shape[:-1], self.units)
 
 
@@ -209,12 +209,12 @@ class Masking(Layer):
         self.supports_masking = True
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return the inputs with zeros in the skipped steps."""
+        """Return the inputs, with zeros in the masked steps."""
         counts = K.any(K.not_equal(inputs, self.mask_value), axis=-1, keepdims=True)
         return inputs * K.cast(counts, K.dtype(inputs))
 
     def compute_mask(self, inputs: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Return True where a step has a feature other than `mask_value`."""
+        """Return a mask that is True where a step has a feature other than `mask_value`."""
         return K.any(K.not_equal(inputs, self.mask_value), axis=-1)
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
@@ -278,7 +278,7 @@ class Dropout(Layer):
         return self.noise_shape
 
     def call(self, inputs: Tensor, training: Training = None) -> Tensor:
-        """Return the inputs; in training, with a random fraction of them set to 0."""
+        """Return the inputs; in training, set a random fraction of them to 0."""
         if self.rate == 0:
             return inputs
 
@@ -437,7 +437,7 @@ class Flatten(Layer):
 
 
 class Reshape(Layer):
-    """Gives each sample another shape; its elements keep their order.
+    """Changes the shape of each sample. The elements keep their order.
 
     Parameters
     ----------
@@ -560,7 +560,7 @@ class RepeatVector(Layer):
         return K.repeat(inputs, self.n)
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """Return (batch, n, features)."""
+        """Return the output shape: (batch, n, features)."""
         return (input_shape[0], self.n, input_shape[1])
 
 
@@ -629,7 +629,7 @@ class Lambda(Layer):
         return self.function(inputs, **arguments)
 
     def compute_mask(self, inputs: Tensors, mask: Masks = None) -> Any:
-        """Return the mask given by the argument `mask`; without it, the output has no mask."""
+        """Return the mask from the constructor's argument `mask`; None without this argument."""
         return self.mask(inputs, mask) if callable(self.mask) else self.mask
 
     def compute_output_shape(self, input_shape: Shapes) -> Any:

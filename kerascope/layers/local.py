@@ -24,7 +24,7 @@ __all__ = ["LocallyConnected1D", "LocallyConnected2D"]
 
 
 class _LocallyConnected(Layer, metaclass=KernelType):
-    """Base of the two locally connected layers."""
+    """Base class of LocallyConnected1D and LocallyConnected2D."""
 
     kernel_axes: ClassVar[int]
 

@@ -65,7 +65,7 @@ __all__ = [
 
 
 class _Merge(Layer):
-    """Base of the layers that are called on a list of tensors.
+    """Base class of the layers that combine a list of tensors.
 
     A subclass defines `combine`. `Concatenate` and `Dot`, which do not work element by element,
     define `call`.
@@ -111,7 +111,7 @@ class _Merge(Layer):
         return items
 
     def compute_output_shape(self, input_shape: list[Shape]) -> Shape:
-        """Return the batch size and the broadcast shape of the samples.
+        """Return the output shape: the batch size and the broadcast shape of the samples.
 
         Raises
         ------
@@ -185,7 +185,7 @@ class Subtract(_Merge):
 
 
 class Average(_Merge):
-    """The mean of its inputs."""
+    """Averages its inputs."""
 
     def combine(self, tensors: list[Tensor]) -> Tensor:
         """Return (x + y + ...) / n."""
@@ -215,7 +215,7 @@ class _MaskAware(_Merge):
 
 
 class Multiply(_MaskAware):
-    """The product of its inputs, element by element."""
+    """Multiplies its inputs, element by element."""
 
     def _combine_unmasked(self, tensors: list[Tensor], masks: list[Tensor | None]) -> Tensor:
         """Return the product of the unmasked entries. It is 0 where all inputs are masked."""
@@ -233,7 +233,7 @@ class Multiply(_MaskAware):
 
 
 class Maximum(_MaskAware):
-    """The maximum of its inputs, element by element."""
+    """Returns the maximum of its inputs, element by element."""
 
     def combine(self, tensors: list[Tensor]) -> Tensor:
         """Return max(x, y, ...)."""
@@ -245,7 +245,7 @@ class Maximum(_MaskAware):
 
 
 class Minimum(_MaskAware):
-    """The minimum of its inputs, element by element."""
+    """Returns the minimum of its inputs, element by element."""
 
     def combine(self, tensors: list[Tensor]) -> Tensor:
         """Return min(x, y, ...)."""
@@ -374,9 +374,9 @@ class Dot(_Merge):
     Raises
     ------
     ArgumentError
-        `axes` is neither an int nor a pair of them, or names the batch.
+        `axes` is neither an int nor a pair of ints, or contains 0, the batch axis.
     ShapeError
-        The two axes have different sizes.
+        The sizes of the two axes differ.
 
     Notes
     -----
@@ -413,7 +413,7 @@ class Dot(_Merge):
             return K.batch_dot(inputs[0], inputs[1], axes=axes)
 
     def _axes_for(self, shapes: list[Shape]) -> tuple[int, int]:
-        """Return the axis of each input as a number from 1, also if it was given from the end."""
+        """Return the axis of each input, with negative axes converted to positive ones."""
         pair = self.axes if isinstance(self.axes, tuple) else (self.axes, self.axes)
         x_axis, y_axis = (
             normalize_axis(axis, len(shape), f"{self.label}: axes")

@@ -40,7 +40,7 @@ _USUAL_DTYPE = "float32"
 
 @dataclass(frozen=True)
 class RecordedCall:
-    """One call of a layer, as a file states it.
+    """The input and output shapes of one call of a layer, from a file.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ _given: ContextVar[Mapping[str, tuple[int | None, ...]]] = ContextVar(
 
 @contextmanager
 def shapes_given(shapes: Mapping[str, tuple[int | None, ...]]) -> Iterator[None]:
-    """Return a context manager in which opaque layers, by name, have given shapes of a sample."""
+    """Return a context manager that sets output shapes (of a sample) of opaque layers, by name."""
     token = _given.set(shapes)
     try:
         yield
@@ -161,11 +161,11 @@ class Unknown(Op):
         return len(self.outputs)
 
     def infer_shape(self, *inputs: Any) -> Any:
-        """Return the shapes from the file."""
+        """Return the output shapes, which are those in the file."""
         return unpack_singleton([shape for shape, _ in self.outputs])
 
     def infer_dtype(self, *inputs: Any) -> Any:
-        """Return the dtypes from the file."""
+        """Return the output dtypes, which are those in the file."""
         return unpack_singleton([dtype for _, dtype in self.outputs])
 
     def perform(self, *arrays: Any) -> NoReturn:
@@ -335,10 +335,10 @@ class Opaque(Layer):
 
     @property
     def is_unsure(self) -> bool:
-        """Whether it is unknown which of the layer's weights are trained.
+        """Whether the layer has weights, and it is unknown which of them are trained.
 
-        It is known for the layers of kerascope, unless they contain statistics such as a moving
-        mean: all their weights are trained.
+        It is known for kerascope's own layers: all their weights are trained, unless the layer has
+        statistics such as a moving mean.
         """
         is_standard = any(
             cls.__module__.startswith("kerascope.layers.") and not issubclass(cls, Opaque)

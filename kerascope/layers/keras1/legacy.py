@@ -102,7 +102,7 @@ class _WithWeights(Layer):
 
 
 class Highway(_WithWeights):
-    """A dense layer that mixes its output with its input, in fractions that it learns.
+    """A dense layer that mixes its output with its input, in trained proportions.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ class Highway(_WithWeights):
         self._remember_input(input_shape)
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return the mixture of the dense part and the inputs."""
+        """Return the sum of the dense part and the inputs, weighted by the carry gate."""
         dense, share = K.dot(inputs, self.W), K.dot(inputs, self.W_carry)
         if self.bias:
             dense, share = dense + self.b, share + self.b_carry
@@ -476,7 +476,7 @@ class Recurrent(LayerOfCell):
         self.built = True
 
     def step(self, x: Tensor, states: list[Any]) -> tuple[Tensor, list[Tensor]]:
-        """Compute one time step; a subclass must define it.
+        """Compute one time step. A subclass must define this method.
 
         Raises
         ------

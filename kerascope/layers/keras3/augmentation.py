@@ -291,7 +291,7 @@ class RandomGrayscale(_RandomImages):
         return ops.where(is_gray, rgb_to_grayscale(images, "channels_last"), images)
 
     def get_config(self) -> dict[str, Any]:
-        """Return the constructor's arguments; Keras 3 has no seed among them."""
+        """Return the constructor's arguments; without `seed` if it is None, as in Keras 3."""
         config = super().get_config()
         if self.seed is None:
             del config["seed"]
@@ -456,7 +456,7 @@ class _UntrainedImages(_RandomImages):
         Raises
         ------
         NotYetError
-            If the layer is called on arrays.
+            The layer is called on arrays in training.
         """
         words = (
             f"{self.label}: kerascope supports this layer in prediction only, where images pass "

@@ -281,7 +281,7 @@ class GroupQueryAttention(MultiHeadAttention):
 
 
 class ReversibleEmbedding(Embedding):
-    """An Embedding that can also map rows back to a score for each word.
+    """An Embedding that can also map vectors back to a score for each word.
 
     Parameters
     ----------
@@ -362,7 +362,7 @@ class ReversibleEmbedding(Embedding):
         return logits if cap is None else K.tanh(logits / cap) * cap
 
     def compute_mask(self, inputs: Tensor, mask: Tensor | None = None) -> Tensor | None:
-        """Return a mask that is True where the input is not 0; None in reverse or by default."""
+        """Return a mask that is True where the input is not 0; None in reverse or if not masked."""
         return None if self._goes_back else super().compute_mask(inputs, mask)
 
     def _declared_output_shape(self, input_shape: Any, arguments: dict[str, Any]) -> Any:
@@ -418,7 +418,7 @@ class SpectralNormalization(Wrapper):
         self.power_iterations = positive_int(power_iterations, f"{self.label}: power_iterations")
 
     def build(self, input_shape: Any = None) -> None:
-        """Make the weights of the layer inside, and `vector_u`."""
+        """Make the weights of the wrapped layer, and `vector_u`."""
         super().build(input_shape)
         kernels = (getattr(self.layer, name, None) for name in ("kernel", "embeddings"))
         kernel = next((w for w in kernels if w is not None), None)
@@ -438,7 +438,7 @@ class SpectralNormalization(Wrapper):
         )
 
     def call(self, inputs: Tensor, training: Training = None) -> Tensor:
-        """Return the output of the layer inside."""
+        """Return the output of the wrapped layer."""
         words = (
             f"{self.label}: kerascope supports this layer in prediction only. Training divides "
             f"the kernel by its largest singular value. Use training=False, or train "
@@ -489,7 +489,7 @@ class Pipeline(Layer):
         self._mask: Any = None  # of the last call's output
 
     def build(self, input_shape: Any = None) -> None:
-        """Make the weights of the layers."""
+        """Make the weights of all layers of the pipeline."""
         for layer in self.layers:
             build_inside(layer, input_shape)
             with graph_mode():

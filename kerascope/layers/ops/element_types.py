@@ -85,7 +85,7 @@ BEFORE: dict[str, Callable[[Any], Tensor]] = {
 
 
 def typed(kind: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `function` with its first argument converted as in `BEFORE`, if `kind` is there."""
+    """Return `function`, with its first argument converted if `BEFORE` contains `kind`."""
     before = BEFORE.get(kind)
     if before is None:
         return function

@@ -80,7 +80,7 @@ def _sizes(images: Tensor, what: str) -> tuple[int, int]:
 
 
 def _in_type_of(x: Tensor, images: Tensor, rounded: Callable[[Any], Any]) -> Tensor:
-    """Return `x` rounded and clipped to the integer dtype of the images; otherwise unchanged."""
+    """Return `x`, rounded and clipped to the images' dtype if this is an integer dtype."""
     if "int" not in images.dtype:
         return x
     limits = np.iinfo(images.dtype)

@@ -267,7 +267,7 @@ def round(x: TensorLike, decimals: int = 0) -> Any:
 
 @row(CORE)
 def stop_gradient(variable: TensorLike) -> Any:
-    """Return a tensor with the value of `variable`, through which no gradient flows."""
+    """Return a copy of the tensor `variable` through which no gradient flows."""
     return K.stop_gradient(variable)
 
 
@@ -386,13 +386,13 @@ def prod(
 
 @on_anything
 def argmax(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Any:
-    """Return the index of the largest entry along an axis; without an axis, of the flat array."""
+    """Return the index of the largest entry along an axis; by default, in the flattened array."""
     return K.cast(_argmax(x, axis, keepdims), "int32")
 
 
 @on_anything
 def argmin(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Any:
-    """Return the index of the smallest entry along an axis; without an axis, of the flat array."""
+    """Return the index of the smallest entry along an axis; by default, in the flattened array."""
     return K.cast(_argmin(x, axis, keepdims), "int32")
 
 
@@ -416,21 +416,21 @@ def _place(function: Callable[..., Any], x: Tensor, axis: int | None, keepdims: 
 
 @row(NUMPY)
 def cumsum(x: TensorLike, axis: int | None = None, dtype: str | None = None) -> Any:
-    """Return the cumulative sums along an axis; without an axis, those of the flat array."""
+    """Return the cumulative sums along an axis; by default, those of the flattened array."""
     x = x if dtype is None else K.cast(x, dtype)
     return K.cumsum(x, axis) if axis is not None else K.cumsum(K.reshape(x, (-1,)), 0)
 
 
 @row(NUMPY)
 def cumprod(x: TensorLike, axis: int | None = None, dtype: str | None = None) -> Any:
-    """Return the cumulative products along an axis; without an axis, those of the flat array."""
+    """Return the cumulative products along an axis; by default, those of the flattened array."""
     x = x if dtype is None else K.cast(x, dtype)
     return K.cumprod(x, axis) if axis is not None else K.cumprod(K.reshape(x, (-1,)), 0)
 
 
 @row(NUMPY)
 def count_nonzero(x: TensorLike, axis: Axes | None = None) -> Any:
-    """Return the number of entries along axes that are not zero."""
+    """Return the number of nonzero entries along axes."""
     return K.sum(K.cast(K.not_equal(x, 0), "int32"), axis=axis)
 
 
@@ -612,7 +612,7 @@ def repeat(x: Any, repeats: Any, axis: int | None = None) -> Any:
 
 @row(NUMPY)
 def take(x: TensorLike, indices: Any, axis: int | None = None) -> Any:
-    """Return the entries of x at `indices` along an axis; without an axis, in the flat array."""
+    """Return the entries of x at `indices` along an axis; by default, of the flattened array."""
     indices = as_tensor(indices)
     if not indices.dtype.startswith(("int", "uint")):
         indices = K.cast(indices, "int32")
@@ -808,13 +808,13 @@ def _type_of_ends(start: Any, stop: Any) -> str:
 
 @row(NUMPY)
 def zeros_like(x: TensorLike, dtype: str | None = None) -> Any:
-    """Return zeros with the shape of x."""
+    """Return a tensor of zeros with the shape of x."""
     return K.zeros_like(x, dtype=dtype)
 
 
 @row(NUMPY)
 def ones_like(x: TensorLike, dtype: str | None = None) -> Any:
-    """Return ones with the shape of x."""
+    """Return a tensor of ones with the shape of x."""
     return K.ones_like(x, dtype=dtype)
 
 

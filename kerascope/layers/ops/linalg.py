@@ -154,9 +154,9 @@ def qr(x: TensorLike, mode: str = "reduced") -> Any:
 
 @row(LINALG, "SVD")
 def svd(x: TensorLike, full_matrices: bool = True, compute_uv: bool = True) -> Any:
-    """Return the singular value decomposition (u, s, vh) with x = u * s @ vh, or only s.
+    """Return the singular value decomposition (u, s, vh) with x = u * s @ vh.
 
-    `compute_uv=False` returns only s. A gradient through u and vh needs `full_matrices=False`.
+    With `compute_uv=False`, return only s. A gradient through u and vh needs `full_matrices=False`.
     """
     if not compute_uv:
         return d.Svd(False)(floating(x))[1]
@@ -355,7 +355,7 @@ def _transformed(x: Any, axes: tuple[int, ...], inverse: bool = False) -> tuple[
 
 @row(MATH, "FFT")
 def fft(x: Any) -> Any:
-    """Return the Fourier transform of x along the last axis; both are (real, imaginary)."""
+    """Return the Fourier transform of x along the last axis. Both are pairs (real, imaginary)."""
     return _transformed(x, (-1,))
 
 
@@ -413,7 +413,7 @@ def irfft(x: Any, fft_length: int | None = None) -> Any:
 
 @row(MATH)
 def extract_sequences(x: Any, sequence_length: int, sequence_stride: int) -> Any:
-    """Return overlapping sequences along the last axis, each `sequence_stride` after the last."""
+    """Return overlapping parts of the last axis, whose starts are `sequence_stride` apart."""
     x = as_tensor(x)
     size = ops.shape(x)[-1]
     if isinstance(size, Tensor):

@@ -430,7 +430,7 @@ def _ordered(x: TensorLike, axis: int | None, name: str) -> tuple[Tensor, int]:
 
 @row(NUMPY)
 def argsort(x: TensorLike, axis: int | None = -1) -> Any:
-    """Return the indices that sort the entries in ascending order. Equal entries keep theirs."""
+    """Return the indices that sort the entries in ascending order. The sort is stable."""
     x, axis = _ordered(x, axis, "argsort")
     return p.ArgSort(axis)(x)
 
@@ -444,7 +444,7 @@ def argpartition(x: TensorLike, kth: int, axis: int | None = -1) -> Any:
 
 @row(NUMPY)
 def sort(x: TensorLike, axis: int | None = -1) -> Any:
-    """Return the entries sorted in ascending order along an axis. Sorting has a gradient."""
+    """Return the entries sorted in ascending order along an axis."""
     x, axis = _ordered(x, axis, "sort")
     return p.TakeAlongAxis(axis)(x, p.ArgSort(axis)(x))
 
@@ -459,7 +459,7 @@ def top_k(x: TensorLike, k: int, sorted: bool = True) -> Any:
 
 @row(NUMPY)
 def take_along_axis(x: TensorLike, indices: Any, axis: int | None = None) -> Any:
-    """Return the entries at `indices` along an axis; without an axis, those of the flat array."""
+    """Return the entries at `indices` along an axis; with None, those of the flattened array."""
     x, line = _ordered(x, axis, "take_along_axis")
     indices = as_tensor(indices)
     indices = K.reshape(indices, (-1,)) if axis is None else indices
@@ -495,7 +495,7 @@ def searchsorted(sorted_sequence: TensorLike, values: Any, side: str = "left") -
 
 @row(NUMPY)
 def digitize(x: TensorLike, bins: Any) -> Any:
-    """Return, for each number, the index of the interval between ascending `bins` it is in."""
+    """Return, for each number in x, the index of its interval between the ascending `bins`."""
     x, bins = promoted(x, bins)
     return p.SearchSorted("right")(bins, x)
 
@@ -944,13 +944,13 @@ def dtype(x: TensorLike) -> str:
 
 
 def empty(shape: Sequence[Any], dtype: str | None = None) -> Any:
-    """Return an array of zeros with the given shape, since nothing is left uninitialised here."""
+    """Return an array of zeros with the given shape. In Keras the values are arbitrary."""
     return ops.zeros(shape, dtype)
 
 
 @row(NUMPY)
 def empty_like(x: TensorLike, dtype: str | None = None) -> Any:
-    """Return a tensor of zeros with the shape of x, since nothing is left uninitialised here."""
+    """Return a tensor of zeros with the shape of x. In Keras the values are arbitrary."""
     return K.zeros_like(x, dtype=dtype)
 
 
