@@ -222,7 +222,7 @@ def compared(
 
 
 def _forms(a: np.ndarray, b: np.ndarray, same_layout: bool) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the second array in each form that has the shape of the first one."""
+    """Yield (layout, array) for each form of the second array with the shape of the first."""
     if a.size != b.size:
         return
     if a.shape == b.shape:
@@ -238,7 +238,7 @@ def _forms(a: np.ndarray, b: np.ndarray, same_layout: bool) -> Iterator[tuple[st
 
 
 def in_layout(b: np.ndarray, layout: str, a: np.ndarray) -> np.ndarray | None:
-    """Return the second array in the form that a layout describes, or None if it is unknown.
+    """Return the second array in the form of a layout, or None for an unknown layout.
 
     Examples
     --------
@@ -345,7 +345,7 @@ def compared_figures(a: Moments, b: Moments, tolerance: float) -> Agreement:
 
 
 def number(value: float | None) -> str:
-    """Return a number as it is shown in tables, or "" for None.
+    """Return a number as text for tables, or "" for None.
 
     Examples
     --------

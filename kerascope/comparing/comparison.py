@@ -78,7 +78,7 @@ class Comparison:
         return None
 
     def lines(self, width: int = 100) -> list[str]:
-        """Return the printed comparison as lines of text."""
+        """Return the comparison as it is printed, as lines of text."""
         found: list[str] = import_module(_TABLES).lines_of(self, width)
         return found
 

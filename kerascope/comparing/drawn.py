@@ -21,7 +21,7 @@ DRAWABLE = "biuf"  # kinds of NumPy's types
 
 
 def drawn_inputs(sides: Sequence[Prepared], seed: int) -> Any:
-    """Return random arrays for the first side that declares its inputs, or None if none does.
+    """Return random arrays for the first side that declares its inputs, or None without one.
 
     Models of kerascope come before files of other libraries, because they give more details. Inputs
     of an Embedding, or of an integer dtype, are integers. All others are normally distributed. If a
@@ -84,7 +84,7 @@ def _vocabulary(model: Network, tensor: Any) -> int:
 
 
 def _declared_by(side: Prepared) -> list[Declared] | None:
-    """Return the inputs that a file of another library declares, or None if it is incomplete."""
+    """Return the inputs that a file of another library declares, or None if some are unknown."""
     if isinstance(side.subject, Tape):
         return None
     found = foreign.declared(side.subject)

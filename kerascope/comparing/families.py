@@ -191,7 +191,7 @@ def are_weights_alike(a: tuple[str, Call], b: tuple[str, Call]) -> bool | None:
 
 
 def activation_of(settings: Mapping[str, Setting]) -> str:
-    """Return the name of a layer's own activation, or "" if it has none."""
+    """Return the name of a layer's own activation, or "" without an activation."""
     name = str(settings.get("activation", "")).lower()
     return "" if name in _NOTHING else name
 

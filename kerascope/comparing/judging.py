@@ -522,7 +522,7 @@ class Judge:
     def outputs(
         self, a: Sequence[Recorded], b: Sequence[Recorded], any_order: bool = False
     ) -> Agreement | None:
-        """Compare the outputs of two calls. None if their numbers are unknown."""
+        """Compare the outputs of two calls. Return None if the numbers are unknown."""
         if len(a) == len(b):
             found = [self._compared(x, y, any_order) for x, y in zip(a, b, strict=True)]
             known = [one for one in found if one is not None]
@@ -571,7 +571,7 @@ class Judge:
         return compared_figures(m, n, self.tolerance)
 
     def _in_common_layout(self, x: np.ndarray, y: np.ndarray, found: Agreement) -> Agreement:
-        """Compare different arrays in the order of axes in which other values agree.
+        """Compare two unequal arrays in the order of axes in which most equal values agree.
 
         The order with the smallest difference may be wrong, for instance if an image has as many
         channels as rows.

@@ -109,7 +109,7 @@ def moments(value: Recorded) -> Moments | None:
 
 
 class Run:
-    """The calls of one model.
+    """The run of one model: its calls, and the units that they form.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ class Run:
         }
 
     def results(self) -> list[Unit]:
-        """Return the units that compute the model's outputs, or none if they are unknown."""
+        """Return the units that compute the model's outputs. Empty if the outputs are unknown."""
         if not self._outputs:
             ends = self.ends()
             return ends if len(ends) == 1 else []
@@ -222,7 +222,7 @@ def _is_weight(value: Recorded, constants: Mapping[Hashable, Call]) -> bool:
 
 
 def _units(calls: Sequence[Call]) -> list[Unit]:
-    """Return the units of a run with the links between them."""
+    """Return the units of a run, each with its sources and its readers."""
     makers, readers = _links(calls)
     units: list[Unit] = []
     unit_of: dict[int, Unit] = {}

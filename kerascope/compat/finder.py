@@ -179,7 +179,7 @@ class KerasFinder:
         return ".".join(part for part in (self.root, self.start, path) if part)
 
     def path_of(self, full_name: str) -> str | None:
-        """Return the path for a full module name, or None if it is not inside the root."""
+        """Return the path for a full module name, or None for a module outside of the root."""
         name = f"{full_name}."
         if name.startswith(f"{self.root}.python.{self.start}.") and self.start:
             name = name.replace(".python.", ".", 1)
@@ -347,7 +347,7 @@ def keras_imports_for_good() -> None:
 
 
 def _install_finders() -> tuple[list[Any], dict[str, ModuleType]]:
-    """Put our finders before all others; return them and the modules that they replace."""
+    """Put kerascope's finders before all others. Return them and the modules they replace."""
     finders: list[Any] = [
         (TensorFlowFinder if start else KerasFinder)(root, start) for root, start in ROOTS.items()
     ]

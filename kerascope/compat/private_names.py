@@ -381,7 +381,7 @@ def accuracy(p: ArrayLike, y: ArrayLike) -> float:
 
 
 def probas_to_classes(y_pred: ArrayLike) -> np.ndarray:
-    """Return the class of each row of probabilities; for a single column, 1 where it exceeds 0.5.
+    """Return the class of each row of probabilities. For a single column, 1 means above 0.5.
 
     Examples
     --------

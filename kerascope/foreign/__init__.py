@@ -62,7 +62,7 @@ OF_FUNCTIONS = ("jax", "jaxlib", "flax", "equinox")
 
 
 def library_of(subject: Any, *inputs: Any) -> str:
-    """Return the name of the library of an object, such as "torch", or "" if it has no adapter.
+    """Return the name of the library of an object, such as "torch", or "" without an adapter.
 
     Parameters
     ----------
@@ -206,7 +206,9 @@ def _names_after(number: int, subject: Any) -> set[str]:
 
 
 def drawable(subject: Any, inputs: Any = None, values: Any = None) -> tuple[Any, Any]:
-    """Return the subject to draw and the results of its calls. Models of kerascope are unchanged.
+    """Return a subject that can be drawn, and the results of its calls if values are shown.
+
+    A model of kerascope is returned unchanged.
 
     Parameters
     ----------

@@ -90,12 +90,12 @@ class Step(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether the called function has only one step, which is recorded under this name."""
+        """Whether the step calls a function with one step, which is recorded under its name."""
         return "" in self.bodies and [one.name for one in self.bodies[""].steps] == [self.name]
 
 
 class Body(NamedTuple):
-    """A graph, or a function for one call of it.
+    """A graph, or the graph of a function for one of its calls.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Rebuild the calls of a foreign model from the events of a tape, for instance a loaded one."""
+"""Rebuild the calls of a foreign model from the events of a tape, such as a loaded tape."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def states_on_tape(events: Iterable[Event]) -> dict[str, str]:
     Parameters
     ----------
     events : iterable of Event
-        The events up to the time in question.
+        The events up to the time at which the states are wanted.
     """
     states: dict[str, str] = {}
     spans: list[Event] = []
@@ -131,7 +131,7 @@ def _returned(call: Call, result: Any) -> Call:
 
 
 def _recorded(token: str, array: Any) -> Recorded:
-    """Return a value with the shape and type of the recorded array or its statistics."""
+    """Return the record of a value from a tape, where it is an array or statistics of an array."""
     if isinstance(array, (np.ndarray, np.generic)):
         return Recorded(token, array.shape, str(array.dtype), np.asarray(array))
     found = _KIND.fullmatch(array.kind) if isinstance(array, Statistics) else None

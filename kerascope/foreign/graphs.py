@@ -49,12 +49,14 @@ def graph_of_calls(
     values : bool
         Whether to write the result into each box, if the numbers were kept.
     outputs : sequence of Hashable
-        Tokens of the model's outputs. If none are known, the values that no call reads.
+        Tokens of the model's outputs. Without tokens, the outputs are the values that no call
+        reads.
 
     Returns
     -------
     Graph
-        Its boxes and arrows have the same attributes as the graph of a model at level "node".
+        A graph whose boxes and arrows have the same attributes as those of a kerascope model at
+        level "node".
 
     Examples
     --------

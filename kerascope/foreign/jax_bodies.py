@@ -58,7 +58,7 @@ def _only_call(closed: ClosedJaxpr) -> tuple[JaxprEqn, ClosedJaxpr] | None:
 
 
 def function_in(equation: JaxprEqn) -> ClosedJaxpr | None:
-    """Return the function that an equation calls, or None if it calls none."""
+    """Return the function that an equation calls, or None for an equation without a function."""
     if equation.primitive.name not in _CALLS:
         return None
     for key in _FUNCTIONS:
@@ -142,5 +142,5 @@ def _innermost_function(function: ClosedJaxpr, name: str) -> tuple[ClosedJaxpr, 
 
 
 def _name_of(equation: JaxprEqn) -> str:
-    """Return the name of the function that an equation calls, or "" if it has none."""
+    """Return the name of the function that an equation calls, or "" if the name is unknown."""
     return str(equation.params.get("name", "")).strip("<>")

@@ -214,7 +214,7 @@ _LIBRARIES = ("site-packages", "dist-packages", "importlib", "contextlib.py", "f
 
 
 def line_of(source_info: Any) -> Line | None:
-    """Return the line of the user's code that made an equation, or None if it is unknown."""
+    """Return the line of the user's code that made an equation, or None for an unknown line."""
     traceback = getattr(source_info, "traceback", None)
     for frame in getattr(traceback, "frames", ()):
         file = frame.file_name

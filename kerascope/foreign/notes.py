@@ -230,7 +230,7 @@ def _place(line: Line | None) -> Where:
 
 @contextmanager
 def _interrupts_wait() -> Iterator[None]:
-    """Delay Ctrl-C until all notes are written, because it could leave a tape incomplete."""
+    """Delay Ctrl-C in a `with` block, because an interruption could leave a tape incomplete."""
     handler = signal.getsignal(signal.SIGINT)
     if current_thread() is not main_thread() or not callable(handler):
         yield

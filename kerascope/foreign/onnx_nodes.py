@@ -151,7 +151,7 @@ def _defaults(node: NodeProto, opset: int) -> dict[str, Setting]:
 
 
 def schema_of(node: NodeProto, opset: int) -> onnx.defs.OpSchema | None:
-    """Return ONNX's schema of an operator, or None if ONNX does not know it."""
+    """Return ONNX's schema of a node's operator, or None for an operator unknown to ONNX."""
     try:
         return onnx.defs.get_schema(node.op_type, opset, node.domain)
     except onnx.defs.SchemaError:
@@ -280,7 +280,7 @@ _TRACE_LINE = re.compile(r'File "(.+?)", line (\d+), in (\S+)')
 
 
 def line_of(node: NodeProto) -> tuple[str, int, str] | None:
-    """Return the line of the user's code that made a node, or None if it is not stored."""
+    """Return the line of the user's code that made a node, or None if the file lacks it."""
     for entry in node.metadata_props:
         if entry.key == "pkg.torch.onnx.stack_trace":
             lines = _TRACE_LINE.findall(entry.value)

@@ -23,7 +23,7 @@ _HINT = f" {EXTRA} computes more operators: pip install 'kerascope[{EXTRA}]'."
 
 
 def hint() -> str:
-    """Return the advice to install onnxruntime for messages, or "" if it is installed."""
+    """Return advice for messages: to install onnxruntime, or "" if onnxruntime is installed."""
     return "" if is_there() else _HINT
 
 
@@ -82,7 +82,7 @@ class Runtime:
             return None
 
     def values(self, names: Sequence[str]) -> list[Any] | None:
-        """Return the outputs of one node by their names, or None if they are not available."""
+        """Return the outputs of one node by name, or None if onnxruntime did not compute them."""
         if self._runner is None:
             return None
         if any(name not in self._known for name in names):

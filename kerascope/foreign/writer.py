@@ -225,7 +225,7 @@ class TapeWriter:
         parameters: Mapping[str, Value] = NOTHING,
         buffers: Mapping[str, Value] = NOTHING,
     ) -> str:
-        """Record a call that has returned. Its arrays are read now.
+        """Record a call that has returned. The numbers of its arrays are read immediately.
 
         Parameters
         ----------
@@ -280,7 +280,7 @@ class TapeWriter:
         name : str
             Name of a parameter, or the id of a call for the gradient with respect to its output.
         array : np.ndarray
-            The gradient. It is read now.
+            The gradient. Its numbers are read immediately.
         line : (str, int, str), optional
         """
         if self.arrays != "none":

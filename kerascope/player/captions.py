@@ -78,7 +78,7 @@ class Narrator:
         return _meaning(event)
 
     def _box_of(self, event: Event) -> str:
-        """Return the box of a call. In a nested model its name begins with the model's name."""
+        """Return the box of a call. In a nested model, box names begin with the model's name."""
         calls = [span.begin for span in self._state.spans if span.begin.kind == "node"]
         around = [one.name for one in calls if one is not event and one.phase == event.phase]
         path = "/".join([*around, event.name])

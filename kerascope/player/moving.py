@@ -80,7 +80,7 @@ class Scene(NamedTuple):
 def scene_of(
     earlier: list[Event], events: list[Event], model: Network | None, picture: Picture | None
 ) -> Scene:
-    """Return the scene for some events.
+    """Return the scene that shows these events.
 
     Parameters
     ----------

@@ -203,7 +203,7 @@ class BoxStates:
     # --- names ------------------------------------------------------------------------------------
 
     def _box_of(self, event: Event) -> str:
-        """Return the box of an event, or "" if the picture does not have it."""
+        """Return the box of an event, or "" for an event without a box in the picture."""
         name = event.name
         if event.kind == "grad.accum":
             name = f"grad:{name}"
@@ -533,7 +533,7 @@ def _boxes_of_nodes(events: list[Event], boxes: set[str]) -> dict[str, str]:
 
 
 def picture_rules() -> str:
-    """Return the CSS rules for the states of boxes. Their colours are `--state0` and so on."""
+    """Return the CSS rules for the states of boxes. The colours are `--state0`, `--state1`, ..."""
     return "".join(
         f".box[data-state='{state}'] .line{{stroke:var(--state{state})!important;"
         f"stroke-width:{width:g}!important;stroke-dasharray:{dashes}!important}}\n"

@@ -45,7 +45,7 @@ When = int | str  # a time of the tape, or a name for a breakpoint of the debugg
 
 
 def lane_of(event: Event) -> str:
-    """Return the lane of an event, or "" if it belongs to none, such as the begin of a batch.
+    """Return the lane of an event, or "" for events without a lane, such as a batch.
 
     Examples
     --------

@@ -225,10 +225,10 @@ def _is_run(event: Event) -> bool:
 
 
 def first_steps(tape: Tape, batches: int) -> tuple[Tape, Any]:
-    """Return a tape of the first training steps, and the model if it still exists.
+    """Return a tape of the first training steps, and the model if the model still exists.
 
-    The tape ends after this many steps of each model, before the first additional step. Without
-    training it is the whole tape.
+    The new tape ends after `batches` steps of each model, before the first additional step. If no
+    model was trained, the whole tape is returned.
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ def first_steps(tape: Tape, batches: int) -> tuple[Tape, Any]:
 
 
 def _finest(tape: Tape, first: int, last: int, level: str | None) -> tuple[str, int]:
-    """Return the finest grain for which all events fit in a page, and how many are left out."""
+    """Return the finest grain whose events fit in a page, and how many events are left out."""
     events = tape[first : last + 1]
     counts = [sum(event.grain == grain for event in events) for grain in GRAINS]
     if level is not None:
@@ -274,7 +274,7 @@ def _finest(tape: Tape, first: int, last: int, level: str | None) -> tuple[str, 
 
 
 def html_of_tape(tape: Tape) -> str:
-    """Return the HTML of a tape in a notebook: its page, or that of its first training steps.
+    """Return the HTML of a tape in a notebook: a page with the tape or its first training step.
 
     Examples
     --------

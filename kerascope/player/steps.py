@@ -37,7 +37,7 @@ LONGEST_LINE = 90  # characters of a line in a table
 
 
 class Shown(NamedTuple):
-    """A value as text.
+    """A value as text: in one line, and completely.
 
     Attributes
     ----------
@@ -342,8 +342,8 @@ def side_data(
 def _users_line(event: Event, calls: dict[str, tuple[str, int]]) -> tuple[str, int]:
     """Return the user's line of an event: where a layer was called, not where it was created.
 
-    The two differ if a function of the user creates layers. `calls` keeps the lines by the names of
-    events, for the backward pass.
+    These two lines differ if a function of the user creates layers. `calls` keeps the lines by the
+    names of events, for the backward pass.
     """
     where, made = event.where, event.where.made
     if made is not None and made.called_from and made.role.startswith("made "):

@@ -67,7 +67,7 @@ def get_file(
     archive_format: str | Iterable[str] = "auto",
     cache_dir: str | Path | None = None,
 ) -> str:
-    """Return the path of a file in the cache. Download it if it is missing.
+    """Return the path of a file in the cache. Download the file if it is missing.
 
     Parameters
     ----------
@@ -253,7 +253,7 @@ _BROKEN = (tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error, OSError)
 def extract_archive(
     file_path: str | Path, folder: str | Path = ".", archive_format: str | Iterable[str] = "auto"
 ) -> bool:
-    """Unpack an archive into a folder. If it is broken, nothing is written.
+    """Unpack an archive into a folder. If the archive is broken, nothing is written.
 
     Parameters
     ----------

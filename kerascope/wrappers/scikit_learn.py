@@ -388,7 +388,7 @@ def _argument_names(fn: Callable[..., Any]) -> set[str]:
 
 
 def _loss_name(model: Any) -> str:
-    """Return the name of the model's loss; "" if it has no name."""
+    """Return the name of the model's loss, or "" for a loss without a name."""
     loss = model.loss
     if isinstance(loss, str):
         return loss

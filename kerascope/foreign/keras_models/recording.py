@@ -163,7 +163,7 @@ class KerasRecorder:
         return value
 
     def _variable_of(self, array: Any) -> Any:
-        """Return the weight that an array belongs to, or None if it is not a weight."""
+        """Return the weight that an array belongs to, or None for any other array."""
         if isinstance(array, self._arrays.variable):
             return array
         if self._arrays.is_known(array):
@@ -233,7 +233,7 @@ def _line(frame: Any) -> Line | None:
 
 
 def kind_of(layer: Any) -> str:
-    """Return the kind of box for a Keras layer, from its nearest known base class."""
+    """Return the kind of box for a Keras layer, from the nearest base class in the table."""
     names = [cls.__name__ for cls in type(layer).__mro__]
     return next((KIND_OF_CLASS[name] for name in names if name in KIND_OF_CLASS), "layer")
 
@@ -356,9 +356,9 @@ def _with_gradients(
 
 
 def _call_arguments(model: Any, inputs: Any, keywords: Any) -> tuple[Any, Any]:
-    """Return the arguments of a call. Unknown keywords are passed as one dict.
+    """Return the arguments of a call. Keywords that the model lacks are passed as one dict.
 
-    Callers use a dict for named inputs, and a Keras model may take exactly this dict.
+    Users pass named inputs as keywords, and a Keras model may expect a dict of them.
     """
     if len(inputs) > 1 and graph_class(model) is not None:
         return ([*inputs],), keywords  # the second argument of its `call` is `training`

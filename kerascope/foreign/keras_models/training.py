@@ -78,7 +78,7 @@ def tracing(model: Any, writer: TapeWriter) -> Iterator[None]:
 
 
 class Before(NamedTuple):
-    """The state before a training step, as copies, because a step may overwrite its arrays.
+    """Copies of the state before a training step, because the step may overwrite the arrays.
 
     The lists are empty for a model without weights: on TensorFlow the first step may create them.
 
@@ -124,7 +124,7 @@ class KerasTraining:
 
     @contextmanager
     def recorded(self) -> Iterator[None]:
-        """Record what runs during a `with` block."""
+        """Record the training, the evaluation and the calls of the model during a `with` block."""
         model = self._model
         own = vars(model)
         wrapped = {
@@ -445,7 +445,7 @@ def _loss_first(logs: dict[str, float]) -> tuple[float, ...]:
 
 
 def _size(data: Any) -> int:
-    """Return the number of samples of a batch, or 0 if it is unknown."""
+    """Return the number of samples of a batch, or 0 if the number is unknown."""
     while isinstance(data, (list, tuple, dict)) and data:
         data = next(iter(data.values())) if isinstance(data, dict) else data[0]
     shape = tuple(getattr(data, "shape", ()))

@@ -78,13 +78,13 @@ class CallObserver(Protocol):
     """Receives the calls of a model from a `Watch`."""
 
     def root(self, args: Any, kwargs: Any) -> AbstractContextManager[Any]:
-        """Handle the begin of the model's call. The context lasts as long as the call."""
+        """Handle the begin of the model's call, and return a context manager for the call."""
 
     def frame(self, layer: Any, inputs: list[Any], caller: Any) -> AbstractContextManager[Any]:
-        """Open a frame. It contains the calls until the context ends."""
+        """Open a frame, and return a context manager. Calls until its end are in the frame."""
 
     def left(self, layer: Any, outputs: list[Any]) -> None:
-        """Handle the outputs of a frame, before its context ends."""
+        """Handle the outputs of a frame, before the context manager of `frame` ends."""
 
     def called(self, call: ReturnedCall) -> list[Any]:
         """Handle a call, and return the arrays to use as its outputs."""
@@ -118,7 +118,7 @@ class Watch:
 
     @contextmanager
     def on(self) -> Iterator[None]:
-        """Observe the model during a `with` block."""
+        """Observe the calls of the model during a `with` block."""
         found = list(self._wrapped())
         before = [(owner, name, vars(owner).get(name, _ABSENT)) for owner, name, _ in found]
         try:

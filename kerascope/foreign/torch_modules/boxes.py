@@ -159,7 +159,7 @@ def name_of_function(function: Callable[..., Any]) -> str:
 
 @lru_cache(maxsize=4096)
 def writes_by_name(function: Callable[..., Any]) -> bool:
-    """Return whether the name of a function says that it writes to its first argument.
+    """Return whether a function writes to its first argument, according to its name.
 
     Examples
     --------

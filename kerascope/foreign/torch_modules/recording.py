@@ -263,7 +263,7 @@ class TorchRecorder:
             self._inside -= 1
             return
         if not self._stack or self._stack[-1].module is not module:
-            return  # its begin was not observed
+            return  # the begin of the call was not observed
         if self._inside and self._functions is not None:
             self._functions.resume()
         call = self._stack.pop()
@@ -308,7 +308,7 @@ class TorchRecorder:
         return not self._stack or not isinstance(self._stack[-1].module, nn.Module)
 
     def _is_one_box(self, module: nn.Module) -> bool:
-        """Return whether a module is recorded as one box. A custom root module never is."""
+        """Return whether a module is recorded as one box. A custom root module never is one."""
         return is_one_box(module) and (module is not self.module or is_of_torch(module))
 
     def _drop(self, error: Any = (None, None, None)) -> None:
@@ -562,7 +562,7 @@ class TorchRecorder:
         return f"{type(self.module).__name__}/{name}" if name in self._paths else name
 
     def _bases(self, changed: Sequence[Tensor], read: set[int]) -> list[Value]:
-        """Return the base tensors of changed views. They are inputs, because other parts remain."""
+        """Return the base tensors of changed views, because their other elements are unchanged."""
         bases = _distinct([t._base for t in changed if t._base is not None])
         found = [(base, self._tokens.known(base)) for base in bases if id(base) not in read]
         return [
@@ -587,7 +587,7 @@ class TorchRecorder:
         same: Mapping[int, Hashable] = _NOTHING,
         buffers: Mapping[str, Value] | None = None,
     ) -> None:
-        """Record a call that has returned, and watch the gradients of its outputs."""
+        """Record a call that has returned, and register hooks for the gradients of its outputs."""
         tensors = _distinct([*fresh, *changed]) if changed else fresh
         given = [(tensor, self._tokens.give(tensor)) for tensor in tensors]
         for tensor in changed:

@@ -58,7 +58,7 @@ def _collect(value: Any, found: list[Tensor]) -> None:
 
 
 def numbers_of(tensor: Tensor) -> np.ndarray | None:
-    """Return the numbers of a tensor, without a copy if possible, or None if it has none.
+    """Return the numbers of a tensor, without a copy if possible. None if there are none.
 
     NumPy has no bfloat16 or float8. Such numbers become float32, which represents them exactly.
 
@@ -136,7 +136,7 @@ _names_of_dtypes = _Names()
 
 
 def version_of(tensor: Tensor) -> int:
-    """Return how often a tensor's storage was written to, or 0 if PyTorch does not count it."""
+    """Return how often a tensor's storage was written to, or 0 if PyTorch does not count."""
     try:
         return int(tensor._version)
     except RuntimeError:  # made in `torch.inference_mode()`

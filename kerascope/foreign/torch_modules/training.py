@@ -64,11 +64,11 @@ class TorchTraining(TorchRecorder):
                 self._named[id(one)] = name
 
     def subjects(self) -> Iterator[tuple[str, nn.Module]]:
-        """Yield the names and the modules that are recorded with their submodules."""
+        """Yield the name and the module of each recorded root module."""
         yield "", self.module
 
     def _observe_new_modules(self) -> None:
-        """Observe modules that were added to a recorded module after it was registered."""
+        """Observe submodules that were added to a module after the module was registered."""
         known = self._modules
         children = [child for _, one in known.values() for child in one._modules.values()]
         if all(child is None or id(child) in known for child in children):
@@ -226,7 +226,7 @@ class TorchTraining(TorchRecorder):
         )
 
     def _name_of(self, optimizer: Optimizer) -> str:
-        """Return the name of an optimizer: its class, with ":2" for the second one of a class."""
+        """Return the name of an optimizer: its class, and ":2" for the second of the same class."""
         for one, name in self._optimizers:
             if one is optimizer:
                 return name
