@@ -36,12 +36,12 @@ class VerifiedProgram(Program):
     _draft: Draft
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[Any]:
-        """Compute the outputs and write the new values, if program and steps agree on all of them.
+        """Compute the outputs and write the new values, if program and steps give equal results.
 
         Raises
         ------
         VerificationError
-            They differ. No variable was changed.
+            The results of program and steps differ. No variable was changed.
         """
         run = super().__call__
         with LOCKS.steps:  # no other thread writes between the two
