@@ -94,7 +94,7 @@ def events_of_batch(tape: Tape, t: int) -> EventsOfBatch:
         if event.depth > around:  # a callback may train another model, or this one
             continue
         around = event.depth if event.kind == "callbacks" and event.ph == BEGIN else math.inf
-        if event.kind == SKIPPED:  # only its call was skipped, as on a forked timeline
+        if event.kind == SKIPPED:  # only the call has no events, as on a forked timeline
             run, begin, end = event.deltas[1].value
             for place in range(begin, end):
                 events += run.journal.events_of(run, place)

@@ -184,13 +184,13 @@ def loss_conditions(
 def batches_to_stop_in(
     breakpoints: Iterable[Breakpoint], sample: Iterable[Event], events: History
 ) -> frozenset[int] | None:
-    """Return the numbers of the batches that a breakpoint may stop in; None if all may be.
+    """Return the batch numbers at which a breakpoint may stop; None if it may stop anywhere.
 
     Parameters
     ----------
     breakpoints : iterable of Breakpoint
     sample : iterable of Event
-        The events of one batch or call. Other batches have the same ones, except for set variables.
+        The events of one batch or call. Other batches have equal events, except "weight.set".
     events : History
         The history that contains the sample.
     """
@@ -223,7 +223,7 @@ class Breakpoints(Numbered[Breakpoint]):
     Parameters
     ----------
     numbers : iterator of int, optional
-        The source of numbers. Collections that share it never use one number twice.
+        The source of numbers. Breakpoints and watches that share it have different numbers.
 
     Examples
     --------
@@ -265,9 +265,9 @@ class Breakpoints(Numbered[Breakpoint]):
         ----------
         event : Event
         names : callable
-            Returns the names at the event that an expression needs.
+            Returns the names that an expression uses, with their values at the event.
         events : History
-            The events before, for selectors that match the start of a span.
+            The earlier events, because some selectors read the start of a span.
         """
         for breakpoint in self:
             if not breakpoint.enabled or not breakpoint.matches(event, events):
@@ -422,7 +422,9 @@ def value_of(expression: Expression, names: Names) -> Any:
 
 
 def _is_worth_a_stop(old: Any, new: Any) -> bool:
-    """Return whether the program stops at a change. A comparison that is still false is skipped.
+    """Return whether the program stops at a change of a value.
+
+    It does not stop if a comparison is false at first, or loses its value.
 
     So `watch total_loss > 1000` stops when it becomes true and when it becomes false again.
     """
@@ -492,13 +494,13 @@ class Watches(Numbered[Watch]):
         return self._enter(Watch(next(self._numbers), text, expression, asked, first))
 
     def changes(self, event: Event, before: Names, now: Names) -> list[Change]:
-        """Return the changes of all watches at an event whose conditions hold.
+        """Return the changes of watched values at an event, for watches whose condition holds.
 
         Parameters
         ----------
         event : Event
         before, now : callable
-            Return the names that an expression needs: at the event before, and at this event.
+            Return the names that an expression uses, with values: at the event before, and here.
         """
         found = []
         for watch in self:

@@ -100,7 +100,7 @@ class Condition:
     above: float = math.inf
 
     def find(self, event: Event, events: History) -> Finding | None:
-        """Return the problem at an event, or None.
+        """Return the problem at an event; None if the condition does not hold.
 
         Parameters
         ----------
@@ -375,7 +375,7 @@ def _was_recorded(event: Event, events: History) -> bool:
 
 
 def _has_been_called(event: Event, events: History) -> bool:
-    """Return whether the function call that contains an event is a later call of its function."""
+    """Return whether the function that is running at an event was called before."""
     calls = landmarks_of(events, event.t).calls
     this = last_before(calls, event.t)
     if this is None:
@@ -394,7 +394,7 @@ def _in_this_call(event: Event, events: History) -> Iterator[Event]:
 
 
 def brings_finite_numbers(event: Event) -> bool:
-    """Return whether an event ends with a finite array or number, or has no output."""
+    """Return whether an event has a finite output, or none; False for starts and set weights."""
     if event.ph == BEGIN or event.kind in WEIGHT_KINDS:
         return False
     for name, key, value in event.deltas:

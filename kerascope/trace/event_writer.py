@@ -89,7 +89,7 @@ class EventWriter:
         self.journal: Any = None  # the record of calls without events
         self.feeds: dict[int, Any] = {}  # by the start of an epoch: its feed
         self.open_run: Any = None  # the current run of calls without events
-        self.script_line: tuple[str, int] | None = None  # where the calls that run again came from
+        self.script_line: tuple[str, int] | None = None  # the caller's line, for calls run again
         self._act = self._phase = ""
         self._depth = 0
         self._append = self.tape.append
@@ -392,7 +392,7 @@ def place_of_failure(where: Where, error: BaseException | None) -> Where:
 
 @cache
 def short(path: str) -> str:
-    """Return "kerascope/engine/network.py" for a file of this package; other paths unchanged."""
+    """Return a path in this package as "kerascope/engine/network.py"; other paths unchanged."""
     inside = path.startswith(_HOME + "/kerascope")
     return path[len(_HOME) :].replace("\\", "/").lstrip("/") if inside else path
 

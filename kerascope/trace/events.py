@@ -111,7 +111,7 @@ class Where(NamedTuple):
     function : str
         The engine's function. For building, which has no engine line, the user's function.
     user_file : str
-        The user's script; "" if it is not involved.
+        The user's script; "" if no script is involved.
     user_line : int
     made : Made or None
         The origin of an op; also on events about several ops.
@@ -155,13 +155,13 @@ class Event(NamedTuple):
     t : int
         Time: 0, 1, 2, ... over the whole session.
     act, phase : str
-        The act and the phase that contain it; "" for none.
+        The act and the phase that contain the event; "" for none.
     kind : str
-        What it is: "layer.call", "map.visit", "op", "update.apply", ...; for an act or a phase, its
-        name.
+        The kind of event: "layer.call", "map.visit", "op", "update.apply", ...; for an act or a
+        phase, its name.
     ph : {"B", "E", "I"}
     depth : int
-        Number of open spans around it.
+        The number of open spans around the event.
     grain : {"act", "phase", "node", "op", "detail"}
     name : str
         The layer, node, tensor or variable that the event is about.

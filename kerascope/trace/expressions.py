@@ -293,8 +293,8 @@ class Expression:
     def lacks_numbers(self, names: Mapping[str, Any], error: Exception) -> bool:
         """Return whether evaluation failed because the model has not computed a value yet.
 
-        Such a name of the expression is None or symbolic, or it is the loss or a tensor without a
-        value.
+        This is so if a name in the expression is None or symbolic, or if it is the loss or a tensor
+        and has no value.
         """
         if isinstance(error, NameError):
             parts = {part for name in self.tensors for part in re.split("[/@~]", name)}

@@ -359,7 +359,7 @@ class Fork:
         return True
 
     def _set_as_in(self, row: CallRecord) -> Values:
-        """Return the values that a parent's row sets, without the skipped ones, and count both."""
+        """Return the values that a parent's row sets, without skipped variables; count all sets."""
         for v in row.was_set:
             (self.silenced if v in self._silent else self.repeated)[v.name] += 1
         return {v: x for v, x in row.was_set.items() if v not in self._silent}
@@ -477,7 +477,7 @@ class Fork:
 
 
 def is_for_training(function: Function) -> bool:
-    """Return whether a function trains, unlike those of a test or a prediction."""
+    """Return whether a function trains a model, and does not test or predict."""
     return function.name not in NOT_FOR_TRAINING and bool(function.updates)
 
 

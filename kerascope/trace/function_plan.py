@@ -8,9 +8,9 @@ Consecutive ops of one call of a layer make a span "node". If the schedule separ
 call, the run of ops with the call's output makes the span; the others belong directly to the phase.
 
 A nested model or a wrapper calls layers inside its own call. The model's graph has one Node for all
-of these calls, so the scopes of the ops identify the layers: `td/inner/deep/dot` is an op
-of "deep" in "inner" in "td". Consecutive ops of the same layer make one call, so two consecutive
-calls of one layer look like one.
+of these calls, so the scopes of the ops identify the layers: `td/inner/deep/dot` is an op of "deep"
+in "inner" in "td". Consecutive ops of the same layer make one call, so two consecutive calls of one
+layer look like one.
 
 The last part finds the array that a name means: `out`, `dense_1`, `grads["dense_1/kernel"]` or `p`.
 A function stores its arrays in slots. A slot has all names that the tape uses for its array.
@@ -238,7 +238,7 @@ class FunctionPlan:
         return "loss" if step.apply in self._only_for_loss else step.phase.word
 
     def _group(self) -> None:
-        """Put the ops of each call or update into a group. Of separated runs, one is chosen."""
+        """Put the ops of a layer call or update into a group: the best run of consecutive ops."""
         labels = [self._label(planned) for planned in self.steps]
         runs: dict[tuple[str, str], list[list[int]]] = {}
         for i, label in enumerate(labels):
@@ -436,7 +436,7 @@ def _layers_inside(plan: FunctionPlan, planned: PlannedStep) -> list[Any]:
 def _node_of(plan: FunctionPlan, planned: PlannedStep) -> Node | None:
     """Return the Node of a backward op that belongs to no group; None for other ops.
 
-    A separate forward op belongs to no Node, because forward calls are ordered by depth.
+    A forward op outside of groups gets no Node, because forward calls are in the spans of depths.
     """
     swept = plan._swept.get(planned.step.apply)
     place = None if plan.facts is None or swept is None else plan.facts.calls.get(swept)

@@ -33,7 +33,7 @@ from kerascope.backend.schedule import Schedule, is_needed
 from kerascope.backend.variables import Variable
 from kerascope.errors import ArgumentError
 
-LARGEST, AT_RANDOM = 4, 4  # entries of each tensor: the largest gradients, and others
+LARGEST, AT_RANDOM = 4, 4  # of each tensor: the largest gradients, random entries
 DOUBLE, SINGLE = 2.2e-16, 1.2e-7  # relative rounding errors
 STEPS = {DOUBLE: (1e-4, 1e-5, 1e-6, 1e-7), SINGLE: (1e-1, 3e-2, 1e-2)}  # relative to a value's size
 LEAST_SIZE = 0.1
@@ -125,7 +125,7 @@ class DoubleGraph:
     leaves : mapping of Tensor to array
         The fed arrays, and the values of the variables.
     cut : list of Tensor, optional
-        Inner tensors that are moved instead of computed.
+        Inner tensors whose values are given instead of computed.
     """
 
     def __init__(self, outputs: list[Tensor], leaves: Values, cut: Sequence[Tensor] = ()) -> None:
@@ -302,7 +302,7 @@ def _is_bend(bends: list[tuple[float, float]], measured: float) -> bool:
 
 
 def check_weights(loss: Tensor, weights: Sequence[Tensor], leaves: Values) -> LossCheck:
-    """Compare the gradients of a loss for some weights with differences.
+    """Compare the gradients of a loss with slopes that are measured by differences.
 
     Raises
     ------
@@ -341,7 +341,7 @@ def check_weights(loss: Tensor, weights: Sequence[Tensor], leaves: Values) -> Lo
 
 
 class LossCheck(NamedTuple):
-    """The results for all weights.
+    """The results of a gradient check.
 
     Attributes
     ----------
@@ -410,7 +410,7 @@ def _of_shape(term: Any, shape: tuple[int, ...]) -> np.ndarray:
 def _measure_of(
     apply: Apply, position: int, graph: DoubleGraph, sent: list[np.ndarray], leaves: Values
 ) -> tuple[Callable[[Any], float], bool]:
-    """Return the weighted sum of an op's outputs, as a function of one input; and if in float32."""
+    """Return the weighted sum of an op's outputs as a function of one input, and if in float32."""
     if isinstance(apply.op, GivenGradient):  # it returns its first input, computed from the others
         x, y = apply.inputs[position], apply.inputs[0]
         cut = DoubleGraph([y], {**leaves, x: graph.of(x)}, [x])

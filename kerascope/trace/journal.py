@@ -269,7 +269,7 @@ class FunctionInfo:
 
 
 class Journal:
-    """The rows of all calls without events, in order.
+    """The journal: a row for each call without events, in order.
 
     Parameters
     ----------
@@ -282,7 +282,7 @@ class Journal:
         Whether the next call may also run without events. A signal handler may set it to False.
     rows : list of CallRecord
     samples : dict of (Function, str, ...) to list of Event
-        The events of one call of a function, alone or in a batch with these callbacks.
+        The events of one call of a function; with callbacks, of its batch in `fit`.
     """
 
     def __init__(self, recorder: Any) -> None:
@@ -327,7 +327,7 @@ class Journal:
         until: float,
         is_met: Callable[[Sequence[Any]], bool] | None = None,
     ) -> None:
-        """Start a run of calls that ends at time `until`, or before a call whose outputs hit."""
+        """Start a run of calls up to time `until`, or up to outputs for which `is_met` is true."""
         self._runs.append(run)
         self._until, self.may_continue, self._is_met = until, True, is_met
         kinds = frozenset() if self._alarms is None else self._alarms.kinds
@@ -419,7 +419,7 @@ class Journal:
         self._take_back(values.items())
 
     def _take_back(self, written: Iterable[tuple[Variable, np.ndarray]]) -> None:
-        """Write given values from before the current call into their variables."""
+        """Give variables back their values from before the current call."""
         self._writes = LOCKS.writes
         with self.unobserved():
             set_values(written)
@@ -584,7 +584,7 @@ class Journal:
                 values[v] = v.get_value(borrow=True)
 
     def _note_sets(self) -> None:
-        """Add the variables that were set since the last row to the stored ones."""
+        """Find the variables that were set since the last row, and store them."""
         if self._is_in_step and self._writes != LOCKS.writes:
             for place in LOCKS.changed(self._variables, self._writes):
                 self._unseen.setdefault(self._variables[place], len(self.rows))

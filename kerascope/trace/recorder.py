@@ -9,7 +9,7 @@
     recorder.close()
     recorder.tape.names_at(61)["tensor_map"]
 
-Each kind of stage has a `StageRecorder`, which knows the stage's events and the names in its
+Each kind of stage has a `StageRecorder`, for the stage's events and the names in its
 source: for building (`recorder_build.py`), compiling (`recorder_compile.py`) and the call of a
 function (`recorder_function.py`), and in this module for the loops over epochs and batches. The
 clock and the spans are in `event_writer.py`.
@@ -177,7 +177,7 @@ class Recorder(EventWriter):
         return again
 
     def feed_of(self, epoch: int, batch: int) -> Any:
-        """Return the feed of a batch, which has the order of its epoch; None if it was not stored.
+        """Return the feed of a batch, with the sample order of its epoch; None if not stored.
 
         Parameters
         ----------
@@ -427,7 +427,7 @@ class FitRecorder(StageRecorder):
     Attributes
     ----------
     batch : int or None
-        The number of the current batch; None between batches and for skipped batches.
+        The number of the current batch; None between batches and for batches without events.
     callbacks_call_nothing : bool
         Whether no callback at the end of a recorded batch caused events.
     """

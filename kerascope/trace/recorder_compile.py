@@ -60,7 +60,7 @@ class CompileRecorder(StageRecorder):
             self.recorder.record("metric.term", event.name, where, (term,))
 
     def _made_by_ops_of(self, term: Tensor) -> Where:
-        """Return the engine's line, with the user's lines of ops between outputs and a term."""
+        """Return the engine's line, with the user's lines that made a loss term of outputs."""
         outputs = self.stage.subject.outputs
         applies = applies_in_order([term], fed=outputs)
         own = [apply for apply in applies if apply.scope.made_at is None]  # ops that no layer made

@@ -1,4 +1,4 @@
-"""The records of `kerascope trace`: a fold over the events of a run.
+"""The records of `kerascope trace`, made from the events of a run one by one.
 
 Each kind of event has a function, marked with `@reports`, that turns it into records. The state
 before it is in the `RunState`. This module has the functions for building, compiling and making the
@@ -28,7 +28,7 @@ from kerascope.trace.statistics import Statistics, figure, statistics_of
 LEVELS = ("node", "op")
 RUNS = ("fit", "evaluate", "predict")
 MAKING = "make_train_function"
-# The spans whose failures are reported, and their phases; a failure inside one is its failure.
+# The spans whose failures are reported, and their phases. Errors inside are reported for the span.
 STAGES = {
     "layer.call": "build", "run_internal_graph": "build", "build_map": "map_graph",
     "depth_sort": "map_graph", "check_graph": "map_graph", "compile": "compile",
@@ -268,7 +268,7 @@ def figures_of(array: Any) -> Statistics:
 
 
 def are_finite(values: Iterable[Any]) -> bool:
-    """Return whether all arrays and numbers are finite, according to statistics where given."""
+    """Return whether all values are finite: arrays, numbers, or arrays given as statistics."""
     return all(
         value.is_sound if isinstance(value, Statistics)
         else np.asarray(value).dtype.kind not in "f" or bool(np.isfinite(value).all())
@@ -287,7 +287,7 @@ def _building(report: RunReport) -> int:
 
 
 def _is_built(report: RunReport) -> bool:
-    """Return whether the user calls layers on symbols now, neither a graph nor on arrays."""
+    """Return whether layers are called on symbols by the user, not by a graph or function."""
     return not report.state.is_inside("run_internal_graph", "function", "evaluate", "predict")
 
 

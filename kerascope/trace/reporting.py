@@ -425,7 +425,7 @@ class CountedBatches:
         Raises
         ------
         RepeatWithEvents
-                The call failed. Repeated with events, the call shows where the error is.
+            The call failed. Repeated with events, the call shows where the error is.
         """
         try:
             outs = self._compute(fed)

@@ -2,9 +2,9 @@
 
 The first axis of the inputs is that of the batch. `tensors_with_rows` follows it through ops that
 keep rows apart: elementwise ops, products with a weight, reductions over other axes. Any other op
-is performed again on the batch with the rows in another order. If the output is
-reordered in the same way along an axis, this is the axis of the rows. Otherwise no row is reported.
-The feed has the sample of each row, even after shuffling. A generator does not have it.
+is performed again on the batch with the rows in another order. If the output is reordered in the
+same way along an axis, this is the axis of the rows. Otherwise no row is reported. The feed has the
+sample of each row, even after shuffling. A generator does not have it.
 """
 
 from __future__ import annotations

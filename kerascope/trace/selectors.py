@@ -25,8 +25,8 @@ A selector selects the start of a span, and with `:ret` the end, which has the v
 select events without duration. `*` selects starts and ends.
 
 The event of an op has the name of its tensor; the op's own name ("dot") is the delta "op".
-`tensor:loss`, or `tensor:total_loss`, is the op that computes the loss of a batch. Only its end has
-this information, so it means the end.
+`tensor:loss`, or `tensor:total_loss`, is the op that computes the loss of a batch. Only the end
+of the op has this information, so the end is selected.
 
 This is the grammar; `parse_selector` turns a text into a `Selector`.
 """
@@ -473,7 +473,7 @@ def _what_is_wrong(text: str, prefix: str, name: str) -> str:
 
 
 def may_be_known(selector: Selector, known: KnownNames) -> bool:
-    """Return whether a selector's name is known, is a glob, or belongs to a kind without names."""
+    """Return whether a selector's name is known, is a glob, or is of a kind without known names."""
     there, name = names_for(selector, known), selector.pattern
     if not there or any(sign in name for sign in "*?["):
         return True

@@ -195,7 +195,7 @@ def _figures_in_pieces(kind: str, array: np.ndarray) -> tuple[Any, ...]:
 
 
 def figures_with_care(kind: str, values: np.ndarray) -> tuple[Any, ...]:
-    """Return the fields of `Statistics` for values that may be NaN, infinite, tiny, or missing."""
+    """Return the fields of `Statistics` for any array: empty, not finite, or with tiny values."""
     if not values.any() and values.size:
         return (kind, 0.0, 0.0, 0.0, 0.0, 0, 0)
     finite = values[np.isfinite(values)]

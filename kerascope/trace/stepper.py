@@ -148,7 +148,7 @@ class Plan:
         return False
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the time limit for skipping calls at a span depth: none for this class."""
+        """Return the time limit for skipping calls at a span depth: no limit for this class."""
         return -inf if self.backward else inf
 
     def after(self, event: Event) -> Plan:
@@ -168,7 +168,7 @@ class Step(Plan):
     rank: int = len(GRAINS)
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the time limit for skipping calls, which a step never does."""
+        """Return the time limit for skipping calls: none is skipped, as a step ends in any."""
         return _unless(True, self)
 
     def is_met_by(self, event: Event) -> bool:
@@ -195,7 +195,7 @@ class Next(Step):
         return event.depth < self.depth or (event.depth == self.depth and event.ph != END)
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the time limit for skipping calls: only deeper calls are skipped."""
+        """Return the time limit for skipping calls: only those below `self.depth` are skipped."""
         return _unless(depth <= self.depth, self)
 
     def after(self, event: Event) -> Plan:
@@ -225,7 +225,7 @@ class Return(Plan):
         return event.ph == (BEGIN if self.backward else END) and event.depth <= self.depth
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the time limit for skipping calls: only deeper calls are skipped."""
+        """Return the time limit for skipping calls: only those below `self.depth` are skipped."""
         return _unless(depth <= self.depth, self)
 
 

@@ -40,7 +40,7 @@ def trace(
     statistics_only: bool | None = None,
     history: int | None = HISTORY,
 ) -> Iterator[Tape]:
-    """Return a context manager that records every stage inside its block and returns the tape.
+    """Return a context manager that records every stage inside its block on a tape.
 
     At the finest grain only the first call of each function is recorded at once. Later calls are
     executed again when their events are read (`trace/journal.py`). So do not change the data in

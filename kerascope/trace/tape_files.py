@@ -410,7 +410,7 @@ def _header(line: bytes, name: str, number: int) -> dict[str, Any]:
 
 
 def _fields(where: Where) -> list[Any]:
-    """Return the fields of a place to write: five, or for an op three lines and its origin."""
+    """Return the fields of a place as they are written. Places of ops have more fields."""
     made = where.made
     if made is None:
         return list(where[:-1])

@@ -1,8 +1,7 @@
 """The memory of a tape: the count of its bytes, and what is dropped above the limit.
 
 First the arrays of the oldest events are replaced by their statistics. The events themselves, a few
-hundred bytes each, may take half of the limit. Beyond that, the oldest events are
-forgotten.
+hundred bytes each, may take half of the limit. Beyond that, the oldest events are forgotten.
 
 A mark, an event of kind "forgotten", replaces consecutive forgotten events. The mark has the time
 of the last one. Its deltas are the first time, the open spans after the last event, and the names
@@ -30,7 +29,7 @@ from kerascope.trace.tape_names import Scopes
 
 # Measured on training loops: the size of an event, of a delta, and of an array's header.
 EVENT_BYTES, DELTA_BYTES, ITEM_BYTES, HEAD_BYTES = 240, 180, 64, 112
-LEAST_FOR_EVENTS = 4 * 2**20  # kept of the events even if the limit is below
+LEAST_FOR_EVENTS = 4 * 2**20  # bytes of events that are always kept
 STARTS = ("function", "update.apply", "weight.create", "weight.set")
 LONGER = 4  # how much longer the inputs and variables of a call are kept
 _CONTAINERS = (tuple, list, dict)
@@ -59,7 +58,7 @@ class Budget:
     Parameters
     ----------
     limit : int or None
-        The limit in bytes for both together; None for unlimited.
+        The limit in bytes for events and arrays together; None for unlimited.
 
     Attributes
     ----------
@@ -150,7 +149,7 @@ class Budget:
                             self._release(array)
 
     def oldest(self) -> int | None:
-        """Remove and return the time of the next event whose arrays are replaced; None if none has.
+        """Remove and return the time of the event whose arrays are replaced next, or None.
 
         This is the oldest event with arrays. But inputs and variables at the start of a call are
         kept longer, so that the arrays of the call can be computed again.

@@ -71,8 +71,8 @@ class Tape:
     live : callable
         Returns the live object of a description on this tape; None if it was deleted.
     expands_all : bool
-        Whether skipped calls are executed again as soon as several events are read, so that no
-        marks are visible.
+        Whether calls without events are executed again as soon as several events are read, so
+        that no marks are visible.
     settle : callable or None
         Called before the tape is read. It adds events that have happened but are not on the tape.
 
@@ -174,7 +174,7 @@ class Tape:
         self.landmarks = Landmarks()
 
     def amend(self, event: Event) -> None:
-        """Replace the event at the same time, in which the user has changed a value."""
+        """Replace the event with the time of `event`, because the user changed a value in it."""
         t = event.t
         budget = self._budget
         if budget.limit is not None:
@@ -431,7 +431,7 @@ class Tape:
         self._count_at -= len(gone) - 1
 
     def _expand_ends(self, times: slice) -> None:
-        """Get the events of the batches that contain the first or the last of some times."""
+        """Replace marks by events where a range of times begins or ends inside their batches."""
         start, stop, _ = times.indices(len(self))
         if start < stop:
             for t, is_within in ((start, first_time), (stop - 1, _time_of)):
@@ -440,7 +440,7 @@ class Tape:
                     self._expand(event, t)
 
     def _expand_last(self, begin: int, t: int) -> None:
-        """Get the events of the last call without events of each function, from `begin` to `t`.
+        """Replace by events the last call of each function among the marks from `begin` to `t`.
 
         Meanwhile no call becomes a mark again, because it may be the last call of another function.
         """
@@ -753,7 +753,7 @@ def _nothing(what: Any) -> None:
 
 
 def _last_of_each(events: Iterable[Event]) -> list[Event]:
-    """Return for each function the last of its marks of calls without events."""
+    """Return, for each function, its last mark of calls without events."""
     marks = [event for event in events if event.kind == SKIPPED]
     return list({mark.deltas[1].value[0].function: mark for mark in marks}.values())
 

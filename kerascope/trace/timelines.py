@@ -142,7 +142,7 @@ class Timelines:
         t : int
             The first time of the new timeline's own events.
         overrides : sequence of Override
-            The changes. Without any, the same history is computed again.
+            The changes. Without changes, the same history is computed again.
         tape : Tape
             The tape of the new timeline, which begins with the shared past.
         fork : Fork, optional
@@ -563,7 +563,7 @@ def rerun_recorded(
         A tape with at least the start of the call.
     call : Call
     overrides : sequence of Override
-        The changes by time. Without any, the events are the same as before.
+        The changes, by time. Without changes, the events are the same as before.
     where : str
         The command to name in an error.
     journal : Journal, optional

@@ -62,7 +62,7 @@ def graph_map_of(model: Any) -> GraphMap:
 
 
 def ids_of_calls(inputs: list[Tensor], graph_map: GraphMap) -> dict[Node, str]:
-    """Return the ids of the calls in a graph for which no model exists (yet)."""
+    """Return the ids of the calls in a graph that is not the graph of a model."""
     graph: Any = SimpleNamespace(inputs=inputs, graph_map=graph_map)
     return call_ids(graph)
 
@@ -300,7 +300,7 @@ class Memory:
         return found
 
     def note_twins(self, function: Function, t: int) -> None:
-        """Store the values of variables with equal names, which a tape would confuse, at a time."""
+        """Store, for time `t`, the values of variables with equal names, which a tape confuses."""
         values = [v.get_value(borrow=True) for v in self.twins(function)]
         if values and sum(value.size for value in values) <= MOST_OF_TWINS:
             self._twin_values[t] = values

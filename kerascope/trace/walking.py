@@ -193,7 +193,7 @@ class _Steps:
         yield WalkStep(node, node.outbound_layer, depth, inputs, arrays, copied, self.network)
 
     def _free_name(self, tensor: Tensor, node: Node) -> str:
-        """Return a new name for `tensor_map`: the tensor's, with the id of the layer's call."""
+        """Return a new name for `tensor_map`: the tensor's name with the id of the layer's call."""
         layer_name, call_id = node.outbound_layer.name, self._ids[node]
         name = tensor.name
         if call_id != layer_name:
