@@ -89,7 +89,7 @@ class PictureOptions:
         return self.palette_of("light" if self.theme == "auto" else self.theme)
 
     def palette_of(self, theme: str) -> Palette:
-        """Return a palette of `ALL_PALETTES` with the user's colours in it."""
+        """Return a palette of `ALL_PALETTES`, with the user's colours in place of its own."""
         palette, own = ALL_PALETTES[theme], dict(self.colors)
         if not own:
             return palette
@@ -113,7 +113,7 @@ class PictureOptions:
 
 @dataclass(frozen=True)
 class BoxText:
-    """The text of a box.
+    """The text of a box, divided by its positions in the box.
 
     Attributes
     ----------

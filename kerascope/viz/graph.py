@@ -48,7 +48,7 @@ class GraphNode:
     Parameters
     ----------
     id : str
-        Stable and unique in its graph; see `engine.node_ids` for how it is made.
+        The id: stable and unique in the graph. `engine.node_ids` explains how ids are made.
     label : str
         The text on the box: the layer's name.
     kind : str

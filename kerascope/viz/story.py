@@ -155,7 +155,7 @@ def _packed(cells: list[str], width: int) -> list[str]:
 
 
 def _cell_width(cell: str, columns: int) -> int:
-    """Return the padded width of a cell. If a line has many columns, cells are aligned."""
+    """Return the padded width of a cell. In wide output, cells of different lines are aligned."""
     if columns < ALIGNED_WIDTH:
         return cell_len(cell) + 2
     for start, width in CELLS.items():

@@ -456,7 +456,7 @@ def bundled(graph: Graph) -> Graph:
 
 
 def _bundle(edges: list[GraphEdge]) -> list[GraphEdge]:
-    """Return a single thick arrow for many equal arrows; up to `MOST_PORTS` stay unchanged."""
+    """Return more than `MOST_PORTS` equal arrows as one thick arrow; fewer arrows unchanged."""
     if len(edges) <= MOST_PORTS:
         return edges
     first = edges[0]

@@ -66,7 +66,7 @@ class Wiring:
 
 
 def wiring_of(level: FrameLevel, kinds: Mapping[str, str]) -> tuple[Wiring, Wiring]:
-    """Return all links of a level by child, and only the links along which data flows.
+    """Return two wirings of a level: with all links, and with only the links that carry data.
 
     Parameters
     ----------
@@ -274,7 +274,7 @@ def _chains(children: list[str], wiring: Wiring) -> list[list[ChainPiece]]:
 
 
 class PartForm(NamedTuple):
-    """The form of a part.
+    """The structural form of a part of a graph. Parts with equal forms are isomorphic.
 
     Attributes
     ----------
@@ -291,7 +291,7 @@ class PartForm(NamedTuple):
 
 
 class FormRegistry:
-    """The forms of the boxes and frames of a graph, with a number for each."""
+    """A registry of the structural forms of a graph's boxes and frames: a number for each form."""
 
     def __init__(self, graph: Graph) -> None:
         self.of: dict[str, PartForm] = {}

@@ -85,7 +85,7 @@ def _states_inside(graph: Graph) -> dict[str, dict[str, None]]:
 
 
 def _common_state(states: Iterable[str]) -> str:
-    """Return the state of a frame whose boxes have these states."""
+    """Return the state of a closed frame from the states of the boxes inside the frame."""
     listed = list(states)
     for state in STATES_BY_PRIORITY:
         if state in listed:
@@ -98,7 +98,7 @@ def _common_state(states: Iterable[str]) -> str:
 
 
 def view_of(graph: Graph, expand: Any = None, most: int | None = MOST_BOXES) -> View:
-    """Return a view of a graph with enough frames closed to be readable.
+    """Return a view of a graph in which enough frames are closed for a readable picture.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ ORDER_OF_KINDS = ("scope", "copies", "branches", "block", "alike")
 
 
 def closed_by_default(graph: Graph, most: int = MOST_BOXES) -> frozenset[str]:
-    """Return the groups that are closed by default.
+    """Return the ids of the groups that are closed by default.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ def closed_for(
     most: int = MOST_BOXES,
     default: frozenset[str] | None = None,
 ) -> frozenset[str]:
-    """Return the groups that are closed for a value of `expand`.
+    """Return the ids of the groups that are closed for a value of `expand`.
 
     Parameters
     ----------
@@ -281,7 +281,7 @@ def _closed_without(graph: Graph, names: Iterable[Any], default: frozenset[str])
 
 
 def _named(graph: Graph, name: Any) -> list[str]:
-    """Return the groups that a name refers to."""
+    """Return the groups that a name in `expand` refers to, by id, label or box."""
     by_id = [group.id for group in graph.groups if group.id == name]
     found = by_id or [group.id for group in graph.groups if group.label == name]
     if found:

@@ -132,7 +132,7 @@ class Density:
     Attributes
     ----------
     boxed : bool
-        Whether each box has a frame and several lines; otherwise it is one line.
+        Whether each box has a frame and several lines; otherwise each box is one line.
     words : int
         How much text a box has. 3: all text; 2: without parameters; 1: also without the class;
         0: also without the shape.

@@ -659,7 +659,8 @@ class Net:
     track : int
         The index of the net's track; -1 if the net runs straight down.
     after : Net, optional
-        The first part of a net that was split in two; it must have a higher track.
+        The first part of the net, if this net is the second part of a net that was split in two.
+        The first part must have a higher track.
     """
 
     line: Hashable

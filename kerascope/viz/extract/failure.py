@@ -359,7 +359,7 @@ class PartialGraph(GraphBuilder):
                 self.add_edges(node.input_tensors, self.ids[node], group)
 
     def add_box(self, box_id: str, layer: Layer, facts: CallFacts, group: str = "") -> None:
-        """Add the box of one call."""
+        """Add the box of one call of a layer."""
         attrs = self.attributes_of(layer, facts, box_id)
         self.boxes[box_id] = GraphNode(box_id, clean(layer.name), kind_of(layer), group, 0, attrs)
 

@@ -350,7 +350,7 @@ class _Calls:
         outputs: Iterable[Tensor],
         copies: Mapping[Tensor, Tensor],
     ) -> dict[Tensor, Tensor]:
-        """Map a nested model's own tensors to those of one call; {} if the call is closed."""
+        """Map a nested model's own tensors to the tensors of one call; {} if the call is closed."""
         node = call.node
         layer: Any = node.outbound_layer
         if not self._nested or node.begins:
@@ -388,7 +388,7 @@ def _without(graph: Graph, passed: Container[str]) -> Graph:
 
 
 def _enter_calls(forward: Forward, calls: Sequence[DrawnCall], edges: Iterable[GraphEdge]) -> None:
-    """Record which op belongs to which call.
+    """Record in `forward` which op belongs to which call.
 
     Calls are taken in computation order, so an op shared by two calls belongs to the earlier one.
     """

@@ -318,7 +318,7 @@ def _with_numbers(graph: Graph, values: Mapping[str, np.ndarray]) -> Graph:
 
 @dataclass
 class Contribution:
-    """What one box adds to the gradient of one of its inputs.
+    """The contribution of one box to the gradient of one of its inputs.
 
     Attributes
     ----------
@@ -401,7 +401,7 @@ class _Sweep:
         return self.forward.home(x) not in (None, self.forward.homes[apply])
 
     def enter(self, event: Swept) -> None:
-        """Record what one op adds to the gradients of its inputs."""
+        """Record the terms that one op adds to the gradients of its inputs."""
         box = self.forward.homes[event.apply]
         outputs = [y for y in event.apply.outputs if y in self._arrived]
         branches = shared([self._inside.get(y, ()) for y in outputs])
@@ -427,7 +427,7 @@ class _Sweep:
         branches: Branches,
         senders: dict[Tensor, None],
     ) -> None:
-        """Add one term to the contribution of a box, or pass it on if the tensor is not drawn."""
+        """Add a term to the contribution of a box. If its tensor is not drawn, pass the term on."""
         self._inside[x] = shared([self._inside.get(x, branches), branches])
         self._arrived.add(x)
         if x not in self.drawn:

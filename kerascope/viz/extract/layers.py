@@ -181,7 +181,7 @@ class End(NamedTuple):
 
 
 class GraphBuilder:
-    """Collects boxes and the arrows between them."""
+    """Collects the boxes of a graph and the arrows between these boxes."""
 
     def __init__(self) -> None:
         self.boxes: dict[str, GraphNode] = {}
@@ -314,7 +314,7 @@ def _has_usual_weights(cls: type[Layer]) -> bool:
 
 
 class CallFacts(NamedTuple):
-    """The shapes, dtype and number of one call.
+    """The shapes and dtype of one call of a layer, and the number of the call.
 
     Attributes
     ----------

@@ -82,7 +82,7 @@ def graph_of_call(layer: Layer, shapes: list[Shape] | None = None) -> Network | 
     ----------
     layer : Layer
     shapes : list of tuple, optional
-        The shapes of its inputs. A model's default is the shapes of its first call.
+        The shapes of the layer's inputs. For a model, the default is the shapes of its first call.
 
     Returns
     -------
@@ -258,7 +258,7 @@ def _make_names_unique(layers: list[Layer]) -> None:
 
 @dataclass(frozen=True)
 class NestedRun:
-    """A network with a graph, and the shapes of its tensors in one call of it.
+    """A network with a graph, and the shapes of its tensors in one call of this network.
 
     Parameters
     ----------

@@ -287,14 +287,14 @@ class WrapperPart(NamedTuple):
 
 
 class PartPort(NamedTuple):
-    """Input or output `number` of part number `part`."""
+    """An input or output of a part of a wrapper, by the indices of the part and of the port."""
 
     part: int
     number: int
 
 
 class PartLink(NamedTuple):
-    """An arrow between two parts, with the shape of its tensor."""
+    """An arrow between two parts of a wrapper, with the shape of its tensor."""
 
     source: PartPort
     target: PartPort
@@ -302,7 +302,7 @@ class PartLink(NamedTuple):
 
 
 class WrapperContents(NamedTuple):
-    """The contents of one call of a wrapper.
+    """The contents of one call of a wrapper: its parts and the arrows between them.
 
     `inputs` and `outputs` hold the part and index to which each input and output of the call
     belongs.

@@ -135,7 +135,7 @@ def _numbers(keys: list[FrameKey]) -> dict[FrameKey, tuple[int, int]]:
 
 
 def keys_of(applies: Sequence[Apply]) -> Keys:
-    """Return the desired frames around each op, outermost first.
+    """Return the keys of the desired frames around each op, outermost first.
 
     Parameters
     ----------
@@ -379,7 +379,7 @@ def _sources(apply: Apply, inside: Parts) -> list[Apply]:
 
 
 def _tangled(applies: Sequence[Apply], parts: Parts) -> set[Hashable]:
-    """Return the parts of ops that are on a cycle of arrows."""
+    """Return the parts (sets of ops) that are on a cycle of arrows."""
     after: dict[Hashable, set[Hashable]] = {parts[apply]: set() for apply in applies}
     for apply in applies:
         for source in _sources(apply, parts):
@@ -399,7 +399,7 @@ def _tangled(applies: Sequence[Apply], parts: Parts) -> set[Hashable]:
 
 
 def _returns(applies: Sequence[Apply], parts: Parts, tangled: set[Hashable]) -> Parts:
-    """Return how often a path to each op has re-entered the op's part."""
+    """Return for each op how often a path to the op re-enters the op's part (set of ops)."""
     inside = [apply for apply in applies if parts[apply] in tangled]
     returns: Parts = dict.fromkeys(applies, 0)
     if len(inside) * len(tangled) > MOST_STEPS:
@@ -421,7 +421,7 @@ def _returns(applies: Sequence[Apply], parts: Parts, tangled: set[Hashable]) -> 
 
 
 def _pieces(applies: Sequence[Apply], parts: Parts, tangled: set[Hashable]) -> Parts:
-    """Return for each op the number of the connected piece of its part."""
+    """Return for each op the index of the connected component of the op's part (set of ops)."""
     above: dict[Apply, Apply] = {apply: apply for apply in applies}
 
     def first(apply: Apply) -> Apply:
@@ -439,7 +439,7 @@ def _pieces(applies: Sequence[Apply], parts: Parts, tangled: set[Hashable]) -> P
 
 
 def _turns(applies: Sequence[Apply], parts: Parts, tangled: set[Hashable]) -> Parts:
-    """Return how often the longest path to each op crosses from one part into another."""
+    """Return for each op how often the longest path to it crosses from one part into another."""
     turns: dict[Apply, int] = {}
     for apply in applies:
         sources = _sources(apply, parts)

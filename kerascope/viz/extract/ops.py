@@ -211,7 +211,7 @@ class _GraphPiece:
     ----------
     applies : list of Apply
     group : str
-        The id of the frame around it, or "".
+        The id of the frame around the piece; "" for the whole graph.
     ends : dict of Tensor to End
     loops : dict of Apply to (InnerGraph, _GraphPiece)
     """

@@ -100,7 +100,7 @@ class StepLadder:
     slots : dict of Variable to str
         The box of each slot.
     drawn : list of (UpdatePair, str)
-        Each update that is drawn, and the box of its new value.
+        Each drawn update with the id of the box of its new value.
     without_box : list of str
         Names of variables that are updated but have no box.
     """
@@ -151,7 +151,7 @@ class StepLadder:
         return [v for v, gradient in self.step.gradients.items() if gradient is x]
 
     def add_slots(self) -> None:
-        """Add the slots of each weight to its line.
+        """Add the slots of each weight to the weight's line on a card.
 
         Slots that belong to no weight are listed in `without_box`, for the caption.
         """

@@ -124,7 +124,7 @@ def columns(reading: Reading, page: Page) -> FigureLayout:
 
 
 class _TimeColumns:
-    """The rows and columns of one model."""
+    """The coordinates of the rows and columns in which a recurrent model is drawn."""
 
     def __init__(self, reading: Reading, page: Page) -> None:
         self.reading, self.page = reading, page
@@ -204,7 +204,7 @@ class _TimeColumns:
         return any(target.kind == "embedding" or is_recurrent(target) for target in targets)
 
     def _past(self, source: str, target: str) -> Iterator[Shape]:
-        """Yield the arrow between two rows of a column, which passes the rows between them."""
+        """Yield the arrow between two rows of a column that passes the rows in between."""
         y0, y1 = self.level(source, 0.3), self.level(target, 0.7)
         x = self.left(source) + self.wide + SIDE - 2.0 + 2.8 * self.tracks[source, target]
         path = ((self.right(source), y0), (x, y0), (x, y1), (self.right(target) + 0.6, y1))

@@ -20,7 +20,7 @@ HEAD = 3.6  # length of an arrow's head
 
 
 class FigureLayout(NamedTuple):
-    """The result of a form.
+    """The layout that a figure form returns for a model.
 
     Attributes
     ----------

@@ -75,7 +75,7 @@ FORMS = {
 
 
 class Figure(Drawing):
-    """A model as a figure for a paper.
+    """A picture of a model as a figure for a paper.
 
     Parameters
     ----------
@@ -121,12 +121,12 @@ class Figure(Drawing):
 
     @property
     def sheet(self) -> Sheet:
-        """The marks of the figure."""
+        """The marks of the figure as a sheet, from which all formats are written."""
         return self._sheet
 
     @property
     def title(self) -> str:
-        """The name and the size of the model."""
+        """The name of the model, with its numbers of layers and parameters."""
         parameters = int(self.whole.attrs.get("parameters", 0))
         layers = layer_count(self.whole.nodes)
         name = self.graph.name or "model"

@@ -12,7 +12,7 @@ from kerascope.viz.nesting import hiding_of
 
 
 def layer_of(node: GraphNode) -> str:
-    """Return the id of the box of the first call of a box's layer: the same for all its calls."""
+    """Return the id of the box for the first call of a box's layer, equal for all its calls."""
     return str(node.attrs.get("shared_with") or node.id)
 
 

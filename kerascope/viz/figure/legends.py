@@ -1,4 +1,4 @@
-"""The key below a figure: a box or an arrow, and words, for each kind that it shows."""
+"""The key below a figure: for each kind of layer, a box or an arrow with words."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WORDS = {"shaping": "reshaping", "merge": "joining"}
 
 
 class KeyEntry(NamedTuple):
-    """One entry of a key.
+    """One entry of the key below a figure: a box or an arrow, and words.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class KeyEntry(NamedTuple):
         return self.sign + SPACE + text_width(self.words, size)
 
     def marks(self, x: float, y: float, size: float) -> list[Shape]:
-        """Return the entry with its upper left corner at (x, y)."""
+        """Return the marks of the entry with its upper left corner at (x, y)."""
         at = x + self.sign + SPACE
         text = words(at, y + SWATCH - 1.2, self.words, size, anchor="start")
         if self.kind:

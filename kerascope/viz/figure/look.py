@@ -76,7 +76,7 @@ class Look:
         }[role]
 
     def hatch(self, role: str) -> str:
-        """Return the pattern of a role; "" if the role has no pattern in this theme."""
+        """Return the pattern of a colour role; "" if the role has no pattern in this theme."""
         name, _, kind = role.partition(" ")
         known = PRINTED.get(kind) if self.theme == "print" and name == "fill" else None
         return known[1] if known else ""

@@ -1,4 +1,4 @@
-"""Branching parts in ranks: each part after those that feed it, with all arrows between.
+"""Branching parts in ranks: each part is after its sources; all arrows are drawn.
 
 The layout of graphs (`viz/layout/`) orders the boxes of each rank for few crossings and places them
 near their neighbours. An arrow that passes a rank has its own place in this rank.

@@ -32,18 +32,18 @@ class Part:
     Attributes
     ----------
     node : GraphNode
-        The box with its name and its kind.
+        The part's own box, which determines its name and kind.
     shape : Shape or None
         The shape of the part's first output, without the batch axis; None if unknown.
     members : tuple of str
-        Ids of all its boxes, its own first.
+        Ids of all boxes of the part, beginning with its own box (`node`).
     activation : str
     count : int
         The number of the part's boxes in the whole graph; boxes inside closed frames count.
     sources_count : int
         The number of parts whose outputs are inputs of this part.
     classes : tuple of str
-        Classes of its boxes.
+        Classes of the part's boxes.
     """
 
     node: GraphNode
@@ -113,7 +113,7 @@ _WITH_WINDOW = ("convolution", "pooling", "upsampling")
 
 @dataclass(frozen=True)
 class Reading:
-    """A model as parts and arrows between them.
+    """A model as the parts of a figure, with the sources and targets of each part.
 
     Attributes
     ----------
@@ -286,7 +286,7 @@ def _first_shape(shapes: str) -> Shape | None:
 
 
 def shape_text(shape: Shape | None) -> str:
-    """Return a shape in the notation of figures.
+    """Return a shape as text, in the notation of figures.
 
     Examples
     --------

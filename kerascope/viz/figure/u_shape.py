@@ -40,7 +40,7 @@ class ResolutionRow:
 
 @dataclass
 class UShape:
-    """A model as a U.
+    """A model whose resolution falls and rises again, as the figure form "u" draws it.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ def suits(reading: Reading) -> bool:
 
 
 def shape_of_u(reading: Reading) -> UShape | None:
-    """Return a model as a U, or None if it does not have this shape."""
+    """Return a model as a `UShape`, or None if its resolution does not fall and rise again."""
     ends = [one for one, targets in reading.targets.items() if not targets]
     if len(ends) != 1 or not {"convolution", "upsampling"} & reading.kinds:
         return None

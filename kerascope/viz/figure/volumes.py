@@ -55,7 +55,7 @@ def suits(reading: Reading) -> bool:
 
 @dataclass(frozen=True)
 class VolumeColumn:
-    """Neighbouring volumes with one shape and one label.
+    """A column: neighbouring volumes that have the same shape and share one label.
 
     Attributes
     ----------
@@ -251,7 +251,7 @@ def _sized(column: VolumeColumn, page: Page, scale: float, side: int, row: int) 
 
 
 def _volumes(column: VolumeColumn, x: float, middle: float) -> Iterator[Shape]:
-    """Yield the marks of a column's volumes, centred at x."""
+    """Yield the marks of a column's volumes, with the column centred at x."""
     if column.sheets and not column.flat:
         left, top = column.corner(x, middle)
         for sheet in range(column.first.channels - 1, -1, -1):

@@ -63,7 +63,7 @@ def _convolution(part: Part, name: str, channels: str) -> tuple[str, str]:
 
 
 def _stride(part: Part) -> str:
-    """Return a stride in the notation of papers: ", /2"."""
+    """Return a stride as text, in the notation of papers: ", /2"."""
     found = next((s for s in part.settings if s.startswith("stride")), "")
     stride = found.removeprefix("strides").removeprefix("stride").strip()
     return f", /{stride}" if stride and part.kind != "pooling" else ""

@@ -38,17 +38,17 @@ class Rect:
 
     @property
     def right(self) -> float:
-        """The x coordinate of the right side."""
+        """The x coordinate of the right side of the rectangle."""
         return self.x + self.width
 
     @property
     def bottom(self) -> float:
-        """The y coordinate of the lower side."""
+        """The y coordinate of the lower side of the rectangle."""
         return self.y + self.height
 
     @property
     def middle(self) -> Point:
-        """The centre."""
+        """The x and y coordinates of the centre of the rectangle."""
         return self.x + self.width / 2, self.y + self.height / 2
 
     def overlaps(self, other: Rect) -> bool:
@@ -167,7 +167,7 @@ class Arranged:
     shapes : list of Shape
     places : Places
     before, after : (float, float)
-        Padding (across, along) inside the frame, at its beginning and at its end.
+        Padding (across, along) inside the level's frame, at the frame's beginning and end.
     """
 
     level: Level
@@ -189,7 +189,7 @@ class Arranged:
 
 
 def arrange(graph: Graph, options: PictureOptions) -> tuple[Placed, dict[str, Measure]]:
-    """Return the layout of a graph, and the texts and sizes of its boxes.
+    """Return the layout of a graph in rows, and the texts and sizes of its boxes.
 
     Parameters
     ----------

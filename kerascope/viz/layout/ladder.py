@@ -73,7 +73,7 @@ READS, BY_THE_BATCH, OF_ITSELF = "reads", "by the batch", "d loss / d loss = 1"
 
 @dataclass(frozen=True)
 class PlacedCard:
-    """The content of a card, in order.
+    """A card with its content in drawing order, and the calls that read its weights.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class PlacedCard:
     lines : list of list of GraphNode
         The boxes of each weight; empty for a closed card.
     calls : list of str
-        The calls that read its weights.
+        The calls that read the weights on the card.
     """
 
     id: str
@@ -842,7 +842,7 @@ class _Lines:
         self._label(numbers, points, kinds)
 
     def _width(self, edge: GraphEdge) -> float | None:
-        """Return the width of the arrow to a gradient, proportional to the gradient's norm."""
+        """Return the width of an arrow to a gradient, from its norm; None without a finite norm."""
         norm = self.ladder.nodes[edge.target].attrs.get("gradient_norm")
         if norm is None or not isfinite(float(norm)):
             return None
@@ -980,7 +980,7 @@ def _along_side(rect: Rect, below: float) -> float:
 
 
 def _is_level(card: Rect, y: float) -> bool:
-    """Return whether a straight rung at this height ends at the card."""
+    """Return whether a straight rung (line to a card) at this height ends at the card's side."""
     return card.y + 4 <= y <= card.bottom - 4
 
 

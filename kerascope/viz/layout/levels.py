@@ -36,7 +36,7 @@ class Route:
     edge : int
         The arrow's index in the graph's `edges`.
     stops : list of int
-        The items that it passes, from top to bottom.
+        The items that the route passes, from top to bottom.
     tail, head : float
         Where the route leaves its first item and where it reaches its last item, from -0.5 to 0.5
         of the item's width. At a frame, the position of the frame's door is used instead.
@@ -176,7 +176,7 @@ class _Builder:
         return shared, (_at(one, shared, first), _at(other, shared, last))
 
     def _inside(self, box: str, shared: int) -> list[tuple[str, Name]]:
-        """Return each level from below the common level down to a box, with the item around it."""
+        """Return each level below the common level, with the item that is or contains the box."""
         chain = self.chains[self.nodes[box].group]
         return [(chain[i], _at(chain, i, box)) for i in range(shared + 1, len(chain))]
 
@@ -193,7 +193,7 @@ class _Builder:
         return tail, head
 
     def assign_rows(self, level: Level) -> None:
-        """Assign a row to every item, and bends or a lane to every long route."""
+        """Assign a row to every item of a level, and bends or a lane to every long route."""
         depths = self._depths_in(level)
         values = sorted(set(depths.values()), reverse=True)
         has_doors = level.group != ""

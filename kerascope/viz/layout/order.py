@@ -28,7 +28,7 @@ class RoutePiece:
     edge : int
         The arrow's index in the graph's `edges`.
     upper, lower : int
-        The items that it connects.
+        The items that the piece connects.
     leaves, arrives : float
         Where the piece leaves the upper item and where it arrives at the lower item, from -0.5 to
         0.5 of the item's width.

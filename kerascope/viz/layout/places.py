@@ -125,7 +125,7 @@ Wish = tuple[int, float, float]  # another item, the ideal distance from that it
 
 
 def _ties(level: Level, shapes: list[Shape], segments: list[RoutePiece]) -> list[Tie]:
-    """Return a tie for each piece of a route, which pulls its items into a straight line."""
+    """Return a tie for each piece of a route. Ties pull items into a straight line."""
     ties = []
     for one in segments:
         leaves = end_of(level, shapes, one.upper, one.edge, one.leaves, EXIT)
@@ -385,7 +385,7 @@ def _bounds(
 
 
 def _from_left(bounds: list[list[Bound]], count: int) -> list[int]:
-    """Return the strands in topological order, from left to right."""
+    """Return the indices of strands (straight lines of items) from left to right."""
     waiting = [0] * count
     for right_ones in bounds:
         for other, _ in right_ones:

@@ -478,7 +478,7 @@ def _pair_up(before: Mapping[str, Hashable], after: Mapping[str, Hashable], pair
 def _match_neighbours(
     before: _Side, after: _Side, pairs: Pairs, with_shape: bool, all_agree: bool
 ) -> None:
-    """Match the neighbours of matched boxes, then the neighbours of these, and so on."""
+    """Match the neighbours of matched boxes, then the neighbours of the new matches, and so on."""
     same = {old: old for old in pairs}
     back = {new: old for old, new in pairs.items()}
     queue = deque(pairs.items())
@@ -758,7 +758,7 @@ def _relative(moved: float, size: float) -> float:
 
 
 def _checked(arrays: Sequence[Any], weights: Sequence[Any], name: str) -> list[np.ndarray]:
-    """Return the arrays as float64, or raise if they do not fit the weights."""
+    """Return the arrays as float64. Raise an error if they do not fit the weights."""
     found = [np.asarray(array, "float64") for array in arrays]
     wanted, given = [tuple(w.shape) for w in weights], [array.shape for array in found]
     if wanted == given:

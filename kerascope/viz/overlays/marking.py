@@ -245,7 +245,7 @@ def edge_with(edge: GraphEdge, state: str, note: str = "") -> GraphEdge:
 
 
 def display_id(graph: Graph, call_id: str, where: str, known: Iterable[str] | None = None) -> str:
-    """Return the id of the box that shows a call.
+    """Return the id of the box that shows the call with the given id.
 
     Usually this is the box with the call's id. In the layer view it is the box of the layer. For a
     call inside a nested model that is drawn as one box, it is the box of the model.
@@ -326,7 +326,7 @@ def _marked(
 
 
 def _without_notes(graph: Graph, ids: Mapping[str, str]) -> Graph:
-    """Remove the notes of marks that are about to be replaced."""
+    """Return the graph without the notes of the given boxes, whose states are replaced next."""
 
     def cleared(items: tuple[Item, ...]) -> tuple[Item, ...]:
         return tuple(

@@ -68,7 +68,7 @@ def readable_time(seconds: float) -> str:
 
 
 def readable_share(share: float) -> str:
-    """Return a share as a percentage.
+    """Return a share, from 0 to 1, as the text of a percentage.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def with_times(
         The time of each box, by its id. The entry of a frame is only the time that belongs to none
         of the boxes inside the frame.
     total : float
-        Seconds of the whole call; shares are relative to it.
+        Seconds of the whole call. Shares are relative to this time.
     what : str
         The measured subject, for the caption.
 

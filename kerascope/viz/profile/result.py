@@ -100,7 +100,7 @@ class Profile:
 
     @property
     def phases(self) -> list[PhaseRow]:
-        """The time of each phase, in order."""
+        """The time of each phase, in the order of the phases of a step."""
         return phase_rows(self.rows)
 
     @property
@@ -117,7 +117,7 @@ class Profile:
         return sorted(self.rows, key=ORDERS[self.sort])
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the profile as plain data, for JSON."""
+        """Return the profile as dicts, lists, strings and numbers, for JSON."""
         measured = self.measured
         return {
             "function": measured.name,
@@ -151,11 +151,11 @@ class Profile:
         return "\n".join(map(text_of, lines_of(self, WIDTH)))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the tables for a terminal."""
+        """Yield the tables as rich segments, for a terminal."""
         yield from segments(lines_of(self, options.max_width), console, options)
 
     def _repr_html_(self) -> str:
-        """Return the tables for a notebook."""
+        """Return the tables as HTML, for a notebook."""
         return html_of(self)
 
     def draw(self, to: str | PathLike[str] | None = None, **options: Any) -> Drawing:
@@ -343,7 +343,7 @@ def _times(rows: Sequence[PhaseRow] | Sequence[LayerRow] | Sequence[ProfileRow])
 
 
 def bar(share: float, greatest: float) -> str:
-    """Return a bar for a share. The bar of the largest share is 16 characters long.
+    """Return a bar of characters for a share. The bar of the largest share has 16 characters.
 
     Examples
     --------

@@ -24,7 +24,7 @@ NO_LAYER, RETURNED = "(no layer)", "(returned)"
 
 
 class ProfileRow(NamedTuple):
-    """The measurements of one op.
+    """The measurements of one op: its time, its traffic and its memory.
 
     Attributes
     ----------
@@ -147,7 +147,7 @@ def _multiply_adds(line: MeasuredLine) -> int:
 
 
 def phase_rows(rows: Sequence[ProfileRow]) -> list[PhaseRow]:
-    """Return the sums by phase, in the order of `PHASES`."""
+    """Return the sums of time by phase, in the order of `PHASES`."""
     found = []
     for phase in PHASES:
         own = [row for row in rows if row.phase == phase]
@@ -158,7 +158,7 @@ def phase_rows(rows: Sequence[ProfileRow]) -> list[PhaseRow]:
 
 
 def layer_rows(rows: Sequence[ProfileRow], classes: Mapping[str, str]) -> list[LayerRow]:
-    """Return the sums by layer, in the order of their first ops.
+    """Return the sums of time by layer, in the order of the layers' first ops.
 
     Parameters
     ----------

@@ -84,7 +84,7 @@ def _right_end(shape: Shape) -> float:
 
 
 def _part(part: Panels, y: float) -> tuple[list[Shape], float]:
-    """Return the shapes of a part whose upper end is at y, and the position of its lower end."""
+    """Return the shapes of a part whose upper end is at y, and the y of its lower end."""
     shapes: list[Shape] = []
     for text, size, role in (
         (part.title, HEADING, "text"), (part.summary, LINE, "quiet"),

@@ -214,7 +214,7 @@ class Picture:
 
 
 def ascii_of(line: str) -> str:
-    """Return a line with all other characters replaced by ASCII.
+    """Return a line of text with all characters outside ASCII replaced.
 
     Examples
     --------

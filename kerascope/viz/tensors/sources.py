@@ -276,7 +276,7 @@ def _in_time(part: ArrayPart, values: np.ndarray) -> ArrayPart:
 
 
 def one_sample(part: ArrayPart, sample: int) -> ArrayPart:
-    """Return one sample of a part. A matrix (sample, feature) keeps all samples.
+    """Return one sample of an array part. A matrix (sample, feature) keeps all samples.
 
     Raises
     ------
@@ -397,7 +397,7 @@ def _parts_in_model(model: Network, step: Any, x: Any) -> list[ArrayPart]:
 
 
 def _masks(model: Network, node: Node, x: Any) -> list[Constant | None]:
-    """Return the values of the masks on the inputs of a call."""
+    """Return the arrays of the masks that a call gets with its inputs."""
     symbols = [mask_of(t) for t in node.input_tensors]
     wanted = [mask for mask in symbols if mask is not None]
     if not wanted:

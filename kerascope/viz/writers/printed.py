@@ -103,7 +103,7 @@ def dot_of_sheet(
     ----------
     sheet : Sheet
     places : sequence of TextPlace
-        The positions of its texts.
+        The positions of the texts of the sheet.
     step : float
         The size of a pixel (or point) in points; the page has a whole number of them.
     for_page : bool

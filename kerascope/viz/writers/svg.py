@@ -97,7 +97,8 @@ def svg_mark(mark: Mark, scope: str = "light") -> str:
     ----------
     mark : Mark
     scope : str
-        The theme of images or, in a graph, the class of its picture for the ids of arrow heads.
+        The theme of images. In a picture of a graph, the CSS class of the picture, which is a part
+        of the ids of arrow heads.
     """
     return WRITERS[type(mark)](mark, scope)
 
