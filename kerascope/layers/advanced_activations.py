@@ -247,9 +247,9 @@ class Softmax(_Activation):
 
     Notes
     -----
-    With a `mask`, masked outputs are 0 and the others sum to 1. The mask's axes are the last axes
-    of the inputs, each with the same size or 1. A mask that the inputs carry is used in dialect "3"
-    only.
+    With a `mask`, the outputs at masked positions are 0, and the other outputs sum to 1. The axes
+    of the mask are the last axes of the inputs, each with the same size or with size 1. The mask
+    that an input tensor has from the layer before is used in dialect "3" only.
 
     Examples
     --------
@@ -308,7 +308,7 @@ class ReLU(_Activation):
     Parameters
     ----------
     max_value : float, optional
-        Greatest output, at least 0.
+        Maximum of the output, at least 0.
     negative_slope : float
         Slope below the threshold, at least 0.
     threshold : float

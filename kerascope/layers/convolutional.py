@@ -63,7 +63,7 @@ __all__ = [
     "SeparableConvolution1D",
     "SeparableConvolution2D",
     *spatial.__all__,
-    *(name for name in pooling.__all__ if "Pooling" in name),  # Keras has no short ones here
+    *(name for name in pooling.__all__ if "Pooling" in name),  # without short names: MaxPool2D
 ]
 
 
@@ -357,7 +357,8 @@ class Conv2D(_Convolution):
         Distance between the kernel's positions, along rows and columns.
     padding : {"valid", "same", "full"}
         "valid" takes only positions where the kernel is inside the image. "same" keeps the size (at
-        strides 1) with zeros around the image. "full" takes every position where the two overlap.
+        strides 1) with zeros around the image. "full" takes every position where kernel and image
+        overlap.
     data_format : {"channels_last", "channels_first"}, optional
         Input (batch, rows, columns, channels) or (batch, channels, rows, columns); default
         `K.image_data_format()`.
@@ -611,8 +612,8 @@ class Conv2DTranspose(_Transposed):
     padding : {"valid", "same"}
         With "same", n rows become n * strides.
     output_padding : int or tuple of 2 int, optional
-        Rows and columns beyond the smallest possible output; fewer than the strides. None chooses
-        the numbers that fit the strides.
+        Rows and columns to add to the smallest possible output; fewer than the strides. With None,
+        the size of the output follows from the strides: see the notes.
     data_format, dilation_rate, activation, ..., bias_constraint, **kwargs
         As for `Conv2D`.
 
@@ -943,13 +944,13 @@ class SeparableConv2D(_Separable):
     kernel_size, strides, padding, data_format, dilation_rate
         As for `Conv2D`, without "full".
     depth_multiplier : int
-        Number of channels between the two steps, for each input channel.
+        Number of channels of the depthwise convolution for each input channel.
     activation, use_bias
         As for `Conv2D`.
     depthwise_initializer, depthwise_regularizer, depthwise_constraint
-        For the kernel of the first step.
+        For `depthwise_kernel`.
     pointwise_initializer, pointwise_regularizer, pointwise_constraint
-        For the kernel of the second step.
+        For `pointwise_kernel`.
     bias_initializer, bias_regularizer, activity_regularizer, bias_constraint
         As for `Dense`.
     **kwargs
@@ -958,7 +959,8 @@ class SeparableConv2D(_Separable):
     Notes
     -----
     `depthwise_kernel` has shape (rows, columns, channels, depth_multiplier), `pointwise_kernel`
-    (1, 1, channels * depth_multiplier, filters). No activation is applied between the two steps.
+    (1, 1, channels * depth_multiplier, filters). No activation is applied between the two
+    convolutions.
 
     Examples
     --------

@@ -424,7 +424,7 @@ class LayerNormalization(_ScaledAndShifted):
     Notes
     -----
     output = gamma * (inputs - mean) / sqrt(variance + epsilon) + beta, where mean and variance of
-    each sample are those over `axis`, and gamma and beta have the sizes of these axes.
+    each sample are taken over `axis`. The shape of gamma and beta is the sizes of these axes.
 
     References
     ----------
@@ -683,7 +683,8 @@ class Normalization(Layer):
     Parameters
     ----------
     axis : int, list of int or None
-        Axes whose entries have their own mean and variance; None uses one of each for all inputs.
+        Axes whose entries have their own mean and variance. With None, there is one mean and one
+        variance for all inputs.
     mean, variance : float or array_like, optional
         Used instead of `adapt`; give both or neither. The shape of an array is the sizes of the
         axes in `axis`.

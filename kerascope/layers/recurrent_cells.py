@@ -411,7 +411,7 @@ class LSTMCell(GatedCell):
         Fractions of the features and of the state that are dropped in training.
     implementation : {1, 2}
         With 1 each gate has its own dropout masks, with 2 all gates share them. Without dropout
-        both are the same. (0, an old value, means 1.)
+        both values give the same result. (0, an old value, means 1.)
     **kwargs
         As for `Layer`.
 
@@ -499,7 +499,7 @@ class GRUCell(GatedCell):
         Fractions of the features and of the state that are dropped in training.
     implementation : {1, 2}
         With 1 each gate has its own dropout masks, with 2 all gates share them. Without dropout
-        both are the same. (0, an old value, means 1.)
+        both values give the same result. (0, an old value, means 1.)
     reset_after : bool
         Whether the reset gate acts after the product: see the notes. Default True in dialect "3".
     **kwargs

@@ -84,8 +84,8 @@ def pairs_along_axes(value: Any, count: int, where: str) -> Pairs:
     Parameters
     ----------
     value : int, or tuple of int, or tuple of tuples of 2 int
-        One number for all edges; one for both edges of each axis; or (before, after) for each axis,
-        which Keras 1 also accepted without the inner brackets.
+        An int for all sides; an int for both sides of each axis; or (before, after) for each axis.
+        Keras 1 accepted the last form without the inner brackets too.
     count : int
     where : str
         The layer and its argument, for the error message.
@@ -208,7 +208,7 @@ class ZeroPadding1D(_ZeroPadding):
     Parameters
     ----------
     padding : int or tuple of 2 int
-        Number of steps: on both sides, or (before, after).
+        An int is the number of steps on each side; otherwise (before, after).
     data_format : {"channels_last", "channels_first"}
         Input (batch, steps, features) or (batch, features, steps).
     **kwargs
@@ -240,7 +240,7 @@ class ZeroPadding2D(_ZeroPadding):
     Parameters
     ----------
     padding : int, tuple of 2 int, or tuple of 2 tuples of 2 int
-        The same on all sides; (above and below, left and right); or
+        An int is the number on all sides. Otherwise: (above and below, left and right), or
         ((above, below), (left, right)).
     data_format : {"channels_last", "channels_first"}, optional
         Input (batch, rows, columns, channels) or (batch, channels, rows, columns); default
@@ -251,7 +251,7 @@ class ZeroPadding2D(_ZeroPadding):
     Raises
     ------
     ArgumentError
-        `padding` is not of that form.
+        `padding` has none of these forms.
 
     Examples
     --------
@@ -275,7 +275,8 @@ class ZeroPadding3D(_ZeroPadding):
     Parameters
     ----------
     padding : int, tuple of 3 int, or tuple of 3 tuples of 2 int
-        The same on all sides; on both sides of each axis; or (before, after) for each axis.
+        An int is the number on all sides. Otherwise a tuple with an item for each axis: the number
+        on both sides, or (before, after).
     data_format : {"channels_last", "channels_first"}, optional
         Input (batch, depth, rows, columns, channels) or with the channels second; default
         `K.image_data_format()`.
@@ -303,12 +304,12 @@ class _Cropping(_Spatial):
         return pairs_along_axes(self.cropping, self.spatial_axes, f"{self.label}: cropping")
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return the inputs without their edges."""
+        """Return the cropped inputs."""
         inside = (slice(before, -after if after else None) for before, after in self._pairs)
         return inputs[(*(slice(None),) * self.first_axis, *inside)]
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """Return the input's shape without the edges.
+        """Return the shape of the cropped input.
 
         Raises
         ------
@@ -334,7 +335,7 @@ class Cropping1D(_Cropping):
     Parameters
     ----------
     cropping : int or tuple of 2 int
-        Number of steps: at both ends, or (first, last).
+        An int is the number of steps at each end; otherwise (at the beginning, at the end).
     **kwargs
         As for `Layer`.
 
@@ -345,7 +346,7 @@ class Cropping1D(_Cropping):
 
     Notes
     -----
-    Input (batch, steps, features), output (batch, steps - first - last, features).
+    Input (batch, steps, features), output (batch, remaining steps, features).
 
     Examples
     --------
@@ -362,12 +363,12 @@ class Cropping1D(_Cropping):
 
 
 class Cropping2D(_Cropping):
-    """Removes the edges of images.
+    """Cuts rows and columns off the sides of images.
 
     Parameters
     ----------
     cropping : int, tuple of 2 int, or tuple of 2 tuples of 2 int
-        The same on all sides; (above and below, left and right); or
+        An int is the number on all sides. Otherwise: (above and below, left and right), or
         ((above, below), (left, right)).
     data_format : {"channels_last", "channels_first"}, optional
         Input (batch, rows, columns, channels) or (batch, channels, rows, columns); default
@@ -400,12 +401,13 @@ class Cropping2D(_Cropping):
 
 
 class Cropping3D(_Cropping):
-    """Removes the edges of volumes; `Cropping2D` with one more axis.
+    """Cuts the sides off volumes; `Cropping2D` with one more axis.
 
     Parameters
     ----------
     cropping : int, tuple of 3 int, or tuple of 3 tuples of 2 int
-        The same on all sides; on both sides of each axis; or (before, after) for each axis.
+        An int is the number on all sides. Otherwise a tuple with an item for each axis: the number
+        on both sides, or (before, after).
     data_format : {"channels_last", "channels_first"}, optional
         Input (batch, depth, rows, columns, channels) or with the channels second; default
         `K.image_data_format()`.

@@ -107,7 +107,7 @@ class Highway(_WithWeights):
     Parameters
     ----------
     init : str, callable or object
-        Initial values of both kernels.
+        Initial values of `W` and `W_carry`.
     activation : str or callable, optional
         Activation of the dense part; None is `linear`.
     weights : list of np.ndarray, optional

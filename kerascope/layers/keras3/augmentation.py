@@ -105,7 +105,7 @@ class RandomHue(_Colors):
     data_format : {"channels_last", "channels_first"}, optional
         Default `K.image_data_format()`.
     seed : int, optional
-        Makes the numbers repeatable.
+        Makes the random numbers repeatable.
     **kwargs
         As for `Layer`.
 

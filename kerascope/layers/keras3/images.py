@@ -253,7 +253,7 @@ class RandomFlip(_RandomImages):
         "horizontal" exchanges left and right, "vertical" turns upside down, and
         "horizontal_and_vertical" does each of these with probability 1/2.
     seed : int, optional
-        Makes the choices repeatable.
+        Makes the random choices repeatable.
     data_format : {"channels_last", "channels_first"}, optional
         Default `K.image_data_format()`.
     **kwargs
@@ -291,7 +291,7 @@ class RandomBrightness(_RandomImages):
     value_range : pair of float
         Range of the pixels, before and after.
     seed : int, optional
-        Makes the amounts repeatable.
+        Makes the random amounts repeatable.
     **kwargs
         As for `Layer`; `data_format` too.
     """
@@ -321,7 +321,7 @@ class RandomContrast(_RandomImages):
     value_range : pair of float
         Range of the pixels, before and after.
     seed : int, optional
-        Makes the numbers repeatable.
+        Makes the random numbers repeatable.
     **kwargs
         As for `Layer`; `data_format` too.
     """
@@ -390,7 +390,7 @@ class RandomRotation(_Moved):
     interpolation : {"bilinear", "nearest"}
         How values between pixels are computed.
     seed : int, optional
-        Makes the numbers repeatable.
+        Makes the random numbers repeatable.
     fill_value : float
         Value for "constant".
     data_format : {"channels_last", "channels_first"}, optional

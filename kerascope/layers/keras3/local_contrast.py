@@ -31,8 +31,8 @@ class ContrastLimitedAdaptiveHistogramEqualization(Layer):
     value_range : pair of float
         Range of the pixels.
     clip_limit : float
-        Maximum count of a brightness, as a multiple of the mean count; the excess is spread over
-        all of them. 0 sets no limit.
+        Maximum count of a brightness in a tile, as a multiple of the mean count. The excess is
+        spread over all levels of brightness. 0 sets no limit.
     tile_grid_size : int or pair of int
         Number of tiles along the rows and the columns.
     data_format : {"channels_last", "channels_first"}, optional
