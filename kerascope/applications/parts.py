@@ -102,20 +102,20 @@ def channels_of(x: Tensor) -> int:
 
 
 def normalized(x: Tensor, name: str | None = None, **kwargs: Any) -> Tensor:
-    """Return a tensor after a BatchNormalization of its channels."""
+    """Return the output of a new BatchNormalization of a tensor's channels."""
     layer = BatchNormalization(axis=channel_axis(), name=name, **kwargs)
     normal: Tensor = layer(x)
     return normal
 
 
 def relu(x: Tensor, name: str | None = None) -> Tensor:
-    """Return a tensor after a relu."""
+    """Return the output of a new relu layer for a tensor."""
     positive: Tensor = Activation("relu", name=name)(x)
     return positive
 
 
 def convolved(x: Tensor, filters: int, kernel_size: Sizes, **kwargs: Any) -> Tensor:
-    """Return a tensor after a convolution."""
+    """Return the output of a new convolution layer for a tensor."""
     features: Tensor = Conv2D(filters, kernel_size, **kwargs)(x)
     return features
 

@@ -64,9 +64,11 @@ class Alignment:
 
     @cached_property
     def swapped(self) -> dict[int, Unit]:
-        """The unit of `a` with which a unit has swapped its weights in `b`, by its number.
+        """The swapped units: the number of a unit of `a` -> the unit of `a` that took its place.
 
-        Empty for models of two libraries, because their names do not identify layers.
+        Two units are swapped if each of them is paired with the unit of `b` that has the name of
+        the other. Models of two libraries have no such units, because their names do not identify
+        layers.
         """
         if self.a.library != self.b.library:
             return {}
@@ -257,7 +259,7 @@ class Alignment:
         return set(bits_of(self._fronts("a", False)[unit.number]))
 
     def free_readers(self, a: Unit, b: Unit) -> tuple[bool, bool]:
-        """Return for each of two units whether it has readers, and all are unpaired."""
+        """Return for each of two units whether it has readers, and all readers are unpaired."""
         return (
             bool(a.readers) and not self.pairs.keys() & set(a.readers),
             bool(b.readers) and not self._back.keys() & set(b.readers),
@@ -299,7 +301,7 @@ class Alignment:
         return [u for u in run.units if u.number not in known and u.family not in GIVEN]
 
     def _fits(self, a: Unit, b: Unit) -> bool:
-        """Return whether a new pair would cross no existing pair."""
+        """Return whether a new pair would not cross any existing pair."""
         return not (
             self._images(self.a.before[a.number]) & self.b.after[b.number]
             or self._images(self.a.after[a.number]) & self.b.before[b.number]

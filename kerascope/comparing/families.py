@@ -240,7 +240,7 @@ def canonical(
 
 
 def default_settings(library: str, call: Call) -> dict[str, Setting]:
-    """Return the default settings of a call in a library.
+    """Return the default settings that a library has for the operation of a call.
 
     Examples
     --------

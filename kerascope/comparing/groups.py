@@ -113,7 +113,7 @@ def group_folded(alignment: Alignment, a: Unit, b: Unit) -> Group | None:
 
 
 def _with_norm(run: Run, unit: Unit, free: set[int], *, has_activation: bool) -> list[Unit]:
-    """Return the only reader of a layer if it is a normalization, otherwise an empty list.
+    """Return a list with the only reader of a layer if it is a normalization, otherwise [].
 
     With `has_activation`, an activation after the normalization is included.
     """

@@ -161,7 +161,7 @@ def settings_that_differ(a: Side, b: Side) -> list[str]:
 
 
 def arguments_that_differ(a: Side, b: Side) -> list[str]:
-    """Return the arguments that differ between two operations of one library.
+    """Return texts about the arguments that differ between two operations of one library.
 
     These are unnamed arguments, such as the factor in `x * 0.35`, and settings that only one side
     states because the other one uses the library's default.
@@ -192,7 +192,7 @@ def arguments_that_differ(a: Side, b: Side) -> list[str]:
 def constants_that_differ(
     a: Sequence[tuple[str, float]], b: Sequence[tuple[str, float]]
 ) -> list[str]:
-    """Return the constants that differ between two calls, if they are single numbers.
+    """Return texts about the constants that differ between two calls. Only single numbers count.
 
     Examples
     --------

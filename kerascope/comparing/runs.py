@@ -81,7 +81,7 @@ class Unit:
 
     @cached_property
     def last_name(self) -> str:
-        """The name of the call without its frames."""
+        """The name of the call without the names of the frames around it."""
         return self.call.name.replace(".", "/").rpartition("/")[2]
 
     @property

@@ -274,7 +274,7 @@ def lists_to_tuples(structure: Any) -> Any:
 
 
 def assert_same_structure(a: Any, b: Any, check_types: bool | None = None) -> None:
-    """Raise if two structures differ in their containers. `check_types` has no effect.
+    """Raise an error if two structures have different containers. `check_types` has no effect.
 
     Raises
     ------
@@ -285,7 +285,7 @@ def assert_same_structure(a: Any, b: Any, check_types: bool | None = None) -> No
 
 
 def assert_same_paths(a: Any, b: Any) -> None:
-    """Raise if the paths of the values in two structures differ.
+    """Raise an error if the values of two structures have different paths.
 
     Raises
     ------

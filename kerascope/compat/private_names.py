@@ -381,7 +381,9 @@ def accuracy(p: ArrayLike, y: ArrayLike) -> float:
 
 
 def probas_to_classes(y_pred: ArrayLike) -> np.ndarray:
-    """Return the class of each row of probabilities. For a single column, 1 means above 0.5.
+    """Return the most probable class of each row. For a single column, classes are 1 and 0.
+
+    In a single column, a probability above 0.5 is class 1.
 
     Examples
     --------

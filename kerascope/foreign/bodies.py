@@ -90,7 +90,7 @@ class Step(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether the step calls a function with one step, which is recorded under its name."""
+        """Whether the step calls a function whose only step has the same name."""
         return "" in self.bodies and [one.name for one in self.bodies[""].steps] == [self.name]
 
 
@@ -403,7 +403,7 @@ class Walk:
     def _kept(
         self, step: Step, body: Body, limits: Values, ends: Values, start: Values
     ) -> list[WalkedValue]:
-        """Return the states after an iteration. Samples for which the test is false keep theirs."""
+        """Return the states after an iteration. Samples whose test is false keep the old states."""
         kept, (condition,) = [], limits
         for key, new, old in zip(body.outputs, ends, start, strict=True):
             arrays = condition.array, new.array, old.array

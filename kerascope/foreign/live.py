@@ -19,7 +19,7 @@ from kerascope.foreign.writer import TapeWriter
 
 
 class LiveWatch:
-    """The libraries whose models are being recorded.
+    """Records the models of each watched library that a script imports.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class _WatchingLoader(Loader):
         return getattr(self._loader, name)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        """Create the module, or return None to let Python create it."""
+        """Create the module with the original loader. None means that Python creates the module."""
         made: ModuleType | None = self._loader.create_module(spec)
         return made
 

@@ -230,7 +230,7 @@ class TapeWriter:
         Parameters
         ----------
         name : str
-            Name of the module. For a function: its name after that of the module, "block/add".
+            Name of the module. For a function: the names of module and function, "block/add".
         inputs, outputs : sequence of Value
         op : str
             Class of the module, or name of the function.

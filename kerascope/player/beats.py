@@ -57,7 +57,7 @@ class Step:
     ----------
     beats : list of Beat
     closing : dict of str to list of str
-        The caption for the end of each lane.
+        The caption that is shown at the end of each lane.
     flows : dict of (str, int) to list
         The value on each box's arrows, forward and backward; see `flows.spec_of`.
     """
@@ -106,7 +106,7 @@ class StepTimeline:
         self._arrived: dict[str, None] = {}  # gradients of weights computed since the last beat
 
     def step(self, before: Sequence[Event], run: Sequence[Event]) -> Step:
-        """Return the beats of a run. Earlier events only set the state of the narrator."""
+        """Return the beats of the events in `run`. The events in `before` have no beats."""
         ends = [edge for edge in self.whole.edges if {edge.source, edge.target} <= self.calls]
         narrator = Narrator(sources_of(ends))
         flows = Flows({*self.calls, LOSS})

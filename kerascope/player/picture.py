@@ -218,7 +218,7 @@ class BoxStates:
         return self._drawn(name)
 
     def _owner_of(self, name: str) -> str:
-        """Return the box that owns a variable, also for a name such as "update/d/kernel/add"."""
+        """Return the box that owns a variable or an update op such as "update/d/kernel/add"."""
         name = name.removeprefix("update/")
         while name and name not in self._owners:
             name = name.rpartition("/")[0]
@@ -376,7 +376,7 @@ class Picture:
 
     @property
     def options(self) -> PictureOptions:
-        """The options for drawing."""
+        """The options with which the graph is drawn."""
         has_depths = self.whole.attrs.get("level", "node") in ("node", "layer")
         return PictureOptions(depth_ranks=has_depths, theme="light")
 
@@ -389,7 +389,7 @@ class Picture:
 
     @property
     def svg(self) -> str:
-        """The picture as SVG, with a place for the state in each box."""
+        """The picture as SVG, with reserved space for the state in each box."""
         graph = replace(self.graph, nodes=tuple(map(self.room.widened, self.graph.nodes)))
         placed, measures = arrange(graph, self.options)
         return svg_with_states(graph_sheet(graph, self.options, roomy(placed), measures))

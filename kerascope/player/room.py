@@ -15,7 +15,7 @@ BESIDE = 70.0  # padding at the right side, for the numbers of a gradient
 
 
 def roomy(placed: Placed) -> Placed:
-    """Return a picture with enough padding between its rows.
+    """Return a layout with enough padding between the rows for values on the arrows.
 
     Examples
     --------

@@ -69,7 +69,7 @@ class LadderPicture(Picture):
 
     @property
     def options(self) -> PictureOptions:
-        """The options for drawing."""
+        """The options with which the ladder is drawn."""
         return PictureOptions(theme="light")
 
     @property

@@ -92,7 +92,7 @@ def _shade(level: int) -> str:
 
 
 def value_label_rules(palette: Palette) -> Iterator[str]:
-    """Yield the CSS rules for cells. Text or outline also shows what the colour shows."""
+    """Yield the CSS rules for cells. Every colour also has a text or an outline."""
     yield f".chip{{stroke:{palette.edge};stroke-width:.8;fill:{palette.background}}}"
     yield f".chip-text{{fill:{palette.text};font-size:{SIZE}px}}"
     for step in range(1, STEPS + 1):

@@ -163,15 +163,15 @@ class _Probes:
         self._added, self._is_float = added, is_float
 
     def root(self, args: Any, kwargs: Any) -> AbstractContextManager[Any]:
-        """Observe the begin of the model's call."""
+        """Do nothing at the begin of the model's call."""
         return nullcontext()
 
     def frame(self, layer: Any, inputs: list[Any], caller: Any) -> AbstractContextManager[Any]:
-        """Observe a frame."""
+        """Do nothing for a frame."""
         return nullcontext()
 
     def left(self, layer: Any, outputs: list[Any]) -> None:
-        """Observe the outputs of a frame."""
+        """Do nothing for the outputs of a frame."""
 
     def called(self, call: ReturnedCall) -> list[Any]:
         """Add a zero to each output of a call."""

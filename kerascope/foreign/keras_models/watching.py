@@ -160,7 +160,7 @@ class Watch:
                     yield cls, name, self._of_arrays(function, name)
 
     def _torch_functions(self) -> AbstractContextManager[Any]:
-        """Return a mode in which PyTorch reports each function, operator and method."""
+        """Return a `TorchFunctionMode` that observes each function, operator and method."""
         watch = self
         base = import_module("torch.overrides").TorchFunctionMode
 
@@ -268,7 +268,7 @@ class Watch:
         return self._reported(None, name, inputs, settings, caller, result)
 
     def _converted(self, layer: Any, args: Any, kwargs: Any) -> Any:
-        """Return the arguments of a frame as Keras converts them, with the tokens from before."""
+        """Return the arguments of a frame as Keras converts them. The arrays keep their tokens."""
         if not layer._convert_input_args:
             return args, kwargs
         policy, arrays = layer.dtype_policy, self._arrays
@@ -372,7 +372,10 @@ def _writes(name: str) -> bool:
 
 
 def _numbers_in(args: Any, kwargs: Any) -> dict[str, Any]:
-    """Return the arguments that are numbers or strings by name; positional ones as one text."""
+    """Return the arguments of a call that are numbers or strings, by name.
+
+    Positional arguments are joined into one text under the name "".
+    """
     plain = (bool, int, float, str, np.generic)
     kinds = (*plain, slice, tuple)
     placed = [_written(one) for one in args if isinstance(one, kinds) and not _has_arrays(one)]

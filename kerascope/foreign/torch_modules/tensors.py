@@ -317,7 +317,10 @@ class Tokens:
 
 
 def _storage_of(tensor: Tensor) -> int | None:
-    """Return an identity of a tensor's storage, valid while a tensor of the storage is alive."""
+    """Return an integer that identifies the storage of a tensor, or None for a sparse tensor.
+
+    Another storage may get the same integer when no tensor uses this storage any more.
+    """
     try:
         return int(tensor.untyped_storage()._cdata)
     except (RuntimeError, NotImplementedError):  # sparse tensors have several, or none
