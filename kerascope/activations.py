@@ -396,7 +396,7 @@ def serialize(activation: Any) -> Any:
 
 
 def deserialize(name: Any, custom_objects: dict[str, Any] | None = None) -> Activation:
-    """Return an activation by its name or its configuration.
+    """Return the activation with a name or a configuration.
 
     Raises
     ------

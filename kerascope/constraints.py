@@ -26,7 +26,7 @@ Axis = int | Sequence[int]
 
 
 class Constraint(Configured):
-    """Base class of the constraints; it changes nothing."""
+    """Base class of the constraints. This class does not change weights."""
 
     @at_once_on_arrays
     def __call__(self, w: Tensor) -> Tensor:
@@ -137,7 +137,7 @@ class MinMaxNorm(Constraint):
 
     @at_once_on_arrays
     def __call__(self, w: Tensor) -> Tensor:
-        """Return `w` with its vectors rescaled."""
+        """Return `w` with each vector rescaled towards the range of lengths."""
         norms = _norms(w, self.axis)
         nearest = K.clip(norms, self.min_value, self.max_value)
         desired = self.rate * nearest + (1 - self.rate) * norms

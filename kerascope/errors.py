@@ -152,7 +152,7 @@ class NotHereError(ConfigError):
 
 
 class VerificationError(KerascopeError, RuntimeError):
-    """The results of a function's program differ from those of its steps: a defect of kerascope.
+    """A function's program and its steps have different results: a defect of kerascope.
 
     Cause: `K.function(..., verify=True)` or KERASCOPE_VERIFY=1 found a wrong result. Fix: report
     the defect. Until it is fixed, use `K.function(..., rewrites=())`, except for loops.
@@ -175,7 +175,7 @@ class VerificationError(KerascopeError, RuntimeError):
 
 
 class NonFiniteLossError(KerascopeError, RuntimeError):
-    """The loss of a batch is NaN or infinite, and `TerminateOnNaN(raise_error=True)` watches it."""
+    """The loss of a batch is NaN or infinite; raised by `TerminateOnNaN(raise_error=True)`."""
 
 
 class WorkerError(KerascopeError, RuntimeError):

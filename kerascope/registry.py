@@ -113,7 +113,7 @@ class Registry:
         self._aliases: dict[str, str] = {}
 
     def register(self, item: Any, *aliases: str) -> Any:
-        """Register a class or function under its own name and its aliases; also a decorator."""
+        """Register a class or function under its own name and these aliases. Also a decorator."""
         self._objects[item.__name__] = item
         self._aliases.update(dict.fromkeys(aliases, item.__name__))
         return item

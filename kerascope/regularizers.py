@@ -24,7 +24,7 @@ _registry = Registry("regularizer")
 
 
 class Regularizer(Configured):
-    """Base class of the regularizers; its penalty is zero."""
+    """Base class of the regularizers, with a penalty of zero."""
 
     @at_once_on_arrays
     def __call__(self, x: Tensor) -> Tensor | float:

@@ -303,7 +303,7 @@ def translate(where: str, arguments: Mapping[str, Any], kind: str | None = None)
 
 
 class DialectOptions(NamedTuple):
-    """The options of a dialect: what it does in cases that a call does not show.
+    """The options of a dialect: rules for differences between versions that a call does not show.
 
     Attributes
     ----------

@@ -110,9 +110,10 @@ _UNWATCHED, _WATCHED = Runner(), WatchedRunner()
 
 
 def current_runner() -> Runner:
-    """Return the runner for stages: for a single observer with its own runner, this runner.
+    """Return the runner that runs stages now.
 
-    Otherwise the runner depends on whether there are observers.
+    If there is a single observer with its own runner, this is the observer's runner. Otherwise it
+    is a runner that notifies all observers, or without observers the plain runner.
     """
     if not is_watched():
         return _UNWATCHED

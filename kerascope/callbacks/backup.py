@@ -36,7 +36,7 @@ _NEEDED = (
 
 @registry.register
 class BackupAndRestore(Callback):
-    """Lets `fit` continue from where it was killed, bit for bit.
+    """Lets a `fit` that was killed continue from its last backup, with bit-identical numbers.
 
     Run the same script again. If the folder has a backup, training continues from it, even in the
     middle of an epoch, and ends with the same numbers as an undisturbed run. When `fit` finishes,
@@ -429,7 +429,7 @@ class FrozenWeights:
         self._steps: WeakKeyDictionary[Any, int] | None = None  # None before the first comparison
 
     def look(self) -> None:
-        """Compare the weights with those of the previous call.
+        """Compare the frozen weights with their values at the previous call.
 
         Warns
         -----
@@ -532,7 +532,7 @@ def checked_frequency(save_freq: Any) -> str | int:
 
 
 def difference(name: str, there: Any, here: Any) -> str:
-    """Return a description of the difference between a fact in the backup and in this run."""
+    """Return a description of a fact that differs between the backup and this run."""
     if isinstance(there, dict) and isinstance(here, dict):
         for key in here:
             if there.get(key) != here[key]:

@@ -1,4 +1,4 @@
-"""The folder of a backup: one file, which is complete or absent, and a lock.
+"""The folder of a backup. It contains one file, which is complete or absent, and a lock.
 
 The file contains plain data: numbers, texts, arrays, random generators, and containers of them. It
 is an archive of JSON text and arrays. It contains no pickles, so reading a file never runs code
@@ -200,7 +200,7 @@ class BackupFolder:
             return found
 
     def delete(self) -> None:
-        """Delete the backup, and the folder if it is empty then."""
+        """Delete the backup. Then delete the folder if the folder is empty."""
         self._is_deleted = True
         for name in (NAME, PREVIOUS, LOCK):
             with suppress(OSError):  # Windows cannot remove an open file
@@ -507,7 +507,7 @@ def set_state_of_global_generators(state: dict[str, Any]) -> None:
 
 
 def _checked_state(state: Any) -> Any:
-    """Check the state of a NumPy generator, more strictly than NumPy does, and return it."""
+    """Return the state of a NumPy generator after checks that are stricter than NumPy's."""
     name = state["bit_generator"]
     if name not in _BIT_GENERATORS:
         raise ValueError(f"random generator: expected a known kind, got {name!r}.")

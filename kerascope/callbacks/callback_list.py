@@ -175,7 +175,7 @@ class CallbackList:
         self._find_batch_hooks()
 
     def set_params(self, params: Params) -> None:
-        """Set the parameters of the run for all callbacks, and add Keras 1's names for them."""
+        """Set the parameters of the run for all callbacks, also under Keras 1's names."""
         self.params = dict(params)
         for name, old_name in OLD_PARAMETERS.items():
             if name in self.params:

@@ -69,7 +69,7 @@ def find(name: str, logs: Logs) -> Any:
 
 
 def is_awaited(name: str, logs: Logs, params: Params | None) -> bool:
-    """Return whether a metric of the run is not in the logs of this epoch, without validation."""
+    """Return whether a metric of the run is missing only because this epoch had no validation."""
     promised = dict.fromkeys((params or {}).get("metrics", ()), 0)
     return find(name, logs) is None and find(name, promised) is not None
 
@@ -212,7 +212,7 @@ class TerminateOnNaN(Callback):
         self.raise_error = raise_error
 
     def on_batch_end(self, batch: int, logs: Logs | None = None) -> None:
-        """Check the loss of one batch."""
+        """Stop the training, or raise, if the loss of this batch is NaN or infinite."""
         loss = (logs or {}).get("loss")
         if loss is None or np.isfinite(loss):
             return
@@ -708,7 +708,7 @@ def _fields(pattern: str) -> list[str]:
 
 
 def _checked_pattern(pattern: str) -> str:
-    """Return `pattern`, or raise ArgumentError before training if its braces are wrong."""
+    """Return the file name pattern. Raise ArgumentError if a field in the pattern is not valid."""
     try:
         fields = _fields(pattern)
     except ValueError as error:

@@ -43,19 +43,19 @@ Packing = Callable[[Any], Any]  # from a flat list to the original lists and dic
 
 
 def to_list(x: Any) -> list[Any]:
-    """Return a list or tuple as a list, None as an empty list, any other value as a list of it."""
+    """Return a list or tuple as a list, None as an empty list, another value in a new list."""
     if x is None:
         return []
     return list(x) if isinstance(x, (list, tuple)) else [x]
 
 
 def unpack_singleton(items: list[Any]) -> Any:
-    """Return the element of a list of length 1; return any other list as it is."""
+    """Return the only element of a list of length 1; return any other list unchanged."""
     return items[0] if len(items) == 1 else items
 
 
 def listed(value: Any) -> tuple[list[Any], Packing]:
-    """Flatten nested lists and dicts; return the flat list and a function that nests it again.
+    """Flatten nested lists and dicts: return the flat list, and a function that nests a list.
 
     If the value is not nested, the function returns a list of length 1 as its only element.
     """
@@ -74,7 +74,7 @@ def listed_shapes(shape: Any) -> list[Shape]:
 
 
 def distinct_names(names: Iterable[str]) -> list[str]:
-    """Return the names, each made distinct from those before it by a number.
+    """Return names that are distinct: a repeated name gets a number.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def distinct_names(names: Iterable[str]) -> list[str]:
 
 
 def accepts(function: Callable[..., Any], name: str) -> bool:
-    """Return whether a function has a parameter of this name; `**kwargs` does not count."""
+    """Return whether a function has a parameter of this name, apart from `**kwargs`."""
     function = getattr(function, "__func__", function)
     try:
         return name in _known_parameters(function)

@@ -43,7 +43,7 @@ class CalledLayer(Protocol):
         """Add pairs (variable, new value) that belong to the call on `inputs`."""
 
     def record_inner_call(self, layer: Any, inner_inputs: list[Any], inputs: Any) -> None:
-        """Record a call of another layer in this one's `call`."""
+        """Record that the `call` of this layer called another layer."""
 
     def _snapshot(self) -> dict[str, Any]:
         """Return a copy of the layer's attributes."""
@@ -65,7 +65,7 @@ class CallPolicy:
         """React to a call that ended without an error."""
 
     def failed(self, error: BaseException) -> None:
-        """React to an error in the call, or to a stage that was abandoned before its end."""
+        """React to an error in the call, or to the end of a stage that was abandoned."""
 
 
 class WholeCall:

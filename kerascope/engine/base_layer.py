@@ -216,7 +216,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
     # --- what a layer of your own writes ----------------------------------------------------------
 
     def build(self, input_shape: Any) -> None:
-        """Make the weights for inputs of this shape, or list of shapes; the base makes none."""
+        """Make the weights for inputs of this shape or these shapes. The base class makes none."""
         self.built = True
 
     def call(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
@@ -523,7 +523,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
 
     @property
     def _sublayers(self) -> list[Any]:
-        """The layers among the attributes of this one, also inside lists and dicts."""
+        """The layers in the attributes of this layer, also inside lists and dicts."""
         found: dict[Any, None] = {}
         for name, value in vars(self).items():
             if type(value) in PLAIN:

@@ -22,7 +22,7 @@ Entry = dict[str, Any]
 
 
 class Builder:
-    """Makes layers from the entries of a configuration, and calls them.
+    """Makes layers from the entries of a configuration, and calls the layers.
 
     Attributes
     ----------
@@ -33,11 +33,11 @@ class Builder:
     is_lenient = False
 
     def calls_in_graph(self, config: Entry) -> dict[str, list[Any]]:
-        """Convert the calls in the configuration of a Keras 3 graph; return them by layer name."""
+        """Return the converted calls in the configuration of a Keras 3 graph, by layer name."""
         return {}
 
     def calls_in_line(self, entries: list[Any]) -> list[list[Any]]:
-        """Convert the calls in the configuration of a Keras 3 Sequential, layer by layer."""
+        """Return the calls in the configuration of a Keras 3 Sequential, layer by layer."""
         return [[] for _ in entries]
 
     def make_model(self, entry: Entry) -> Any:
@@ -65,7 +65,7 @@ current_builder = _builder.get
 
 @contextmanager
 def built_by(builder: Builder) -> Iterator[Builder]:
-    """Use this builder for all layers inside the `with` block."""
+    """Make all layers inside the `with` block with this builder."""
     token = _builder.set(builder)
     try:
         yield builder

@@ -92,7 +92,7 @@ _COMMON = CompileRules()
 
 
 def adapt_to_targets(model: Any, y: Any, where: str) -> None:
-    """Compile a model again if its targets have another number of axes than its losses expect.
+    """Compile a model again if its losses expect targets with another number of axes.
 
     Only models compiled by Keras 3's rules have losses for targets of any rank.
     """

@@ -355,7 +355,7 @@ def _add_metrics(model: Network, compiled: Compilation) -> Generator[Any, Any, N
 
 
 def _returning(found: Any, function: Any) -> Any:
-    """Return a metric function with the given one's name that returns the tensor `found`."""
+    """Return a function with the name of a metric that always returns the metric's result."""
     return wraps(function)(lambda y_true, y_pred: found)
 
 
@@ -379,7 +379,7 @@ def _stateful_metric(
     weights: Tensor | None,
     mask: Tensor | None,
 ) -> tuple[Any, Any]:
-    """Return a metric with a state and the tensor of its result; add its updates.
+    """Return a metric with a state, and the tensor of its result. Its updates are collected.
 
     Raises
     ------
@@ -458,7 +458,10 @@ def _metrics_of_outputs(model: Network, compiled: Compilation) -> list[list[Any]
 
 
 def _spread_metrics(model: Network, given: Any) -> list[list[Any]]:
-    """Return the metrics of each output; a flat list is for all outputs, a nested one for each."""
+    """Return the metrics of each output.
+
+    A flat list of metrics is for all outputs; a nested list has a list for each output.
+    """
     names, given = model.output_names, _by_names(model, given)
     if isinstance(given, dict):
         return [to_list(one) for one in per_output(given, names, "metrics", default=[])]

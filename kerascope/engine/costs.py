@@ -199,7 +199,7 @@ def cost_of_call(node: Node) -> Cost | None:
 
 
 def _samples(node: Node) -> int:
-    """Return the fixed batch size, or 1 if it is not fixed."""
+    """Return the fixed batch size of a call's inputs, or 1 if no batch size is fixed."""
     first_axes = [x.shape[:1] for x in node.input_tensors[:1]]
     return first_axes[0][0] or 1 if first_axes and first_axes[0] else 1
 
@@ -233,7 +233,9 @@ def _shape_for_one(shape: Shape, steps: int | None) -> Shape:
 
 
 def _per_step(node: Node, costs: list[int | None]) -> int | None:
-    """Return the cost of each step in the ops of unknown cost; None if it is not proportional.
+    """Return the cost of each step of ops whose cost depends on the number of steps.
+
+    Return None if their cost is not proportional to the number of steps.
 
     The cost is computed for two large prime numbers of steps. If both are multiples of the prime,
     with the same factor, that factor is the cost per step. (A convolution with stride 2 halves the

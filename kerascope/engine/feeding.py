@@ -60,7 +60,7 @@ class FitOptions:
 def arrays_for(
     model: Any, name: str, x: Any, y: Any, weights: tuple[Any, Any], where: str, makes: bool = True
 ) -> list[Any]:
-    """Check data, and return the arrays that one of the model's functions takes.
+    """Check data, and return the arrays that the model's function `name` takes.
 
     Parameters
     ----------
@@ -116,9 +116,9 @@ def arrays_to_predict(model: Any, x: Any, where: str | None = None) -> list[Any]
 
 
 def phase_flags(model: Any, phase: float) -> list[float]:
-    """Return the value of the learning phase in a list, empty if the model does not use it.
+    """Return a list with the value of the learning phase; empty if the model does not use it.
 
-    After `K.set_learning_phase` it is the value set there.
+    After `K.set_learning_phase` the value is the one set there.
     """
     if not model.uses_learning_phase:
         return []

@@ -44,7 +44,7 @@ _ROWS_LOOKED_AT = 32
 
 
 def make_batches(size: int, batch_size: int) -> list[tuple[int, int]]:
-    """Return (start, end) of each batch; the last one may be smaller.
+    """Return (start, end) of the rows in each batch; the last batch may be smaller.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def make_batches(size: int, batch_size: int) -> list[tuple[int, int]]:
 
 
 def batch_shuffle(index_array: np.ndarray, batch_size: int, rng: np.random.Generator) -> np.ndarray:
-    """Shuffle the order of whole batches; a smaller last batch remains the last one."""
+    """Shuffle the order of whole batches of rows. A smaller last batch remains the last batch."""
     whole = len(index_array) // batch_size * batch_size
     batches = index_array[:whole].reshape(-1, batch_size)
     return np.concatenate([rng.permutation(batches).reshape(-1), index_array[whole:]])
@@ -751,7 +751,7 @@ class WorkerFeed(GeneratorFeed):
 
 
 def _options_for(source: Any, workers: WorkerOptions) -> WorkerOptions:
-    """Return the worker options of `fit`; if it has none, those of the Sequence itself."""
+    """Return the worker options passed to `fit`; without them, those of the Sequence itself."""
     number = getattr(source, "workers", 1)
     processes = bool(getattr(source, "use_multiprocessing", False))
     if workers != WorkerOptions() or (number == 1 and not processes):

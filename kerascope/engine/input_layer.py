@@ -27,7 +27,7 @@ class InputLayer(Layer):
     batch_size : int, optional
         Size of the batch, if it is fixed.
     batch_input_shape : tuple of int or None, optional
-        Shape with the batch; replaces both.
+        Shape with the batch; replaces `input_shape` and `batch_size`.
     dtype : str, optional
         Default `K.floatx()`, or the dtype of `input_tensor`.
     input_tensor : Tensor, optional

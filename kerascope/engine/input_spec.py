@@ -48,7 +48,7 @@ class InputSpec:
         return f"InputSpec({', '.join(stated)})"
 
     def misfit(self, tensor: Tensor, which: str = "an input") -> str | None:
-        """Return the error text for a tensor that does not fit, with a remedy; None if it fits."""
+        """Return the error text for a tensor that does not fit, with a remedy; otherwise None."""
         expected = self._expected_rank(tensor.ndim)
         if expected is not None:
             wanted = self.ndim or self.max_ndim or self.min_ndim or 0

@@ -91,7 +91,7 @@ PerInput = ItemsByInputs  # the former name, which old pickles contain
 
 
 def _of_wanted_call(items: list[tuple[Any, list[Tensor] | None]]) -> list[Any]:
-    """Return the items of the call that `only_of_call` requests, and those that belong to no call.
+    """Return the items of the call that `only_of_call` requests, and items without a call.
 
     In Keras 1 and 2 a network that is called on the same tensors again does not run again. So if
     the requested call made none of these items, those of the first call are returned.
@@ -167,7 +167,7 @@ class LayerLosses:
             set_values(computed)
 
     def _whole_call(self, inputs: Any, values: list[Any] | None = None) -> Any:
-        """Return all inputs of the current call if `inputs` begin them; otherwise return `inputs`.
+        """Return all inputs of the current call if its first inputs are `inputs`, else `inputs`.
 
         A call may have more inputs than the layer passes: in `call(inputs, initial_state)` a layer
         may write `add_update(pairs, inputs)`. Without `inputs`, as in Keras 3's `add_loss(loss)`,
@@ -195,14 +195,14 @@ class LayerLosses:
 
     @property
     def updates(self) -> list[tuple[Variable, Any]]:
-        """All update pairs of the layer; if it is frozen, only its `state_updates`."""
+        """All update pairs of the layer; if the layer is frozen, only its `state_updates`."""
         if not self.trainable:
             return self.state_updates
         return self._updates.all() + [pair for layer in self._sublayers for pair in layer.updates]
 
     @property
     def state_updates(self) -> list[tuple[Variable, Any]]:
-        """Update pairs of states that last from batch to batch; test and predict run them too."""
+        """Update pairs of states that last from batch to batch. Test and predict run these too."""
         own = self._updates.all() if self.stateful or self._assigns else []
         return own + [pair for layer in self._sublayers for pair in layer.state_updates]
 

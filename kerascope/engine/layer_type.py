@@ -71,7 +71,7 @@ class LayerType(type):
 
 
 def _setting_built(build: Callable[..., None]) -> Callable[..., None]:
-    """Decorate a user's `build` so that it also sets `built`."""
+    """Decorate the `build` of a user's layer class so that it also sets the attribute `built`."""
 
     @wraps(build)
     def building(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -82,7 +82,7 @@ def _setting_built(build: Callable[..., None]) -> Callable[..., None]:
 
 
 def _translated(cls: type, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Translate old keywords, except those that the class itself has."""
+    """Return keyword arguments with old names translated, except names that the class has."""
     own = constructor_keywords(cls)
     old = {name: value for name, value in kwargs.items() if name not in own}
     for base in cls.__mro__ if old else ():
@@ -127,7 +127,7 @@ def shares_functions() -> bool:
 
 
 def is_nameless(function: Any) -> bool:
-    """Return whether a function has no name in its module by which to find it, like a lambda."""
+    """Return whether a function, such as a lambda, cannot be found in its module by name."""
     return getattr(function, "__name__", "<lambda>") == "<lambda>"
 
 

@@ -57,8 +57,8 @@ def _accuracy(loss: Any, output: Tensor) -> Callable[..., Tensor]:
 
     For an output with one unit, and in Keras 2 for binary_crossentropy, the accuracy rounds the
     output. Otherwise it compares the position of the largest entry of the output with the label: a
-    class number if the loss takes these, or else the position of the largest entry of the label. In
-    Keras 3 a loss written by the user may take either label; then the shape of the data decides.
+    class number if the loss takes these, otherwise the position of the largest entry of the label.
+    In Keras 3 a loss written by the user may take either label; then the shape of the data decides.
     """
     if _is_binary(loss, output):
         return metrics.binary_accuracy

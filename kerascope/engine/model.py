@@ -238,7 +238,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
 
     @property
     def stateful_metric_names(self) -> list[str]:
-        """The names of metrics with a state: they average over all batches since the last reset."""
+        """The names of metrics with a state, whose results are for all batches since the reset."""
         return list(vars(self).get("stateful_metrics", ()))
 
     @property
@@ -286,7 +286,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
             return made
 
     def train_function_stage(self) -> Stage:
-        """Return a stage that makes `train_function`; it starts the optimizer's stage."""
+        """Return a stage that makes `train_function`, and starts the optimizer's stage for this."""
         events, shortcut = self._train_function_events(), self._make_train_function
         return Stage("make_train_function", events, self, shortcut)
 
@@ -583,7 +583,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
     # --- a model whose input shape is not known yet -----------------------------------------------
 
     def _set_inputs(self, x: Any) -> None:
-        """Take the input shapes from data, and build the graph on Inputs of these shapes."""
+        """Build the graph of a model without Inputs, on Inputs with the shapes of the data `x`."""
         if self.outputs:
             return
         is_dict = isinstance(x, dict)

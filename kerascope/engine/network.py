@@ -508,7 +508,7 @@ class Network(Layer, NetworkOfKeras1):
 
     @property
     def state_updates(self) -> list[tuple[Variable, Any]]:
-        """The layers' `state_updates` of this graph's calls; test and predict run them, too."""
+        """The layers' `state_updates` of this graph's calls. Test and predict run these too."""
         return self._collected("get_state_updates_for", self._own_state_updates)
 
     def get_state_updates_for(self, inputs: Any) -> list[tuple[Variable, Any]]:
@@ -748,7 +748,7 @@ class InputFed(NamedTuple):
 
 
 class NodeComputed(NamedTuple):
-    """A layer's body ran, without making a Node, and its outputs were stored in `tensor_map`.
+    """The body of a layer ran, without a new Node, and `tensor_map` contains the outputs.
 
     Attributes
     ----------

@@ -179,10 +179,10 @@ def _holds_layers(config: Any) -> bool:
 
 
 def _in_order(waiting: list[tuple[str, list[Any]]]) -> list[tuple[str, list[Any]]]:
-    """Sort the calls so that each follows the calls that it needs; otherwise keep their order.
+    """Sort calls so that each follows the calls that it depends on; otherwise keep the order.
 
-    In most files they are sorted already. In a malicious file they may not be, and trying each call
-    again and again would take too long.
+    In most files the calls are sorted already. In a malicious file they may be unsorted, and trying
+    each call again and again would take too long.
     """
     counts: dict[str, int] = {}
     numbers = {}

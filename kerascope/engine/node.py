@@ -129,7 +129,7 @@ class Node:
 
     @property
     def layer(self) -> Layer:
-        """The layer that was called; Keras calls it `outbound_layer`."""
+        """The layer that was called, under a shorter name than Keras's `outbound_layer`."""
         return self.outbound_layer
 
     @property
@@ -148,7 +148,7 @@ class Node:
 
     @property
     def histories(self) -> list[KerasHistory | None]:
-        """The history of each input tensor (None if no layer made it); empty if `begins`."""
+        """The history of each input tensor, or None for a tensor of no layer. Empty if `begins`."""
         return [] if self.begins else [x._keras_history for x in self.input_tensors]
 
     @property

@@ -74,7 +74,7 @@ def calls_in(model: HasGraph) -> list[CallInModel]:
 
 
 def find_call(model: Any, node_id: str) -> Node:
-    """Return a call by its id; it may be inside a nested model.
+    """Return the call with an id, which may belong to a call inside a nested model.
 
     Raises
     ------

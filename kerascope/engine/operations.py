@@ -109,5 +109,5 @@ def _make_node(apply: Apply, layer: Layer) -> Generator[Any, Any, Node]:
 
 
 def inputs_of_layers(apply: Apply) -> list[Tensor]:
-    """Return the inputs of an Apply that have a history: those of its layer's call."""
+    """Return the inputs of an Apply that have a history: the inputs of its layer's call."""
     return [x for x in apply.inputs if x._keras_history is not None]

@@ -24,7 +24,7 @@ class Rows:
         self._parts: list[list[Any]] = []
 
     def add(self, outs: list[Any], start: int, size: int) -> None:
-        """Add the outputs of one batch, whose first sample is number `start`."""
+        """Add the outputs of one batch. The number of its first sample is `start`."""
         if start == 0 and not self._parts and self._results is None:
             self._begin(outs, size)
         if self._results is not None and not self._fit(outs, start, size):
@@ -47,7 +47,7 @@ class Rows:
             self._results = [np.empty((self.samples, *x.shape[1:]), x.dtype) for x in outs]
 
     def _fit(self, outs: list[Any], start: int, size: int) -> bool:
-        """Return whether a batch fits into the result arrays: its rows, shapes and dtypes."""
+        """Return whether a batch fits into the result arrays by its rows, shapes and dtypes."""
         assert self._results is not None
         assert self.samples is not None
         return start + size <= self.samples and all(

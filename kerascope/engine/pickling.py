@@ -156,8 +156,8 @@ def byte_code_of(function: Any, where: str) -> ByteCode:
     Raises
     ------
     ConfigError
-        It is not a Python function, it has keyword-only defaults, or it uses a variable of the
-        enclosing function that has no value yet.
+        The object is not a Python function, or the function has keyword-only defaults, or uses a
+        variable of the enclosing function that has no value yet.
     """
     if not isinstance(function, types.FunctionType) or function.__kwdefaults__:
         raise ConfigError(
@@ -184,12 +184,12 @@ def _without_path(code: types.CodeType) -> types.CodeType:
 
 
 def written_function(function: Any, where: str) -> tuple[Any, str]:
-    """Return the name or byte code of a function, and Keras 2's word for which it is.
+    """Return the name of a function and "function", or its byte code and "lambda" (Keras 2).
 
     Raises
     ------
     ConfigError
-        It is a lambda that uses objects that a configuration cannot contain.
+        The function is a lambda that uses objects that a configuration cannot contain.
     """
     if not is_nameless(function):
         return function.__name__, "function"

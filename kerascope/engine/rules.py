@@ -29,7 +29,7 @@ wrap_operations = operations.wrap_operations
 
 
 def call_of(layer: Any, arguments: dict[str, Any]) -> Callable[..., Any]:
-    """Return a layer's `call`, or a function that runs it for both phases if it may branch."""
+    """Return a function that runs a layer's `call`: once, or for both phases if it may branch."""
     if not may_branch_on_training(arguments):
         call: Callable[..., Any] = layer.call
         return call
@@ -92,7 +92,10 @@ def penalize_activity(layer: Layer, inputs: list[Tensor], outputs: list[Tensor])
 
 
 def word_of_class(class_name: str) -> str | None:
-    """Return the start of a class's layer names; None if it is the class name in snake case."""
+    """Return the start of the default names of a class's layers, such as "dense".
+
+    None means the name of the class in snake case.
+    """
     words = dialect_options().class_words
     return None if words is None else words.get(class_name, class_name.lower())
 

@@ -134,7 +134,7 @@ class Run:
 
     @functools.cached_property
     def facts(self) -> dict[str, Any]:
-        """The facts that a backup and the run that continues it must share, as plain data.
+        """The facts that must be equal in a backup and in the run that continues, as plain data.
 
         The most important facts come first.
         """

@@ -177,7 +177,7 @@ def _total(weights: Iterable[Variable]) -> Total:
 
 
 def _slots(model: Summarized) -> list[Variable]:
-    """Return the slots of a model's optimizer, without its count of steps."""
+    """Return the slots of a model's optimizer. The count of steps is not a slot."""
     weights: list[Variable] = getattr(getattr(model, "optimizer", None), "weights", [])
     return weights[1:]
 
@@ -476,7 +476,7 @@ def _cost(nodes: list[Node]) -> Cost | None:
 
 
 def _activations(nodes: Iterable[Node]) -> int | None:
-    """Return the size in bytes of the outputs of calls for one sample; None if unknown.
+    """Return the size in bytes of all outputs of these calls, for one sample; None if unknown.
 
     For a nested model, the outputs of its layers are added. If it is called on other shapes than
     its own, the size is unknown. The first axis counts the samples.

@@ -31,7 +31,7 @@ from kerascope.user_frames import warn
 
 
 def inputs_as_arrays(model: Any, x: Any) -> list[Any]:
-    """Return one array for each input placeholder, from a list or a dict by names."""
+    """Return one array for each input placeholder of a model, from its data `x`."""
     structure = model._input_structure
     if isinstance(structure, dict) and isinstance(x, (list, tuple)) and len(x) > 1:
         warn(
@@ -118,7 +118,7 @@ def with_own_weights(ins: list[Any], first_weight: int) -> list[Any]:
 
 
 def as_arrays(data: Any, names: list[str], shapes: list[Shape | None], what: str) -> list[Any]:
-    """Return one array for each name, each with as many axes as its shape.
+    """Return one array for each name, with as many axes as the required shape.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ class Answer(NamedTuple):
 
 
 def is_numbered(source: Source) -> bool:
-    """Return whether a source returns batches by number; an iterator only returns the next one."""
+    """Return whether a source returns batches by number. An iterator returns only the next one."""
     return hasattr(source, "__getitem__")
 
 
@@ -153,7 +153,7 @@ def start_method() -> str:
 
 
 class Start(NamedTuple):
-    """The state passed to a new process, so that it continues like the script.
+    """The state passed to a new process, so that the process continues like the script.
 
     Attributes
     ----------
@@ -267,7 +267,7 @@ class ProcessWorker:
         self._connection.close()
 
     def join(self, timeout: float) -> None:
-        """Wait until the process has ended; after the timeout it is killed."""
+        """Wait until the process has ended. After the timeout, kill the process."""
         self._process.join(timeout)
         if self._process.is_alive():
             self._process.kill()
@@ -277,9 +277,9 @@ class ProcessWorker:
 
 @contextmanager
 def _interrupt_waits(method: str) -> Iterator[None]:
-    """Block Ctrl-C (SIGINT) while a process is started; the new process inherits this.
+    """Block Ctrl-C (SIGINT) while a process is started. The new process inherits the block.
 
-    Without it, Ctrl-C would stop a process that is still starting, with a traceback. Later the
+    Otherwise Ctrl-C would stop a process that is still starting, with a traceback. Later the
     process ignores Ctrl-C (`work_in_process`).
     """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
@@ -537,7 +537,7 @@ class WorkerPool:
             worker.receive()
 
     def renew(self) -> None:
-        """Send the changed source to processes; threads share it."""
+        """Send the changed source to the worker processes. Threads share the source."""
         if not self._processes:
             return
         self._drop_the_rest()
@@ -669,7 +669,7 @@ class OrderedEnqueuer(SequenceEnqueuer):
         self.shuffle = shuffle
 
     def get(self) -> Iterator[Any]:
-        """Return an endless iterator over the batches; `stop` ends it.
+        """Return an endless iterator over the batches; `stop` ends the iterator.
 
         Raises
         ------

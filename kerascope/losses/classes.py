@@ -243,7 +243,7 @@ def _broadcast_weights(weights: Tensor, scores: Tensor) -> tuple[Tensor, Tensor]
 
 
 def snake_case(name: str) -> str:
-    """Return a class name in snake case, which is the name of its function.
+    """Return the name of a loss class in snake case, which is the name of the class's function.
 
     Examples
     --------

@@ -263,7 +263,7 @@ def margin_of(y_pred: Tensor) -> float:
 
 
 def signs_of_bits(y_true: Tensor) -> Tensor:
-    """Return the targets with -1 for 0 if all of them are 0 or 1, otherwise unchanged."""
+    """Return targets that are all 0 or 1 with -1 instead of 0, and other targets unchanged."""
     is_bit = K.equal(y_true * (y_true - 1.0), 0.0)
     are_bits = K.cast(K.all(is_bit), K.dtype(y_true))
     return are_bits * (2.0 * y_true - 1.0) + (1.0 - are_bits) * y_true

@@ -127,7 +127,7 @@ def circle(
     gamma: float = 80,
     margin: float = 0.4,
 ) -> Tensor:
-    """Return a loss for each sample: small if samples of its own class are the most similar.
+    """Return a loss for each sample, small if the sample is most similar to its own class.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def _without_diagonal(same: Tensor) -> Tensor:
 
 @registry.register
 class Circle(Loss):
-    """`circle` as an object: the mean over samples that share their class with another one."""
+    """`circle` as an object: the mean over samples that share their class with another sample."""
 
     function = circle
 

@@ -194,7 +194,7 @@ def _class_numbers(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 
 def _in_top_k(classes: Tensor, y_pred: Tensor, k: int) -> Tensor:
-    """Return 1 where fewer than `k` classes have a greater prediction than the right one.
+    """Return 1 where fewer than `k` classes have a greater prediction than the right class.
 
     `K.in_top_k` does the same, but only for predictions with two axes.
     """

@@ -164,7 +164,7 @@ def writing_hdf5(path: Any) -> Iterator[Any]:
 
 
 def is_open(target: Any) -> bool:
-    """Return whether the caller opened the file: an HDF5 file, a group in one, or a stream."""
+    """Return whether `source` is already open: an HDF5 file, a group of a file, or a stream."""
     return any(hasattr(target, name) for name in ("create_group", "read", "write"))
 
 
@@ -421,7 +421,7 @@ def _check_size(declared: int, stored: int, what: str, where: str) -> None:
 
 
 def group_of(group: Any, name: str) -> Any:
-    """Return a subgroup, or None if there is no group of this name."""
+    """Return the subgroup with this name, or None without such a group."""
     import h5py
 
     try:
@@ -500,7 +500,7 @@ LARGEST_ATTRIBUTE = 64_512  # bytes: HDF5 limits an object header to 64 KB
 
 
 def save_attributes_to_hdf5_group(group: Any, name: str, data: Sequence[bytes | str]) -> None:
-    """Write a list of names to an attribute, or to several attributes if it is too long.
+    """Write a list of names to an attribute. A list that is too long is split over several.
 
     Parameters
     ----------

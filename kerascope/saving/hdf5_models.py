@@ -75,7 +75,7 @@ def layers_of(model: Any) -> list[Layer]:
 
 
 def layers_to_write(model: Any) -> list[Layer]:
-    """Return the layers of a model, after a check that they contain all its weights.
+    """Return the layers of a model. Raise if a weight of the model is in none of the layers.
 
     Raises
     ------

@@ -166,7 +166,7 @@ def state_to_keras_3(model: Any, orders: Orders | None = None) -> list[np.ndarra
 def state_from_keras_3(
     model: Any, arrays: list[np.ndarray], where: str, orders: Orders | None = None
 ) -> None:
-    """Restore the state of a model's optimizer that Keras 3 wrote, and warn if it does not fit.
+    """Restore the optimizer's state that Keras 3 wrote, and warn if the state does not fit.
 
     The slots are set, and checked, when the train function is built.
 
@@ -313,7 +313,7 @@ def _per_output(model: Any, given: Any) -> Any:
 
 
 def each_of(value: Any, change: Callable[[Any], Any]) -> Any:
-    """Return nested lists and dicts of losses or metrics, with each replaced by `change(it)`."""
+    """Return nested lists and dicts of losses or metrics, with `change` applied to each."""
     if isinstance(value, dict) and "class_name" not in value:
         return {key: each_of(one, change) for key, one in value.items()}
     if isinstance(value, (list, tuple)):

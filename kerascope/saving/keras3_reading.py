@@ -56,7 +56,7 @@ def is_operation(entry: Config) -> bool:
 
 
 def known_layer(class_name: Any) -> Any:
-    """Return the class of a layer by name, or None if it is unknown."""
+    """Return the class of a layer by its name, or None for an unknown class."""
     try:
         return layer_registry.lookup(class_name)
     except ValueError:
@@ -293,7 +293,7 @@ def graph_from_keras_3(config: Config) -> Config:
 
 
 def _ends(config: Config, key: str) -> tuple[list[Reference], Config]:
-    """Return the references to inputs or outputs, and the structure of dicts and lists of them."""
+    """Return the references to inputs or outputs as a list, and the structure of their nesting."""
     found = references_in(config[key])
 
     def numbered(value: Any) -> Any:
@@ -435,7 +435,7 @@ def _input_place(number: int) -> Config:
 
 
 def _with_places(value: Any, tensors: list[Any], place: Callable[[int], Config]) -> Any:
-    """Return a value with its tensors replaced by `InputPlace`s; append them to `tensors`."""
+    """Return a value with each tensor replaced by an `InputPlace`; collect these `tensors`."""
     if is_tensor(value):
         tensors.append(value)
         return place(len(tensors) - 1)

@@ -54,7 +54,7 @@ class NetworkFacts(NamedTuple):
 
 
 def facts_of(model: Network) -> dict[str, NetworkFacts]:
-    """Return the facts of a model and of the networks inside it, by name."""
+    """Return the facts of a model and of its nested networks, by name of the network."""
     found: dict[str, NetworkFacts] = {}
     for layer in layers_within(model):
         if isinstance(layer, Network) and layer.name not in found:

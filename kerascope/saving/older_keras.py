@@ -421,7 +421,7 @@ def _unflipped(layer: Any, arrays: Arrays) -> Arrays:
 
 
 def _transposed_convolution(layer: Layer, arrays: Arrays, backend: str | None) -> Arrays:
-    """Swap filters and channels of a transposed convolution, as Keras 1 had them reversed."""
+    """Swap filters and channels of a transposed convolution, whose order is reversed in Keras 1."""
     kernel, *rest = arrays
     expected = tuple(layer.weights[0].shape)
     for order in ((2, 3, 0, 1), (2, 3, 1, 0), (0, 1, 3, 2)):

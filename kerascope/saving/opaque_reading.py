@@ -109,7 +109,7 @@ class LenientBuilder(Builder):
         return model
 
     def make_layer(self, entry: Config) -> Any:
-        """Return the layer of an entry, or an opaque layer if it cannot be created."""
+        """Return the layer of an entry. If creating the layer fails, return an opaque layer."""
         why = entry.get("refused") or self._forced.get(_name_of(entry))
         if why is not None:
             why = _reason(why)

@@ -40,7 +40,7 @@ def calls_in_order(model: CalledLayer, inputs: list[Tensor]) -> Iterator[dict[Va
 def enter_assigned(
     call: EnclosingCall, assigned: dict[Any, Any], before: dict[Any, Any] | None
 ) -> None:
-    """Add the values that a call assigned to the updates of its layer.
+    """Add the values that a call assigned to variables, as update pairs of the call's layer.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from kerascope.limits import CALL_COST, LAYER_COST, Budget, building, current_bu
 
 
 def count_layer(layer: CalledLayer) -> None:
-    """Charge a new layer to the budget, if there is one; its weights may be made later."""
+    """Charge a new layer to the current budget, if any. Its weights may be made later."""
     budget = current_budget()
     if budget is not None:
         budget.take_parts(LAYER_COST, f"at a layer {type(layer).__name__}")
@@ -21,7 +21,7 @@ def count_layer(layer: CalledLayer) -> None:
 
 
 def count_call(layer: CalledLayer) -> None:
-    """Charge a call to the budget, if there is one."""
+    """Charge a call of a layer to the current budget, if any."""
     budget = current_budget()
     if budget is not None:
         budget.take_parts(CALL_COST, f"at a call of a layer {type(layer).__name__}")

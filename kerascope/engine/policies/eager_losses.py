@@ -24,9 +24,9 @@ entered_losses: ContextVar[dict[Any, list[Tensor]] | None] = ContextVar("entered
 
 @contextmanager
 def losses_of_a_call(layer: CalledLayer) -> Iterator[None]:
-    """Replace the penalties of the previous call on arrays by those of the call inside.
+    """Replace the penalties of the previous call on arrays by those of the call in the block.
 
-    If the call in the `with` block fails, the penalties of the previous call are kept.
+    The block is that of a `with` statement. If the call fails, the previous penalties are kept.
     """
     entered: dict[Any, list[Tensor]] = {}
     token = entered_losses.set(entered)

@@ -19,7 +19,7 @@ Node = Any
 
 
 class FailureFacts(CallPolicy):
-    """Attaches the facts of a layer's call to an error raised in it."""
+    """Attaches the facts of a layer's call to an error that is raised in this call."""
 
     def __init__(self, layer: CalledLayer, call: Any) -> None:
         self._layer, self._call = layer, call
@@ -86,7 +86,7 @@ def _nothing() -> None:
 
 
 def attach_failed_call(error: Exception, layer: CalledLayer, tensors: list[Tensor]) -> None:
-    """Attach the facts of a layer's call to an error that was raised in it."""
+    """Attach the facts of a layer's call to an error that was raised in this call."""
     failed = getattr(error, "failed_call", None)
     if not isinstance(failed, FailedCall):
         _attach(error, "failed_call", FailedCall(layer, tensors, makers_of(tensors)))
