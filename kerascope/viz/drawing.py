@@ -101,7 +101,7 @@ class Drawing:
 
     @property
     def whole(self) -> Graph:
-        """The neutral graph with nothing collapsed."""
+        """The neutral graph with all boxes; nothing is collapsed."""
         return self.view.whole
 
     @property
@@ -211,7 +211,7 @@ class Drawing:
         Parameters
         ----------
         width : int
-            Greatest length of a line, in columns.
+            Maximum length of a line, in columns.
         ascii_only : bool
             Use ASCII characters only.
         """

@@ -99,7 +99,7 @@ class TerminalProgress:
 
 
 def bar(progress: Progress, *, ascii_only: bool = False) -> Text:
-    """Return the bar without its figures; empty if the number of steps is unknown.
+    """Return the bar without the figures next to it; empty if the number of steps is unknown.
 
     Examples
     --------

@@ -26,7 +26,7 @@ SERIES = ("blue", "vermillion", "green", "purple", "orange", "sky blue", "grey",
 
 @cache
 def color_of(role: str, theme: str) -> str:
-    """Return the colour of a role in a theme, "light" or "dark".
+    """Return the colour "#RRGGBB" of a role in a theme, "light" or "dark".
 
     Roles are "ground" (the background), "text", "quiet", "edge", "frame", "nan", "inf",
     "minus-inf", "series-2" (a curve), "s-17" and "d-17" (levels of the sequential and the diverging

@@ -348,7 +348,7 @@ class Rules:
         self._known: dict[Looks, Ink] = {}
 
     def ink(self, looks: Looks) -> Ink:
-        """Return the combination of all rules that match; more specific rules win."""
+        """Return the combination of all rules that match the given looks; specific rules win."""
         if looks in self._known:
             return self._known[looks]
         *outer, own = (frozenset(look.split()) for look in looks)

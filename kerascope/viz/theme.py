@@ -338,7 +338,7 @@ class State:
     quiet: bool = False
 
 
-# The states of a box or an edge: values of `attrs["state"]`.
+# The states of a box or an arrow: values of `attrs["state"]`.
 STATES = {
     "done": State("●", "*", "done", "green"),
     "current": State("▶", ">", "current", "orange"),

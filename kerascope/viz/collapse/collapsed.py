@@ -297,7 +297,7 @@ class _Collapse:
 
 
 class _Ports:
-    """Numbers the inputs and outputs of a closed frame in the order of its arrows."""
+    """Assigns indices to the inputs and outputs of a closed frame, in the order of its arrows."""
 
     def __init__(self, group: GraphGroup, is_ladder: bool) -> None:
         self.merges = kind_of_group(group) != "call"
@@ -347,7 +347,10 @@ class _Ports:
         return self._outputs[key]
 
     def attributes(self, hidden: list[GraphNode]) -> dict[str, Attribute]:
-        """Return counts and shapes of the inputs and outputs of a frame that is not a call."""
+        """Return, as attributes, counts and shapes of a frame's inputs and outputs.
+
+        The frame is not a call.
+        """
         if self.is_bundle:
             last = hidden[-1].attrs
             shapes_or_none = "" if "line" in last else str(last.get("output_shapes", ""))

@@ -76,7 +76,7 @@ class _Mirror:
     gradients: dict[str, str] = field(default_factory=lambda: {"": ""})
 
     def result(self) -> Graph:
-        """Return the ladder with all frames."""
+        """Return the ladder with the frames on its forward rail and the twins of these frames."""
         taken = [part.id for part in items_of(self.graph)]
         free_id = FreeIds(dict.fromkeys(taken)).take
         calls = {node.id: node for node in self.rail.nodes}

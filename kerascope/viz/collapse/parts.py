@@ -51,7 +51,7 @@ class ChainPiece:
 
 @dataclass(frozen=True)
 class Wiring:
-    """The links of a level, by child.
+    """The links (arrows) of a level, by child.
 
     Attributes
     ----------
@@ -384,7 +384,7 @@ class FormRegistry:
         outside: dict[tuple[str, str, object], int],
         wiring: Wiring,
     ) -> tuple[object, ...]:
-        """Return the source and target of an arrow by positions instead of names."""
+        """Return the source and target of an arrow as positions in a form instead of names."""
         edge = link.edge
         output: object = edge.attrs.get("output", 0)
         operand = edge.attrs.get("operand", 0)

@@ -168,7 +168,7 @@ def _expected_shapes(call: FailedCall) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    """Return the first clause of an error's text, without the label of the layer before it."""
+    """Return the first clause of an error's text, without the layer's label at the beginning."""
     text = _flat(str(error))
     subject = getattr(error, "subject", None)
     call = getattr(error, "failed_call", None)

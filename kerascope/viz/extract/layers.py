@@ -297,7 +297,7 @@ class WeightRegistry:
 
 
 def _weights_of(layer: Any) -> tuple[Variable, ...]:
-    """Return the weights of a layer, or of a cell of any class, each once."""
+    """Return the distinct weights of a layer, or of a cell of any class."""
     if isinstance(layer, Layer) and _has_usual_weights(type(layer)) and not layer._sublayers:
         return (*layer._trainable_weights, *layer._non_trainable_weights)
     return tuple(dict.fromkeys(getattr(layer, "weights", ())))

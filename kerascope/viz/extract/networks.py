@@ -150,7 +150,7 @@ def _writes_its_own_call(model: Network) -> bool:
 
 
 def _known_shapes(model: Network) -> tuple[list[Shape], Any]:
-    """Return the input shapes of the first call or of `build`, for any number of samples.
+    """Return a model's input shapes, from its first call or `build`, for any number of samples.
 
     The second value holds their indices if the inputs are a dict, otherwise None.
     """

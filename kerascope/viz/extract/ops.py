@@ -380,7 +380,7 @@ class OpView(GraphBuilder):
         self.mark_outputs(self._source(x, self._whole).box for x in results)
 
     def graph(self, name: str) -> Graph:
-        """Return the graph with each box at its depth."""
+        """Return the graph of the collected boxes, arrows and frames, with computed depths."""
         boxes, groups = placed(self.boxes, self.groups, self.edges, self._free)
         parameters = sum(int(box.attrs["parameters"]) for box in boxes)
         kinds = [box.kind for box in boxes]

@@ -163,7 +163,7 @@ def framed(unit: Unit, inner: Piece, page: Page, down: bool, page_down: bool) ->
 
 
 def _frame_title(unit: Unit, page: Page) -> tuple[Label, Label]:
-    """Return the count of a frame, at its right end, and the output shape of its copies."""
+    """Return labels: the count of a frame, at its right end, and the output shape of its copies."""
     times = len(unit.copies)
     count = f"\u00d7 {times}" if times > 1 else ""
     data, size = {"count": str(times)}, page.size + 1.6

@@ -29,7 +29,7 @@ PAGE = 4 / 3  # width by height that `wrap=True` approaches
 
 
 def in_columns(placed: Placed, graph: Graph, wrap: int | bool, is_sideways: bool) -> Placed:
-    """Return the layout of a picture broken into columns.
+    """Return the layout of a picture that is broken into columns.
 
     Parameters
     ----------
@@ -294,7 +294,7 @@ def _depth(lanes: int) -> float:
 
 
 def _parts(points: tuple[Point, ...], cuts: list[float]) -> list[_Part]:
-    """Return the parts of an arrow in each column that it passes.
+    """Return the parts of an arrow, one for each column that the arrow passes.
 
     A straight curve is cut in two. A curve that is not straight runs between two rows and is
     dropped.

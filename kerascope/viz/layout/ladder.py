@@ -92,7 +92,7 @@ class PlacedCard:
 
 @dataclass
 class Strip:
-    """A strip of a row: calls, their gradients on the other rail, and the cards of their weights.
+    """A strip of a row: calls, their gradients on the other rail, and cards of their weights.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class Strip:
 
 @dataclass
 class Rail:
-    """One rail: its boxes in rows, and their positions across.
+    """One rail of a ladder: its boxes in rows, and the positions of these boxes across.
 
     `numbers` are the indices of the rail's arrows in the `edges` of the whole graph.
     """
@@ -572,7 +572,7 @@ class _Ladder:
         return found
 
     def _heads(self) -> Iterable[Label]:
-        """Yield the names of the rails and of the columns."""
+        """Yield the labels with the names of the rails and of the columns."""
         y = MARGIN + self.caption[1] + 14
         text = FORWARD_HEAD
         middle = self.left + self.rail_width / 2 - text_width(text, HEAD_SIZE, True) / 2
@@ -856,7 +856,7 @@ class _Lines:
         return self.ladder.graph.edges[number].attrs.get("role") == "gradient"
 
     def _rung(self, card: str, box: str) -> list[Point]:
-        """Return a line from a card to a box on a rail."""
+        """Return the points of a line from a card to a box on a rail."""
         side = "right" if self._kind(box) == "backward" else "left"
         rect, own = self._card_rect(card), self.boxes[box]
         used = self._port(box, "card")
@@ -882,7 +882,7 @@ class _Lines:
         return [(one.right, y), (middle, y), (middle, to), (other.x, to)]
 
     def _to_loss(self, source: str, target: str) -> list[Point]:
-        """Return a line to a loss: to the side of a loss term, or to the top of the total loss."""
+        """Return the points of a line to the side of a loss term or the top of the total loss."""
         other = self.boxes[target]
         if self._kind(source) == "card":
             rect = self._card_rect(source)

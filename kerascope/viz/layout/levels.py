@@ -41,8 +41,8 @@ class Route:
         Where the route leaves its first item and where it reaches its last item, from -0.5 to 0.5
         of the item's width. At a frame, the position of the frame's door is used instead.
     lane : int
-        The number of the lane next to the rows in which the route runs, 0 for the nearest; -1 for
-        a route without a lane.
+        The index of the route's lane next to the rows, 0 for the nearest lane; -1 for a route
+        without a lane.
     beside : bool
         Whether the route runs from an item straight to its neighbour in the same row.
     place : int
@@ -170,7 +170,7 @@ class _Builder:
             inner.routes.append(Route(number, stops, 0.0, arrives, place=place, turned=turned))
 
     def _common(self, first: str, last: str) -> tuple[int, tuple[Name, Name]]:
-        """Return the depth of the innermost frame around both boxes, and their items in it."""
+        """Return the depth of the innermost frame around both boxes, and the boxes' items in it."""
         one, other = self.chains[self.nodes[first].group], self.chains[self.nodes[last].group]
         shared = shared_length(one, other) - 1
         return shared, (_at(one, shared, first), _at(other, shared, last))

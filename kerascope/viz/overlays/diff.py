@@ -382,7 +382,7 @@ def has_counted_name(item: GraphNode | GraphGroup) -> bool:
 
 
 class _Side:
-    """One of the two graphs, with the sources and targets of each box."""
+    """One of two compared graphs, with the sources and targets of each box."""
 
     def __init__(self, graph: Graph) -> None:
         self.nodes = {node.id: node for node in graph.nodes}
@@ -433,7 +433,7 @@ def _match_whole_surroundings(before: _Side, after: _Side, pairs: Pairs) -> None
 def _histories(
     side: _Side, links: Links, known: Mapping[str, str], numbers: dict[Hashable, int]
 ) -> dict[str, int]:
-    """Return a number for each box that represents the box and all boxes reachable by the links.
+    """Return for each box a number that represents the box and all boxes reachable from it.
 
     Boxes of either graph get the same number if they and everything reachable match. A box that is
     matched already is represented only by its id.

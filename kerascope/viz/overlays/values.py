@@ -176,7 +176,7 @@ def _statistics(array: np.ndarray) -> Statistics:
 
 
 def with_values(graph: Graph, values: Values) -> Graph:
-    """Return the graph with the outputs of each call.
+    """Return the graph with summaries of the outputs of each call in its box.
 
     Parameters
     ----------

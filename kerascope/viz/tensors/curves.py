@@ -89,7 +89,7 @@ class Axes:
         return (low, high) if low < high else (low - 0.5, high + 0.5)
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Return the heights of the axis labels, with their texts."""
+        """Return the heights of the labels of the y axis, with the texts of these labels."""
         low, high = self.ends()
         if self.log and high - low >= 1:
             step = math.ceil((high - low) / 5)
@@ -133,7 +133,7 @@ class Curves:
 
     @property
     def description(self) -> str:
-        """The summaries of all axes, and the notes."""
+        """The summaries of all axes and the notes, as one text."""
         return ". ".join((*(one.summary for one in self.axes), *self.notes))
 
     def sheet(self) -> Sheet:
@@ -274,7 +274,7 @@ def _without_overlap(ends: Sequence[_End]) -> list[_End]:
 
 
 def _text_lines(axes: Axes, width: int) -> Iterator[str]:
-    """Yield axes as rows of characters, with one character per curve. Later curves are in front."""
+    """Yield axes as lines of text, with one character per curve. Later curves are in front."""
     (low, high), (first, last) = axes.ends(), axes.x_ends()
     words = [figure(10.0**y if axes.log else y, 3) for y in (high, (low + high) / 2, low)]
     left = max(map(len, words)) + 1

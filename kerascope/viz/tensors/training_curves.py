@@ -208,7 +208,7 @@ def _is_wide(curves: Sequence[Curve]) -> bool:
 
 
 def _outs(tape: Tape, batches: Sequence[BatchOnTape]) -> dict[str, tuple[float, ...]]:
-    """Return the loss and the metrics of all batches, by name."""
+    """Return the loss and the metrics of the given batches by name: a number for each batch."""
     most = max(len(one.outs or ()) for one in batches)
     names = ["loss", *(f"#{number}" for number in range(1, most))]
     model = _model_of(tape, batches[0])

@@ -189,7 +189,7 @@ def _operations(sheet: Sheet, places: Iterable[TextPlace], for_page: bool) -> It
 
 
 def _outline(mark: Outlined, fill: str, points: Callable[[Sequence[Point]], str]) -> str:
-    """Return the operation that draws the outline of a mark, and fills it if `fill` is given."""
+    """Return the operation that draws the outline of a mark and, with `fill`, fills the mark."""
     if isinstance(mark, Circle):
         radius = _fine(mark.radius)
         center = points([(mark.x, mark.y)]).partition(" ")[2]
