@@ -186,7 +186,7 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     UsageError
         The command line is not valid.
     SystemExit
-        It requested the help or the version, which was printed.
+        The command line requested the help or the version, which was printed.
     """
     if list(words[:1]) == ["help"]:
         words = [*words[1:2], "--help"]

@@ -184,8 +184,8 @@ def on_full_screen(debug: Callable[[Any], int]) -> int:
     Parameters
     ----------
     debug : callable
-        Takes the debugger and returns the exit code. It runs in its own thread. Its exceptions are
-        raised here.
+        Takes the debugger and returns the exit code. `debug` runs in its own thread. An exception
+        of `debug` is raised by this function.
 
     Notes
     -----
@@ -421,7 +421,7 @@ def recorded(name: str) -> Tape:
 def _run(script: ScriptRun, recorded: Tape) -> tuple[list[Event], BaseException | None]:
     """Run the script for as many events as the tape has.
 
-    Return its events, and the exception that ended it or None.
+    Return the events of this run, and the exception that ended the script or None.
     """
     last = len(recorded)
     recorder = Recorder()

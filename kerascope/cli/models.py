@@ -58,7 +58,7 @@ class ReadOptions(NamedTuple):
     custom : tuple of str
         The user's own classes, as `module:Class`.
     shapes : mapping of str to tuple
-        Names of layers of unknown classes -> their output shapes without the batch.
+        The output shapes, without the batch axis, of layers of unknown classes, by layer name.
     """
 
     with_loss: bool = False
@@ -145,12 +145,12 @@ def _how_written(path: Path) -> str:
 
 
 def shapes_in(words: Iterable[str]) -> dict[str, tuple[int | None, ...]]:
-    """Return the shapes of `--shape name=66,200,3` by the names of the layers.
+    """Return the shapes of options such as `--shape name=66,200,3`, by layer name.
 
     Raises
     ------
     UsageError
-        A word does not have this form.
+        The value of an option does not have this form.
     """
     found = {}
     for word in words:

@@ -64,7 +64,7 @@ class CalledFunction:
     Attributes
     ----------
     model : Network or None
-        The model that created it.
+        The model that created the function; None for a function that the script made.
     """
 
     function: Function

@@ -131,7 +131,7 @@ def compiled(path: Path) -> CodeType:
     UsageError
         The file is not text, or cannot be read.
     SyntaxError
-        The text is not Python, or in an encoding that it does not declare.
+        The text is not valid Python, or the file does not declare its encoding.
     """
     return compile(_source(path), str(path), "exec", dont_inherit=True)
 
@@ -178,7 +178,7 @@ class ScriptRun:
     code : int
         The exit code: 0, the argument of `sys.exit`, or 1 after an exception.
     error : BaseException or None
-        That exception. Its traceback was printed.
+        The exception that ended the script, whose traceback was printed; otherwise None.
     """
 
     def __init__(
@@ -262,9 +262,8 @@ def _as_main(
 def output_aside(is_aside: bool) -> AbstractContextManager[Any]:
     """Return a context manager that redirects prints of a script to standard error if `is_aside`.
 
-    Otherwise the context manager has no effect.
-
-    Standard output then contains only the result of the command, which a program can read.
+    Otherwise the context manager has no effect. With `is_aside`, standard output contains only the
+    result of the command, so that a program can read it.
     """
     return redirect_stdout(sys.stderr) if is_aside else nullcontext()
 

@@ -69,7 +69,7 @@ def given(expected: str = "") -> Iterator[None]:
     Raises
     ------
     UsageError
-        Instead of a `KerascopeError`.
+        The block raised a `KerascopeError`.
     """
     try:
         yield
@@ -127,7 +127,8 @@ class Parser(argparse.ArgumentParser):
         Returns
         -------
         ours, theirs : list of str
-            Each in its order. All words after `--` are arguments of the script.
+            The words of kerascope and the words of the script, both in the order of the command line.
+        All words after `--` are arguments of the script.
 
         Raises
         ------

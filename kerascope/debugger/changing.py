@@ -782,7 +782,7 @@ def _notes(fork: Fork, first: int) -> list[str]:
 def _later_changes(later: list[Override], first: int) -> list[str]:
     """Return a note about the changes that timeline `first` made after the other branched off.
 
-    Return an empty list if it made none.
+    Without such changes, return an empty list.
     """
     if not later:
         return []
@@ -806,7 +806,7 @@ def _call_around(recorder: Recorder, tape: Tape, t: int) -> Call | None:
 def _input_meant(call: Call, name: str) -> str:
     """Return the name of the model's only input for "x"; otherwise return the name unchanged.
 
-    "x" is also unchanged if a tensor of the call is named x.
+    "x" is unchanged, too, if a tensor of the call is named x.
     """
     facts = call.plan.facts
     inputs = [] if facts is None else facts.model.inputs

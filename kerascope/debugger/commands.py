@@ -39,12 +39,13 @@ class Command:
     group : str
         The heading under which `help all` lists it.
     takes_words : bool
-        Whether it accepts arguments.
+        Whether the command accepts arguments.
     moves : bool
-        Whether it continues the program or ends the session.
+        Whether the command continues the program or ends the session.
     completes : tuple of str, callable or None
-        Possible arguments. A function is called with the debugger and the arguments of a `cmd`
-        completer: the text, the line, and where the text begins and ends. None for any names.
+        The arguments that the tab key completes, or a function that returns them. The function
+        is called with the debugger, the text, the line, and the text's begin and end in the line.
+        With None, all names are completed.
     """
 
     function: Function
@@ -71,7 +72,7 @@ class Command:
         Raises
         ------
         ArgumentError
-            There are arguments.
+            The command takes no arguments, and some were given.
         """
         if words and not self.takes_words:
             raise ArgumentError(f"{name}: expected no arguments, got {words!r}.")

@@ -24,12 +24,13 @@ def set_trace() -> None:
     """Open the debugger at the calling line, and observe the models from this line on.
 
     If the program is already being debugged, it stops here at once. Under `kerascope debug`,
-    `breakpoint()` calls this function; elsewhere it does if the environment has
-    PYTHONBREAKPOINT=kerascope.set_trace.
+    `breakpoint()` calls this function. Elsewhere, `breakpoint()` calls this function if the
+    environment has PYTHONBREAKPOINT=kerascope.set_trace.
 
     Notes
     -----
-    The tape starts here: an epoch that is already running is not on it, but its next calls are.
+    The tape starts here. An epoch that is already running is not on the tape, but the function
+    calls that follow in this epoch are.
     """
     session = Session.current
     if session is not None and _is_active(session):
@@ -112,7 +113,8 @@ def pm(tape: Tape | None = None) -> None:
     Parameters
     ----------
     tape : Tape, optional
-        The tape of `with kerascope.trace() as tape:`; by default the last one recorded or debugged.
+        The tape of `with kerascope.trace() as tape:`; by default, the last tape of a trace or of
+        the debugger.
 
     Raises
     ------

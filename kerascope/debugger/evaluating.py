@@ -311,7 +311,7 @@ def value_of(text: str, names: dict[str, Any], command: str) -> Any:
     ArgumentError
         The text is empty.
     NameError
-        The name is unknown here; the message says where it exists, if that is known.
+        The name is unknown here. The message says where the name exists, if that is known.
     """
     if not text.strip():
         raise ArgumentError(f"{command}: expected a value. For example: `{command} tensor_map`.")
@@ -472,14 +472,14 @@ def probe(session: Session, value: Any, t: int, say: Callable[[str], None]) -> A
     value : object
         A tensor, or a list of tensors.
     t : int
-        The time: use the last batch before it, and the weights at that time.
+        The time: use the last batch before `t`, and the weights at `t`.
     say : callable
         Called with a note if the tape has not kept these weights and the present ones are used.
 
     Raises
     ------
     ArgumentError
-        No batch has been fed to an input that the tensor needs, or the tape has dropped it.
+        No batch has been fed to an input that the tensor needs, or the batch was dropped.
     """
     if type(value) in (list, tuple):
         return type(value)(probe(session, item, t, say) for item in value)

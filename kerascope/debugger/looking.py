@@ -89,7 +89,7 @@ def p(debugger: Shell, words: str) -> None:
 def _value_of(debugger: Shell, words: str, command: str) -> Any:
     """Return the value of an expression, with its arrays.
 
-    If it still contains statistics in place of an array, print the reason.
+    If the value still contains statistics in place of an array, print the reason.
     """
     value, why = value_with_numbers(
         debugger.session, words, debugger.names(), debugger.own_names, command

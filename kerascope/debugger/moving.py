@@ -34,12 +34,12 @@ from kerascope.trace.tape_store import Tape
 
 
 def origin_at(session: Session, name: str, t: int | None) -> Event | None:
-    """Return the event that produced a name's value at a stop, or None if its event is unknown.
+    """Return the event that produced a name's value at a stop, or None if this event is unknown.
 
     Raises
     ------
     ArgumentError
-        The name is known, but nothing has produced it so far.
+        The name is one of the Keras source, and no event has produced its value so far.
     """
     tape = session.tape
     t = len(tape) - 1 if t is None else min(t, len(tape) - 1)
@@ -64,7 +64,7 @@ def _gives(event: Event, name: str) -> bool:
 
 
 def _last_given(tape: Tape, name: str, t: int) -> Event | None:
-    """Return the last event up to time `t` that assigned a name of the source.
+    """Return the last event up to time `t` that assigned a name of the Keras source.
 
     A layer with that name does not count. Return None if no event did, or if the event was
     dropped; callers then use the index of the tape.

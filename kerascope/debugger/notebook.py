@@ -48,7 +48,7 @@ class Options:
     fail_on : str or None
         Conditions that make the cell fail.
     tape : str or None
-        The name in the notebook that gets the tape.
+        The name of the variable in the notebook that the tape is assigned to.
     statement : str
         The text after the options.
     """
@@ -70,7 +70,7 @@ def parse_options(line: str) -> Options:
     Raises
     ------
     ArgumentError
-        An option is unknown, has no value, or its value is wrong.
+        An option is unknown, lacks its value, or has a wrong value.
 
     Examples
     --------

@@ -32,8 +32,9 @@ class CallKey(NamedTuple):
     Attributes
     ----------
     function : str
+        The name of the function.
     fit : int
-        The number of the `fit`, from 1; 0 outside of one.
+        The number of the `fit`, from 1; 0 outside of `fit`.
     epoch, batch : str
         "epoch 0", "batch 10"; "" outside `fit`.
     number : int
@@ -60,7 +61,7 @@ def calls_on(tape: Tape) -> Iterator[tuple[CallKey, int, int]]:
     Raises
     ------
     ArgumentError
-        Some events were dropped, so calls cannot be counted.
+        Events at the beginning of the run were dropped, so the calls cannot be counted.
     """
     fit, around, counts = 0, {"fit": "", "epoch": "", "batch": ""}, Counter[Any]()
 
@@ -100,7 +101,7 @@ class Other(CustomNames):
     label : str
         The name of the run, such as "timeline 1".
     find_key : callable
-        Returns the key of the call; called when the first array is needed.
+        Returns the `CallKey` of the call. It is called when the first array is needed.
     """
 
     def __init__(self, tape: Tape, label: str, find_key: Callable[[], CallKey]) -> None:

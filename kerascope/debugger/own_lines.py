@@ -129,7 +129,7 @@ class CallbackBreakpoints:
     def wrap_methods(self, callbacks: Any) -> None:
         """Wrap the methods of callbacks that are in a file with a breakpoint, when `fit` begins.
 
-        Only the user's own functions are wrapped; they are restored when the session ends.
+        Only the user's own methods are wrapped. The wrapping ends with the session.
         """
         files = {file for _, file, _ in self._breaks()}
         for callback in callbacks or () if files else ():

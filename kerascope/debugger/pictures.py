@@ -130,12 +130,12 @@ def picture_of(session: Session, with_numbers: bool = False) -> Drawing:
     ----------
     session : Session
     with_numbers : bool
-        Whether boxes show their output values.
+        Whether each box shows the output values of its layer call.
 
     Raises
     ------
     ArgumentError
-        Nothing has happened yet.
+        The tape has no event yet.
     """
     return Drawing(graph_at(session, with_numbers))
 

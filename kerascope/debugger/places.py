@@ -203,7 +203,7 @@ def places_of_failure(session: Session) -> tuple[list[Where], list[Where]]:
 def names_of_failure(session: Session) -> dict[str, Any]:
     """Return the local variables of the user's innermost frame in which the program failed.
 
-    In a layer's `call` these are its `self` and its inputs.
+    If the frame is a layer's `call`, these include `self` and the inputs.
     """
     frames = frames_of_failure(session)
     found: dict[str, Any] = {}
@@ -217,8 +217,8 @@ def names_of_failure(session: Session) -> dict[str, Any]:
 def frames_of_program(session: Session, frame: FrameType | None) -> list[FrameType]:
     """Return the program's own frames that lead to a frame, the outermost first.
 
-    They begin with the script's first frame, which one of our commands may have started, and end
-    where the program calls the engine.
+    The first frame is the script's, which a command of kerascope may have started. The last one
+    is where the program calls the engine.
     """
     if session.script is None and not session.began_inside:
         return []

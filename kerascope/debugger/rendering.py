@@ -50,7 +50,7 @@ OWN_LINE = ("Usage: ", "Example: ", " ")  # lines of a help text that are not jo
 
 
 class Page(NamedTuple):
-    """The output's width and abilities.
+    """What the output can show: its width, its characters, and whether a person reads it.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Page(NamedTuple):
     ascii_only : bool
         Whether the output can only show ASCII characters.
     for_person : bool
-        Whether it is a terminal, where long lines are cut or wrapped.
+        Whether the output is a terminal, where long lines are cut or wrapped.
     """
 
     width: int
@@ -195,7 +195,7 @@ def text_of_value(value: Any, digits: int | None = None) -> str:
     ----------
     value : object
     digits : int, optional
-        For Python's floats; by default all digits.
+        The number of significant digits of Python floats; by default all digits.
 
     Examples
     --------
@@ -458,8 +458,8 @@ def last_value(session: Session, event: Event) -> str:
 def span_labels(session: Session, event: Event) -> list[str]:
     """Return the labels of an event's enclosing spans, with the event's own label last.
 
-    The function that a batch calls is omitted, because it is always the same. So is the layer's
-    name in the label of an op inside it.
+    The function that a batch calls is omitted, because it is the same for all batches. The label
+    of an op inside a layer omits the layer's name.
     """
     spans = session.tape.spans_at(event.t)
     around = spans[:-1] if event.ph == BEGIN else spans

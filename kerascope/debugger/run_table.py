@@ -103,7 +103,7 @@ class FitBatches:
     ----------
     batches : list of BatchOnTape
     fits : list of int
-        When each `fit` began.
+        The times at which the calls of `fit` began.
     is_of_several : bool
         Whether several models were trained.
     """
@@ -132,7 +132,7 @@ class FitBatches:
     def is_large(self) -> bool:
         """Whether any of the trained models is too large to execute its batches again for a table.
 
-        This depends on the number of its trainable weights.
+        A model with many trainable weights counts as too large.
         """
         weights = (
             getattr(model, "_collected_trainable_weights", None) or ()

@@ -67,7 +67,7 @@ class Failure(NamedTuple):
 
 
 class Session:
-    """A program, or a tape, that is debugged.
+    """The debugging of one program or tape: the recorder, the stepper and the prompt.
 
     Parameters
     ----------
@@ -91,17 +91,17 @@ class Session:
         The live model whose call or `fit` encloses the stop; otherwise the model of the last
         event that has one.
     started_at : Where
-        The line of the program where the session began, if it is not the script's first.
+        The line of the program where the session began, unless it began at the script's start.
     watching : ExitStack
-        Closing it ends the observation of the program.
+        The context of the observation; closing the stack ends the observation.
     functions : dict of str to Function
-        The last called function of each name.
+        The functions called so far by name; of several with one name, the last.
     error : BaseException or None
         The exception that ended the program.
     began_inside : bool
         Whether the program itself began the session, as `set_trace` does.
     unseen : UnseenModels
-        Models trained where they could not be observed.
+        Finds models that were trained in threads that cannot be observed.
     hint : callable
         Returns advice for a session that recorded nothing, or "".
     recorded_before : Tape or None
@@ -275,7 +275,7 @@ class Session:
         Raises
         ------
         Quitting, Restarting
-            The user ends the program. An exception of the program itself is kept in `error`.
+            The user ends or restarts the program. An exception of the program is kept in `error`.
         """
         if self.driver is None or self.recorder is None:
             raise RuntimeError("run: this session has a recorded tape, so it cannot run a program.")

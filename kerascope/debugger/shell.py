@@ -120,7 +120,7 @@ def commands_in(file: str, option: str) -> list[str]:
     Raises
     ------
     ArgumentError
-        The file cannot be read; the message begins with `option`.
+        The file cannot be read. The message begins with the text `option`.
     """
     try:
         text = Path(file).expanduser().read_text(encoding="utf-8")
@@ -149,14 +149,14 @@ class History:
     Parameters
     ----------
     readline : module or None
-        Python's module; None where it does not exist.
+        Python's module `readline`; None on systems without this module.
     path : Path, optional
-        The history file; by default one in the home directory.
+        The history file; the default is a file in the home directory.
 
     Attributes
     ----------
     lines : list of str or None
-        None until the file is read.
+        The typed lines, oldest first; None until the history file is read.
     """
 
     def __init__(self, readline: ModuleType | None, path: Path | None = None) -> None:
@@ -289,7 +289,7 @@ class Shell:
     stop : Stop or None
         The current stop.
     is_terminal : bool
-        Whether a person types; otherwise each command is echoed after its prompt.
+        Whether a person types at a terminal; otherwise each command is echoed after its prompt.
     lacks_input : bool
         Whether input was requested but impossible: in a notebook that runs without input.
     is_unattended : bool
@@ -348,7 +348,7 @@ class Shell:
 
     @property
     def page(self) -> Page:
-        """The width and abilities of the output, to which lines are fitted."""
+        """The `Page` of the output: its width and its characters, to which lines are fitted."""
         return Page(self.width, self.ascii_only, self.is_terminal)
 
     def say_line(self, line: str) -> None:
@@ -520,7 +520,7 @@ class Shell:
     def completions(self, text: str, line: str, begin: int, end: int) -> list[str]:
         """Return the completions of a text that is in a line from `begin` to `end`.
 
-        At the start of a line these are commands and names, because a line may be Python.
+        At the start of a line, these are commands and names, because a line may be Python.
         """
         if not line[:begin].strip():
             commands = [name for name in self.commands.names if name.startswith(text)]
@@ -589,8 +589,8 @@ class Shell:
     def is_agreed(self, question: str) -> bool:
         """Ask a question, and return whether the answer is yes.
 
-        In a pipe there may be no answer: if the next line is neither yes nor no, it is a command
-        and stays queued, and the answer is yes.
+        A pipe may contain no answer. If its next line is neither yes nor no, the answer is yes, and
+        the line stays queued as a command.
         """
         is_typed = self.reads_by_input and not self.cmdqueue
         if not (is_typed or self.cmdqueue) and (line := self._piped()):

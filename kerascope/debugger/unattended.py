@@ -38,7 +38,7 @@ class Until:
     Raises
     ------
     ArgumentError
-        The text is neither.
+        The text is neither an argument of `tbreak` nor one of `until`.
 
     Examples
     --------
@@ -158,9 +158,9 @@ class Unattended:
     Attributes
     ----------
     debugger : ModelDebugger
-        Shows the stops and runs the commands; its `session` must be set.
+        Shows the stops and runs the commands. Callers must set its `session`.
     code : int
-        Exit code.
+        The exit code of the session.
     """
 
     def __init__(self, wanted: Goal, out: IO[str] | None = None) -> None:
@@ -189,7 +189,7 @@ class Unattended:
         Raises
         ------
         ResultComplete
-            Nothing more is needed.
+            The result is complete, so the program need not continue.
         """
         try:
             return self._order_at(stop)
@@ -258,7 +258,7 @@ class Unattended:
         Raises
         ------
         BrokenPipeError
-            The reader of the output has closed it.
+            The reader of the output has closed the pipe.
         NotBuiltError
             The program built no model.
         """

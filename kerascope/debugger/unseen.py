@@ -27,6 +27,7 @@ class UnseenModels:
     Attributes
     ----------
     has_threads : bool
+        Whether another thread has started.
     """
 
     def __init__(self) -> None:

@@ -35,19 +35,19 @@ class Exercise:
     Attributes
     ----------
     folder : Path
-        The folder of its chapter.
+        The folder of the chapter.
     name : str
-        Its name, unique in the course.
+        The name of the exercise, unique in the course.
     number : int
-        Its position in the chapter, from 1.
+        The position of the exercise in the chapter, from 1.
     facts : tuple of str
-        The numbers of the facts (R and C) that it is about.
+        The numbers of the facts that the exercise is about, such as R38 and C06.
     task : Text
         What to do; the first line is the title.
     hints : tuple of Text
         The hints, from vague to nearly the answer.
     seen : Text
-        What the student has shown by solving it.
+        What the student has shown by solving the exercise.
     """
 
     folder: Path
@@ -135,7 +135,8 @@ def read_exercise(path: Path) -> Exercise:
     Raises
     ------
     ConfigError
-        A file cannot be read, a key is missing or unknown, or the languages differ in hints.
+        A file cannot be read, a key is missing or unknown, or the number of hints is not the
+            same in both languages.
     """
     where = f"exercise '{path.parent.parent.name}/{path.stem}'"
     try:

@@ -49,17 +49,17 @@ def mixed_networks(
     layer: Callable[[str], Any] = lambda name: Dense(4, name=name),
     merge: Callable[[str], Any] = lambda name: Add(name=name),
 ) -> list[Network]:
-    """Return random networks with two shared layers. An output may also feed other layers.
+    """Return random networks with two shared layers. An output can be an input of other layers.
 
     Parameters
     ----------
     number : int
         How many networks.
     outputs : int
-        How many outputs each of them has, in any order.
+        How many outputs each network has, in any order.
     layer, merge : callable
-        Return a new layer with the given name. `layer` is called on one tensor with 4 features,
-        `merge` on a list of two or three of them.
+        Return a new layer with the given name. The layer from `layer` is called on a tensor with
+        4 features, the layer from `merge` on a list of two or three such tensors.
     """
     return [_mixed(random.Random(100 + n), outputs, layer, merge) for n in range(number)]
 

@@ -49,9 +49,10 @@ def shown(value: Any, language: str = "en") -> str:
 
 
 def is_same(found: Any, expected: Any) -> bool:
-    """Return whether two values are equal. They may be arrays or tensors.
+    """Return whether two values are equal. Both can be arrays or tensors.
 
-    Here a bool never equals a number, a float never equals an int, and a tensor equals only itself.
+    Unlike in Python, a bool never equals a number, a float never equals an int, and a tensor equals
+    only itself.
 
     Examples
     --------
@@ -188,11 +189,11 @@ class Difference(NamedTuple):
     number : int
         The index of the input.
     place : tuple of int
-        The index of the element in it.
+        The index of the element in this input.
     exact, approximate : float
         The element of the gradient, and its value by finite differences.
     largest : float
-        The absolute difference between the two.
+        The absolute difference between `exact` and `approximate`.
     """
 
     number: int
@@ -211,7 +212,7 @@ def difference_of_gradients(function: Callable[..., Tensor], arrays: Sequence[An
     """Compare a symbolic gradient with finite differences; return the largest difference.
 
     The loss is a weighted sum of the outputs. The weights differ, also in sign, so that a gradient
-    which ignores the output gradient is detected; with weights of one it would look right.
+    that ignores the output gradient is detected. Weights of 1 would not detect it.
 
     Raises
     ------

@@ -77,7 +77,7 @@ class Student:
     module : module
         The namespace of the file.
     path : str
-        The file, as tracebacks name it.
+        The path of the file, as in tracebacks.
 
     Attributes
     ----------
@@ -121,8 +121,8 @@ class Student:
     def function(self, name: str, changes: Sequence[int] = ()) -> Callable[..., Any]:
         """Return a function of the student's file, wrapped so that a call checks its behavior.
 
-        The wrapped function raises `Unmet` if it raises an exception (the message names the line),
-        or if it changes a list, dict, set or array that it received, or returns `...`.
+        A call raises `Unmet` if the student's function raises an exception (the message names the
+        line), changes a list, dict, set or array that it received, or returns `...`.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class Student:
         found : callable
             ``layer.get_config``, or an object with a ``__call__`` of the student's.
         name : str
-            Its name in messages.
+            The name of the method in messages.
         changes : sequence of int, optional
             The positions of the arguments that the method may change.
 
@@ -207,7 +207,7 @@ class Student:
         ----------
         is_met : bool
         en, zh : str
-            The message if it is not: "expected ... to be ..., yours is ...".
+            The message if the condition is false: "expected ... to be ..., yours is ...".
 
         Raises
         ------

@@ -111,7 +111,7 @@ class Outcome:
     line : int or None
         The line of the student's file that the message is about.
     details : str
-        A traceback.
+        A traceback, or "".
     printed : str
         The output of the student's file, cut if it is long.
     """
@@ -157,7 +157,7 @@ class Unmet(Exception):
     line : int or None
         The line of the student's file that the message is about.
     details : str
-        More to read, such as a traceback.
+        More about the failure, such as a traceback; "" for none.
     """
 
     def __init__(self, message: Text, line: int | None = None, details: str = "") -> None:

@@ -53,7 +53,7 @@ class FactRow(NamedTuple):
     ----------
     line : int
     facts : tuple of str
-        Such as `R38`; may be empty.
+        The numbers of the facts, such as `R38`; may be empty.
     blocks : tuple of str
         Ids of the blocks that show the facts.
     """
@@ -157,7 +157,7 @@ class Term(NamedTuple):
     forbidden : dict of str to tuple of str
         Words of each language that must not be used instead.
     free : bool
-        Whether one language may omit it, because the word also has other meanings.
+        Whether one language may omit the term, because its word also has other meanings.
     """
 
     words: dict[str, str]
@@ -281,7 +281,7 @@ BOTH = "both"
 def section_hash(section: Section) -> str:
     """Return a hash of the text of a section, without its blocks, as eight hex digits.
 
-    It includes the title and the descriptions of pictures, but not blank lines and line ends.
+    The hash includes the title and the descriptions of pictures, but not blank lines and line ends.
     """
     words = [section.title]
     for part in section.parts:
@@ -568,14 +568,14 @@ Edit = tuple[int, int, list[str]]  # first line, line after the last, and the ne
 def accept(run: ChapterRun, translated: str | None = None) -> list[str]:
     """Store the changed outputs and pictures of a chapter; return a line for each change.
 
-    An output that still matches is not changed, so it keeps the `...` with which its author cut it.
+    An output that still matches is not changed, so an author's `...` for omitted lines is kept.
     Blocks that failed are skipped.
 
     Parameters
     ----------
     run : ChapterRun
     translated : {"en", "zh", "both"}, optional
-        The language that was updated; without it, the hashes of the twins are not renewed.
+        The language that was updated; if not given, the hashes of the twins are not renewed.
     """
     written = _accept_pictures(run)
     for lesson in run.chapter.lessons.values():

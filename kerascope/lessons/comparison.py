@@ -51,8 +51,8 @@ NAMES = re.compile(
 def same_float(expected: str, got: str) -> bool:
     """Return whether two printed floats are equal with the precision of the expected one.
 
-    0.693 equals 0.6931472. If at least four digits are expected, the last may differ by one. Zero
-    equals only zero.
+    0.693 equals 0.6931472. If the expected float has four digits or more, its last digit may differ
+    by one. Zero equals only zero.
 
     Examples
     --------

@@ -28,7 +28,7 @@ class Output:
     Attributes
     ----------
     text : str
-        Its lines, each with its line end.
+        The lines of the output, each with its line end.
     first_line : int
         Line of the file on which the text begins.
     span : tuple of int
@@ -49,7 +49,7 @@ class Block:
     kind : str
         One of `KINDS`.
     id : str
-        Its name in the chapter, the same in both languages.
+        The name in the chapter, the same in both languages.
     words : tuple of str
         The words after the kind: the error of `raises`, or the script and options of a session.
     code : str
@@ -81,7 +81,7 @@ class Prose:
     ----------
     text : str
     line : int
-        Line of the file on which it begins.
+        Line of the file on which the text begins.
     """
 
     text: str
@@ -121,7 +121,7 @@ class Section:
     Attributes
     ----------
     id : str
-        Its name in the chapter, the same in both languages.
+        The name in the chapter, the same in both languages.
     title : str
     level : int
         1 for the chapter's title.

@@ -179,7 +179,7 @@ def pdb(*words: str, commands: str) -> None:
     Raises
     ------
     ArgumentError
-        A command was never read: the program was over before.
+        A command was never read, because the program had ended before.
     """
     _session("pdb", words, commands)
 
@@ -197,7 +197,7 @@ def kscope(*words: str, commands: str) -> None:
     Raises
     ------
     ArgumentError
-        A command was never read: the program was over before.
+        A command was never read, because the program had ended before.
     """
     _session("kscope", words, commands)
 

@@ -45,7 +45,7 @@ def chapter_text(
     Parameters
     ----------
     name : str or int
-        Its number or its name: `7`, `"A"`, `"07-dense"`.
+        The chapter's number or name: `7`, `"A"`, `"07-dense"`.
     language : {"en", "zh"}
     width : int
         Number of columns for prose; code is not wrapped.

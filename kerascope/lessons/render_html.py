@@ -262,7 +262,7 @@ def chapter_page(chapter: Chapter, before: Chapter | None, after: Chapter | None
     Raises
     ------
     LessonError
-        The blocks differ between its languages, so they cannot share a page.
+        The blocks of the chapter's languages differ, so the languages cannot share a page.
     """
     wrong = [one for one in block_complaints(chapter) if len(chapter.lessons) > 1]
     if wrong:

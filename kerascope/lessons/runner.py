@@ -118,7 +118,7 @@ class BlockRun:
     error : str
         Why the block failed; empty if the block succeeded.
     files : tuple of str
-        The files in `out/` that it wrote.
+        The files in `out/` that the block wrote.
     """
 
     printed: str
@@ -134,7 +134,7 @@ class ChapterRun:
     ----------
     chapter : Chapter
     blocks : dict of str to BlockRun
-        Results by block id, in the order of running. A failed block is the last.
+        Results by block id, in the order of running. After a failed block, no block is run.
     files : dict of str to bytes
         The files in `out/` at the end.
     crash : str

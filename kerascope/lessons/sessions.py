@@ -42,7 +42,7 @@ class Transcript(NamedTuple):
     text : str
         Prompts, commands and answers.
     problem : str
-        Why some commands were not run; empty if all were.
+        Why not all commands were run; empty if all were run.
     """
 
     text: str
@@ -81,7 +81,7 @@ def fixed_environment(home: Path) -> dict[str, str]:
 def seed_process() -> None:
     """Seed the random numbers of this process, and block its network access.
 
-    Connections within this machine are allowed, because some systems implement pipes by them.
+    Connections within this machine are allowed, because on some systems pipes are such connections.
     """
     random.seed(0)
     np.random.seed(0)  # noqa: NPY002 (the generator that scripts use)
@@ -117,9 +117,9 @@ class FinishedProcess(NamedTuple):
     Attributes
     ----------
     output, errors : str
-        Its standard output and its standard error.
+        The standard output and the standard error of the process.
     in_time : bool
-        Whether it ended within the time limit.
+        Whether the process ended within the time limit.
     """
 
     output: str

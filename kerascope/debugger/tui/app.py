@@ -148,7 +148,7 @@ class Transcript(RichLog, can_focus=True):
     text : list of str
         The complete lines.
     unfinished : str
-        The printed part of the next line.
+        The part of the next line that has been printed so far.
     """
 
     def __init__(self) -> None:

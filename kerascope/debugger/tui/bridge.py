@@ -31,8 +31,9 @@ class View(NamedTuple):
     Attributes
     ----------
     place : str
-        The path of enclosing spans.
+        The enclosing spans, as a path.
     time : str
+        The position on the tape, as text.
     panes : dict of str to Text
     graph_row : int or None
         The row of the graph with the current layer.
@@ -138,9 +139,9 @@ class Bridge:
             return "".join(self._late)
 
     def wait_until_asking(self) -> None:
-        """Wait until all sent lines are done and the program waits for another, or has ended.
+        """Wait until the program has handled all sent lines and waits for a line, or has ended.
 
-        It blocks; for tests only, not for a thread that draws.
+        The method blocks. Only tests may call it, because the app's thread must keep drawing.
         """
         with self._changed:
             self._changed.wait_for(lambda: self.is_over or self.is_idle)
@@ -159,8 +160,8 @@ class Bridge:
         ----------
         prompt : str
         look : callable, optional
-            Computes the content of the panes. It is called only before waiting, not for each of
-            many lines that were sent together.
+            Computes the content of the panes. It is called only before waiting. So when many lines
+            are sent together, the panes are not computed for each of them.
         """
         view = look() if look is not None and not self._requests else None
         with self._changed:
@@ -251,7 +252,7 @@ class ScreenReader(io.TextIOBase):
     ----------
     bridge : Bridge
     interrupt : callable
-        Called for Ctrl-C while waiting for a line.
+        Called when Ctrl-C is pressed while the reader waits for a line.
     """
 
     encoding = "utf-8"

@@ -95,7 +95,7 @@ def _without_command(words: str) -> str:
 def _engine_source(debugger: ScreenDebugger, size: Size) -> Text:
     """Return the engine's source around the current line, as `l` does, in the pane's height.
 
-    At an op, the user's line is above, and the op's own code below.
+    At an op, the upper half shows the user's line, and the lower half the code of the op.
     """
     event = debugger.session.stepper.event
     where = None if event is None else chosen_span(debugger).where
@@ -285,7 +285,7 @@ class ScreenDebugger(ModelDebugger):
         Raises
         ------
         KeyboardInterrupt
-            On a second call before an event came, or while a command runs.
+            No event has come since the first call, or a command is running.
         """
         self.session.interrupt()
 
