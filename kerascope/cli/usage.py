@@ -127,7 +127,7 @@ class Parser(argparse.ArgumentParser):
         Returns
         -------
         ours, theirs : list of str
-            The words of kerascope and the words of the script, both in the order of the command line.
+            The words of kerascope and the script's words, both in the order of the command line.
         All words after `--` are arguments of the script.
 
         Raises

@@ -438,7 +438,7 @@ def _change_live(debugger: Shell, recorder: Recorder, call: Call, change: Overri
     """
     timelines, tape = debugger.session.timelines, recorder.tape
     until_now: list[Event] = list(tape)
-    # Changes made earlier at this event already hold, and cannot be undone.
+    # Earlier changes at this event have already taken effect, and cannot be undone.
     held = _changes_at(debugger, change.t)
     fork: Fork | None = None
     try:

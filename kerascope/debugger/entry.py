@@ -82,7 +82,7 @@ def leave(session: Session) -> None:
     """End a session: stop observing and stop asking for commands."""
     if session.driver is not None:
         session.driver.detached = True
-    with suppress(ValueError):  # the context in which it started observing is gone
+    with suppress(ValueError):  # the context in which the session started to observe has ended
         session.watching.close()
     session.end()
 

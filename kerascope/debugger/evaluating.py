@@ -44,7 +44,7 @@ from kerascope.trace.tape_memory import describe_mark
 from kerascope.trace.timelines import restored, variables_of
 
 # --- the names at a stop --------------------------------------------------------------------------
-# Later ones hide earlier ones of the same name::
+# If two of these have the same name, the later one hides the earlier one::
 #
 # script's globals < K, np, norm, has_nan < names of the tape at t < e, t, ins, out < model < own
 #

@@ -325,7 +325,7 @@ class Notebook:
     def _leave_recorded(self) -> Tape | None:
         """Stop recording this cell; return its tape, or None if it was not recorded."""
         tape, self._recorded = self._recorded, None
-        with suppress(ValueError):  # the cell's own context is gone
+        with suppress(ValueError):  # the context of the cell has ended
             self._recording.close()
         return tape
 

@@ -134,8 +134,8 @@ def commands_in(file: str, option: str) -> list[str]:
 
 # --- the history of typed lines, kept between sessions --------------------------------------------
 # `readline` has one list of lines for the whole process, and the debugged program may use it too.
-# So ours replaces it while the prompt is open, and the program's is restored afterwards. Errors
-# are ignored: a history file that cannot be read or written is treated as missing.
+# So the debugger's list replaces the program's list while the prompt is open. Errors are ignored:
+# a history file that cannot be read or written is treated as missing.
 
 
 FILE = ".kscope_history"

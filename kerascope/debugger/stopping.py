@@ -98,9 +98,9 @@ def names_so_far(session: Session) -> KnownNames:
 
 
 # --- a line of the script that makes layers -------------------------------------------------------
-# A line that builds has many events: a layer is made, called, built, gets a node. And the events of
-# `Sequential([` have those of the lines below it in between, since each layer is called when the
-# list is complete::
+# A line that builds a layer has many events: the layer is made, called, built, gets a node. Between
+# the events of the line `Sequential([` are those of the lines below it, because each layer is
+# called when the list is complete::
 #
 #     4  model = Sequential([       input, call of dense_1, call of dense_2
 #     5      Dense(64),             dense_1 is made

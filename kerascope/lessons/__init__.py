@@ -36,7 +36,7 @@ from kerascope.errors import UnavailableError
 __all__: list[str] = []  # no public names
 
 # --- where the course and its examples are --------------------------------------------------------
-# An installed kerascope contains them inside its package; a checkout has them at its root.
+# An installed kerascope contains these folders in its package; a checkout has them at its root.
 
 
 def package_folder() -> Path:
