@@ -22,7 +22,7 @@ from kerascope.trace.tape_store import Tape
 
 
 class EventsOfBatch(NamedTuple):
-    """The events of a batch (empty if the tape dropped them), and whether it was executed again."""
+    """The events of a batch, empty if the tape dropped them, and whether the batch ran again."""
 
     events: list[Event]
     is_again: bool

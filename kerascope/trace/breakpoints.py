@@ -110,7 +110,7 @@ class Numbered(Generic[Item]):
 
 @dataclass
 class Breakpoint:
-    """A selector of events with an optional condition: the program stops where both match.
+    """A selector of events with an optional condition: the program stops where an event meets both.
 
     Attributes
     ----------
@@ -184,7 +184,7 @@ def loss_conditions(
 def batches_to_stop_in(
     breakpoints: Iterable[Breakpoint], sample: Iterable[Event], events: History
 ) -> frozenset[int] | None:
-    """Return the batch numbers at which a breakpoint may stop; None if it may stop anywhere.
+    """Return the batch numbers at which a breakpoint may stop; None if every number is possible.
 
     Parameters
     ----------
@@ -409,7 +409,7 @@ class Watch:
 
 
 def value_of(expression: Expression, names: Names) -> Any:
-    """Return the value of an expression; `Unknown` if it cannot be evaluated or is not data."""
+    """Return the value of an expression; `Unknown` for errors and for values that are not data."""
     there: Mapping[str, Any] = {}
     try:
         there = names(expression)

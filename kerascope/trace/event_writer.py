@@ -195,7 +195,7 @@ class EventWriter:
             self.record("callback", name, where)
 
     def end_batch(self, outs: list[Any]) -> None:
-        """Record the end of a batch, after the end of its callbacks if they are still open."""
+        """Record the end of a batch. If its callbacks are still open, end them first."""
         if self.spans[-1][0] == "callbacks":
             self.end()
         results = tuple(self.memory.payload(x) for x in outs)

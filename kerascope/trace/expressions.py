@@ -159,7 +159,7 @@ def value_named(
 
 
 def _value_in(event: Event, name: str) -> Any:
-    """Return the value of a tensor or a layer in the deltas of an event; None if it has none."""
+    """Return the value of a tensor or a layer in the deltas of an event; None if it is missing."""
     if event.ph == BEGIN:
         if event.kind != "function":
             return None

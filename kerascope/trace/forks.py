@@ -253,7 +253,7 @@ class Fork:
         return len(rows) - done
 
     def _end_of_fit(self) -> int:
-        """Return the end of the `fit` around the branch point, or of the parent if it is open."""
+        """Return the end of the `fit` around the branch point; for an open `fit`, of the parent."""
         tape, t = self.parent_tape, self._at - 1
         if t < 0 or not any(span.kind == "fit" for span in tape.spans_at(t)):
             raise ArgumentError("rerun fit: no `fit` is open there. Use `rerun` instead.")

@@ -18,7 +18,7 @@ OF_THE_OUTPUT = ("out", "result")
 
 
 def value_of_event(event: Event, *names: str) -> Any:
-    """Return the value of the first of the given names that an event has; None if it has none."""
+    """Return the value of the first of the given names that the event has; otherwise None."""
     deltas = event.deltas
     if deltas:
         for wanted in names:
@@ -47,7 +47,7 @@ def begin_of(event: Event, events: History) -> Event | None:
 
 
 def value_of_span(event: Event, events: History, name: str) -> Any:
-    """Return the value of a name at an event; otherwise at the start of the span that it ends."""
+    """Return the value of a name at an event, or else at the start of the span that ends there."""
     value = value_of_event(event, name)
     if value is None and event.ph == END:
         begin = begin_of(event, events)

@@ -393,7 +393,7 @@ class Journal:
         was_set: Mapping[Variable, np.ndarray],
         seen: Mapping[Variable, Any],
     ) -> Any:
-        """Compute a call; raise `Alarm` if it has NaN or infinite numbers that are caught."""
+        """Compute a call; raise `Alarm` if caught numbers, NaN or infinite, appear in the call."""
         is_late = False
         try:
             alarms.inspect([v.room for v in seen])
@@ -818,7 +818,7 @@ class Journal:
         return again
 
     def _record(self, again: Any, run: UnrecordedRun, row: CallRecord, fed: list[Any]) -> None:
-        """Record the call of a row, with its batch if it has one, as in a first recording."""
+        """Record the call of a row, or its whole batch of `fit`, as in a first recording."""
         if run.callbacks is None:
             self._call(again, run, row, fed)
             return
@@ -838,7 +838,7 @@ class Journal:
         return outs
 
     def _fed(self, run: UnrecordedRun, n: int) -> list[Any]:
-        """Return the inputs of the call of row `n`; raise if they are missing or have changed."""
+        """Return the inputs of the call of row `n`. Raise if arrays are missing or have changed."""
         row = self.rows[n]
         if run.batches_again is not None:
             fed = run.batches_again(row.number)

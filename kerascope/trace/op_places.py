@@ -69,7 +69,7 @@ _codes: dict[type[Op], tuple[str, int, str]] = {}
 
 
 def code_of(kind: type[Op]) -> tuple[str, int, str]:
-    """Return the place of the code that computes ops of a class; `NO_CODE` if it has none.
+    """Return the place of the code that computes an op class; `NO_CODE` for classes without code.
 
     Examples
     --------

@@ -220,7 +220,7 @@ class Recorder(EventWriter):
         return None if run is None else Batches(self.journal, run, feed, passage.but)
 
     def call_of(self, function: Function, fed: Any, passage: Passage) -> Any:
-        """Return a function that computes a call without events; None if it must be recorded."""
+        """Return a function that computes a call without events; None to record the call."""
         if self.open_run is not None and self.open_run.is_in_batch:
             self.settle()
         fit = self.observers[-1] if self.observers else None
@@ -384,7 +384,7 @@ class Recorder(EventWriter):
         self.memory.know(model)
 
     def live(self, t: int, name: str) -> Any:
-        """Return the live object of a name at time `t`; None if it does not exist any more.
+        """Return the live object of a name at time `t`; None if the object was deleted.
 
         Parameters
         ----------
@@ -509,7 +509,7 @@ class CallRecorder(StageRecorder):
     """Records `evaluate`, `predict`, and a call of a layer or model on arrays."""
 
     def started(self) -> None:
-        """Record the start of the stage, with the inputs if it is a call on arrays."""
+        """Record the start of the stage; for calls on arrays, with the inputs."""
         subject, memory = self.stage.subject, self.memory
         ref = self.ref(subject)
         if self.stage.name == "eager_call":

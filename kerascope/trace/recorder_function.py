@@ -170,7 +170,7 @@ class FunctionRecorder(StageRecorder):
         return self.memory.payload(array)
 
     def _kept_array(self, slot: int, array: Any) -> Any:
-        """Return the output of an op for the tape: a copy if it may share the caller's memory."""
+        """Return the output of an op for the tape, copied if it may share the caller's memory."""
         if array.__class__ is not np.ndarray:
             return self.memory.payload(array)
         fed = self._fed

@@ -306,7 +306,7 @@ def _layer(report: RunReport, event: Event, _: Any) -> None:
 
 
 def line_of(where: Where) -> str:
-    """Return the script's line of an event: "example.py:9"; "" if it has none."""
+    """Return the script's line of a place, as "example.py:9"; "" for places without a script."""
     return f"{PurePath(where.user_file).name}:{where.user_line}" if where.user_file else ""
 
 

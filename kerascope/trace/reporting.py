@@ -190,7 +190,7 @@ class BatchReport:
             self._alarm("NaN or Inf", "not made here: it came with", listed(brought))
 
     def _alarm(self, name: str, *words: str, **facts: Any) -> None:
-        """Store the record of a NaN or infinite number; it is emitted before the updates."""
+        """Store the record of a NaN or infinite number, which is emitted before the updates."""
         emit = partial(self.report.emit, "forward", "not_finite", 2, name, *words, alarm=True)
         self._alarms.append(partial(emit, **facts))
 
@@ -378,7 +378,7 @@ class _Reporting(TracingObserver):
         return CountedBatches(function, self.report)
 
     def unrecorded_call(self, function: Function, fed: Any) -> Any:
-        """Return a function that computes a call without events; None if it is shown in full."""
+        """Return a function that computes a call without events; None to show the call in full."""
         names = [y.name for y in function.outputs]
         trains = function.name == "train_function"
         known = self.recorder.memory.facts(function) if trains else None

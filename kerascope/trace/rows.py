@@ -298,7 +298,7 @@ def _names_of_losses(plan: FunctionPlan) -> set[str]:
 
 
 def _plan_of(recorder: Any, batch: BatchAt | None) -> FunctionPlan | None:
-    """Return the plan of the function that is called in a batch; None if it is not known."""
+    """Return the plan of the function that is called in a batch; None if no plan fits the call."""
     if recorder is None or batch is None or batch.call is None:
         return None
     names = value_of_event(batch.call, "feed_names")

@@ -66,7 +66,7 @@ class RunState:
         self.rate: Any = None
 
     def feed(self, event: Event) -> RunSpan | None:
-        """Update the state by the next event; return the span that it begins or ends, or None."""
+        """Update the state by an event. Return the span that the event begins or ends, or None."""
         if event.kind == "function" and event.ph == BEGIN:
             self.values.clear()
             self.gradients.clear()

@@ -203,7 +203,7 @@ def op_name(event: Event, events: History = ()) -> str:
 
 
 def number_of(event: Event) -> int | None:
-    """Return the number at the end of an event's name, 17 for "batch 17"; None if it has none."""
+    """Return the number at the end of an event's name, 17 for "batch 17"; None without a number."""
     digits = re.search(r"[0-9]{1,18}$", event.name)
     return int(digits.group()) if digits else None
 

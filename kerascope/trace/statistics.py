@@ -224,7 +224,7 @@ def sum_of_squares(array: np.ndarray) -> float:
 
 
 def without_noise(mean: float, largest: float) -> float:
-    """Return a mean; 0 if it is only rounding error, compared with the largest element."""
+    """Return a mean; 0 for a mean that is only rounding error relative to the largest element."""
     return 0.0 if abs(mean) < NOISE * largest else mean
 
 

@@ -459,7 +459,7 @@ class Stepper:
         return names
 
     def names_for(self, expression: Expression, t: int) -> dict[str, Any]:
-        """Return the names for an expression, without those of the tape if they are not used."""
+        """Return the names for an expression. Those of the tape are left out if not needed."""
         if expression.is_of_the_event:
             return names_of_event(self.tape[t] if 0 <= t < len(self.tape) else None)
         return self._with_tensors(expression, self.names(t), t)
@@ -881,7 +881,7 @@ class LiveDriver:
 
 
 def ask(stepper: Stepper, stop: Stop | None, prompt: Prompt) -> bool:
-    """Carry out orders of the prompt until one needs the program; return whether it has ended."""
+    """Carry out orders until one needs the program; return whether the prompt has ended."""
     while stop is not None:
         order = prompt(stop)
         if order is None:

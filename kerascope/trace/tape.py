@@ -122,5 +122,5 @@ class TracingObserver:
         return self.recorder.batches_of(function, feed, callbacks, ANYTHING)
 
     def unrecorded_call(self, function: Function, fed: Any) -> Any:
-        """Return a function that computes a call without events; None if it must be recorded."""
+        """Return a function that computes a call without events; None to record the call."""
         return self.recorder.call_of(function, fed, ANYTHING)

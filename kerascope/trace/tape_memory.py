@@ -183,7 +183,7 @@ class Budget:
         return self._figures[place]
 
     def _hold(self, array: np.ndarray) -> int:
-        """Count one more use of an array. Return the bytes that are added: 0 if it was in use."""
+        """Count one more use of an array. Return the added bytes: 0 for an array in use."""
         holders, place = self._holders, id(array)
         holders[place] = holders.get(place, 0) + 1
         return _size(array) if holders[place] == 1 else 0

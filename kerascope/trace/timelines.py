@@ -1,4 +1,4 @@
-"""Timelines: the histories of one session after changes to its past, and how they are computed.
+"""Timelines: the histories of a session after changes to its past, and how calls run again.
 
 `set` in the past does not rewrite history. It forks a new timeline and keeps the old one. This
 module first stores the timelines; the functions below `Call` run calls again.
