@@ -121,14 +121,14 @@ class PReLU(LearntActivation):
         Applied by the optimizer to each new value.
     shared_axes : int or tuple of int, optional
         Axes along which a slope is shared, counted from 1 (0 is the batch). `(1, 2)` gives each
-        channel of an image one slope. Default: each input has its own.
+        channel of an image one slope. By default, each element of a sample has its own slope.
     **kwargs
         As for `Layer`.
 
     Notes
     -----
-    output = x where x >= 0, alpha * x elsewhere, where `alpha` has the shape of a sample, 1 along
-    the shared axes.
+    output = x where x >= 0, alpha * x elsewhere. The weight `alpha` has the shape of a sample, with
+    size 1 along the shared axes.
 
     References
     ----------

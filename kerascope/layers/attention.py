@@ -90,7 +90,7 @@ class _Attention(Layer):
         training : optional
             Whether dropout acts.
         return_attention_scores : bool
-            Whether the weights, (batch, queries, keys), are returned too.
+            Whether the attention weights, (batch, queries, keys), are returned too.
         use_causal_mask : bool
             Whether a query attends only to positions up to its own.
         """
@@ -160,7 +160,7 @@ class Attention(_Attention):
     score_mode : {"dot", "concat"}
         "dot" compares by the product, "concat" by the sum of tanh(query + key).
     dropout : float
-        Fraction of the weights that is dropped in training.
+        Fraction of the attention weights that is dropped in training.
     seed : int, optional
         Makes the dropout repeatable.
     **kwargs
@@ -231,7 +231,7 @@ class AdditiveAttention(_Attention):
     use_scale : bool
         Whether each feature has a trained factor.
     dropout : float
-        Fraction of the weights that is dropped in training.
+        Fraction of the attention weights that is dropped in training.
     **kwargs
         As for `Layer`.
 
@@ -298,7 +298,7 @@ class MultiHeadAttention(Layer):
     value_dim : int, optional
         Features of a value in each head; default `key_dim`.
     dropout : float
-        Fraction of the weights that is dropped in training.
+        Fraction of the attention weights that is dropped in training.
     use_bias : bool
         Whether the four products add a bias.
     output_shape : int or tuple of int, optional
@@ -494,7 +494,7 @@ class MultiHeadAttention(Layer):
         attention_mask : Tensor, shape (batch, queries, values), optional
             True where a query may attend to a value.
         return_attention_scores : bool
-            Whether the weights are returned too, of shape (batch, heads, queries, values).
+            Whether the attention weights, (batch, heads, queries, values), are returned too.
         training : optional
             Whether dropout acts.
         use_causal_mask : bool

@@ -36,7 +36,7 @@ _OF_THE_KERNEL = ("kernel_size", "strides", "padding", "data_format", "dilation_
 
 
 class ConvLSTM2DCell(LSTMCell, metaclass=KernelType):
-    """One time step of a ConvLSTM2D.
+    """A cell that computes one time step of a ConvLSTM2D.
 
     Parameters
     ----------

@@ -226,17 +226,17 @@ class Masking(Layer):
 
 
 class Dropout(Layer):
-    """Sets a random fraction of the inputs to 0 in training, and scales up the others.
+    """Sets a random fraction of the inputs to 0 in training, and scales up the other inputs.
 
     Parameters
     ----------
     rate : float
         Fraction that is dropped, from 0 to below 1.
     noise_shape : tuple of int or None, optional
-        Shape of the random choices: a 1 drops along the whole axis at once, None is the input's
-        size. `(None, 1, None)` drops a feature in all time steps together.
+        Shape of the random choices. A size of 1 means one choice for the whole axis, None means the
+        size of the input. `(None, 1, None)` drops a feature in all time steps together.
     seed : int, optional
-        Makes the choices repeatable.
+        Makes the random choices repeatable.
     **kwargs
         As for `Layer`.
 
@@ -248,7 +248,7 @@ class Dropout(Layer):
     Notes
     -----
     In training output = inputs * keep / (1 - rate), where keep is 1 with probability 1 - rate, so
-    that the mean stays; in test output = inputs.
+    that the expected output equals the input. In test, output = inputs.
 
     References
     ----------
@@ -319,7 +319,7 @@ class SpatialDropout1D(Dropout):
     rate : float
         Fraction of the features that is dropped, from 0 to below 1.
     seed : int, optional
-        Makes the choices repeatable.
+        Makes the random choices repeatable.
     **kwargs
         As for `Layer`.
 
@@ -352,7 +352,7 @@ class SpatialDropout2D(_ChannelDropout):
         Input (batch, rows, columns, channels) or (batch, channels, rows, columns); default
         `K.image_data_format()`.
     seed : int, optional
-        Makes the choices repeatable.
+        Makes the random choices repeatable.
     **kwargs
         As for `Layer`.
     """
@@ -442,7 +442,8 @@ class Reshape(Layer):
     Parameters
     ----------
     target_shape : tuple of int
-        Shape of a sample, without the batch. One size may be -1: it is computed from the others.
+        Shape of a sample, without the batch. One size may be -1, and is then computed from the
+        other sizes.
     **kwargs
         As for `Layer`.
 

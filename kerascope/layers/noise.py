@@ -123,10 +123,10 @@ class AlphaDropout(_Noise):
     rate : float
         Fraction that is dropped, from 0 to below 1.
     noise_shape : tuple of int or None, optional
-        Shape of the random choices: a 1 drops along the whole axis at once, None is the
-        input's size.
+        Shape of the random choices. A size of 1 means one choice for the whole axis, None means the
+        size of the input.
     seed : int, optional
-        Makes the choices repeatable.
+        Makes the random choices repeatable.
     **kwargs
         As for `Layer`.
 

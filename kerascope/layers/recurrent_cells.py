@@ -329,7 +329,7 @@ class GatedCell(OneStep):
 
 
 class SimpleRNNCell(GatedCell):
-    """One time step of a SimpleRNN.
+    """A cell that computes one time step of a SimpleRNN.
 
     Parameters
     ----------
@@ -387,7 +387,7 @@ class SimpleRNNCell(GatedCell):
 
 
 class LSTMCell(GatedCell):
-    """One time step of an LSTM.
+    """A cell that computes one time step of an LSTM.
 
     Parameters
     ----------
@@ -477,7 +477,7 @@ class LSTMCell(GatedCell):
 
 
 class GRUCell(GatedCell):
-    """One time step of a GRU.
+    """A cell that computes one time step of a GRU.
 
     Parameters
     ----------

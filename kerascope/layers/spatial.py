@@ -473,7 +473,7 @@ class UpSampling1D(_UpSampling):
         self.size = positive_int(size, f"{self.label}: size")
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return the repeated steps."""
+        """Return the inputs with each time step repeated."""
         return K.repeat_elements(inputs, self.size, axis=1)
 
 

@@ -533,7 +533,7 @@ class ConvRecurrent2D(Recurrent, ConvRNN2D):
     return_sequences, go_backwards, stateful : bool
         As for `RNN`.
     dim_ordering : {"tf", "th", "default"}
-        How images are laid out.
+        Position of the channel axis: "tf" at the end, "th" before the rows.
     **kwargs
         As for `Layer`.
 

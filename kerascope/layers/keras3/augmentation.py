@@ -93,7 +93,7 @@ class _Colors(_RandomImages):
 
 
 class RandomHue(_Colors):
-    """Shifts the hue of each image's colors in either direction, as Keras 3's layer of that name.
+    """Shifts the hue of each image's colors in either direction, like Keras 3's layer of this name.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class RandomHue(_Colors):
 
 
 class RandomSaturation(_Colors):
-    """Multiplies the saturation of each image's colors, as Keras 3's layer of that name.
+    """Multiplies the saturation of each image's colors, like Keras 3's layer of this name.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ class RandomSaturation(_Colors):
 
 
 class RandomColorDegeneration(_Colors):
-    """Mixes each image with its grayscale version, as Keras 3's layer of that name.
+    """Mixes each image with its grayscale version, like Keras 3's layer of this name.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ class RandomColorDegeneration(_Colors):
 
 
 class RandomSharpness(_Colors):
-    """Blurs or sharpens each image, as Keras 3's layer of that name.
+    """Blurs or sharpens each image, like Keras 3's layer of this name.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ class RandomSharpness(_Colors):
 
 
 class RandomPosterization(_Colors):
-    """Keeps only the first bits of each pixel, as Keras 3's layer of that name.
+    """Keeps only the first bits of each pixel, like Keras 3's layer of this name.
 
     Parameters
     ----------
@@ -262,7 +262,7 @@ class RandomInvert(_RandomImages):
 
 
 class RandomGrayscale(_RandomImages):
-    """Makes some images gray, as Keras 3's layer of that name.
+    """Makes some images gray, like Keras 3's layer of this name.
 
     Parameters
     ----------
@@ -299,7 +299,7 @@ class RandomGrayscale(_RandomImages):
 
 
 class Solarization(_RandomImages):
-    """Inverts pixels that are not below a threshold, as Keras 3's layer of that name.
+    """Inverts pixels that are not below a threshold, like Keras 3's layer of this name.
 
     Parameters
     ----------
@@ -390,7 +390,7 @@ class AutoContrast(Layer):
 
 
 class RandomShear(_RandomImages):
-    """Shears each image about its first corner, as Keras 3's layer of that name.
+    """Shears each image about its first corner, like Keras 3's layer of this name.
 
     Parameters
     ----------

@@ -332,7 +332,7 @@ class _Lookup(_OnArrays):
         vocabulary : list, array, str or Path
             With the special tokens first, or without them.
         idf_weights : list of float, optional
-            The factor of each token's count in "tf_idf".
+            The factor of each token's count in mode "tf_idf".
 
         Raises
         ------
@@ -534,7 +534,7 @@ class IntegerLookup(_Lookup):
     max_tokens, mask_token, vocabulary, idf_weights, invert, output_mode, pad_to_max_tokens, sparse
         As for `StringLookup`.
     num_oov_indices : int
-        Number of indices for unknown inputs. An unknown x gets the one at x modulo this number.
+        Number n of indices for unknown inputs. An unknown input x gets index x modulo n of these.
     oov_token : int
         The number returned for unknown inputs if `invert` is True.
     vocabulary_dtype, oov_method : str

@@ -359,9 +359,9 @@ def jvp(
 
     Notes
     -----
-    The gradient is taken twice. The gradient of the sum of v * result, with respect to the
-    arguments, is linear in v. The gradient of its product with the tangents, with respect to v, is
-    the tangent of the result.
+    The gradient is taken twice. First, the gradient g of the sum of v * result is taken with
+    respect to the arguments; it is linear in v. Then the gradient of the sum of g * tangent is
+    taken with respect to v; this is the tangent of the result.
     """
     points, along = ([as_tensor(one) for one in several] for several in (primals, tangents))
     if is_eager():

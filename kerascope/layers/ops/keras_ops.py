@@ -162,7 +162,7 @@ def clip(x: TensorLike, x_min: Any, x_max: Any) -> Any:
 
 @row(CORE)
 def cast(x: TensorLike, dtype: str) -> Any:
-    """Return x converted to another dtype."""
+    """Return x converted to `dtype`."""
     return K.cast(x, dtype)
 
 
@@ -844,7 +844,7 @@ def einsum(subscripts: str, *operands: Any, **kwargs: Any) -> Any:
 
 
 def _without_int8(operands: Sequence[Any]) -> list[Tensor]:
-    """Return the operands as tensors. If all are int8, cast them to int32 against overflow."""
+    """Return the operands as tensors. If all are int8, cast them to int32 to avoid overflow."""
     tensors = [as_tensor(x) for x in operands]
     narrow = builtins.all(x.dtype == "int8" for x in tensors)
     return [K.cast(x, "int32") for x in tensors] if narrow else tensors
