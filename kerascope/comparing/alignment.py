@@ -149,7 +149,7 @@ class Alignment:
             self._match(of_this_share)
 
     def _by_structure(self) -> None:
-        """Pair similar units with the same neighbours. Repeat, because new pairs are neighbours."""
+        """Pair similar units with the same neighbours. Repeat while this gives new pairs."""
         tests: tuple[Test, ...] = (
             lambda a, b: self._alike(a, b, size=True) and self._same_front(a, b),
             lambda a, b: self._alike(a, b, size=True) and self._same_readers(a, b),

@@ -82,7 +82,7 @@ def _shapes(side: Side) -> list[tuple[int | None, ...]]:
 
 
 def _have_other_shapes(a: Side, b: Side) -> bool:
-    """Return whether the output shapes differ. For two libraries, the order of axes may differ."""
+    """Return whether the output shapes differ. Between libraries, ignore the order of axes."""
     first, second = _shapes(a), _shapes(b)
     if a.library == b.library:
         return first != second
@@ -259,7 +259,7 @@ def _settings(side: Side) -> dict[str, object]:
 
 
 def setting_of(call: Call, name: str, library: str = "") -> object:
-    """Return one setting of a call by its common name, or None if it is not recorded."""
+    """Return a setting of a call, or the default, by its common name. None if both are unknown."""
     return {**default_settings(library, call), **canonical(call.settings)}.get(name)
 
 

@@ -67,7 +67,7 @@ class Prepared(NamedTuple):
 
 
 def prepared(subject: Any, custom_objects: Mapping[str, Any] | None = None) -> Prepared:
-    """Return a subject that is ready to run, after opening a file.
+    """Return a side that is ready to run: a model, or the content of a file.
 
     Raises
     ------

@@ -104,7 +104,7 @@ def _inside(value: Any) -> Iterator[Any]:
 
 
 def _homes_of(subject: Any) -> list[str]:
-    """Return the top-level modules of an object's class and its base classes."""
+    """Return the names of the top-level packages of an object's class and its base classes."""
     return [str(cls.__module__).partition(".")[0] for cls in type(subject).__mro__]
 
 

@@ -144,7 +144,7 @@ class JaxEvaluator:
     numpy: Any = jnp
 
     def compute(self, visit: Visit) -> Iterable[Any]:
-        """Return the outputs of the primitive."""
+        """Return the outputs of an equation, computed by the equation's primitive."""
         equation = visit.step.source
         primitive = equation.primitive
         params, functions = primitive.get_bind_params(equation.params), ()

@@ -654,7 +654,7 @@ def _document(
 
 
 def _rules(graph: Graph) -> Iterator[str]:
-    """Yield the CSS rules that only these pictures need."""
+    """Yield the CSS rules that only moving pictures and strips need."""
     yield ".kerascope .halo{fill:none;stroke-width:3}.kerascope .edge.later{stroke-width:1}"
     yield ".kerascope .edge.later{stroke-dasharray:2 4}"
     yield ".kerascope .todo .line{stroke-width:1!important;stroke-dasharray:3 3!important}"

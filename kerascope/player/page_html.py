@@ -71,7 +71,7 @@ def page_html(
     stops: Sequence[tuple[int, Text]],
     about: Text | None = None,
 ) -> str:
-    """Return the page as HTML.
+    """Return the page of a player as HTML.
 
     Parameters
     ----------

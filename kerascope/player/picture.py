@@ -350,7 +350,7 @@ def _with_state(node: GraphNode) -> GraphNode:
 
 @dataclass(frozen=True)
 class Picture:
-    """A graph, and the box of each node of the engine.
+    """A graph to draw, and the box for each Node of the model.
 
     Attributes
     ----------

@@ -296,7 +296,7 @@ class Watch:
             self._is_busy = False
 
     def _is_hidden(self, arrays: list[Any]) -> bool:
-        """Return whether a call only infers shapes, or is being compiled and is not to be seen."""
+        """Return whether to ignore a call because it only infers shapes or is being compiled."""
         ask = self._arrays
         return any(ask.is_symbolic(x) or (not self._traced and ask.is_traced(x)) for x in arrays)
 
