@@ -52,7 +52,7 @@ def replacing(path: str | os.PathLike[str], *, overwrite: bool = True) -> Iterat
 
 
 def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
-    """Write a file completely or not at all. Text is encoded as UTF-8 with its line breaks.
+    """Write a file completely or not at all. Text is encoded as UTF-8; line breaks are kept.
 
     Raises
     ------

@@ -285,7 +285,7 @@ class Stage:
 
     @property
     def names(self) -> dict[str, Any]:
-        """The local variables of the paused work, by name. Live objects: copy what you keep."""
+        """The live local variables of the paused work, by name. Copy values that you keep."""
         frame = self.frame
         return dict(frame.f_locals) if frame is not None else {}
 

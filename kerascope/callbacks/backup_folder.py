@@ -501,7 +501,7 @@ def state_of_global_generators() -> dict[str, Any]:
 
 
 def set_state_of_global_generators(state: dict[str, Any]) -> None:
-    """Set the global generators to states that `state_of_global_generators` returned."""
+    """Set the global random generators to the states in a backup."""
     np.random.set_state(_checked_state(state["numpy"]))  # noqa: NPY002
     random.setstate(state["python"])
 

@@ -292,7 +292,7 @@ def _counts(hook: Any) -> bool:
 
 
 def _comes_last(callback: Any) -> bool:
-    """Return whether a callback must be called after all others."""
+    """Return whether a callback must be called after all other callbacks."""
     return bool(getattr(callback, "comes_last", False))
 
 

@@ -55,7 +55,7 @@ def unpack_singleton(items: list[Any]) -> Any:
 
 
 def listed(value: Any) -> tuple[list[Any], Packing]:
-    """Flatten nested lists and dicts: return the flat list, and a function that nests a list.
+    """Return a flat list of nested lists and dicts, and a function that restores the nesting.
 
     If the value is not nested, the function returns a list of length 1 as its only element.
     """

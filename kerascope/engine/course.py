@@ -72,7 +72,7 @@ class Course:
         return self._val_epochs is None or epoch in self._val_epochs
 
     def last_logs(self, epoch_logs: dict[str, Any]) -> dict[str, Any] | None:
-        """Return the argument of `on_train_end`: in Keras 3, the logs of the last epoch."""
+        """Return the logs for `on_train_end`: those of the last epoch in Keras 3, or None."""
         return epoch_logs if dialect_options().logs_so_far else None
 
     def _batches(self, epoch: int, done: int) -> Numbered:
@@ -152,7 +152,7 @@ class FastPath:
 
 
 def number_of_epochs(epochs: Any, where: str) -> int:
-    """Return `epochs`, the number of the last epoch; the default is 1, or 10 in Keras 1.
+    """Return the argument `epochs` of `fit`, checked. The default is 1, or 10 in Keras 1.
 
     Raises
     ------

@@ -139,7 +139,7 @@ def is_one_batch(model: Any, ins: list[Any], batch_size: int | None) -> bool:
 
 
 def note_arrays(model: Any, name: str, x: Any, y: Any, ins: list[Any]) -> None:
-    """Store that these data passed the checks for a model's function."""
+    """Store that the data `x` and `y` passed the checks for the model's function `name`."""
     known = model._known_batches.get(name)
     function = getattr(model, name)
     if known is None or known.function is not function or not known.is_current:

@@ -165,7 +165,7 @@ class Network(Layer, NetworkOfKeras1):
     def _begin_graph(
         self, inputs: list[Tensor], outputs: list[Tensor], graph_map: GraphMap | None = None
     ) -> None:
-        """Set the inputs and outputs of the graph. Without a map, it is mapped when needed."""
+        """Set inputs and outputs of the graph. Without a `graph_map`, map the graph when needed."""
         self._is_graph_network = True
         self.inputs = inputs
         self.outputs = outputs

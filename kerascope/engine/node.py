@@ -223,7 +223,7 @@ class NodeVisited(NamedTuple):
 
 
 class NodeSkipped(NamedTuple):
-    """The walk reaches a node that is finished already."""
+    """The walk reaches a node again whose inputs were all visited before."""
 
     tensor: Tensor
     node: Node

@@ -36,7 +36,7 @@ class HasGraph(Protocol):
 
 
 class CallInModel(NamedTuple):
-    """One call in a model.
+    """One call of a layer in a model's graph, with its id and depth.
 
     Attributes
     ----------

@@ -123,5 +123,5 @@ def reading_config() -> AbstractContextManager[None]:
 
 
 def map_flavour() -> str:
-    """Return "1" or "2": the version of Keras whose algorithm maps a graph."""
+    """Return the version of Keras whose algorithm maps a graph: "1" or "2"."""
     return dialect_options().map_flavour

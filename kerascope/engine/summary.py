@@ -547,7 +547,7 @@ def _part(layer: Layer, choice: Choice, before: str) -> list[SummaryRow]:
 def _inner_layers(layer: Any) -> list[Layer]:
     """Return the layers that the user put into a layer.
 
-    An LSTM, GRU or SimpleRNN makes its cell itself: this cell is not among them. Stacked cells are
+    An LSTM, GRU or SimpleRNN makes its own cell, so this cell is not in the list. Stacked cells are
     listed one by one.
     """
     found: list[Layer] = []
@@ -571,7 +571,7 @@ LONGEST_BLOCK = 200  # rows; longer blocks are not folded
 
 
 class _Run(NamedTuple):
-    """`copies` equal blocks of `length` rows that follow each other."""
+    """Equal blocks of rows that follow each other: `copies` blocks of `length` rows."""
 
     start: int
     length: int

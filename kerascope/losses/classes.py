@@ -362,7 +362,7 @@ class KLDivergence(_LossWithoutArguments):
 
 @registry.register
 class Poisson(_LossWithoutArguments):
-    """mean p - y log(p), as an object."""
+    """mean (p - y log(p)), as an object."""
 
     function = functions.poisson
 

@@ -238,7 +238,7 @@ def kullback_leibler_divergence(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 @_register
 def poisson(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return mean p - y log(p + epsilon) over the last axis."""
+    """Return mean (p - y log(p + epsilon)) over the last axis."""
     return K.mean(y_pred - y_true * K.log(y_pred + margin_of(y_pred)), axis=-1)
 
 

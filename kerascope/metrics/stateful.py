@@ -91,7 +91,7 @@ class _ConfusionMetric(Metric):
             self.add_weight((len(self._bounds),), name=word)
 
     def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
-        """Return the true and false positives and negatives of a batch."""
+        """Return the counts tp, fp, tn and fn of a batch, for each threshold."""
         if self.class_id is not None:
             y_true, y_pred = y_true[..., self.class_id], y_pred[..., self.class_id]
         bounds, even = self._bounds, np.linspace(0, 1, len(self._bounds))
@@ -281,7 +281,7 @@ class AUC(_ConfusionMetric):
         return [-1e-7, *inner, 1.0 + 1e-7]
 
     def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
-        """Return the true and false positives and negatives of a batch."""
+        """Return the counts tp, fp, tn and fn of a batch, for each threshold."""
         y_pred = K.sigmoid(y_pred) if self.from_logits else y_pred
         return super().increments(y_true, y_pred, weights)
 
@@ -348,7 +348,7 @@ class _BestRate(_ConfusionMetric):
         self.class_id = class_id
 
     def result_of(self, state: list[Tensor]) -> Tensor:
-        """Return the best value of the reported rate."""
+        """Return the best value of the reported rate, or 0 if the other rate is too low."""
         allowed = K.greater_equal(_RATES[self._bounded](*state), getattr(self, self._bounded))
         return K.max(_RATES[self._best](*state) * K.cast(allowed, self.dtype))
 
@@ -513,7 +513,7 @@ class FBetaScore(Metric):
             self.add_weight(shape, name=word)
 
     def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
-        """Return tp, fp and fn of a batch."""
+        """Return tp, fp and fn of a batch, one number for each class."""
         if self.threshold is None:
             is_yes = K.greater_equal(y_pred, K.max(y_pred, axis=-1, keepdims=True))
         else:

@@ -276,7 +276,7 @@ class Optimizer(Configured):
     def get_updates(
         self, loss: Any, params: Any, constraints: Constraints | Tensor | None = None
     ) -> list[Pair]:
-        """Return the pairs (variable, new value) of one train step, as symbols.
+        """Return the update pairs (variable, new value) of one train step, as symbols.
 
         Parameters
         ----------
@@ -667,7 +667,7 @@ class DecayingOptimizer(Optimizer):
 
 
 class _FollowedRate(Variable):
-    """The variable `lr` of an optimizer with a schedule. It is not used, so setting it raises."""
+    """The variable `lr` of an optimizer with a schedule. Updates ignore it, so setting raises."""
 
     __slots__ = ("schedule",)
 

@@ -201,7 +201,7 @@ def state_from_keras_3(
 def restore_when_trained(
     model: Any, where: str, begun: Iterable[Any], set_slots: Callable[[], bool]
 ) -> None:
-    """Restore the state of a model's optimizer from a file when its slots exist.
+    """Restore the state of a model's optimizer from a file, as soon as the optimizer has slots.
 
     Parameters
     ----------

@@ -348,7 +348,7 @@ def _fitting(array: np.ndarray, shape: tuple[int, ...], reshape: bool) -> np.nda
 
 
 def _parts(layer: Any) -> list[Any] | None:
-    """Return the inner layers whose weights together are those of a layer.
+    """Return the inner layers to which all weights of a layer belong.
 
     Return None for a layer with weights of its own.
     """

@@ -388,7 +388,7 @@ def write_rest(file: Any, model: Layer, with_state: bool) -> None:
 
 
 def kept_file(model: Any, form: str) -> KeptFile | None:
-    """Return the stored contents of a model's file, or None if its format was not `form`."""
+    """Return the stored contents of a model's file; None without a file in the format `form`."""
     kept: KeptFile | None = vars(model).get("_kept_file")
     return kept if kept is not None and kept.form == form else None
 

@@ -21,7 +21,7 @@ class NetworkOfKeras1:
 
     @property
     def container_nodes(self) -> list[str]:
-        """Keras 1's name of `network_nodes`."""
+        """The keys of all Nodes: Keras 1's name of `network_nodes`."""
         nodes: list[str] = self.network_nodes
         return nodes
 
