@@ -30,7 +30,7 @@ class EventsOfBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class BatchValues:
-    """The arrays of one batch by name. Where the tape no longer has an array: its `Statistics`.
+    """The arrays of one batch by name. `Statistics` replace arrays that the tape has dropped.
 
     Attributes
     ----------

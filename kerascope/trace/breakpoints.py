@@ -328,7 +328,7 @@ NOTHING = Unknown("no value yet")
 
 
 class Change(NamedTuple):
-    """A change of the value of a watch.
+    """A change of a watched value.
 
     Attributes
     ----------

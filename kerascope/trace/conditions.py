@@ -438,7 +438,7 @@ def _produced(event: Event, events: History, count: Callable[[Any], int], word: 
 
 
 def _how_many(value: Any, count: Callable[[Any], int]) -> str:
-    """Return the count as "1 of 32"; only "1" if the tape has statistics instead of the array."""
+    """Return the count of bad numbers as "1 of 32"; as "1" if only statistics are left."""
     sizes = sum(np.size(part) for part in parts(value) if not isinstance(part, Statistics))
     return f"{count(value)} of {sizes}" if sizes else f"{count(value)}"
 

@@ -130,7 +130,7 @@ NO_FACTS: Mapping[str, Any] = MappingProxyType({})
 
 
 class Delta(NamedTuple):
-    """A name of the source and its new value.
+    """A name in the engine's source, and its new value.
 
     Attributes
     ----------

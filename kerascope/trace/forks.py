@@ -169,7 +169,7 @@ class Fork:
         self.first = self._begin_between() if call is None else self._begin_behind(call)
 
     def _begin_between(self) -> int:
-        """Begin between two calls, perhaps inside a batch; return the number of the first row."""
+        """Begin the fork between two calls, perhaps inside a batch; return its first own row."""
         n = next_row(self.parent, self.parent_tape, self._next)
         batch = [span for span in self.parent_tape.spans_at(self._next - 1) if span.kind == "batch"]
         of_batch = next_row(self.parent, self.parent_tape, batch[-1].t) if batch else n
@@ -190,7 +190,7 @@ class Fork:
         raise ArgumentError("rerun: no function was called after that, so nothing can be computed.")
 
     def _begin_behind(self, call: Call) -> int:
-        """Begin after the changed call, which was run again; return the number of its row."""
+        """Begin the fork after the changed call; return the number of the row of that call."""
         rows, recorder, n = self.parent.rows, self.recorder, self.parent.row_at(call.begin)
         if n >= len(rows) or self.parent.place_of(n)[0].function is not call.function:
             raise ArgumentError(
@@ -317,7 +317,7 @@ class Fork:
         return number
 
     def _run_like(self, theirs: UnrecordedRun, is_split: bool) -> UnrecordedRun:
-        """Return the run of the fork to which the next call is added, like a run of the parent."""
+        """Return the run of the fork to which the next call of the parent is added."""
         around = 0 if is_split else theirs.events_around
         callbacks = None if is_split else theirs.callbacks
         mine = self._open
@@ -359,7 +359,7 @@ class Fork:
         return True
 
     def _set_as_in(self, row: CallRecord) -> Values:
-        """Return the values that a parent's row sets, without skipped variables; count all sets."""
+        """Return the values that a parent's row sets here; count repeated and silenced writes."""
         for v in row.was_set:
             (self.silenced if v in self._silent else self.repeated)[v.name] += 1
         return {v: x for v, x in row.was_set.items() if v not in self._silent}

@@ -180,7 +180,7 @@ class DoubleGraph:
 
 
 def double(x: Any) -> Any:
-    """Return an array of another float dtype as float64; other values unchanged."""
+    """Convert an array of another float dtype to float64; return other values unchanged."""
     is_other = getattr(getattr(x, "dtype", None), "kind", "") == "f" and x.dtype != np.float64
     return x.astype(np.float64) if is_other else x
 

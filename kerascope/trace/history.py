@@ -56,7 +56,7 @@ def value_of_span(event: Event, events: History, name: str) -> Any:
 
 
 def before(events: History, t: int, inside: int = maxsize) -> Iterator[Event]:
-    """Yield the events before time `t`, the last first. Forgotten events are one mark.
+    """Yield the events before time `t`, the last first. A mark replaces forgotten events.
 
     Batches without events are left out if they belong to a span deeper than `inside`. Other such
     batches are executed again.

@@ -249,7 +249,7 @@ class RunRecorder(StageRecorder):
         self.recorder.end(names, self.recorder.where(self.stage, made_at))
 
     def finished(self) -> None:
-        """Record the end with the network's outputs."""
+        """Record the end of the run, with the network's outputs."""
         outputs, _, _ = self.stage.result
         self.end_all(result=tuple(self._value(y) for y in outputs))
 

@@ -509,7 +509,7 @@ def names_of_group(
 
 
 def _always_of(group: Group, memory: Memory) -> tuple[Delta, ...]:
-    """Return the local names of a group that have the same values at each call of the function."""
+    """Return the local names of a layer's call or update that are the same at each call."""
     ref, names = memory.describer.ref, {}
     if group.depth is not None:
         names["depth"] = group.depth

@@ -358,7 +358,7 @@ class Figures:
         self._held: list[np.ndarray] = []
 
     def of(self, array: np.ndarray) -> Statistics:
-        """Return the statistics of an array, now or, if arrays may wait, when a field is read."""
+        """Return the statistics of an array. With `may_wait`, their fields are computed later."""
         if self._batch.is_closed:
             self._close()  # its arrays are released, so ids may be reused
         known = self._known.get(id(array))

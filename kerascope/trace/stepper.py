@@ -168,7 +168,7 @@ class Step(Plan):
     rank: int = len(GRAINS)
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the time limit for skipping calls: none is skipped, as a step ends in any."""
+        """Return the time limit for skipping calls: no calls, because a step ends in any call."""
         return _unless(True, self)
 
     def is_met_by(self, event: Event) -> bool:
@@ -195,7 +195,7 @@ class Next(Step):
         return event.depth < self.depth or (event.depth == self.depth and event.ph != END)
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the time limit for skipping calls: only those below `self.depth` are skipped."""
+        """Return the time limit for skipping calls: only calls deeper than `self.depth`."""
         return _unless(depth <= self.depth, self)
 
     def after(self, event: Event) -> Plan:
@@ -225,7 +225,7 @@ class Return(Plan):
         return event.ph == (BEGIN if self.backward else END) and event.depth <= self.depth
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the time limit for skipping calls: only those below `self.depth` are skipped."""
+        """Return the time limit for skipping calls: only calls deeper than `self.depth`."""
         return _unless(depth <= self.depth, self)
 
 
@@ -276,7 +276,7 @@ class UntilPhase(Plan):
         return event.kind == self.phase and event.ph != END and event.grain in GRAINS[:2]
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the time limit for skipping calls: none is skipped, as any may have the phase."""
+        """Return the time limit for skipping calls: no calls, because any may have the phase."""
         return _unless(True, self)
 
 
@@ -309,7 +309,7 @@ class UntilDepth(Plan):
         return depth is not None and depth != self.left
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the time limit for skipping calls: none is skipped, as any may have the depth."""
+        """Return the time limit for skipping calls: no calls, because any may have the depth."""
         return _unless(True, self)
 
 

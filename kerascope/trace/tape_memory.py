@@ -90,7 +90,7 @@ class Budget:
 
     @property
     def has_too_many_arrays(self) -> bool:
-        """Whether the arrays exceed the bytes that the events leave of the limit."""
+        """Whether the arrays need more bytes than the limit leaves after the events."""
         if self.limit is None:
             return False
         arrays = self.bytes + HEAD_BYTES * len(self._holders)

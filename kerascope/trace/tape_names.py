@@ -41,7 +41,7 @@ class Scopes:
         self._ended = False
 
     def copy(self) -> Scopes:
-        """Return a copy that advances on its own. Containers are shared until they change."""
+        """Return an independent copy. Containers are shared until they change."""
         other = Scopes()
         other.spans = list(self.spans)
         other._scopes = [dict(scope) for scope in self._scopes]

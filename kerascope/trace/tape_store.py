@@ -431,7 +431,7 @@ class Tape:
         self._count_at -= len(gone) - 1
 
     def _expand_ends(self, times: slice) -> None:
-        """Replace marks by events where a range of times begins or ends inside their batches."""
+        """Execute again the batches in which a range of times begins or ends, for their events."""
         start, stop, _ = times.indices(len(self))
         if start < stop:
             for t, is_within in ((start, first_time), (stop - 1, _time_of)):
@@ -440,7 +440,7 @@ class Tape:
                     self._expand(event, t)
 
     def _expand_last(self, begin: int, t: int) -> None:
-        """Replace by events the last call of each function among the marks from `begin` to `t`.
+        """Execute again the last call of each function from `begin` to `t`, for its events.
 
         Meanwhile no call becomes a mark again, because it may be the last call of another function.
         """
@@ -893,7 +893,7 @@ class EventList:
         return self.kept[self.place(start) : self.place(stop)][::step]
 
     def marks_between(self, first: int, last: int) -> list[int]:
-        """Return the indices of forgotten events' marks from index `first` to `last`, inclusive."""
+        """Return the indices of marks of forgotten events from `first` to `last`, inclusive."""
         if not self.lost or first > self.place(self._solid_from):
             return []
         return [i for i in range(first, last + 1) if self.kept[i].kind == FORGOTTEN]
@@ -916,7 +916,7 @@ class EventList:
         self.lost, self._solid_from, self.kept[first : last + 1] = lost, solid_from, events
 
     def forget(self, number: int, is_to_go: Callable[[Event], bool]) -> list[Event]:
-        """Replace by marks the first events for which `is_to_go` is true; return the marks."""
+        """Replace those of the first events that `is_to_go` selects by marks. Return the marks."""
         beginning = forget(self.kept[:number], is_to_go)
         marks = [event for event in beginning if event.kind == FORGOTTEN]
         lost = self.lost + min(number, len(self.kept)) - len(beginning)
