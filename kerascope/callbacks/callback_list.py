@@ -136,7 +136,7 @@ class CallbackList:
         params : mapping
             See `Callback.params`. With `verbose` 0 no progress is shown.
         history : History, optional
-            It follows the caller's callbacks, so that it records what they write into the logs.
+            Called after the caller's callbacks, so that it records the values they add to the logs.
         count_mode : {"samples", "steps"}
             The unit of the progress.
         validation_data : list, optional

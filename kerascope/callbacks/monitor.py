@@ -157,7 +157,7 @@ class Monitor:
     def value(self, logs: Logs | None, params: Params | None) -> Any:
         """Return the watched value from the logs, or None with a warning if it is missing.
 
-        It does not warn if the value is missing because the epoch had no validation, which can
+        There is no warning if the value is missing because the epoch had no validation, which can
         happen with the argument `validation_freq` of `fit`.
 
         Warns

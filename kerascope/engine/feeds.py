@@ -283,7 +283,7 @@ class ArrayFeed(Feed):
     def _ones_among_weights(self, is_shuffled: bool) -> list[int]:
         """Return the indices of weight arrays that are all 1, which shared arrays replace.
 
-        They are checked for each epoch, because the arrays may have changed.
+        The arrays are checked for each epoch, because they may have changed.
         """
         return [
             number

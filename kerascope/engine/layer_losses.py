@@ -184,7 +184,7 @@ class LayerLosses:
     def losses(self) -> list[Tensor]:
         """All penalties of the layer and of the layers inside it.
 
-        They include those of the last call on arrays.
+        The penalties of the last call on arrays are included.
         """
         of_call = [] if self._last_call is None else self._last_call.own
         return (

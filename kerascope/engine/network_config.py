@@ -114,7 +114,7 @@ def network_from_config(
     ConfigError
         The configuration contains references to calls that do not exist.
     UnknownNameError
-        It contains an unknown layer class. Pass the class in `custom_objects`.
+        The configuration contains an unknown layer class. Pass the class in `custom_objects`.
     """
     if "layers" in config and "input_layers" not in config:
         raise ConfigError(

@@ -42,7 +42,7 @@ makers_of_layers = Registry("maker of layers", home="kerascope.layers.ops.operat
 def wrap_operations(tensors: list[Tensor], arguments: dict[str, Any]) -> None:
     """Make layers of the ops that computed these tensors from outputs of layers.
 
-    It does nothing inside the call of a layer, or if the dialect does not wrap operations.
+    Nothing happens inside the call of a layer, or if the dialect does not wrap operations.
 
     Parameters
     ----------

@@ -590,8 +590,8 @@ def folded(rows: Sequence[SummaryRow]) -> list[SummaryRow]:
     """Replace each run of equal blocks by a heading and the rows of one block.
 
     The heading contains the names of the first and the last block, and the sums over all copies.
-    Its `is_again` says if the copies are calls of the same layers. The rows of the block are one
-    level deeper.
+    In the heading, `is_again` is true if the copies are calls of the same layers. The rows of the
+    block are one level deeper.
     """
     marks = _marks(rows)
     result: list[SummaryRow] = []

@@ -49,7 +49,8 @@ def data_as_arrays(
 ) -> tuple[list[Any], list[Any], list[Any]]:
     """Return arrays for a compiled model's inputs, targets and sample weights.
 
-    They are checked against each other. Samples without weights share one read-only array of ones.
+    The arrays are checked against each other. Samples without weights share one read-only array of
+    ones.
 
     Raises
     ------

@@ -1,9 +1,9 @@
 """Keras 1's algorithm for the map of a graph, kept for study: `map_graph(..., flavour="1")`.
 
-It computes depths during the walk and stores each visit in `seen_nodes` as a mark "id-depth". A
-node that is reached at several depths is walked once for each depth. Cycles are not detected: the
-depth grows with each round, so the marks always differ and the walk does not end. Lesson: chapter
-8.
+The algorithm computes depths during the walk and stores each visit in `seen_nodes` as a mark
+"id-depth". A node that is reached at several depths is walked once for each depth. Cycles are not
+detected: the depth grows with each round, so the marks always differ and the walk does not end.
+Lesson: chapter 8.
 """
 
 from __future__ import annotations
