@@ -64,7 +64,7 @@ class CalledFunction:
     Attributes
     ----------
     model : Network or None
-        The model that created the function; None for a function that the script made.
+        The model that created the function; None if no model is known to have created it.
     """
 
     function: Function

@@ -236,7 +236,7 @@ def _is_in_call(debugger: Shell) -> bool:
 
 
 def _journal(debugger: Shell) -> Journal:
-    """Return the journal of the current timeline."""
+    """Return the journal of the current timeline. Raise if it is a tape read from a file."""
     fork, recorder = debugger.session.timelines.current.fork, _recorder(debugger, "set")
     if recorder.tape is not debugger.session.tape:
         raise ArgumentError("set: this timeline is a tape read from a file. Nothing can run on it.")

@@ -108,7 +108,7 @@ class ModelDebugger(Shell):
         return changing.with_other(self, super().names())
 
     def unaliased(self, line: str) -> str:
-        """Return the line with its alias expanded."""
+        """Return the line with its alias expanded; without an alias, return it unchanged."""
         return self.state(session_commands.Aliases).line_for(line)
 
     def run_python(self, line: str) -> None:

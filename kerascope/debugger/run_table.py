@@ -152,7 +152,7 @@ class FitBatches:
         return [one for one in self.batches if one.model == here and one.outs is not None]
 
     def outs_of(self, one: BatchOnTape) -> dict[str, float]:
-        """Return the loss and the metrics of a batch by name."""
+        """Return the values of the loss and the metrics of a batch, by their names."""
         outs = [*map(float, one.outs or ())]
         names = [*getattr(self._models[one.fit, one.model], "metrics_names", ())]
         if len(names) != len(outs):  # the model was compiled again, or there is only a file

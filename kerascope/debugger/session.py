@@ -175,7 +175,7 @@ class Session:
 
     @property
     def is_detached(self) -> bool:
-        """Whether the program runs without observation."""
+        """Whether the program runs on without observation, as after the command `detach`."""
         return self.driver is not None and self.driver.detached
 
     @property

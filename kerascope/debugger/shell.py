@@ -391,7 +391,7 @@ class Shell:
         console.print(what)
 
     def names(self) -> NamesAtStop:
-        """Return the names that an expression may use here."""
+        """Return the names that an expression may use at the current stop, with their values."""
         return names_at_stop(self.session, self.stop, self.own_names)
 
     def place_of_program(self) -> Where | None:
@@ -613,7 +613,7 @@ class Shell:
             return ""
 
     def _typed(self) -> str:
-        """Return a line that a person types."""
+        """Return the next line that a person types at the prompt."""
         line = input(self.prompt)
         if not self.is_terminal:
             return line  # a notebook has no history for the arrow keys

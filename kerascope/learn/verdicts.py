@@ -35,7 +35,7 @@ class Text(NamedTuple):
         return self.zh if language == "zh" else self.en
 
     def as_json(self) -> dict[str, str]:
-        """Return both texts as a dict, keyed by language code."""
+        """Return the English and the Chinese text as a dict with the keys "en" and "zh"."""
         return {"en": self.en, "zh": self.zh}
 
 

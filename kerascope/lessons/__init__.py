@@ -40,7 +40,7 @@ __all__: list[str] = []  # no public names
 
 
 def package_folder() -> Path:
-    """Return the folder that contains the package kerascope: its `__init__.py` and all modules."""
+    """Return the folder `kerascope` with the modules of the package."""
     return Path(str(resources.files("kerascope")))
 
 

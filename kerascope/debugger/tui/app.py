@@ -119,7 +119,7 @@ class Pane(ScrollableContainer, can_focus=True):
         self.text = Text("")
 
     def compose(self):  # type: ignore[no-untyped-def]
-        """Yield the widget that holds the text."""
+        """Yield the widget that shows the text of the pane."""
         yield self._content
 
     def show(self, text: Text, row: int | None = None) -> None:
@@ -131,7 +131,7 @@ class Pane(ScrollableContainer, can_focus=True):
             self.scroll_to(y=max(row - self.room().height // 2, 0), animate=False)
 
     def room(self) -> Size:
-        """Return the columns and rows available for text."""
+        """Return the columns and rows available for text, without borders and scroll bars."""
         region = self.scrollable_content_region
         return Size(region.width, region.height)
 
@@ -174,7 +174,7 @@ class Transcript(RichLog, can_focus=True):
         return next((n for n, line in lines if line.startswith(PROMPT)), 0)
 
     def room(self) -> Size:
-        """Return the columns and rows available for text."""
+        """Return the columns and rows available for text, without borders and scroll bars."""
         region = self.scrollable_content_region
         return Size(region.width, region.height)
 
@@ -417,7 +417,7 @@ class DebuggerApp(App[None]):
     # --- layout -----------------------------------------------------------------------------------
 
     def compose(self) -> Iterator[Widget]:
-        """Yield the widgets of the screen."""
+        """Yield the widgets of the screen, in the order in which they are laid out."""
         with Horizontal(id="top"):
             yield Static("", id="place", markup=False)
             yield Static("", id="time", markup=False)

@@ -176,7 +176,7 @@ def _row_of_current(drawing: Text, ascii_only: bool) -> int | None:
 
 
 def _table(debugger: ScreenDebugger, table: str, size: Size) -> Text:
-    """Return a table as `info` prints it."""
+    """Return the text that `info` prints for a table, in the width of the pane."""
     said = io.StringIO()
     with debugger.saying_to(said, size.width):
         info(debugger, table)
