@@ -145,7 +145,7 @@ def test_watches_are_removed_by_number_or_all():
     watches.add("a")
     watches.add("max(b, c), b > 1", lambda expression: {"b": 1, "c": 2})
     assert [(watch.text, watch.first) for watch in watches] == [("a", NOTHING), ("max(b, c)", 2)]
-    with pytest.raises(ArgumentError, match="no watch 5; there are 1, 2"):
+    with pytest.raises(ArgumentError, match="there is no watch 5. Use one of: 1, 2"):
         watches.clear(1, 5)
     assert [watch.number for watch in watches.clear(1)] == [1]
     assert len(watches.clear()) == 1
