@@ -42,7 +42,7 @@ def drawn_inputs(sides: Sequence[Prepared], seed: int) -> Any:
 
 
 def note_of(seed: int) -> str:
-    """Return the text that informs about random inputs and their seed."""
+    """Return a note that the inputs are random, with their seed."""
     return f"no input was given: random numbers were drawn, seed {seed}"
 
 

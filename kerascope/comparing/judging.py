@@ -177,7 +177,7 @@ class _OpenPair:
                 self.outputs = Agreement(False, PERMUTED, difference)
 
     def _compare_part(self) -> None:
-        """Compare an output with a part of the other one if one layer does the work of several."""
+        """Compare an output with a part of its counterpart's, if one side merges several layers."""
         a, b = self.a[-1].outputs[0].array, self.b[-1].outputs[0].array
         is_linear = family_of(self.a[0]) in WITH_ACTIVATION and self.is_one_family
         if is_linear and isinstance(a, np.ndarray) and isinstance(b, np.ndarray):

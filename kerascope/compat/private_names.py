@@ -588,7 +588,7 @@ class _Queue:
         return next(self._batches)
 
     def empty(self) -> bool:
-        """Return False: `get` waits for a batch."""
+        """Return False. Polling is not needed, because `get` waits until a batch is ready."""
         return False
 
 

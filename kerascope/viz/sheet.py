@@ -363,7 +363,7 @@ class Rules:
         return self._known.setdefault(looks, found._replace(**none))
 
     def plain(self, mark: Mark, around: Looks) -> Iterator[Shape]:
-        """Yield the shapes of a mark, or of the marks in a group, with colours instead of looks."""
+        """Yield the shapes of a mark or group, with the colours and lines of their looks."""
         look = "" if isinstance(mark, Raster) else mark.look
         own = (*around, look) if look else around
         if isinstance(mark, Group):

@@ -262,7 +262,7 @@ class _Guarded(ast.NodeTransformer):
         node.func = ast.Name(name, ast.Load())
 
     def _has_reliable_flags(self, name: str, operands: list[ast.expr]) -> bool:
-        """Return whether the shapes of a matrix product are known, and its flags are reliable."""
+        """Return whether a matrix product's floating-point flags are reliable, by its shapes."""
         x, y, out = map(self._shape, operands)
         if out is None or (x is None and y is None):
             return False

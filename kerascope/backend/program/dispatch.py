@@ -113,8 +113,9 @@ class Programs(Exclusive):
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[Any]:
         """Return the outputs for these input arrays, and write the new values into the variables.
 
-        Several threads may call. Calls that write run one after the other. Calls that only read
-        use variables of one step, and are repeated if a variable was written meanwhile.
+        Several threads may call this at once. Calls that update variables run one at a time. A call
+        that only reads never mixes values from before and after an update: if a variable is written
+        meanwhile, it is computed again.
         """
         key = self._key(arrays)
         program = self.programs.get(key)

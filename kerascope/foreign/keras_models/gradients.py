@@ -163,15 +163,15 @@ class _Probes:
         self._added, self._is_float = added, is_float
 
     def root(self, args: Any, kwargs: Any) -> AbstractContextManager[Any]:
-        """Do nothing at the begin of the model's call."""
+        """Do nothing when the model's call begins: zeros are added to outputs."""
         return nullcontext()
 
     def frame(self, layer: Any, inputs: list[Any], caller: Any) -> AbstractContextManager[Any]:
-        """Do nothing for a frame."""
+        """Do nothing when a layer with inner calls begins: only its inner calls get zeros."""
         return nullcontext()
 
     def left(self, layer: Any, outputs: list[Any]) -> None:
-        """Do nothing for the outputs of a frame."""
+        """Do nothing when a layer with inner calls ends."""
 
     def called(self, call: ReturnedCall) -> list[Any]:
         """Add a zero to each output of a call."""

@@ -128,7 +128,7 @@ def view_of(graph: Graph, expand: Any = None, most: int | None = MOST_BOXES) -> 
 
 
 def _repeats_if_narrow(shown: Graph, whole: Graph, most: int) -> Graph | None:
-    """Return a graph with frames around repeated blocks if it is narrow, otherwise None."""
+    """Return the whole graph with frames around repeated blocks, or None if `shown` is wide."""
     rows = len(shown.rows())
     if rows <= MOST_ROWS or len(shown.nodes) > BOXES_A_ROW * rows:
         return None

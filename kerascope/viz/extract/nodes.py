@@ -304,8 +304,8 @@ class PartLink(NamedTuple):
 class WrapperContents(NamedTuple):
     """The contents of one call of a wrapper: its parts and the arrows between them.
 
-    `inputs` and `outputs` hold the part and index to which each input and output of the call
-    belongs.
+    For each input of the call, `inputs` contains the part that takes it, and its index among that
+    part's inputs. `outputs` contains the same for the outputs.
     """
 
     parts: list[WrapperPart]

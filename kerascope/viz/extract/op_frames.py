@@ -200,7 +200,7 @@ def _names(scope: str) -> tuple[str, ...]:
 
 
 def _is_one_call(apply: Apply) -> bool:
-    """Return whether a scope belongs to one call: only the scopes of layers have a source line."""
+    """Return whether the op's scope is that of one layer call: only these have a source line."""
     return apply.scope.made_at is not None and _names(apply.scope.name)[:1] != (GRADIENTS,)
 
 

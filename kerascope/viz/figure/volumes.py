@@ -355,7 +355,7 @@ def _steps(columns: list[VolumeColumn], places: list[float], line: float) -> Ite
 def _window(
     before: VolumeColumn, after: VolumeColumn, x0: float, x1: float, middle: float
 ) -> Iterator[Shape]:
-    """Yield a window of one volume, and lines to the number of the next that it determines."""
+    """Yield a window on a volume, and lines to the element of the next that it determines."""
     (left, top), (next_left, next_top) = (
         column.corner(x, middle) for column, x in ((before, x0), (after, x1))
     )

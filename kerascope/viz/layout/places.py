@@ -241,7 +241,7 @@ STRAND_ROUNDS = 8
 
 
 class Tie(NamedTuple):
-    """A piece of a route: two items, and how far the lower item should be to the right."""
+    """A piece of a route: two items, and how far right of the upper one the lower should be."""
 
     upper: int
     lower: int

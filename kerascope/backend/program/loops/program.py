@@ -384,7 +384,7 @@ class LoopViews:
         return [end, *before[:-1]] if self.text.is_backwards else [*before[1:], end]
 
     def _fill_steps(self, each: dict[int, Sequence[Any]]) -> None:
-        """Add to `each`, for each step, the arrays of slots that are parts or views of others."""
+        """Add to `each` the arrays per step of slots stored as a part or view of another slot."""
         calls = {call.outputs[0]: call for call in self.text.step.calls}
         n_steps = self._n_steps
 
