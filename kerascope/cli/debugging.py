@@ -68,12 +68,12 @@ from kerascope.trace.tape_store import Tape
 
 
 def wanted_by(options: Namespace, file: str, commands: list[str], fail_on: str | None) -> Goal:
-    """Check the options and return the session's `Goal`. If there is a prompt, its `form` is "".
+    """Check the options and return the session's `Goal`; its `form` is "" if there is a prompt.
 
     Parameters
     ----------
     options : Namespace
-        They have `step_all`, `until` and `format`.
+        The parsed options, with `step_all`, `until` and `format`.
     file : str
         The script or the tape.
     commands : list of str
@@ -300,7 +300,7 @@ def _ask(debugger: ModelDebugger, wanted: Goal, stop: Stop) -> Order | None:
 
 
 def _asked(debugger: ModelDebugger, wanted: Goal, stop: Stop) -> Order | None:
-    """Return the debugger's next order. With `--fail-on`, raise at the first finding instead.
+    """Return the next order at a stop; raise if the stop meets a condition of `--fail-on`.
 
     With `--fail-on`, the prompt at the end of the program is omitted too.
     """

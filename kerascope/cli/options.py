@@ -530,9 +530,9 @@ def add_compare_options(parser: argparse.ArgumentParser) -> None:
 
 
 def runs_script(options: argparse.Namespace) -> bool:
-    """Return whether a script builds one of the models to compare.
+    """Return whether one of the models to compare is built by a script.
 
-    In this script, `import keras` imports kerascope.
+    If so, `import keras` must import kerascope in that script.
     """
     return any(".py" in word for word in (options.a, options.b or ""))
 

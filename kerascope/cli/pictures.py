@@ -61,7 +61,7 @@ def run_draw(options: Namespace) -> int:
 
 
 def _colors(options: Namespace) -> dict[str, str]:
-    """Return the colours of the options. Raise for a wrong colour or font, before a script runs."""
+    """Return the colours of `--color` by kind. Raise if a colour or the font is not valid."""
     colors = dict(map(_color, options.color))
     style = "figure" if options.figure else "graph"
     with given():
@@ -111,9 +111,9 @@ def _expanded(words: list[str]) -> Any:
 
 
 def _draw_failure(failure: ScriptFailed, options: Namespace) -> int:
-    """Draw the part of a model that was built before its script failed.
+    """Draw the layers that a script built before a layer call of the model failed.
 
-    If the script failed for another reason, raise the failure.
+    If the script's exception does not come from building a model, raise `failure` again.
     """
     try:
         drawing = draw(failure.error, rankdir=options.rankdir)

@@ -240,7 +240,7 @@ class ScriptRun:
 def _as_main(
     module: ModuleType, path: Path, folder: Path, arguments: list[str], for_good: bool
 ) -> Iterator[None]:
-    """Make a module `__main__` inside the block, with its arguments and path.
+    """Make a module `__main__` inside the block, and set `sys.argv` and `sys.path` for it.
 
     After the block, the former module is `__main__` again, unless `for_good`.
     """

@@ -33,8 +33,8 @@ def exit_codes(others: Mapping[int, str] | None = None) -> str:
     Parameters
     ----------
     others : mapping of int to str, optional
-        The exit codes of one command, in addition to those of all commands. A text for a code of
-        all commands is added below it.
+        Meanings of the exit codes of one command. If a code is also one of those that all
+        commands have, its meaning here is printed below the common meaning.
 
     Examples
     --------

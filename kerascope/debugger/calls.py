@@ -38,7 +38,8 @@ def calls_at(session: Session, event: Event) -> list[tuple[str, str]]:
 def calls_in_picture(session: Session, event: Event) -> list[tuple[str, str]]:
     """Return (name, state) for each layer call of the session's model, for its picture.
 
-    `calls_at` lists the layers of the outer model while this model is built into another one.
+    While the session's model is being built into an outer model, `calls_at` would list the layers
+    of the outer model.
     """
     run = _inner_run(session, event)
     if run is None or run.name != session.model.name:
@@ -99,7 +100,7 @@ def _run_around(session: Session, event: Event) -> Event | None:
 
 
 def _states_after_gap(session: Session, mark: Event, names: list[str]) -> dict[str, str]:
-    """Return the states after dropped events, from the names that the tape kept for that time."""
+    """Return the state of each call at the end of dropped events, from the tensors kept there."""
     left = session.tape.names_at(mark.t)
     values, gradients = left.get("tensor_map") or {}, left.get("grads") or {}
     states = {}

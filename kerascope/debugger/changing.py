@@ -647,7 +647,7 @@ def _other_here(debugger: Shell) -> Any:
 
 
 def _from_other(debugger: Shell, name: str, text: str) -> tuple[Any, str]:
-    """Return the new value of a tensor, computed from another run, and a text that describes it."""
+    """Return a tensor's new value, computed from another run, and the expression for messages."""
     if Path(text).suffix in TAPES:
         debugger.state(OtherRuns).run, text = (_tape_of(text), text), "other"
     other, named = _other_here(debugger), _here(debugger).name if name in OF_THE_OUTPUT else name
@@ -668,7 +668,7 @@ def _from_other(debugger: Shell, name: str, text: str) -> tuple[Any, str]:
 
 
 def with_other(debugger: Shell, names: NamesAtStop) -> NamesAtStop:
-    """Add `other`, the arrays of the other run, to the names if there is one; return the names."""
+    """Return the names, with `other` for the arrays of the other run if another run exists."""
     if "other" not in names:
         with suppress(ArgumentError):
             names["other"] = _other_here(debugger)
@@ -780,9 +780,9 @@ def _notes(fork: Fork, first: int) -> list[str]:
 
 
 def _later_changes(later: list[Override], first: int) -> list[str]:
-    """Return a note about the changes that timeline `first` made after the other branched off.
+    """Return a note about changes in timeline `first` after the second timeline branched off.
 
-    Without such changes, return an empty list.
+    The note is the only item of the list. Without such changes, the list is empty.
     """
     if not later:
         return []

@@ -62,7 +62,7 @@ class Command:
 
     @property
     def shown(self) -> str:
-        """What `help all` lists: the sign that replaces the command's name, otherwise the name."""
+        """The word that `help all` lists: the command's sign (`!`), or else its name."""
         name = self.names[0]
         return next((sign for sign, meant in SIGNS.items() if meant == name), name)
 
@@ -194,7 +194,7 @@ class Registry:
         return None if name is None else self.by_name.get(SIGNS.get(name, name))
 
     def moves(self, word: str) -> bool:
-        """Return whether a word leaves the prompt: a moving command, or the end of the input."""
+        """Return whether a word is the name of a moving command, or marks the end of the input."""
         found = self.find(word)
         return word == END_OF_INPUT or (found is not None and found.moves)
 

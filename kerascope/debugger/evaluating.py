@@ -235,7 +235,7 @@ def _values_around(
 def _recorded_since(
     session: Session, begin: int, t: int, function: Function, then: dict[Variable, Any]
 ) -> dict[Variable, Any]:
-    """Return each variable's value at `t`: the last one recorded in the call, or that of `then`."""
+    """Return each variable's last value recorded in the events, or else its value in `then`."""
     recorded = {
         delta.key: delta.value
         for event in session.tape[begin : t + 1]
@@ -390,7 +390,7 @@ def value_with_numbers(
 def _names_with_numbers(
     session: Session, names: dict[str, Any], own: dict[str, Any], command: str
 ) -> dict[str, Any]:
-    """Return the names, with the arrays of the current call, which is run again for them."""
+    """Run the current function call again; return the names, with arrays for statistics."""
     if session.recorder is None:
         raise ArgumentError(
             f"{command}: this tape has only statistics. The model is not here to be run again."

@@ -175,7 +175,7 @@ def with_figures(event: Event) -> Event:
 
 
 def _plain(number: np.generic) -> Any:
-    """Return the number, or its statistics if JSON has no syntax for it, as for NaN."""
+    """Return a number unchanged; for NaN and others that JSON cannot write, its statistics."""
     is_plain = number.dtype.kind not in "fc" or np.isfinite(number)
     return number if is_plain else statistics_of(number)
 

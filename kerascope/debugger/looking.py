@@ -438,7 +438,7 @@ def _say_place(debugger: Shell, place: Where) -> None:
 
 
 def _places_around(debugger: Shell) -> tuple[list[Where], list[Where]]:
-    """Return the program's own lines around the enclosing spans, and those inside the spans.
+    """Return the program's lines that led to the engine, and those that the engine called.
 
     Both lists are empty, unless the stop is in the present or where the program has failed.
     """

@@ -66,8 +66,8 @@ def _gives(event: Event, name: str) -> bool:
 def _last_given(tape: Tape, name: str, t: int) -> Event | None:
     """Return the last event up to time `t` that assigned a name of the Keras source.
 
-    A layer with that name does not count. Return None if no event did, or if the event was
-    dropped; callers then use the index of the tape.
+    Events of a layer with this name do not count. Return None if no event assigned the name, or
+    if that event was dropped; callers then use the index of the tape.
     """
     for event in tape.back(t):
         if event.kind == FORGOTTEN:
@@ -78,7 +78,7 @@ def _last_given(tape: Tape, name: str, t: int) -> Event | None:
 
 
 def _origin_of_output(tape: Tape, event: Event, name: str) -> Event:
-    """Return the event that produced the output of an event: the innermost one with that output."""
+    """Return the innermost event that returned the output of `event`: itself or one inside it."""
     value = value_of_event(event, *OF_THE_OUTPUT)
     if value is None or event.ph == BEGIN:
         raise ArgumentError(

@@ -336,7 +336,7 @@ class Notebook:
 
 
 def _prompt(debugger: ModelDebugger, conditions: set[str]) -> Callable[[Stop], Any]:
-    """Return the function that prompts at a stop, or raises `ConditionMet` for `--fail-on`."""
+    """Return a function that prompts at a stop; it raises if the stop meets a condition."""
 
     def prompt(stop: Stop) -> Callable[[Stepper], Stop | None] | None:
         for finding in stop.findings:

@@ -251,7 +251,7 @@ class BatchFigures:
 
 
 def _is_unknown(x: float, values: BatchValues) -> bool:
-    """Return whether a NaN means that the tape has only statistics; other NaNs were computed."""
+    """Return whether a number is NaN because it is unknown: the tape has only statistics."""
     parts = [*values.gradients.values(), *(x for pair in values.weights.values() for x in pair)]
     return math.isnan(x) and any(isinstance(part, Statistics) for part in parts)
 
@@ -562,7 +562,7 @@ def _say_layers(
 
 
 def say_plot(shell: Shell, words: str) -> None:
-    """Print a value over the batches: its statistics, a histogram of its numbers, its course."""
+    """Print a value after each batch: its statistics, a histogram of its elements, its course."""
     run = FitBatches(shell)
     batches = run.of_the_model_here() if run.batches else []
     if not batches:
@@ -616,7 +616,7 @@ def _value_after(shell: Shell, expression: Expression, batch: BatchOnTape) -> An
 def say_course(
     shell: Shell, name: str, batches: Sequence[BatchOnTape], numbers: Sequence[float]
 ) -> None:
-    """Print one value of each batch that is worth showing, with a bar; then its whole course."""
+    """Print a row with a number and a bar for each notable batch; then the course over all."""
     number_of = {one.t: number for one, number in zip(batches, numbers, strict=True)}
     finite = [x for x in numbers if math.isfinite(x)]
     greatest = max(map(abs, finite), default=0.0)

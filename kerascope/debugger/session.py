@@ -227,21 +227,21 @@ class Session:
         return UnrecordedRunner(self)
 
     def unrecorded_batches(self, function: Function, feed: Any, callbacks: Any) -> Any:
-        """Return a runner for the next batches without events; None if they may contain a stop."""
+        """Return a runner of the next batches without events; None if one batch may need a stop."""
         passage = self._passage(function, callbacks)
         if self.recorder is None or passage is None:
             return None
         return self.recorder.batches_of(function, feed, callbacks, passage)
 
     def unrecorded_call(self, function: Function, fed: Any) -> Any:
-        """Return a runner for a function call without events; None if it may contain a stop."""
+        """Return a runner of a function call without events; None if the call may need a stop."""
         passage = self._passage(function)
         if self.recorder is None or passage is None:
             return None
         return self.recorder.call_of(function, fed, passage)
 
     def _passage(self, function: Function, callbacks: Any = None) -> Passage | None:
-        """Return which of the next calls of a function need no events.
+        """Return the limits within which the next calls of a function may run without events.
 
         Return None if events are needed or if nothing is recorded now.
         """
@@ -340,9 +340,9 @@ class Session:
         return words if words or len(self.tape) else self.hint()
 
     def failure_to_show(self) -> Failure | None:
-        """Return the failure of the program at the first call of this method, otherwise None.
+        """Return the failure of the program, or None if the program has not failed.
 
-        Return None also if the program has not failed.
+        Later calls of this method return None, because a failure is shown once.
         """
         if self.error is None or self.has_exited or self._has_shown_failure:
             return None
@@ -387,7 +387,7 @@ class Session:
             signal.signal(signal.SIGINT, before)
 
     def _handle_interrupt(self, number: int, frame: FrameType | None) -> None:
-        """Handle Ctrl-C, and print a line, because the next event may be far away."""
+        """Request a stop at the next event after Ctrl-C; print a line, because it may take long."""
         self.interrupt()
         with suppress(AttributeError, OSError, ValueError):
             # `os.write`, because a print that the signal interrupts must not be entered again.

@@ -34,7 +34,7 @@ from kerascope.trace.stepper import Stepper, Stop
 
 
 def number_in(words: str, command: str, default: int = 1) -> int:
-    """Return how many times a command is repeated; without words, the default.
+    """Return the number of repetitions in the words of a command; without words, the default.
 
     Raises
     ------
@@ -91,10 +91,10 @@ def split_commands(line: str) -> list[str]:
 
 
 def parse_line(line: str) -> tuple[str | None, str, str]:
-    """Return the command, its words and the line. The command is None or "" for Python.
+    """Return the name of a command, its words and the line. For Python, the name is None or "".
 
-    `!x` is Python. `s = 3` and `n.shape` are Python too, although `s` and `n` are commands. In
-    pdb, `s = 3` is also Python.
+    `s = 3` and `n.shape` are Python, although `s` and `n` are commands. In pdb, `s = 3` is also
+    Python. For `!x`, the name is "statement".
 
     Examples
     --------
@@ -200,7 +200,7 @@ class History:
         self._write(line)
 
     def forget_last(self) -> None:
-        """Remove the last typed line from the arrow keys, because an answer is not a command."""
+        """Remove the last line from the arrow keys' history, because it answers a question."""
         if self.readline is not None:
             with suppress(ValueError):
                 self.readline.remove_history_item(self.readline.get_current_history_length() - 1)
@@ -319,7 +319,7 @@ class Shell:
         self._completions: list[str] = []
 
     def state(self, kind: type[State]) -> State:
-        """Return the object of this class that holds state for the session; create it at first use.
+        """Return the shell's only object of a class of state; create the object at the first call.
 
         Examples
         --------
@@ -422,8 +422,8 @@ class Shell:
     def move(self, order: Callable[[Stepper], Stop | None] | None) -> bool:
         """Keep an order for the stepper, and return True to leave the prompt.
 
-        The order None detaches the program. If no program is running, the order runs at once and
-        the prompt stays: return False.
+        The order None detaches the program. If no program is running, run the order at once, and
+        return False, because the prompt stays.
         """
         if self.session.is_over and not self._is_reading:
             if order is not None:

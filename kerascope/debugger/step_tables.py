@@ -58,7 +58,7 @@ def _first_spoilt(steps: Iterable[LoopStep]) -> LoopStep | None:
 
 
 def _say_all(shell: Shell, loop: LoopAt) -> None:
-    """Print the norms of the states after each step; without states, of the last op's output."""
+    """Print the norms of the states after each step; without states, those of the last output."""
     rows: list[list[str]] = []
     names: list[str] = []
     place_of_spoilt: int | None = None

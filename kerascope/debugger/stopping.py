@@ -62,8 +62,8 @@ from kerascope.trace.stepper import Stop
 def known_names(session: Session) -> KnownNames:
     """Return the names of all layers, ops, tensors and weights, for the check of selectors.
 
-    Until a batch has run, models may still be built, and a new name may appear. Then only the
-    layers so far are returned.
+    Until a batch has run, models may still be built, with new names. So before the first batch,
+    only the layers so far are returned.
     """
     is_all = session.is_over or any(event.kind == "batch" for event in _events(session))
     so_far = names_so_far(session)
@@ -213,7 +213,7 @@ KINDS_OF_NAMES = ("layer", "op", "tensor", "weight", "phase", "line", "depth", "
 
 @dataclass
 class Reported:
-    """Which notes were printed, because each note is printed only once.
+    """Records which notes have been printed, so that each note is printed only once.
 
     Attributes
     ----------

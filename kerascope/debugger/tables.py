@@ -95,9 +95,10 @@ def _t(debugger: Shell) -> int:
 
 
 def _found(debugger: Shell, *names: str) -> Any:
-    """Return the value of the first of these names that has a value now.
+    """Return the present value of the first of these names that exists now.
 
-    If none has one, return the most recent value of a name, and print its time; otherwise None.
+    If no name exists now, return the latest earlier value of one of them and print its time. If
+    there is no earlier value, return None.
     """
     tape, last = debugger.session.tape, _t(debugger)
     for t in range(last, max(last - FURTHEST, -1), -1):
@@ -474,7 +475,7 @@ def lines_of_table(rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def _pairs(found: Any) -> list[tuple[str, Any]]:
-    """Return (name, value) for the items of a dict, or of a list of pairs or values."""
+    """Return the (name, value) pairs of a dict or list; other items get their index as name."""
     if isinstance(found, dict):
         return [(str(key), value) for key, value in found.items()]
     pairs = []

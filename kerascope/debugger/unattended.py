@@ -57,7 +57,7 @@ class Until:
             Breakpoints().add(self.selector, temporary=True)  # raises now if the text is wrong
 
     def go(self, stepper: Stepper) -> Stop | None:
-        """Run to the event, and return its stop. The method is an order for the stepper."""
+        """Move the stepper to the event, and return the stop there."""
         self.arm(stepper)
         return stepper.continue_() if self.t is None else stepper.until(t=self.t)
 
@@ -67,7 +67,7 @@ class Until:
             self._made = stepper.breakpoints.add(self.selector, temporary=True)
 
     def is_reached_by(self, stop: Stop) -> bool:
-        """Return whether a stop is at the event; for a time such as `t=61`, at it or later."""
+        """Return whether a stop is at the event; for a time such as `t=61`, also if it is later."""
         if stop.reason in (Reason.BEGIN, Reason.END):
             return False
         return stop.breakpoint is self._made if self.t is None else stop.t >= self.t
@@ -178,7 +178,7 @@ class Unattended:
 
     @property
     def is_for_programs(self) -> bool:
-        """Whether the result is for a program, so that no other text may be printed into it."""
+        """Whether a program will read the result, so that no other text may be printed into it."""
         return self.wanted.form not in ("text", LAST_STOP)
 
     # --- in the place of a person -----------------------------------------------------------------

@@ -18,7 +18,7 @@ from kerascope.layers import Add, Dense, Input
 
 
 class Network(NamedTuple):
-    """A network and a description of it for messages.
+    """A network, with its outputs written as calls for messages.
 
     Attributes
     ----------

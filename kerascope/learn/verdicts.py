@@ -59,7 +59,7 @@ def language_of_environment(environment: Mapping[str, str]) -> str:
 
 
 def both(what: str | Text) -> Text:
-    """Return a name as a `Text`; a plain string is used for both languages."""
+    """Return a `Text` with a string in both languages; return a `Text` unchanged."""
     return Text(what, what) if isinstance(what, str) else what
 
 

@@ -370,7 +370,7 @@ def _moved(moved: list[Lesson], one: Lesson, other: Lesson, ours: Section, their
 
 
 def with_new_hashes(chapter: Chapter, translated: str) -> dict[str, list[str]]:
-    """Return the lines of the file of each language, with the current hashes of the other one.
+    """Return the lines of each language's file, with the current hashes of its translation.
 
     Parameters
     ----------
@@ -575,7 +575,7 @@ def accept(run: ChapterRun, translated: str | None = None) -> list[str]:
     ----------
     run : ChapterRun
     translated : {"en", "zh", "both"}, optional
-        The language that was updated; if not given, the hashes of the twins are not renewed.
+        The language that was updated; if not given, the hashes of the translations stay the same.
     """
     written = _accept_pictures(run)
     for lesson in run.chapter.lessons.values():
@@ -615,7 +615,7 @@ def _accept_pictures(run: ChapterRun) -> list[str]:
 
 
 def _edits(block: Block, run: ChapterRun) -> list[Edit]:
-    """Return the edits that store the new output of a block: one, or none if it matches."""
+    """Return a list with the edit that stores a block's new output; empty if the output matches."""
     done = run.blocks.get(block.id)
     if done is None or done.error:
         return []
@@ -654,7 +654,7 @@ def _write(lesson: Lesson, lines: list[str]) -> None:
 
 
 def _renew_hashes(chapter: Chapter, translated: str) -> list[str]:
-    """Store in each section the current hash of its twin.
+    """Store in each section the current hash of the same section in the other language.
 
     Return a line of text for each file that was changed.
     """

@@ -264,7 +264,7 @@ class _Reader:
         return Output(token.content, begin + 2, (begin, end))
 
     def _picture(self, inline: Token) -> Picture | None:
-        """Return the picture of a paragraph, or None for a paragraph of text. A mixture raises."""
+        """Return the picture of a paragraph, or None for text. Raise if it has both."""
         assert inline.map is not None
         line = inline.map[0] + 1
         if not any(child.type == "image" for child in inline.children or []):

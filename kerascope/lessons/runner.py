@@ -180,7 +180,7 @@ def run_chapter(chapter: Chapter) -> ChapterRun:
 
 
 def _stored(path: Path) -> bytes:
-    """Return the content to store for a file; in a player, names replace line numbers."""
+    """Return the content to store for a file; in HTML, function names replace line numbers."""
     if path.suffix != ".html":
         return path.read_bytes()
     return name_places(path.read_text(encoding="utf-8")).encode()

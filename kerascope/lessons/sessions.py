@@ -176,7 +176,7 @@ class SessionServer:
     Parameters
     ----------
     connection : socket
-        The connection to the server, which exits when it is closed.
+        The connection to the server. The server exits when the connection is closed.
     process : int
         The process id of the server.
     """

@@ -64,9 +64,9 @@ def name_places(text: str) -> str:
 
 
 def number_places(text: str) -> str:
-    r"""Return a stored output with the current line numbers.
+    r"""Return a stored output in which the places have their current line numbers.
 
-    A place that no longer exists is not changed.
+    A place whose function or statement no longer exists is not changed.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def _name_of(source: Source, line: int) -> str:
 
 
 def _which(lines: list[int], line: int) -> str:
-    """Return the position of a line among equal lines, as a suffix: "" for the first, then "2"."""
+    """Return the suffix that tells equal lines apart: "" for the first, "2" for the second."""
     place = lines.index(line) if line in lines else 0
     return str(place + 1) if place else ""
 

@@ -115,7 +115,7 @@ class Bridge:
     # --- in the app's thread ----------------------------------------------------------------------
 
     def send(self, request: Request) -> None:
-        """Send a line or a request to the program, which handles all of them in order."""
+        """Put a line or a request into the queue, which the program's thread reads in order."""
         with self._changed:
             self._requests.append(request)
             self._changed.notify_all()

@@ -155,7 +155,7 @@ def _coloured_lines(file: str, lines: tuple[str, ...]) -> list[Text]:
 
 
 def _graph(debugger: ScreenDebugger, size: Size) -> Text:
-    """Return the graph as `draw` does; if it is too high, with smaller boxes."""
+    """Return the drawing of the graph; if it is higher than the pane, with smaller boxes."""
     picture = picture_of(debugger.session)
     terse = replace(picture.options, show_shapes=False, show_layer_activations=False)
     for options in (picture.options, terse):
@@ -212,7 +212,7 @@ class ScreenDebugger(ModelDebugger):
 
     @property
     def width(self) -> int:
-        """The columns of the transcript; while the content of a pane is computed, its columns."""
+        """The columns of the transcript, or of the pane whose content is being computed."""
         if self._pane_width is not None:
             return self._pane_width
         size = self.bridge.sizes.get("log")
@@ -225,7 +225,7 @@ class ScreenDebugger(ModelDebugger):
 
     @contextmanager
     def saying_to(self, file: IO[str], width: int) -> Iterator[None]:
-        """Redirect `say` to a file, with another width, inside the block."""
+        """Make `say` write to a file, in lines of the given width, inside the block."""
         before = self.stdout, self._pane_width
         self.stdout, self._pane_width = file, width
         try:
