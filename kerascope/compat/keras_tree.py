@@ -42,7 +42,7 @@ _DICTS = (dict, OrderedDict, defaultdict)
 
 
 def _unpack(structure: Any) -> Opened | None:
-    """Return the keys and items of a container, and a function that builds one from other items.
+    """Return the keys and items of a container, and a function that rebuilds it from new items.
 
     Return None if the value is not a container.
     """

@@ -1,4 +1,4 @@
-"""The names of the package `keras`: those of `kerascope`, and some that only Keras 3 has."""
+"""The names of the package `keras`: those of `kerascope`, and names that only Keras 3 has."""
 
 from __future__ import annotations
 

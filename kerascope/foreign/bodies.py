@@ -135,7 +135,7 @@ class StepNames:
         self.taken: set[str] = set()
 
     def free(self, wanted: str) -> str:
-        """Reserve and return a name. If another step has it, the name gets a number."""
+        """Reserve and return a name. A number is appended if another step has the same name."""
         name, number = wanted, self.first
         while name in self.taken:
             name, number = f"{wanted}_{number}", number + 1

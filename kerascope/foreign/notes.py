@@ -100,12 +100,12 @@ class Notes:
     # --- taking notes -----------------------------------------------------------------------------
 
     def begin(self, kind: str, name: str, line: Line | None, names: Mapping[str, Any]) -> None:
-        """Note the begin of a span."""
+        """Note the start of a span."""
         self.depth += 1
         self._take(Notes._begin, kind, name, line, names)
 
     def frame(self, frame: Frame, line: Line | None, names: Mapping[str, Any]) -> None:
-        """Note the begin of a frame, which is a span that contains calls."""
+        """Note the start of a frame, which is a span that contains calls."""
         self.depth += 1
         self._take(Notes._frame, frame, line, names)
 
@@ -131,7 +131,7 @@ class Notes:
         self._take(Notes._update, name, line, old, new, gradient)
 
     def begin_pass(self) -> None:
-        """Note the begin of a new pass. Its calls do not read the values of earlier passes."""
+        """Note the start of a new pass, whose calls do not read the values of earlier passes."""
         self._take(Notes._begin_pass)
 
     def _take(self, *note: Any) -> None:

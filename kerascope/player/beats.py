@@ -30,7 +30,7 @@ class Beat(NamedTuple):
     lane : str
         One of `LANES`.
     boxes : tuple of str
-        Ids of the boxes that appear. The beat is about the first.
+        Ids of the boxes that appear. The caption describes the first box.
     caption : list of str
         Key of a template in `SENTENCES`, and the words for its placeholders.
     calls : int

@@ -309,7 +309,8 @@ def _zero(key: str, value: Any) -> str:
 def _stopped(one: Any, other: Any) -> list[str] | None:
     """Return the gradients that slopes of 1 pass, and those that slopes of 0 stop, as text.
 
-    Return None if the arrays are unknown or neither of them consists of zeros and ones.
+    One array contains the slopes, the other the gradients. Return None if an array is unknown, or
+    if neither array consists of zeros and ones.
     """
     if not (_is_known(one) and _is_known(other)) or np.shape(one) != np.shape(other):
         return None
@@ -330,7 +331,7 @@ def _some(numbers: np.ndarray) -> str:
 
 
 def _missing(split: list[str]) -> str:
-    """Return the suffix of a template for gradients: all, some or none of them passed."""
+    """Return the suffix of the caption's key, which tells whether all gradients passed a layer."""
     through, held = split
     return "" if through and held else ".all" if through else ".none"
 
@@ -354,7 +355,7 @@ def _short(name: str) -> str:
 
 
 def _meaning(event: Event) -> Caption:
-    """Return the caption that explains an event of this kind, if no rule has a better one."""
+    """Return the general caption for the kind of an event, which special rules may replace."""
     key = f"kind.{event.kind}"
     name = layer_of(event.name) if event.kind == "node.create" else event.name
     if event.kind not in MEANINGS:

@@ -425,7 +425,7 @@ def _bare(node: GraphNode) -> GraphNode:
 
 
 def _measured(node: GraphNode, measure: Measure) -> Measure:
-    """Return the measure of a cell that shows the value of this node, from before the step."""
+    """Return the `Measure` of a cell whose text ends with the value of `node`."""
     lines = [line for line in measure.text.lines if line.startswith("(")]
     text = replace(measure.text, lines=(*lines, str(node.attrs.get("detail", ""))))
     return replace(measure, text=text)
@@ -458,7 +458,7 @@ def _line(stage: Stage, group: Group, commits: Mapping[str, int], write: Write) 
 
 
 def _flags(stage: Stage, beat: Beat) -> Iterator[Mark]:
-    """Yield the frames around the boxes of a beat, and a flag at its call or cards."""
+    """Yield the frames around the boxes of a beat, and the flag at the beat's call or cards."""
     flagged: dict[str, list[Rect]] = {}
     for box in beat.boxes:
         rect = stage.placed.boxes[box]

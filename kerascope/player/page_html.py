@@ -176,7 +176,7 @@ def _switch() -> str:
 
 
 def _unit(name: str) -> str:
-    """Return an option for the unit of a step, with its text in both languages."""
+    """Return the HTML `<option>` for a unit of a step, with its text in both languages."""
     english, chinese = map(escape, WORDS[f"unit {name}"])
     data = f'value="{name}" data-en="{english}" data-zh="{chinese}"'
     return f"<option {data}>{english}</option>"

@@ -315,7 +315,7 @@ def _contributions_of(graph: Graph) -> dict[tuple[str, str], list[str]]:
 
 
 def nodes_made(events: Iterable[Event]) -> dict[int, str]:
-    """Return the name of the Node that each layer call creates, by the time the call begins."""
+    """Return a dict: the time at which a layer call begins, and the name of the call's Node."""
     made: dict[int, str] = {}
     calls: list[Event] = []
     for event in events:

@@ -643,7 +643,7 @@ def _side(side: Player, name: Text | None) -> tuple[SideHtml, dict[str, Any]]:
 
 
 def _followers(side: Player, picture: Picture | None) -> tuple[BoxStates | None, Flows]:
-    """Return the observers of box states and of values on arrows. No states without a picture."""
+    """Return the observers of box states (None without a picture) and of values on arrows."""
     if picture is None:
         return None, Flows({})
     made = nodes_made(side.tape[: side.events[-1].t + 1])

@@ -180,7 +180,7 @@ def _foreign(subject: Any, x: Any, y: Any, graph: Any) -> tuple[Any, Any]:
 
 
 class _PutBack:
-    """Restores the variables that a training step of a model changes, when it ends."""
+    """Restores the variables that a training step of a model has changed, after the step."""
 
     def __init__(self, model: Any) -> None:
         self._model = model

@@ -235,7 +235,7 @@ class LadderFlows(Flows):
         shown = [node.id for node in picture.whole.nodes if not _is_mark(node)]
         super().__init__({*shown, *(group.id for group in picture.whole.groups)})
         self._tape = tape
-        self._weights: dict[str, Any] = {}  # at the begin of the step
+        self._weights: dict[str, Any] = {}  # at the start of the step
 
     def feed(self, event: Event) -> None:
         """Update the values with the next event."""

@@ -208,7 +208,7 @@ def has_arg(fn: Callable[..., Any], name: str, accept_all: bool = False) -> bool
     fn : callable
     name : str
     accept_all : bool
-        Whether `**kwargs` counts.
+        Whether a function with `**kwargs` accepts every name.
 
     Examples
     --------

@@ -274,7 +274,7 @@ disable_interactive_logging = enable_interactive_logging
 
 
 def is_interactive_logging_enabled() -> bool:
-    """Return True: progress is always shown, never logged. `verbose=0` disables it."""
+    """Return True, because progress is shown, not logged. `verbose=0` disables the display."""
     return True
 
 

@@ -412,7 +412,7 @@ MOST_SOURCES = 6
 def tooltip(node: GraphNode, options: PictureOptions | None = None) -> str:
     """Return the tooltip of a box: its id, class, depth and shapes, in one line.
 
-    With the option `show_lines` it also contains the user's line that created it.
+    With the option `show_lines`, the tooltip also contains the user's line that created the box.
 
     Examples
     --------

@@ -369,7 +369,7 @@ def whole_graph(request: Request, where: str = "draw") -> Graph:
 
 
 def _as_inputs(subject: Any, to: Any, inputs: Any, unknown: dict[str, Any]) -> tuple[Any, Any]:
-    """Return the path to save to, and the example inputs, also from arguments of other tools."""
+    """Return the path to save to, and the example inputs. They may be given under other names."""
     is_path = to is None or isinstance(to, (str, PathLike))
     if not is_path and not isinstance(subject, OURS):
         if inputs is not None:
@@ -434,7 +434,7 @@ def _undrawn(subject: Any, level: str | None, has_gradients: bool) -> Any:
 
 
 def _as_expand(expand: Any, expand_nested: bool) -> Any:
-    """Return `expand`. For Keras's `expand_nested`, it is a function that opens nested calls."""
+    """Return `expand`; for Keras's `expand_nested`, return a function that opens nested calls."""
     if not expand_nested:
         return as_names(expand)
     if expand is not None:

@@ -184,7 +184,7 @@ Mark = Group | Shape
 
 
 class Ink(NamedTuple):
-    """A rule of a sheet: the colours and line styles of marks with certain looks.
+    """A rule of a sheet: the colours and line styles of all marks with certain CSS classes.
 
     Attributes
     ----------
@@ -336,7 +336,7 @@ Looks = tuple[str, ...]  # looks of the groups around a mark, outermost first, a
 
 
 class Rules:
-    """The rules of a sheet, which convert marks with a look into marks with colours."""
+    """The rules of a sheet. They replace the looks (CSS classes) of marks by colours and lines."""
 
     def __init__(self, inks: Sequence[Ink]) -> None:
         found = [
@@ -348,7 +348,7 @@ class Rules:
         self._known: dict[Looks, Ink] = {}
 
     def ink(self, looks: Looks) -> Ink:
-        """Return the combination of all rules that match the given looks; specific rules win."""
+        """Return the combination of all rules for these looks (CSS classes); specific rules win."""
         if looks in self._known:
             return self._known[looks]
         *outer, own = (frozenset(look.split()) for look in looks)
@@ -363,7 +363,7 @@ class Rules:
         return self._known.setdefault(looks, found._replace(**none))
 
     def plain(self, mark: Mark, around: Looks) -> Iterator[Shape]:
-        """Yield the shapes of a mark or group, with the colours and lines of their looks."""
+        """Yield the shapes of a mark or group, with colours and lines in place of CSS classes."""
         look = "" if isinstance(mark, Raster) else mark.look
         own = (*around, look) if look else around
         if isinstance(mark, Group):

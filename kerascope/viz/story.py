@@ -122,7 +122,7 @@ def lines_of(record: Record, width: int, ascii_only: bool = False) -> list[Text]
 
 
 def _section_line(record: Record, width: int, ascii_only: bool) -> Text:
-    """Return a section's title between rules."""
+    """Return the line of a section: its title between two horizontal rules."""
     rule = "-" if ascii_only else "━"
     title = f"{rule * 2} {_shown(record.name, ascii_only)} "
     note = f" {_shown(record.text, ascii_only)}"

@@ -119,7 +119,7 @@ def natural_width(columns: Sequence[Column]) -> int:
 
 
 def _fitting(widths: list[int], columns: Sequence[Column], width: int) -> list[int]:
-    """Return the widths of columns, widened from the left by the spare space; [] if too wide."""
+    """Return the column widths plus the spare space, left columns first; [] if they do not fit."""
     spare = width - sum(widths) - len(BAR) * (len(columns) - 1)
     if spare < 0:
         return []

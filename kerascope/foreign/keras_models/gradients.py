@@ -86,7 +86,7 @@ class Gradients:
             yield
 
     def watch(self, arrays: Sequence[Any]) -> None:
-        """Watch the outputs of a call on TensorFlow. Must be called before they are read."""
+        """On TensorFlow, watch the outputs of a call, before another call reads these outputs."""
         if self._tape is not None:
             for array in arrays:
                 self._tape.watch(array)
@@ -163,15 +163,15 @@ class _Probes:
         self._added, self._is_float = added, is_float
 
     def root(self, args: Any, kwargs: Any) -> AbstractContextManager[Any]:
-        """Do nothing when the model's call begins: zeros are added to outputs."""
+        """Do nothing when the model's call begins, because zeros are only added to outputs."""
         return nullcontext()
 
     def frame(self, layer: Any, inputs: list[Any], caller: Any) -> AbstractContextManager[Any]:
-        """Do nothing when a layer with inner calls begins: only its inner calls get zeros."""
+        """Do nothing when a layer with inner calls begins; `called` adds zeros to the calls."""
         return nullcontext()
 
     def left(self, layer: Any, outputs: list[Any]) -> None:
-        """Do nothing when a layer with inner calls ends."""
+        """Do nothing when a layer with inner calls ends; `called` has added zeros to the calls."""
 
     def called(self, call: ReturnedCall) -> list[Any]:
         """Add a zero to each output of a call."""

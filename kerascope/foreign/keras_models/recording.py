@@ -134,7 +134,7 @@ class KerasRecorder:
         return call.outputs
 
     def after_call(self, call: str, op: str, arrays: list[Any]) -> None:
-        """Handle the outputs of a recorded call. Subclasses override it."""
+        """Do nothing after a call is recorded. Subclasses keep its outputs for gradients."""
 
     # --- where arrays come from -------------------------------------------------------------------
 

@@ -219,7 +219,7 @@ class KerasTraining:
     # --- one batch --------------------------------------------------------------------------------
 
     def step(self, original: Callable[..., Any], *args: Any) -> Any:
-        """Run a training step on (state, iterator), an iterator, or a list of batches."""
+        """Run and record a training step. `args` are Keras's: state, iterator or list of batches."""
         args, data = self._with_data(args)
         with self.one_batch(_size(data)) as (number, at_end):
             before = self._before(args, data)
@@ -239,7 +239,7 @@ class KerasTraining:
 
     @contextmanager
     def one_batch(self, size: int) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Open the span of the next batch. Yield its number, and the dict of names at its end."""
+        """Open the span of the next batch. Yield the batch's number and its dict of end values."""
         number = self.batch
         self.batch += 1
         with self.writer.span("batch", f"batch {number}", batch_index=number, size=size) as at_end:

@@ -78,16 +78,16 @@ class CallObserver(Protocol):
     """Receives the calls of a model from a `Watch`."""
 
     def root(self, args: Any, kwargs: Any) -> AbstractContextManager[Any]:
-        """Handle the begin of the model's call, and return a context manager for the call."""
+        """Return a context manager in which the model's call runs. The call begins now."""
 
     def frame(self, layer: Any, inputs: list[Any], caller: Any) -> AbstractContextManager[Any]:
         """Open a frame, and return a context manager. Calls until its end are in the frame."""
 
     def left(self, layer: Any, outputs: list[Any]) -> None:
-        """Handle the outputs of a frame, before the context manager of `frame` ends."""
+        """Receive the outputs of a frame, before the context manager of `frame` ends."""
 
     def called(self, call: ReturnedCall) -> list[Any]:
-        """Handle a call, and return the arrays to use as its outputs."""
+        """Receive a call that has returned, and return the arrays to use as its outputs."""
 
 
 class Watch:
@@ -234,7 +234,7 @@ class Watch:
         return self._reported(None, name, inputs, settings, sys._getframe(2), result)
 
     def _standardized(self, original: Any, model: Any, args: Any, kwargs: Any) -> Any:
-        """Cast and reshape the inputs of a Functional model, which keep their tokens."""
+        """Cast and reshape the inputs of a Functional model. The new arrays keep their tokens."""
         before = [x for x in self._arrays.inside((args, kwargs)) if self._arrays.is_known(x)]
         result = self._unseen(original, model, args, kwargs)
         after = self._arrays.inside(result)

@@ -263,7 +263,7 @@ class TorchRecorder:
             self._inside -= 1
             return
         if not self._stack or self._stack[-1].module is not module:
-            return  # the begin of the call was not observed
+            return  # the start of the call was not observed
         if self._inside and self._functions is not None:
             self._functions.resume()
         call = self._stack.pop()
@@ -324,10 +324,10 @@ class TorchRecorder:
             self.forward_ends(call, None)
 
     def forward_begins(self, call: RunningCall, args: Any, keywords: Any) -> None:
-        """Handle the begin of a call of a module from outside any other module."""
+        """Do nothing when a top-level call begins. Subclasses open a span for the call."""
 
     def forward_ends(self, call: RunningCall, result: Any) -> None:
-        """Handle the end of an outermost call. `result` is None if the call failed."""
+        """Set the model's outputs when a top-level call ends; `result` is None if it failed."""
         for number, weight in list(self._uncalled_yet.items()):
             if not self._uncalled(weight):  # its module was called later
                 self.writer.calls[number] = self.writer.calls[number]._replace(settings={})

@@ -58,7 +58,7 @@ def _collect(value: Any, found: list[Tensor]) -> None:
 
 
 def numbers_of(tensor: Tensor) -> np.ndarray | None:
-    """Return the numbers of a tensor, without a copy if possible. None if there are none.
+    """Return a tensor as a NumPy array, without a copy if possible; None if it has no numbers.
 
     NumPy has no bfloat16 or float8. Such numbers become float32, which represents them exactly.
 

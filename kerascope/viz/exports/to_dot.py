@@ -159,7 +159,7 @@ class _DotWriter:
             yield f"  {names} {attribute_list({'style': 'invis', 'weight': '100'})}"
 
     def rows_with_groups(self) -> dict[int, list[str]]:
-        """Return the names in each row by depth. Its deepest boxes represent an open frame."""
+        """Return the names in each row by depth; an open frame is represented by its first row."""
         rows = {depth: self.names_of(row) for depth, row in self.rows.get("", {}).items()}
         for group in self.inner.get("", []):
             rows.setdefault(group.depth, []).extend(self.first_boxes(group.id))

@@ -69,16 +69,17 @@ class Level:
     Attributes
     ----------
     kinds, names : list of str
-        The kind of each item, and the id of its box or frame ("" for others).
+        The kind of each item, and the id of its box or frame ("" for bends and doors).
     edges : list of int
-        For each item that is a door, the index of its arrow; -1 for other items.
+        For each item that is a door (where an arrow crosses the frame), the index of the arrow; -1
+        for other items.
     row_of : list of int
         The row of each item.
     rows : list of list of int
         The items of each row in order.
     routes : list of Route
     partners : dict of int to int
-        For items that must be immediately to the right of another item: that item.
+        By an item that must be immediately to the right of another item: the other item's number.
     depths : list of (int or None)
         The depth of the boxes in each row; None for a row of doors.
     """
@@ -224,7 +225,7 @@ class _Builder:
 
 
 def _at(chain: Sequence[str], place: int, box: str) -> Name:
-    """Return the item that contains a box in the level with index `place` in the box's frames."""
+    """Return the item of a level that is or contains a box; `place` is the index of the level."""
     return box if place + 1 == len(chain) else _frame(chain[place + 1])
 
 

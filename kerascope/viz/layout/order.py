@@ -179,7 +179,7 @@ def _crossings(
 
 
 def _inversions(pairs: list[tuple[float, float]]) -> int:
-    """Return the number of inversions: two pairs in one order by first, in the other by second."""
+    """Return how often two pairs (a, b) have one order by `a` and the opposite order by `b`."""
     pairs.sort()
     ranks = {end: rank for rank, end in enumerate(sorted({end for _, end in pairs}), start=1)}
     tree = [0] * (len(ranks) + 1)  # a Fenwick tree: the number of ends so far at each rank

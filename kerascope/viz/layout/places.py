@@ -125,7 +125,7 @@ Wish = tuple[int, float, float]  # another item, the ideal distance from that it
 
 
 def _ties(level: Level, shapes: list[Shape], segments: list[RoutePiece]) -> list[Tie]:
-    """Return a tie for each piece of a route. Ties pull items into a straight line."""
+    """Return a `Tie` for each piece of a route. Ties pull items into a straight line."""
     ties = []
     for one in segments:
         leaves = end_of(level, shapes, one.upper, one.edge, one.leaves, EXIT)
@@ -219,7 +219,7 @@ def _goes_above(level: Level) -> bool:
 
 
 def _goes_below(level: Level) -> bool:
-    """Return whether a lane begins at the last row, so that its arrow runs below it."""
+    """Return whether a lane begins at the last row, so that its arrow runs below that row."""
     end = len(level.rows) - 1
     return any(r.lane >= 0 and level.row_of[r.stops[0]] == end for r in level.routes)
 
@@ -241,7 +241,7 @@ STRAND_ROUNDS = 8
 
 
 class Tie(NamedTuple):
-    """A piece of a route: two items, and how far right of the upper one the lower should be."""
+    """A piece of a route. The lower item should be `shift` to the right of the upper item."""
 
     upper: int
     lower: int
@@ -252,7 +252,7 @@ class Tie(NamedTuple):
 def straighten(
     level: Level, ties: Sequence[Tie], spaces: Sequence[list[float]], middle: list[float]
 ) -> list[float]:
-    """Return the middles of all items, moved so that strands are straight.
+    """Return the middles of all items, moved so that strands (chains of ties) are straight.
 
     Parameters
     ----------
@@ -316,7 +316,7 @@ def _main_inputs(uppers: list[int], above: dict[int, list[int]], kinds: list[str
 
 
 def _is_main(item: int, others: list[int], kinds: list[str]) -> bool:
-    """Return whether an item is the only neighbour, or the only box among two neighbours."""
+    """Return whether `item` is alone in `others`, or the other item there is a bend, not a box."""
     if len(others) == 1:
         return True
     boxes = [other for other in others if kinds[other] != BEND]
