@@ -320,8 +320,8 @@ def no_tensorflow(name: str) -> str:
 def keras_imports() -> Iterator[None]:
     """Make `import keras` and `from tensorflow import keras` import kerascope in the `with` block.
 
-    Modules that the block imported still work after it. An installed Keras is not changed, even if
-    it is already imported.
+    Modules that the block has imported still work after the block. An installed Keras is not
+    changed, even if it is already imported.
 
     Examples
     --------

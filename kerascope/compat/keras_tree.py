@@ -240,8 +240,8 @@ def traverse(func: Callable[[Any], Any], structure: Any, top_down: bool = True) 
     """Return a structure in which a function may replace any container or value.
 
     The function is called on a container before its items, or after them with `top_down=False`. If
-    it returns None, the container or value is kept, and its items are visited. If it returns
-    `MAP_TO_NONE`, it is replaced by None. Any other result replaces it.
+    the result is None, the container or value is kept, and its items are visited. If the result is
+    `MAP_TO_NONE`, the container or value becomes None. Otherwise, it becomes the result.
 
     Examples
     --------

@@ -63,7 +63,7 @@ class Step(NamedTuple):
     inputs, outputs : tuple
         Keys of the values: names in ONNX, variables or literals in JAX.
     bodies : mapping of str to Body
-        The graphs that it contains. The key is "" for a function that it calls, otherwise "body",
+        The graphs that the step contains. The key is "" for a called function, otherwise "body",
         "test", "branch0", or the attribute of the node.
     scopes : tuple of str
         Names of the enclosing frames that are modules or scopes, the outermost first.
@@ -457,8 +457,8 @@ class Walk:
     def _passed(self, values: Values, body: Body, keys: Sequence[Any]) -> list[WalkedValue]:
         """Return values as inputs or outputs of a body: the same arrays with new tokens.
 
-        Without arrays, the types are those of the keys in the body. The type of the previous value
-        is used where the body does not know it.
+        Without arrays, a new value has the type that the body declares for its key. If the body
+        declares no shape, the new value has the shape of the old value.
         """
         if self.evaluator is not None:
             return [self.given(one.array) for one, _ in zip(values, keys, strict=False)]

@@ -304,8 +304,8 @@ def _with_scopes(steps: list[Step], around: str) -> tuple[tuple[Step, ...], dict
     """Return the nodes with the frames of their modules, and the classes of the modules.
 
     A module gets no frame if it has one node, or if it contains all nodes of the enclosing frame.
-    It also gets none if its nodes are not consecutive, because it may be several modules with one
-    name.
+    A module also gets no frame if its nodes are not consecutive, because several modules may have
+    this name.
     """
     start = f"{around}." if around else ""
     scopes: list[list[str]] = []

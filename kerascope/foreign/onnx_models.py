@@ -355,7 +355,7 @@ def _fed(
 def _checked(declared: ValueInfoProto, value: Any, sizes: dict[str, tuple[int, str]]) -> Any:
     """Return the array for an input after checking the array's type and shape.
 
-    For each named size that is already known, `sizes` has its value and the input it came from.
+    `sizes` maps the name of each known size to the size and the input that has this size.
     """
     known = type_of(declared.type)
     if declared.type.WhichOneof("value") != "tensor_type":

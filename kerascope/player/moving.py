@@ -320,7 +320,7 @@ def _free_place(
 ) -> Point | None:
     """Return a point on a line where a value covers nothing else, or None if there is none.
 
-    Points at which the value covers no other line come first.
+    Points at which the value covers no other line are preferred.
     """
     crossed: list[tuple[bool, int, Point]] = []
     for place, share in enumerate(SHARES):

@@ -73,7 +73,7 @@ class BoxStates:
         The states of all boxes, followed by those of all frames, by id. Only the frame of a nested
         model has a state of its own. For other frames, a page shows the states of the boxes inside.
     focus : str
-        The box of the last event, or of an earlier one if the last event has none.
+        The box of the last event, or of an earlier event if the last event has no box.
 
     Examples
     --------

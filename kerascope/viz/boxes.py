@@ -431,7 +431,7 @@ def tooltip(node: GraphNode, options: PictureOptions | None = None) -> str:
 def description_of(node: GraphNode, sources: Sequence[str], text: BoxText | None = None) -> str:
     """Return the description of a box for screen readers: its text and the names of its sources.
 
-    `text` is the text of the box with the default options. If it is not given, it is computed.
+    `text` is the text of the box with the default options; without this argument, it is computed.
     """
     text = text or box_text(node, PictureOptions())
     class_name = str(node.attrs.get("class_name", node.kind))

@@ -383,8 +383,8 @@ def _as_inputs(subject: Any, to: Any, inputs: Any, unknown: dict[str, Any]) -> t
 def _with_own_subject(request: Request, inputs: Any) -> Request:
     """Return the request with its subject as a model or graph of kerascope.
 
-    A tape becomes the model that it recorded, with the numbers of its run. A file becomes the model
-    in it, and a model of another library becomes its graph.
+    A tape becomes the recorded model, with the values of the run. A file becomes the model in it,
+    and a model of another library becomes its graph.
     """
     level, has_gradients = request.level, request.gradients is not None
     subject, diff = (_undrawn(one, level, has_gradients) for one in (request.subject, request.diff))

@@ -64,7 +64,7 @@ class StoryPrinter:
     Parameters
     ----------
     file : text stream
-        Colours are used if it is a terminal.
+        Colours are used if the file is a terminal.
     width : int, optional
         Columns; by default those of the terminal, and 100 elsewhere.
     """

@@ -80,12 +80,13 @@ def tracing(model: Any, writer: TapeWriter) -> Iterator[None]:
 class Before(NamedTuple):
     """Copies of the state before a training step, because the step may overwrite the arrays.
 
-    The lists are empty for a model without weights: on TensorFlow the first step may create them.
+    The lists are empty for a model whose weights do not exist yet. On TensorFlow, the first step
+    may create the weights.
 
     Attributes
     ----------
     weights : list of keras.Variable
-        The trainable weights, then the others.
+        The trainable weights, then the weights that are not trainable.
     trainable, others : list of np.ndarray
     gradients : list of np.ndarray or None
         The gradients of the scaled loss.
@@ -219,7 +220,7 @@ class KerasTraining:
     # --- one batch --------------------------------------------------------------------------------
 
     def step(self, original: Callable[..., Any], *args: Any) -> Any:
-        """Run and record a training step. `args` are Keras's: state, iterator or list of batches."""
+        """Run and record a training step on (state, iterator), an iterator or a list of batches."""
         args, data = self._with_data(args)
         with self.one_batch(_size(data)) as (number, at_end):
             before = self._before(args, data)

@@ -169,7 +169,7 @@ def from_json(text: str) -> Graph:
     Raises
     ------
     ConfigError
-        The text is not such a graph, or it was written by a later version.
+        The text is not a graph in this form, or it was written by a later version.
     """
     import networkx
 
