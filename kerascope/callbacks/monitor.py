@@ -489,7 +489,7 @@ class ReduceLROnPlateau(Callback):
         self.cooldown_counter = 0
 
     def in_cooldown(self) -> bool:
-        """Return whether the epoch does not count, because the rate was reduced recently."""
+        """Return whether the rate was reduced so recently that this epoch does not count."""
         return self.cooldown_counter > 0
 
     def on_train_begin(self, logs: Logs | None = None) -> None:
@@ -547,7 +547,7 @@ def _learning_rate_of(model: Any, where: str) -> Any:
 
 
 def _takes_two_arguments(function: Callable[..., Any]) -> bool:
-    """Return whether `function(epoch, lr)` is a valid call. False if this is unknown."""
+    """Return whether `function(epoch, lr)` is a valid call; False if the signature is unknown."""
     try:
         signature = inspect.signature(function)
     except ValueError:

@@ -225,7 +225,7 @@ class Progbar:
             self._show("running", self._means.results())
 
     def finish(self, final: Mapping[str, Any] | None = None) -> None:
-        """Show the end, even before the target. Values in `final` replace the means so far.
+        """Show the bar as finished. Values in `final` replace the means so far.
 
         Further calls have no effect.
         """

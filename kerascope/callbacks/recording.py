@@ -298,7 +298,7 @@ class CSVLogger(Callback):
             self.filename.write_text("", encoding="utf-8")
 
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
-        """Write one line. The first line follows the header."""
+        """Write the line of an epoch. In a new file, write the header first."""
         logs = {} if logs is None else logs
         if self.keys is None:
             self.keys = sorted({*logs, *self.params.get("metrics", ())})

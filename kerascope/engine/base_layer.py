@@ -199,7 +199,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
 
     @property
     def trainable(self) -> bool:
-        """Whether training changes the weights. It counts at the next `compile`.
+        """Whether training changes the weights. A new value takes effect at the next `compile`.
 
         False also drops the layer's updates (moving averages); penalties stay. In Keras 3,
         assigning to it also sets it for the layers inside.

@@ -80,7 +80,7 @@ def make_layer(entry: Entry) -> Any:
 
 
 def mask_rules(layer: Layer) -> Entry:
-    """Return the item that a layer's configuration needs if the layer drops masks as in Keras 3.
+    """Return the item of a layer's configuration that says whether the layer drops masks.
 
     A layer from a file of Keras 3 drops masks in any dialect, and so must a copy of the layer.
     The result is empty if no mask reaches the layer, or if the layer has Keras 2's rules.

@@ -212,7 +212,7 @@ def _as_outputs(layer: Layer, returned: Any) -> tuple[list[Tensor], Packing]:
 
 
 def _own(output: Tensor, inputs: list[Tensor], layer: Layer) -> Tensor:
-    """Return an output. An input, a constant or a tensor of another layer is copied first.
+    """Return an output, or its copy if it is an input, a constant or another layer's tensor.
 
     A tensor keeps its first history. Without the copy, a layer that returns its input would return
     a tensor of the earlier layer, and its own call would be missing from the graph of a model. A

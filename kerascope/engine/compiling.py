@@ -447,7 +447,7 @@ def _both(mask: Tensor, weights: Tensor | None) -> Tensor:
 
 
 def _metrics_of_outputs(model: Network, compiled: Compilation) -> list[list[Any]]:
-    """Return for each output pairs of a metric and whether sample weights apply to it."""
+    """Return for each output a list of pairs (metric, whether sample weights apply)."""
     found: list[list[Any]] = [[] for _ in model.outputs]
     for given, is_weighted in ((compiled.metrics, False), (compiled.weighted_metrics, True)):
         for own, listed in zip(found, _spread_metrics(model, given), strict=True):

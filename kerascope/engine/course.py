@@ -55,7 +55,7 @@ class Course:
         return wanted
 
     def begin_epoch(self, epoch: int) -> Numbered:
-        """Begin an epoch; iterate over (number, batch) for the batches that need events."""
+        """Begin an epoch; return an iterator over (number, batch) of batches that emit events."""
         done, self._done = self._done, 0
         self.model.reset_metrics()
         if self._resume_point is not None and done:
@@ -72,7 +72,7 @@ class Course:
         return self._val_epochs is None or epoch in self._val_epochs
 
     def last_logs(self, epoch_logs: dict[str, Any]) -> dict[str, Any] | None:
-        """Return the logs for `on_train_end`: those of the last epoch in Keras 3, or None."""
+        """Return the logs for `on_train_end`: in Keras 3 those of the last epoch, else None."""
         return epoch_logs if dialect_options().logs_so_far else None
 
     def _batches(self, epoch: int, done: int) -> Numbered:
@@ -111,7 +111,7 @@ class FastPath:
         self.is_enabled |= course.callbacks.needs_batch_end_only and self._ask is not None
 
     def slow_batches(self, batches: Generator[Any, None, None], done: int) -> Numbered:
-        """Yield (number, batch) for the batches that need events. Train on the others."""
+        """Yield (number, batch) for batches that must emit events. Train on all other batches."""
         numbered: Numbered = enumerate(batches, done)
         while True:
             batch: Any = None
@@ -126,7 +126,7 @@ class FastPath:
             yield batch
 
     def _train_on(self, numbered: Numbered, batches: Generator[Any, None, None]) -> None:
-        """Train on the next batches, up to the first batch that needs events."""
+        """Train on the next batches, up to the first batch that must emit events."""
         course, callbacks = self.course, self.course.callbacks
         model, losses = course.model, course.losses
         call: Callable[[list[Any]], Any] = course.f
@@ -197,7 +197,7 @@ def _is_count(number: Any) -> bool:
 
 
 def one_at_a_time() -> AbstractContextManager[Any]:
-    """Return the lock of training steps, or a context manager without effect if observed."""
+    """Return the lock of training steps, or an empty context manager if an observer is active."""
     return nullcontext() if is_watched() else LOCKS.steps
 
 

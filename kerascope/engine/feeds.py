@@ -207,7 +207,7 @@ class ArrayFeed(Feed):
         return {**sizes, **kinds, "checksum of some rows of array": checksums(self.arrays)}
 
     def place(self) -> dict[str, Any]:
-        """Return the seed of this pass's order, and the number of this epoch's first batch."""
+        """Return the seed for this pass's order, and the number of this epoch's first batch."""
         return {"order_seed": self._order_seed, "begins": self._begins}
 
     def go_to(self, place: dict[str, Any]) -> None:
@@ -281,7 +281,7 @@ class ArrayFeed(Feed):
         return rows + self.flags
 
     def _ones_among_weights(self, is_shuffled: bool) -> list[int]:
-        """Return the indices of weight arrays that are all 1, which shared arrays replace.
+        """Return the indices of weight arrays to replace by shared arrays of ones.
 
         The arrays are checked for each epoch, because they may have changed.
         """
@@ -347,7 +347,7 @@ def _fetcher(array: Any, size: int, *, may_be_ones: bool) -> Callable[[np.ndarra
 
 
 class StepFeed(Feed):
-    """A feed of the same arrays in each step; without arrays if the model reads variables."""
+    """A feed of the same arrays in each step, or of no arrays if all inputs are variables."""
 
     def __init__(self, ins: list[Any], steps: int) -> None:
         self.ins = ins
@@ -403,7 +403,7 @@ def feed_of(ins: list[Any], batch_size: int | None, steps: int | None, shuffle: 
 
 
 def iterator_of(source: Any) -> Iterator[Any]:
-    """Return an iterator over batches.
+    """Return an iterator over the batches of a source.
 
     Raises
     ------
@@ -423,7 +423,7 @@ def iterator_of(source: Any) -> Iterator[Any]:
 
 
 class WithFirst:
-    """An iterator over all batches, after the first one was read from the source.
+    """An iterator over all batches of a source whose first batch was already read.
 
     Parameters
     ----------
@@ -543,7 +543,7 @@ class GeneratorFeed(Feed):
         return {"left": left, "seen": self._seen, "drawn": self._drawn}
 
     def go_to(self, place: dict[str, Any]) -> None:
-        """Continue at a place that a feed in another process returned; the source is not moved."""
+        """Continue at a place from a feed in another process, without reading from the source."""
         if isinstance(self._iterator, WithFirst):
             self._iterator = iterator_of(self.source)
         left = place["left"]
@@ -552,7 +552,7 @@ class GeneratorFeed(Feed):
 
     @property
     def is_fresh(self) -> bool:
-        """Whether a generator has not started yet. If it was used before, its place is unknown."""
+        """Whether the place in the source is known. That of a generator used before is unknown."""
         is_known = isinstance(self._iterator, WithFirst) or not inspect.isgenerator(self.source)
         return is_known or inspect.getgeneratorstate(self.source) == inspect.GEN_CREATED
 
@@ -741,7 +741,7 @@ class WorkerFeed(GeneratorFeed):
         return self._pool.made(numbers)
 
     def go_to(self, place: dict[str, Any]) -> None:
-        """Continue at a place that a feed in another process returned; the source is not moved."""
+        """Continue at a place from a feed in another process, without reading from the source."""
         super().go_to(place)
         self._pool.renew()
 
@@ -782,7 +782,7 @@ def generator_feed(
 
 
 def makes_batches(x: Any) -> bool:
-    """Return whether `x` is a generator or a `Sequence` of batches; otherwise it is data."""
+    """Return whether `x` is a generator or a `Sequence` of batches, not data such as arrays."""
     if type(x) is np.ndarray:  # the usual case, checked first because it is fast
         return False
     is_sequence = all(hasattr(x, name) for name in ("__getitem__", "__len__", "on_epoch_end"))

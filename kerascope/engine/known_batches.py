@@ -64,7 +64,7 @@ class KnownBatches:
 
     @property
     def is_current(self) -> bool:
-        """Whether the layers have the same `trainable` and number of weights as before."""
+        """Whether no layer's `trainable` or number of weights has changed since the checks."""
         return not self._state or self._state_of_layers() == self._state
 
     def arrays(self, x: Any, y: Any, phase: float) -> list[Any] | None:
@@ -86,7 +86,7 @@ class KnownBatches:
         return ins
 
     def is_one_batch(self, ins: list[Any], batch_size: int | None) -> bool:
-        """Return whether the rows of `ins` are certainly a single batch."""
+        """Return whether the arrays `ins` certainly fit into one batch."""
         if self._demands_size or not ins or type(ins[0]) is not np.ndarray:
             return False
         if batch_size is None:

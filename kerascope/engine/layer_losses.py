@@ -91,7 +91,7 @@ PerInput = ItemsByInputs  # the former name, which old pickles contain
 
 
 def _of_wanted_call(items: list[tuple[Any, list[Tensor] | None]]) -> list[Any]:
-    """Return the items of the call that `only_of_call` requests, and items without a call.
+    """Return the items of the call that `only_of_call` selects, and items that belong to no call.
 
     In Keras 1 and 2 a network that is called on the same tensors again does not run again. So if
     the requested call made none of these items, those of the first call are returned.

@@ -520,7 +520,7 @@ class Network(Layer, NetworkOfKeras1):
         return self._updates if self._assigns else ItemsByInputs()
 
     def _collected(self, getter: str, own: ItemsByInputs) -> list[Any]:
-        """Return losses or updates: of the graph's calls, without inputs, and of the network."""
+        """Return losses or updates: of the graph's calls, of no inputs, and the network's own."""
         if not self.outputs:
             whole = getter.removeprefix("get_").removesuffix("_for")
             return own.all() + [item for layer in self._sublayers for item in getattr(layer, whole)]

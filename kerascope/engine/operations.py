@@ -87,7 +87,7 @@ def operations_before(tensor: Tensor) -> list[Apply]:
 
 
 def _is_inside_a_layer(apply: Apply) -> bool:
-    """Return whether the `call` of a layer made an Apply: then the Apply's scope has a line."""
+    """Return whether a layer's `call` made an Apply. Only in this case its scope has a line."""
     return apply.scope.made_at is not None
 
 
@@ -109,5 +109,5 @@ def _make_node(apply: Apply, layer: Layer) -> Generator[Any, Any, Node]:
 
 
 def inputs_of_layers(apply: Apply) -> list[Tensor]:
-    """Return the inputs of an Apply that have a history: the inputs of its layer's call."""
+    """Return those inputs of an Apply that are outputs of layers."""
     return [x for x in apply.inputs if x._keras_history is not None]

@@ -108,7 +108,7 @@ def numbered(word: str, number: int) -> str:
 
 
 def ends_masks() -> bool:
-    """Return whether a layer without support for masks drops them. Otherwise it raises."""
+    """Return whether layers without support for masks drop masks. If not, such layers raise."""
     return dialect_options().ends_masks
 
 
@@ -118,7 +118,7 @@ def freezes_inside() -> bool:
 
 
 def reading_config() -> AbstractContextManager[None]:
-    """Return a context manager in which to make layers from configurations of any Keras."""
+    """Return a context manager for making layers from configurations of any version of Keras."""
     return override_dialect(has_other_slope=False)
 
 

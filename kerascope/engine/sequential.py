@@ -37,13 +37,13 @@ class Branches:
 
     @property
     def have_config(self) -> bool:
-        """Whether each branch has its own configuration: all are networks and share no layer."""
+        """Whether the branches have configurations: all are networks, and no two share a layer."""
         models = list(dict.fromkeys(self.models))
         inside = [layer for model in models for layer in _layers_inside(model)]
         return all(isinstance(m, Network) for m in models) and len(inside) == len(set(inside))
 
     def get_config(self) -> list[Any]:
-        """Return each branch's configuration; for a model that occurs before, the first index."""
+        """Return each branch's configuration, or the first branch's index for a repeated model."""
         return [
             {"class_name": type(model).__name__, "config": model.get_config()}
             if self.models.index(model) == place

@@ -168,7 +168,7 @@ def summarize(
 
 
 def _no_graph(layer: Any, shapes: Any = None) -> None:
-    """Return None, no graph. `viz` registers a function that traces a class's own `call`."""
+    """Return None. `viz` registers another function, which traces a class's own `call`."""
 
 
 def _total(weights: Iterable[Variable]) -> Total:
@@ -218,7 +218,7 @@ def _range_of_blocks(wanted: Any, names: list[str], model: Summarized) -> tuple[
 
 
 def _places(wanted: str, names: list[str], where: str, model: Summarized) -> list[int]:
-    """Return the index of the name `wanted`, or of all names whose start matches this pattern."""
+    """Return the indices of names equal to `wanted`, or else of names that match this pattern."""
     import re  # only this needs it
 
     exact = [place for place, name in enumerate(names) if name == wanted]
@@ -358,7 +358,7 @@ def size_of(weight: Variable) -> tuple[int, int]:
 
 
 def blocks_of_rows(model: Summarized, choice: Choice) -> list[list[SummaryRow]]:
-    """Return a list for each layer or call of a model: its row, and those of inner layers."""
+    """Return, for each layer or call of a model, a list of its row and its inner layers' rows."""
     return list(_blocks(model, choice))
 
 
@@ -645,7 +645,7 @@ def _best_run(marks: list[int], rows: Sequence[SummaryRow], place: int) -> _Run 
 
 
 def _turned(run: _Run, rows: Sequence[SummaryRow], left: int) -> _Run:
-    """Shift the run by at most `left` rows, so that its first block is a natural one.
+    """Shift the run by at most `left` rows, so that its first block is as natural as possible.
 
     A natural block begins at an outer row, and its names have the longest common beginning.
     """
@@ -690,7 +690,7 @@ def _common_beginning(names: Sequence[str]) -> str:
 
 
 def _name_of_block(rows: Sequence[SummaryRow]) -> str:
-    """Return the common beginning of the names in a block, up to the end of a word, and a star.
+    """Return the whole words that all names in a block begin with, followed by `*`.
 
     The result is empty if the names have no common beginning, or if the block has one row.
     """

@@ -98,7 +98,7 @@ def callbacks_of_fit(
     verbose: int,
     names: list[str] | None = None,
 ) -> CallbackList:
-    """Return the callback list of a `fit`, with its model and parameters set, and a new history."""
+    """Return the callback list of a `fit`, with model and parameters set, and its new `History`."""
     labels = model.metrics_names
     model.history = History()
     return CallbackList.for_training(

@@ -69,7 +69,7 @@ class UpdatesStage(Stage):
 
     @property
     def names(self) -> dict[str, Any]:
-        """The local variables of the loop, and the arguments and results of `step`."""
+        """The local variables of the loop over parameters, and `step`'s arguments and results."""
         names = super().names
         shared, own = names.get("shared", {}), names.get("own", {})
         new_slots = zip(own, names.get("new_slots", ()), strict=False)  # empty during the gradients

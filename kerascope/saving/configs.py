@@ -385,7 +385,7 @@ def _in_our_form(config: Any) -> Any:
 
 
 def _slope_of_keras_2(value: Any, key: str = "") -> Any:
-    """Replace "hard_sigmoid", which means Keras 2's in tf.keras 2, by its form in Keras 3."""
+    """Replace "hard_sigmoid" of tf.keras 2 by Keras 3's form of the same function."""
     if isinstance(value, list):
         return [_slope_of_keras_2(item) for item in value]
     if isinstance(value, dict):

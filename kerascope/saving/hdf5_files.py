@@ -346,7 +346,7 @@ def check_members(file: Any, where: str, with_attributes: bool = True) -> set[st
     places = {h5o.get_info(start).addr: b""}  # address of each object -> its first path
 
     def look_at(name: bytes, info: Any) -> str | None:
-        """Check a member; return a message to stop, otherwise None. HDF5 calls it: never raise."""
+        """Check a member; return an error message or None. Never raise, because HDF5 is calling."""
         names.append(name)
         first = places.setdefault(info.u, name + b"/")
         is_circle = name.startswith(first)

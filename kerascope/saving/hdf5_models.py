@@ -247,7 +247,7 @@ def load_weights_from_hdf5_group_by_name(
 
 
 def in_order_of(group: Any, layers: list[Layer]) -> list[Layer]:
-    """Sort layers by the order of their names in a file. Unless all are there, keep the order."""
+    """Sort layers as in a file. If the file lacks a layer with weights, keep the given order."""
     names = hdf5_files.load_attributes_from_hdf5_group(group, "layer_names")
     places = {name: place for place, name in enumerate(names)}
     if all(layer.name in places or not layer.weights for layer in layers):
@@ -314,7 +314,7 @@ def _arrays_for(layer: Layer, own: Own, group: Any, names: list[str], where: str
 
 
 def _order_by_name(saved: list[str], own: list[str]) -> list[int]:
-    """Return, for each name in `own`, its index in `saved`. If the names differ, count from 0.
+    """Return the index in `saved` of each name in `own`. If the names differ, return 0, 1, 2, ...
 
     Keras 2 writes ":0" after each name. Keras 3 writes the name of the nested model before each
     name. So if the whole names differ, their last two words (layer and weight) are compared.
@@ -424,7 +424,7 @@ def _weights(model: Any) -> dict[str, list[Variable]]:
 
 
 def written_config(model: Any) -> tuple[str, Config]:
-    """Return the version of Keras, and the model's configuration in its format, for .h5 and JSON.
+    """Return a version of Keras and the configuration in its format, for .h5 files and JSON.
 
     The format is that of Keras 3 if it is required and can express the whole model.
     """

@@ -348,7 +348,7 @@ def _without_masks_of(entry: Config, call: Config, masks: MasksOfGraph) -> Confi
     given = {**dict(zip([first, *others], args, strict=False)), **kwargs}
 
     def is_ours(name: str) -> bool:
-        """Return whether our engine passes the mask argument `name` to the layer itself."""
+        """Return whether to omit the mask `name`, which our engine passes without an argument."""
         if name in table.IGNORED_MASKS.get(entry["class_name"], ()):
             return True
         whose = first if name in ("mask", f"{first}_mask") else name.removesuffix("_mask")

@@ -334,7 +334,7 @@ def preprocess_weights_for_loading(
 
 
 def _fitting(array: np.ndarray, shape: tuple[int, ...], reshape: bool) -> np.ndarray:
-    """Reshape an array to `shape` if `reshape`, or if only axes of size 1 differ.
+    """Reshape an array to `shape` if `reshape`, or if the shapes differ only in axes of size 1.
 
     Otherwise, and if the numbers of elements differ, return the array unchanged.
     """

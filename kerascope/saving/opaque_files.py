@@ -153,7 +153,7 @@ class Filling(NamedTuple):
 
 
 def name_folders(file: Any, model: Layer) -> None:
-    """Set the folder names of opaque layers, by the layers' names in the folders' attributes.
+    """Set the name of each opaque layer's folder: the one whose attribute has the layer's name.
 
     Keras 3 names a folder after the Python class, whose name in the configuration can be different.
     """
@@ -250,7 +250,7 @@ def _folder_of(path: str, known: dict[str, Folder]) -> str:
 
 
 def _was_never_built(folder: Folder, found: list[str]) -> bool:
-    """Return whether the file has weights of a layer that its opaque outer layer never built."""
+    """Return whether a layer inside an opaque layer has weights in the file but was never built."""
     layer = folder.layer
     is_plain = not isinstance(layer, (Opaque, Network, InputLayer))
     return is_plain and not layer.built and bool(found) and not layer.inbound_nodes
@@ -388,7 +388,7 @@ def write_rest(file: Any, model: Layer, with_state: bool) -> None:
 
 
 def kept_file(model: Any, form: str) -> KeptFile | None:
-    """Return the stored contents of a model's file; None without a file in the format `form`."""
+    """Return the stored contents of a model's file, or None if its format is not `form`."""
     kept: KeptFile | None = vars(model).get("_kept_file")
     return kept if kept is not None and kept.form == form else None
 

@@ -173,7 +173,7 @@ class LenientBuilder(Builder):
         return layer
 
     def _ready(self, layer: Any, tensors: list[Any]) -> Any:
-        """Return the layer, or an opaque layer if this one cannot be called.
+        """Return the layer if it can be called on the tensors; otherwise return an opaque layer.
 
         A layer cannot be called on unknown shapes, or if an inner layer is opaque. (A nested model
         with opaque layers can, on the shapes of its own inputs.)

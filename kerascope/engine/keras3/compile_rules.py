@@ -28,7 +28,7 @@ class Keras3Rules(CompileRules):
     """The rules of Keras 3."""
 
     def arguments(self, before: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments of `compile`, with the last loss and metrics if none are given."""
+        """Return the arguments of `compile`; by default the losses or metrics of the last call."""
         for together in (("loss", "loss_weights"), ("metrics", "weighted_metrics")):
             if all(arguments[name] is None for name in together):
                 arguments.update({name: before.get(name) for name in together})
@@ -62,7 +62,7 @@ class Keras3Rules(CompileRules):
                 raise error from None
 
     def find_custom_targets(self, model: Any, compiled: Any) -> None:
-        """Store which targets have as many axes as the data: those for a user's loss or metric."""
+        """Store which targets keep the axes of the data: those for a user's loss or metric."""
         compiled.targets_of_any_rank = _targets_of_any_rank(model, compiled)
         if compiled.squeezed_targets is None:
             compiled.squeezed_targets = compiled.targets_of_any_rank
@@ -105,14 +105,14 @@ class Keras3Rules(CompileRules):
         return [name for name, f in zip(names, functions, strict=True) if f]
 
     def target_of_loss(self, function: Any, output: Tensor, compiled: Any, k: int) -> Tensor:
-        """Return the targets. A user's loss gets them without a last axis if the data lack it."""
+        """Return the targets of a loss; for a user's loss, with the axes of the data."""
         # Keras 3 wraps a function in a loss that adds an axis if this makes the ranks equal.
         if isinstance(function, losses.Loss) or output.shape[-1] != 1:
             return self.target_of_metric(function, compiled, k)
         return super().target_of_loss(function, output, compiled, k)
 
     def target_of_metric(self, function: Any, compiled: Any, k: int) -> Tensor:
-        """Return the targets. A user's metric gets them without a last axis if the data lack it."""
+        """Return the targets of a metric; for a user's metric, with the axes of the data."""
         target: Tensor = compiled.targets[k]
         is_flat = k in (compiled.squeezed_targets or ()) and _takes_any_rank(function)
         return squeeze(target, -1) if is_flat else target
@@ -132,7 +132,7 @@ class Keras3Rules(CompileRules):
         return found
 
     def spreads_flat_lists(self, listed: list[Any], names: list[str]) -> bool:
-        """Return whether the list has as many metrics as the model has outputs, at least 2."""
+        """Return whether a flat list has one metric for each output of at least two outputs."""
         return 1 < len(listed) == len(names)
 
     def put_in_reported_order(self, model: Any, compiled: Any) -> None:
@@ -164,7 +164,7 @@ def _targets_of_any_rank(model: Any, compiled: Any) -> frozenset[int]:
 
 
 def _takes_any_rank(function: Any) -> bool:
-    """Return whether the user wrote a loss or metric, which then gets the axes of the data."""
+    """Return whether a user wrote this loss or metric, so its targets keep the data's axes."""
     if isinstance(function, metrics.Metric):
         return is_of_a_user(type(function).update_state)
     return is_of_a_user(type(function).call if isinstance(function, losses.Loss) else function)

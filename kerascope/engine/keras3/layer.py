@@ -43,7 +43,7 @@ class LayerOfKeras3:
         return self.non_trainable_weights
 
     def _enter_variables(self) -> None:
-        """Add each `keras.Variable` to the weights that is an attribute, or in a list of one."""
+        """Add to the weights each `keras.Variable` that is an attribute or in a list attribute."""
         for value in list(vars(self).values()):
             if value.__class__ in PLAIN:
                 continue

@@ -65,7 +65,7 @@ def _choice(layer: Any, call: Callable[[], Any], arguments: dict[str, Any]) -> A
 def _outcomes(
     layer: Any, call: Callable[[], Any], arguments: dict[str, Any]
 ) -> tuple[list[list[Any]], Packing, bool]:
-    """Return the two results, how to pack them, and whether `call` added penalties or states."""
+    """Return both runs' results, their packing, and whether penalties or states were added."""
     outcomes: list[list[Any]] = []
     new_values: list[dict[Variable, Tensor]] = []
     before = len(layer.losses) + len(layer.state_updates)
