@@ -26,8 +26,9 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 FILE = Path(__file__).with_name("prose.txt")
 OK, TOO_MANY, WRONG_USAGE = 0, 1, 2
-# A folder without a stored ceiling may have this many marks in a thousand sentences.
-NEW_FOLDER = 10
+# Marks in a thousand sentences: of a folder without a stored ceiling, and the lowest ceiling, since
+# such a phrase is right now and then.
+NEW_FOLDER, LOWEST = 10, 5
 READ = [
     *("kerascope", "guards", "benchmarks", "examples", "docs", "tutorials", "dev.py"),
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md"),
@@ -210,11 +211,11 @@ def lowered(present: dict[str, float], ceilings: dict[str, int]) -> dict[str, in
     --------
     >>> lowered({"docs": 7.2, "dev.py": 30.0}, {"docs": 9, "dev.py": 12, "gone": 4})
     {'docs': 8, 'dev.py': 12}
+    >>> lowered({"docs": 0.0}, {"docs": 9})
+    {'docs': 5}
     """
-    return {
-        name: min(math.ceil(rate), ceilings.get(name, math.ceil(rate)))
-        for name, rate in present.items()
-    }
+    needed = {name: max(LOWEST, math.ceil(rate)) for name, rate in present.items()}
+    return {name: max(LOWEST, min(one, ceilings.get(name, one))) for name, one in needed.items()}
 
 
 def read_ceilings(path: Path = FILE) -> dict[str, int]:

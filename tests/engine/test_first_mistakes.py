@@ -150,7 +150,7 @@ def test_a_model_saved_before_its_first_step_comes_back(tmp_path):
 
 def test_a_class_that_is_not_known_says_how_to_make_it_known():
     config = {"layers": [{"class_name": "MyOwn", "config": {}}]}
-    with pytest.raises(UnknownNameError, match=r"pass custom_objects=\{'MyOwn'") as error:
+    with pytest.raises(UnknownNameError, match=r"custom_objects=\{'MyOwn'") as error:
         Sequential.from_config(config)
     assert "NetworkBooks" not in str(error.value)
 

@@ -63,7 +63,7 @@ def test_ceilings_only_fall(stored: Path) -> None:
     assert prose.main(["--write"]) == prose.OK
     module.write_text(STIFF)
     assert prose.main(["--write"]) == prose.OK
-    assert prose.read_ceilings() == {"kerascope": 0}
+    assert prose.read_ceilings() == {"kerascope": prose.LOWEST}
     assert prose.main([]) == prose.TOO_MANY
 
 
