@@ -52,7 +52,7 @@ _observers = Scoped("observers")
 
 
 def observing(*observers: Observer) -> AbstractContextManager[None]:
-    """Call each observer as `observer(stage, event)` for every event of every stage run inside.
+    """Call each observer as `observer(stage, event)` for all events in the `with` block.
 
     Parameters
     ----------

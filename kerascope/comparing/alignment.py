@@ -196,7 +196,7 @@ class Alignment:
         return self.value_equal(self.a.units[a], self.b.units[b])
 
     def _parts(self) -> list[tuple[int, int]]:
-        """Return `parts`: pairs of a free layer and the layer that computes it as a part."""
+        """Return `parts`: an unpaired layer, and the layer of whose output it computes a part."""
         found = []
         for is_turned, run, whole, known in (
             (False, self.a, self.b, self.pairs),
@@ -287,7 +287,7 @@ class Alignment:
     # --- pairing ----------------------------------------------------------------------------------
 
     def _match(self, test: Test) -> None:
-        """Pair each free unit, in the order of the run, with the best unit that fits."""
+        """Pair each unpaired unit, in the order of the run, with the unit of the highest score."""
         for one in self._free(self.a, self.pairs):
             best, found = 0.0, None
             for other in self._free(self.b, self._back):

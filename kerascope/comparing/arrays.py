@@ -140,7 +140,7 @@ class Moments(NamedTuple):
 
     @property
     def is_distinctive(self) -> bool:
-        """Whether equal moments show that two arrays are probably equal. False if constant."""
+        """Whether equal moments make equal arrays probable. False for constant arrays."""
         return self.size > 1 and self.high - self.low > 1e-6 * self.largest
 
 

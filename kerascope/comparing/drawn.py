@@ -21,7 +21,7 @@ DRAWABLE = "biuf"  # kinds of NumPy's types
 
 
 def drawn_inputs(sides: Sequence[Prepared], seed: int) -> Any:
-    """Return random arrays for the first side that declares its inputs, or None without one.
+    """Return random arrays for the first side that declares its inputs; None if no side does.
 
     Models of kerascope come before files of other libraries, because they give more details. Inputs
     of an Embedding, or of an integer dtype, are integers. All others are normally distributed. If a
@@ -122,7 +122,7 @@ def _sizes(inputs: Sequence[Declared], others: Sequence[Sequence[Declared]]) -> 
 
 
 def _text(shape: Sequence[Any], axis: int, beside: Sequence[Sequence[Any]]) -> list[int]:
-    """Return the sizes of this axis that other sides declare for the same input.
+    """Return the sizes that other sides declare for an axis of the same input.
 
     If the other axes disagree, the order of axes may differ, and only the first axis is used.
     """

@@ -58,7 +58,7 @@ def gelu_forms_of(a: np.ndarray, b: np.ndarray) -> str:
 
 @lru_cache(1)
 def _forms() -> tuple[np.ndarray, np.ndarray]:
-    """Return exact values of gelu, and the differences of the values with tanh from them."""
+    """Return exact values of gelu, and the differences between the tanh form and these values."""
     x = np.linspace(0, HIGH + 1, 1001)
     exact = x * np.array([0.5 * math.erfc(-one / math.sqrt(2)) for one in x.tolist()])
     by_tanh = 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))

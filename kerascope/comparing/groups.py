@@ -43,7 +43,7 @@ _ONE_SIDED = ("is_causal", "mask")
 
 @dataclass(frozen=True)
 class Group:
-    """Several units of each side that correspond to each other as a whole.
+    """Units of both sides that compute the same together, although no two of them correspond.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Group:
 
     @property
     def calls(self) -> tuple[tuple[Call, ...], tuple[Call, ...]]:
-        """The calls of both sides."""
+        """The calls in the units of `a`, and those in the units of `b`."""
         a, b = (tuple(c for unit in units for c in unit.calls) for units in (self.a, self.b))
         return a, b
 
@@ -216,7 +216,7 @@ def _arrays(units: Sequence[Unit]) -> dict[str, tuple[Call, np.ndarray]]:
 
 
 def _pieces(a: np.ndarray, b: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield pairs to compare: the two arrays, or the shorter one and each part of the longer."""
+    """Yield pairs of arrays: the given two, or the shorter array with each part of the longer."""
     if a.size == b.size:
         yield a, b
         return

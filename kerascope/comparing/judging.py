@@ -165,7 +165,7 @@ class _OpenPair:
             self._compare_part()
 
     def _compare_in_order(self) -> None:
-        """Compare outputs with features in another order, each feature with its counterpart."""
+        """Compare the outputs with the second side's features in the order of the first side."""
         a, b = self.a[-1].outputs[0].array, self.b[-1].outputs[0].array
         if self.outputs is None or self.outputs.agrees or self.order is None:
             return
@@ -177,7 +177,7 @@ class _OpenPair:
                 self.outputs = Agreement(False, PERMUTED, difference)
 
     def _compare_part(self) -> None:
-        """Compare an output with a part of its counterpart's, if one side merges several layers."""
+        """Compare a layer's output with its part of a longer output that merges several layers."""
         a, b = self.a[-1].outputs[0].array, self.b[-1].outputs[0].array
         is_linear = family_of(self.a[0]) in WITH_ACTIVATION and self.is_one_family
         if is_linear and isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
@@ -186,7 +186,7 @@ class _OpenPair:
                 self.outputs, self.part = found
 
     def _order(self) -> np.ndarray | None:
-        """Return the positions of the first side's features in the second, or None if equal.
+        """Return where the second side has the first side's features; None if the order is equal.
 
         A Flatten of images with another order of axes gives features in another order. All calls up
         to the next layer with weights keep this order.
@@ -223,7 +223,7 @@ class _OpenPair:
 
     @property
     def has_old_order(self) -> bool:
-        """Whether the features are in another order, but the weights do not follow them."""
+        """Whether the order of the features differs between the sides, but not that of weights."""
         if self.order is None or not self.weights[0] or not self.weight_differences:
             return False
         layout, tolerance = self.layout_of_weights, self.judge.tolerance
@@ -389,7 +389,7 @@ class Judge:
         return Pair(a, b, Verdict.DIFFERS, gap, layout, tuple(reasons))
 
     def _parts(self, a: Unit, b: Unit) -> list[tuple[list[Call], list[Call]]]:
-        """Return the calls of two units that are judged together.
+        """Return the calls of two units as pairs (calls of `a`, calls of `b`) to judge separately.
 
         If both units have an activation, the layers and the activations are judged separately. If
         only one has a call for it, the other side may compute the activation as Div, Erf, Add and
@@ -472,7 +472,7 @@ class Judge:
         return constants_that_differ(*found)
 
     def _swapped_words(self, unit: Unit) -> list[str]:
-        """Return a line of text if a unit has swapped its weights with another, otherwise none."""
+        """Return a text in a list if a unit's weights are swapped with another's; otherwise []."""
         other = self.alignment.swapped.get(unit.number)
         if other is None:
             return []
@@ -499,7 +499,7 @@ class Judge:
         return found[::-1]
 
     def note_layout(self, value: Recorded, found: Agreement | None) -> None:
-        """Count in which order of axes a pair of values agrees."""
+        """If two values agree, increase the count of the order of axes in which they agree."""
         if found is not None and found.agrees and _is_of_axes(found.layout):
             self._layouts[len(value.shape), found.layout] += 1
 

@@ -153,7 +153,7 @@ def _real_keras() -> Any:
 
 
 class SideRuns(NamedTuple):
-    """The runs of one side, and a note if its input was changed."""
+    """The runs of one side, and a note if the input of this side was changed."""
 
     runs: list[Run]
     note: str = ""
@@ -233,7 +233,7 @@ def _as_arrays(x: Any) -> Any:
 
 
 def _turned(x: Any, to: str) -> Any:
-    """Return arrays with the channels of images last or first, or None without an image."""
+    """Return arrays with the channels of all images last or first; None if there is no image."""
     if isinstance(x, Mapping):
         values = _turned(list(x.values()), to)
         return None if values is None else dict(zip(x, values, strict=True))

@@ -124,7 +124,7 @@ def reordered(weights: Weights, order: np.ndarray) -> Weights:
 
 
 def part_of(weights: Weights, part: Chunk, like: Weights) -> Weights:
-    """Return the part of a layer's weights that computes a part of its outputs.
+    """Return the weights with which a layer computes one part of its outputs.
 
     Parameters
     ----------

@@ -152,7 +152,7 @@ class Breakpoint:
 
 @dataclass(frozen=True)
 class ConditionSelector(Selector):
-    """The selector of a breakpoint that has only a condition: events that set a name in it."""
+    """Selects the events that set a name of the condition, for a breakpoint without a selector."""
 
 
 def loss_conditions(

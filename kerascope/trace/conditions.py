@@ -362,7 +362,7 @@ def _fed(event: Event) -> list[tuple[str, Any]]:
 
 
 def _variables(event: Event) -> list[tuple[str, Any]]:
-    """Return (name, array) of the variables in an event; for a call, those new to the tape."""
+    """Return (name, array) for each weight among the deltas of an event."""
     return [(str(d.key), d.value) for d in event.deltas if d.name == "weights"]
 
 
@@ -394,7 +394,7 @@ def _in_this_call(event: Event, events: History) -> Iterator[Event]:
 
 
 def brings_finite_numbers(event: Event) -> bool:
-    """Return whether an event has a finite output, or none; False for starts and set weights."""
+    """Return whether an event's output, if any, is finite; False for starts and set weights."""
     if event.ph == BEGIN or event.kind in WEIGHT_KINDS:
         return False
     for name, key, value in event.deltas:
@@ -438,7 +438,7 @@ def _produced(event: Event, events: History, count: Callable[[Any], int], word: 
 
 
 def _how_many(value: Any, count: Callable[[Any], int]) -> str:
-    """Return the count of bad numbers as "1 of 32"; as "1" if only statistics are left."""
+    """Return the count of bad elements as "1 of 32", or as "1" if only statistics are kept."""
     sizes = sum(np.size(part) for part in parts(value) if not isinstance(part, Statistics))
     return f"{count(value)} of {sizes}" if sizes else f"{count(value)}"
 

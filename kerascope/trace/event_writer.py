@@ -311,7 +311,7 @@ class StageRecorder:
         )
 
     def function_returned(self, function: Function) -> None:
-        """Handle the return of a function that was called inside the stage."""
+        """Do nothing after a function returned inside the stage. Subclasses may override this."""
 
     # --- recording: `depth=2` is the value of a name, a `Delta` an entry of a container
     # --------------

@@ -255,7 +255,7 @@ class Expression:
         return len(rest) < len(self.names) and not self.tensors and is_constant
 
     def may_hold_for(self, loss: Any) -> bool:
-        """Return whether the expression is true for a loss value, or raises an error for it."""
+        """Return whether the expression is true, or raises an error, if the loss has this value."""
         names = {"np": np, "norm": norm, "has_nan": has_nan, **dict.fromkeys(LOSS_NAMES, loss)}
         try:
             return bool(eval(self.code, names))  # the expression names no tensors

@@ -146,12 +146,12 @@ class Fork:
     # --- how it begins ----------------------------------------------------------------------------
 
     def override(self, variable: Variable, array: np.ndarray) -> None:
-        """Set a variable at the branch point, and skip the parent's later writes to it."""
+        """Set a variable at the branch point, and do not repeat how the parent sets it later."""
         self.overridden[variable] = array
         self._silent.add(variable)
 
     def silence(self, variable: Variable) -> None:
-        """Skip the writes from outside that the parent's journal has for a variable."""
+        """Do not repeat how the parent sets a variable between its calls."""
         self._silent.add(variable)
 
     def begin(self) -> None:
@@ -317,7 +317,7 @@ class Fork:
         return number
 
     def _run_like(self, theirs: UnrecordedRun, is_split: bool) -> UnrecordedRun:
-        """Return the run of the fork to which the next call of the parent is added."""
+        """Return the fork's run for the next call of the parent: the open run or a new one."""
         around = 0 if is_split else theirs.events_around
         callbacks = None if is_split else theirs.callbacks
         mine = self._open
@@ -359,13 +359,13 @@ class Fork:
         return True
 
     def _set_as_in(self, row: CallRecord) -> Values:
-        """Return the values that a parent's row sets here; count repeated and silenced writes."""
+        """Return the values that the fork sets as the parent's row did; count set and skipped."""
         for v in row.was_set:
             (self.silenced if v in self._silent else self.repeated)[v.name] += 1
         return {v: x for v, x in row.was_set.items() if v not in self._silent}
 
     def _seen_sets(self, row: CallRecord, function: Function, sets: Values) -> dict[Variable, Any]:
-        """Return for each variable set before a call the value recorded before the setting."""
+        """Return, for each variable that was set before a call, its recorded value before that."""
         before = len(self.journal.rows) - 1
         for v in sets:
             is_own = before > self.first
@@ -382,7 +382,7 @@ class Fork:
         return {v: row.seen[v] if row.seen.get(v) is UNKNOWN else old for v, old in seen.items()}
 
     def _set_by_parent(self, n: int) -> set[Variable]:
-        """Return the variables that the parent, if it is a fork, overrides before row `n`."""
+        """Return the variables that the parent overrides before row `n`; none if it is no fork."""
         parent = self._parent
         if isinstance(parent, Fork) and parent.first == n and self._at < parent._at:
             return set(parent.overridden)

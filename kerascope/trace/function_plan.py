@@ -212,7 +212,7 @@ class FunctionPlan:
         return found
 
     def _ops_of_added_losses(self) -> set[Apply]:
-        """Return the ops that the total loss needs and no output does, as those of `add_loss`."""
+        """Return the ops of the total loss that no model output needs, as for `add_loss`."""
         loss = self.facts.losses.get("total_loss") if self.facts is not None else None
         if self.facts is None or loss is None:
             return set()
@@ -256,7 +256,7 @@ class FunctionPlan:
                 self.steps[i].group = group
 
     def _weight(self, run: list[int], name: str) -> tuple[bool, int]:
-        """Return whether a run of ops has the result of its call or update, and how many ops."""
+        """Return whether a run of ops computes the result of its call or update, and its length."""
         outputs = [y for i in run for y in self.steps[i].step.apply.outputs]
         new = {self._new_values[y].name for y in outputs if y in self._new_values}
         return any(y in self.keys for y in outputs) or name in new, len(run)
@@ -281,7 +281,7 @@ class FunctionPlan:
         return None
 
     def _parameter(self, scope: str) -> str:
-        """Return the name of the parameter to which a scope, perhaps of a constraint, belongs."""
+        """Return the name of the parameter to whose update a scope belongs; otherwise the scope."""
         names = [update.param.name for update in self.facts.updates] if self.facts else []
         around = [n for n in names if scope == n or scope.startswith(f"{n}/")]
         return max(around, key=len) if around else scope
@@ -336,7 +336,7 @@ class FunctionPlan:
         return found
 
     def _sums(self) -> dict[Tensor, list[tuple[str, int]]]:
-        """Return for each gradient that is a sum the calls and slots from which its terms came."""
+        """For each gradient that is a sum, return the source call and the slot of each term."""
         found: dict[Tensor, list[tuple[str, int]]] = {}
         facts = self.facts
         for arrival in facts.arrivals if facts is not None else ():

@@ -186,7 +186,7 @@ def double(x: Any) -> Any:
 
 
 def perform_doubled(op: Any, arrays: list[Any]) -> tuple[list[Any], bool]:
-    """Return the outputs of an op in float64, and whether the op itself rounds to float32."""
+    """Return the outputs of an op as float64, and whether the op rounds them to float32."""
     if isinstance(op, Cast) and is_float(op.dtype):
         return [np.asarray(arrays[0]).astype(np.float64)], False
     if isinstance(op, Scan):  # its program has fixed dtypes; interpreted it takes any
@@ -410,7 +410,7 @@ def _of_shape(term: Any, shape: tuple[int, ...]) -> np.ndarray:
 def _measure_of(
     apply: Apply, position: int, graph: DoubleGraph, sent: list[np.ndarray], leaves: Values
 ) -> tuple[Callable[[Any], float], bool]:
-    """Return the weighted sum of an op's outputs as a function of one input, and if in float32."""
+    """Return a function from one input to an op's weighted outputs, and if the op uses float32."""
     if isinstance(apply.op, GivenGradient):  # it returns its first input, computed from the others
         x, y = apply.inputs[position], apply.inputs[0]
         cut = DoubleGraph([y], {**leaves, x: graph.of(x)}, [x])

@@ -73,7 +73,7 @@ def before(events: History, t: int, inside: int = maxsize) -> Iterator[Event]:
 
 
 def event_or_mark(events: History, t: int) -> Event:
-    """Return the event at time `t`; for batches without events their mark, not executed again."""
+    """Return the event at time `t`, or the mark that replaces the events of its batch."""
     get = getattr(events, "told", None)
     return events[t] if get is None else get(t)
 

@@ -172,7 +172,7 @@ class UnrecordedRun:
                 yield from ((v.name, values[v]) for v in row.seen)
 
     def sample(self, place: int) -> list[Event]:
-        """Return the events of a call as a sample, which all calls of the same kind share."""
+        """Return the events of a call, as a sample for calls of the same function and callbacks."""
         samples = self.journal.samples
         key = (self.function, *(self.callbacks or ()))
         if key not in samples:
@@ -440,7 +440,7 @@ class Journal:
         )
 
     def _state(self, info: FunctionInfo) -> tuple[Any, ...]:
-        """Return the state of the journal that must be restored if the call fails."""
+        """Return the state to which the journal is reset if the next call fails."""
         if not self._is_in_step:
             self._note_sets_between_recorded()
         self._note_sets()
@@ -605,7 +605,7 @@ class Journal:
             self._make_checkpoint()
 
     def end_recorded(self, run: UnrecordedRun, row: CallRecord, is_changed: bool) -> None:
-        """Add the row of a recorded call, if recorded calls have rows.
+        """Add the row of a recorded call, if the journal also covers recorded calls.
 
         Parameters
         ----------
@@ -628,7 +628,7 @@ class Journal:
         self._keep_to_budget()
 
     def add_recorded_call(self, run: UnrecordedRun, first: int, end: int) -> None:
-        """Split a run whose last call was recorded after all: move its row to a run of its own."""
+        """Move the row of a run's last call, which was recorded after all, to a new run."""
         n = run.first + len(run)
         times, none = [first, end], frozenset[str]()
         facts = (run.act, run.phase, None, 0, none, times, run.batches_again)
@@ -666,7 +666,7 @@ class Journal:
         return run.first + min(bisect_right(run.starts, t) - 1, len(run))
 
     def feed_at(self, t: int) -> Any:
-        """Return the feed that can repeat the inputs of the batch at time `t`; otherwise None."""
+        """Return the feed that can repeat the batch at time `t`; None if there is no such feed."""
         place = bisect_right(self._runs, t, key=lambda s: s.starts[0]) - 1
         run = self._runs[place] if place >= 0 else None
         if run is None or t >= run.starts[-1]:
@@ -684,7 +684,7 @@ class Journal:
         return {run.function for run in self._runs if run.first <= n}
 
     def rows_from(self, n: int) -> range:
-        """Return the numbers from `n` to the end of its run, without rows of another history."""
+        """Return the numbers of the rows of this history from row `n` to the end of its run."""
         place = bisect_right(self._runs, n, key=lambda s: s.first)
         run = self._runs[place - 1]
         end = run.first + len(run)
@@ -725,7 +725,7 @@ class Journal:
         self._next_checkpoint = len(self.rows)
 
     def continue_in(self, run: UnrecordedRun) -> None:
-        """Start a run at the current values of the variables, which no earlier row explains."""
+        """Start a run. The current values of the variables need not result from earlier rows."""
         self._runs.append(run)
         if len(self.rows) not in self._breaks:
             self._breaks.append(len(self.rows))
@@ -954,7 +954,7 @@ class Batches:
 
 
 def _nothing() -> None:
-    """Compute nothing, for a call that writes no variable and therefore is not repeated."""
+    """Do nothing in place of a call that writes no variable and need not be repeated."""
 
 
 def _bytes_of(x: Any) -> int:
@@ -996,7 +996,7 @@ def _first(outs: list[Any]) -> str:
 
 
 def _leave_homes(variables: Iterable[Variable]) -> None:
-    """Move variables out of the arrays of their programs before these arrays are lent.
+    """Move variables into new arrays before the arrays of their programs are lent.
 
     Otherwise the program would have to be compiled again, because it cannot write into borrowed
     arrays.

@@ -148,7 +148,7 @@ class Recorder(EventWriter):
     # --- calls without events ---------------------------------------------------------------------
 
     def sample_of(self, function: Function, callbacks: Any = None) -> list[Event]:
-        """Return the events of a recorded call, with those of its batch; [] if none are kept.
+        """Return the events of a function's recorded call and of its batch; [] if not kept.
 
         The events of the batch are made up, with only the values that are the same in all batches.
         """
@@ -161,7 +161,7 @@ class Recorder(EventWriter):
         return events
 
     def _around_a_call(self, callbacks: list[str]) -> list[Event]:
-        """Return made-up events of a batch with these callbacks, without those of its call."""
+        """Return made-up events around the function call of a batch, also of its callbacks."""
         known = tuple(callbacks)
         if known not in self._around:
             again = self.scratch_recorder(None)
@@ -195,7 +195,7 @@ class Recorder(EventWriter):
         call: Callable[[], list[Any]],
         callbacks: list[str],
     ) -> None:
-        """Record a whole batch as the loop does. `call` records the call and returns outputs."""
+        """Record a whole batch as `fit` does. `call` records a call and returns its outputs."""
         called = place_of_use(fit_events, Function.stage)
         self.begin_batch(number, size, fed, place_of_use(fit_events, BatchBegun))
         outs = call()
@@ -203,7 +203,7 @@ class Recorder(EventWriter):
         self.end_batch(outs)
 
     def batches_of(self, function: Function, feed: Any, callbacks: Any, passage: Passage) -> Any:
-        """Return an object that trains on batches of `fit` without events; None to record the next.
+        """Return a trainer for the next batches without events; None to record the next batch.
 
         The next batch must be recorded if the number of events in a call is not known beforehand,
         or if its callbacks may cause events.
@@ -298,7 +298,7 @@ class Recorder(EventWriter):
             self.when_settled()
 
     def _open_callbacks(self, run: UnrecordedRun, events: list[Event]) -> None:
-        """Append the events of a batch up to its callbacks, and open the spans around them."""
+        """Append a batch's events up to its callbacks; open the spans of batch and callbacks."""
         run.is_open = run.records_end = True
         begins = [event for event in events if event.kind in ("batch", "callbacks")]
         for event in events[: events.index(begins[1]) + 1 + len(run.callbacks or ())]:
@@ -316,7 +316,7 @@ class Recorder(EventWriter):
         fit.batch, fit.callbacks_call_nothing = run.journal.rows[-1].number, False
 
     def record_end_of_batch(self, run: UnrecordedRun) -> None:
-        """Record the end of a batch without events, and of its callbacks, if its start is there."""
+        """Record the end of a batch, and of its callbacks, if only its start is on the tape."""
         if self.open_run is run:
             self.settle()
         if not run.is_open:

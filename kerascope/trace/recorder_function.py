@@ -388,7 +388,7 @@ class FunctionRecorder(StageRecorder):
             around.function_returned(self.function)
 
     def _end_in_journal(self, events: int, outs: list[Any]) -> None:
-        """Add the row of the call to the journal, if recorded calls have rows."""
+        """Add a row for the call to the journal, if the journal also covers recorded calls."""
         recorder = self.recorder
         journal, spans = recorder.journal, list(recorder.spans)
         if not journal.covers_recorded_calls:

@@ -267,7 +267,7 @@ class BatchReport:
         self.report.array("backward", kind, 3, name, array, *words, tensor=own_name(event.name))
 
     def _new_value(self, name: str, array: Any, event: Event) -> None:
-        """Emit how much a variable will change; before the phase "update" the record waits."""
+        """Make the record of a variable's change, emitted in the phase "update" at the earliest."""
         old = self.report.state.weights.get(name)
         if isinstance(old, Statistics) or np.asarray(array).dtype.kind not in "f" or old is None:
             return
@@ -306,7 +306,7 @@ class BatchReport:
                          **facts)  # fmt: skip
 
     def end(self) -> None:
-        """Emit the waiting records, which are left if the call wrote no variable."""
+        """Emit the records that are still waiting, as after a call that wrote no variable."""
         self._emit_changes()
         _emit_all(self._alarms)
 
@@ -367,7 +367,7 @@ class _Reporting(TracingObserver):
         self.recorder.listeners.append(report)
 
     def unrecorded_batches(self, function: Function, feed: Any, callbacks: Any) -> Any:
-        """Return a trainer for the next batches without events; None to show the next in full."""
+        """Return a trainer for the next batches without events; None to show a batch in full."""
         observers = self.recorder.observers
         fit = observers[-1] if observers else None
         if not isinstance(fit, FitRecorder) or fit.batch is not None or not fit.stage.is_drained:

@@ -112,5 +112,5 @@ class RunState:
 
 
 def first_of(value: Any) -> Any:
-    """Return the first of (output, mask) or of several outputs; other values unchanged."""
+    """Return the first of several outputs, or the output of (output, mask); otherwise the value."""
     return value[0] if isinstance(value, (tuple, list)) and value else value

@@ -157,7 +157,7 @@ class Plan:
 
 
 def _unless(is_met: bool, plan: Plan) -> float:
-    """Return the time limit of a plan that skips no calls if `is_met`, and all calls otherwise."""
+    """Return the time limit of a plan: no calls are skipped if `is_met`, otherwise all calls."""
     return -inf if is_met != plan.backward else inf
 
 
@@ -375,7 +375,7 @@ class Passage(NamedTuple):
     losses: tuple[Expression, ...] = ()
 
     def meets(self, outs: Any) -> bool:
-        """Return whether the loss of a call meets a condition, or a condition cannot be checked."""
+        """Return whether any condition is true for the loss of a call, or fails with an error."""
         loss = outs[0] if isinstance(outs, (list, tuple)) else outs
         return any(condition.may_hold_for(loss) for condition in self.losses)
 
@@ -480,7 +480,7 @@ class Stepper:
         t: int,
         weights: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Return `names`, with the arrays of the tensors that an expression names."""
+        """Return `names` together with the arrays of the tensors that an expression names."""
 
         def find(name: str) -> Any:
             return value_named(self.tape, name, t, weights)
@@ -590,7 +590,7 @@ class Stepper:
     # --- moving -----------------------------------------------------------------------------------
 
     def resume(self) -> Stop | None:
-        """Continue with the current plan. Return the stop; None if the program must run first."""
+        """Continue with the current plan. Return the next stop; None if more events are needed."""
         source = self.source
         tape = source.tape
         while self._place + 1 < len(tape):
@@ -606,7 +606,7 @@ class Stepper:
         return self._at_end() if source.ended else None
 
     def may_pass(self, depth: int, sample: Callable[[], Sequence[Event]]) -> Passage:
-        """Return which calls at a span depth can be skipped, because the movement stops in none.
+        """Return the limits within which calls at a span depth can be skipped without a stop.
 
         Parameters
         ----------
@@ -631,11 +631,11 @@ class Stepper:
         return Passage(self.plan.earliest_hit(depth), numbers, catching, tuple(losses.values()))
 
     def _names_that_change(self) -> set[str]:
-        """Return the names of `extra_names`, whose values the script or the user may change."""
+        """Return those of `extra_names` whose values the script or the user may change."""
         return {*self.extra_names} - {*names_of_event(None), *LOSS_NAMES}
 
     def _passed(self, mark: Event) -> bool:
-        """Skip the calls of a mark that need no stop; return whether the position has changed."""
+        """Move past the calls of a mark that need no stop. Return whether the position changed."""
         tape: Any = self.tape
         passage = self.may_pass(mark.depth, partial(tape.sample, mark))
         until, numbers, catching, losses = passage

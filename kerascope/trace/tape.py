@@ -118,7 +118,7 @@ class TracingObserver:
         return UnrecordedRunner(self)
 
     def unrecorded_batches(self, function: Function, feed: Any, callbacks: Any) -> Any:
-        """Return a trainer for the next batches without events; None to record the next one."""
+        """Return a trainer for the next batches without events; None to record the next batch."""
         return self.recorder.batches_of(function, feed, callbacks, ANYTHING)
 
     def unrecorded_call(self, function: Function, fed: Any) -> Any:

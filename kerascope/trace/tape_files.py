@@ -70,7 +70,7 @@ LONG = {letter: field for field, letter in SHORT.items()}
 
 
 def write_events(events: list[Event], path: str | os.PathLike[str]) -> None:
-    """Write events to a file and its `.npz` file. After an error, both are unchanged."""
+    """Write events to a file and its `.npz` file. After an error, both files are unchanged."""
     with ExitStack() as swaps:
         unfinished = swaps.enter_context(replacing(path))
         beside = Path(path).with_suffix(".npz")
@@ -216,7 +216,7 @@ def _lines(
 
 
 class _Guess:
-    """The default values of fields that a line leaves out. Writer and reader compute the same."""
+    """The values of fields that a line omits. Writer and reader compute the same values."""
 
     def __init__(self, version: int) -> None:
         self.act = self.phase = ""
@@ -228,7 +228,7 @@ class _Guess:
 
     @property
     def begun(self) -> tuple[str, str] | None:
-        """Kind and name of the innermost open span, the default for an end; None without a span."""
+        """Kind and name of the innermost open span, the default for an end event; or None."""
         return self._spans[-1][:2] if self._spans else None
 
     def facts(self, ph: str, kind: str) -> dict[str, Any]:

@@ -231,7 +231,7 @@ def is_of_a_run(event: Event) -> bool:
 
 
 def what_to_forget(events: Sequence[Event], excess: int) -> tuple[int, Callable[[Event], bool]]:
-    """Choose events to forget: return how many first events to look at, and a test for them.
+    """Return how many of the first events to examine, and a test of which of them to forget.
 
     The oldest events of runs are forgotten. If these do not free enough bytes, the oldest events of
     any kind are.

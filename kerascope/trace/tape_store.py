@@ -213,7 +213,7 @@ class Tape:
     # --- skipped calls --------------------------------------------------------------------------
 
     def told(self, t: int) -> Event:
-        """Return the event at time `t`; for calls without events their mark, not executed again."""
+        """Return the event at time `t`, or the mark that replaces the events of its calls."""
         event: Event = self._events[t]
         return event
 

@@ -619,7 +619,7 @@ def _run(recorder: Recorder, function: Function, inputs: list[Any]) -> None:
 def _values_of(
     recorder: Recorder, tape: Tape, call: Call, where: str, journal: Journal | None
 ) -> tuple[dict[Variable, np.ndarray], dict[Variable, np.ndarray]]:
-    """Return the variables' values at the start of a call, and the values recorded before it.
+    """Return the variables' values when a call starts, and those last recorded until then.
 
     The journal comes first, because two variables may have the same name (two rates, for example),
     and the tape stores values by name.

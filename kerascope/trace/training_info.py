@@ -62,7 +62,7 @@ def graph_map_of(model: Any) -> GraphMap:
 
 
 def ids_of_calls(inputs: list[Tensor], graph_map: GraphMap) -> dict[Node, str]:
-    """Return the ids of the calls in a graph that is not the graph of a model."""
+    """Return the id of each call in a graph that belongs to no model."""
     graph: Any = SimpleNamespace(inputs=inputs, graph_map=graph_map)
     return call_ids(graph)
 
@@ -220,7 +220,7 @@ class Sweep:
         return self.facts.name_of(tensor) if is_known else ""
 
     def label(self, apply: Apply) -> str:
-        """Return the id of an op's layer call, as `TrainingInfo.label`; else the op's scope."""
+        """Return the id of the layer call that contains an op; otherwise the name of its scope."""
         return self.facts.label(apply) if self.facts is not None else apply.scope.name
 
 
@@ -300,7 +300,7 @@ class Memory:
         return found
 
     def note_twins(self, function: Function, t: int) -> None:
-        """Store, for time `t`, the values of variables with equal names, which a tape confuses."""
+        """Store the values at time `t` of variables with equal names, which a tape confuses."""
         values = [v.get_value(borrow=True) for v in self.twins(function)]
         if values and sum(value.size for value in values) <= MOST_OF_TWINS:
             self._twin_values[t] = values
@@ -308,7 +308,7 @@ class Memory:
                 self._twin_values.pop(next(iter(self._twin_values)))
 
     def twin_values(self, function: Function, t: int) -> dict[Variable, np.ndarray]:
-        """Return the stored values of variables with equal names for a call, or {}."""
+        """Return the values that `note_twins` stored for time `t`; {} if it stored none."""
         values = self._twin_values.get(t)
         return {} if values is None else dict(zip(self.twins(function), values, strict=True))
 
