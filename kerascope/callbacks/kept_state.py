@@ -148,7 +148,7 @@ class ObjectState:
     # --- restoring the state ----------------------------------------------------------------------
 
     def check(self, state: Any) -> None:
-        """Raise ConfigError if the object was made from other data. Nothing is changed."""
+        """Raise ConfigError if the object was made from data other than the backup's."""
         if not self.is_source:
             return
         for name, was in state["unchanged"].items():

@@ -1,4 +1,4 @@
-"""The layer calls of a model at one time, with their states: the data of a stop's glyph row."""
+"""The layer calls of a model at one time, each with its state; stops print them as glyphs."""
 
 from __future__ import annotations
 

@@ -175,7 +175,7 @@ class Start(NamedTuple):
 
     @staticmethod
     def now(number: int, random_seed: int | None) -> Start:
-        """Return the state for the next process."""
+        """Return the settings and random states that the next worker process starts from."""
         settings = {name: getattr(config, name) for name in SETTINGS}
         state = np.random.get_state()  # noqa: NPY002 (what scripts draw from)
         return Start(number, random_seed, settings, random.getstate(), state)

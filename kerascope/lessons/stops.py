@@ -86,7 +86,10 @@ def number_places(text: str) -> str:
 
 
 def _name(found: re.Match[str], after: str) -> str:
-    """Return the stored form of a place in an output; `after` is the output's next line."""
+    """Return a line number of kerascope's source as function and statement, which edits keep.
+
+    `after` is the line of the output that follows; a debugger prints the statement there.
+    """
     source = source_of(found["file"])
     if found["at"]:
         return f"{found['file']}:{_name_of(source, int(found['at']))}"

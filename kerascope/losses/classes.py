@@ -1,9 +1,8 @@
 """Losses as objects that hold their arguments: `Huber(delta=0.5)`, as in Keras 3.
 
-An object does two things that a function does not. The object stores arguments, which its
-configuration contains, and it reduces the losses of the samples to one number by its `reduction`.
-`model.compile` takes functions and objects. `Loss` is the base class. The losses of Keras 3 follow
-under their own names: each consists of a function and its arguments.
+Unlike a function, a loss object stores its arguments, so that its configuration contains them. It
+reduces the losses of the samples to one number, by its `reduction`. `model.compile` accepts both.
+`Loss` is the base class; the losses of Keras 3 follow, each wrapping a function with arguments.
 """
 
 from __future__ import annotations

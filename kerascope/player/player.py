@@ -150,10 +150,9 @@ def parsed(tape: Tape, text: str, where: str) -> Selector:
 
 
 def end_of(tape: Tape, when: When, start: int) -> int:
-    """Return the time of the last event to show.
+    """Return the time of the last event to show: that of the event that `when` selects.
 
-    If the matching event begins a span, this is the time of the span's end. Otherwise it is the
-    time of the event itself.
+    If this event begins a span, it is the time of the span's end.
     """
     t = time_of(tape, when, "until", start)
     event = tape[t]

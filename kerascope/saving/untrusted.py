@@ -48,7 +48,7 @@ def parts_of(entry: Any) -> int:
 
 
 def _made_and_run(entry: Any) -> tuple[int, int]:
-    """Return the cost of creating a layer and of calling the layer once, in parts."""
+    """Return the costs of creating a layer and of one call of it, both in parts of a `Budget`."""
     made, run = LAYER_COST, CALL_COST
     config = entry.get("config") if isinstance(entry, dict) else None
     inner = config if isinstance(config, list) else []

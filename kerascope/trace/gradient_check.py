@@ -302,7 +302,7 @@ def _is_bend(bends: list[tuple[float, float]], measured: float) -> bool:
 
 
 def check_weights(loss: Tensor, weights: Sequence[Tensor], leaves: Values) -> LossCheck:
-    """Compare the gradients of a loss with slopes that are measured by differences.
+    """Compare the gradients of a loss with numerical gradients, by finite differences.
 
     Raises
     ------

@@ -494,7 +494,7 @@ def _check_name(selector: Selector, known: KnownNames, where: str) -> None:
 
 
 def names_for(selector: Selector, known: KnownNames) -> Collection[str]:
-    """Return the known names among which the name in a selector must be."""
+    """Return the names that are valid in a selector of this kind."""
     names: dict[str, Collection[str]] = {
         "layer": known.layers,
         "step": known.layers,

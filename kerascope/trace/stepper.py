@@ -216,7 +216,7 @@ def next_from(event: Event | None, rank: int, backward: bool = False) -> Next:
 
 @dataclass(frozen=True)
 class Return(Plan):
-    """Ends at the end of the span at depth `depth`; backward, at the start of the span."""
+    """Plan: stop at the end of the enclosing span at this depth; backward, at its start."""
 
     depth: int = -1
 

@@ -103,7 +103,10 @@ def _nothing(model: Any, **options: Any) -> None:
 
 
 class TracingObserver:
-    """Observes a run for a tape. Only the first call of each function is recorded at once."""
+    """Observes a run for a tape. The first call of each function is recorded as it runs.
+
+    Later calls run at full speed and are recorded when their events are read.
+    """
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder

@@ -159,4 +159,4 @@ def test_an_onnx_file_whose_input_is_a_text_asks_for_it(tmp_path, capsys):
     assert main(["compare", path, path]) == 2
     assert "'text.onnx' does not declare its inputs. Give arrays" in capsys.readouterr().err
     assert main(["play", path, "-o", str(tmp_path / "p.html")]) == 2
-    assert "does not say what it reads; expected arrays: --input" in capsys.readouterr().err
+    assert "does not define its inputs. Give arrays with --input" in capsys.readouterr().err

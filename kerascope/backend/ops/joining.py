@@ -208,7 +208,7 @@ class TileAtRunTime(Op):
 
 
 class TileBy(TileAtRunTime):
-    """`x` repeated along each axis as many times as the vector `repeats` contains."""
+    """`x` tiled: repeated `repeats[i]` times along axis i, where `repeats` is a vector."""
 
     def infer_shape(self, x: Tensor, repeats: Tensor) -> Shape:
         times = known_values(repeats)

@@ -1,4 +1,4 @@
-"""Layers that prepare sounds: `MelSpectrogram`, the loudness of each pitch over time."""
+"""Audio preprocessing layers: `MelSpectrogram`, the energy in each mel band over time."""
 
 from __future__ import annotations
 

@@ -872,7 +872,7 @@ def diagflat(x: TensorLike, k: int = 0) -> Any:
 
 @row(NUMPY)
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
-    """Return entries of the first choice whose condition is true there; otherwise `default`."""
+    """Return, for each element, the first choice whose condition is true, or `default`."""
     first = next((c for c in choicelist if not np.isscalar(c)), choicelist[0])
     like = as_tensor(first)
     pairs = list(zip(condlist, choicelist, strict=True))[::-1]

@@ -63,7 +63,7 @@ def _connect(level: Level, source: int, target: int) -> None:
 
 
 def _piece(level: Level, boxes: list[Piece], down: bool, leads: bool) -> Piece:
-    """Return a piece with the boxes and arrows of a level, whose first items are the boxes."""
+    """Return the piece of the figure with these boxes and their arrows, laid out in rows."""
     order_rows(level)
     sizes = [on_page(down, box.width, box.height) for box in boxes]
     sizes += [(0.0, 0.0)] * (len(level.kinds) - len(boxes))

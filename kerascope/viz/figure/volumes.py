@@ -90,7 +90,7 @@ class VolumeColumn:
 
     @property
     def shift(self) -> float:
-        """How far the last sheet of a volume is to the right of its first sheet, and above it."""
+        """The offset, to the right and up, from the front slice of a volume to its back one."""
         is_stack = self.sheets and not self.flat
         return (self.first.channels - 1) * self.thick if is_stack else 0.0
 

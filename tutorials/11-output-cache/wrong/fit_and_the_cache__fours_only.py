@@ -1,7 +1,7 @@
 """Works only for the model of the task, whose rows have four numbers.
 
-en: one_run(...) stopped at line 15 with ShapeError: Model 'model_3': input has shape (None, 4); expected (None, 7). Dense 'dense_6': input has size 4 on axis -1 of (None, 4); expected 7, as when the layer was built. Use another layer for another size.
-zh: one_run(...) 中途出错（第 15 行）：ShapeError: Model 'model_3': input has shape (None, 4); expected (None, 7). Dense 'dense_6': input has size 4 on axis -1 of (None, 4); expected 7, as when the layer was built. Use another layer for another size.
+en: one_run(...) stopped at line 15 with ShapeError: Model 'model_3': expected an input of shape (None, 7), got (None, 4). Dense 'dense_6': expected an input with size 7 on axis -1, as at the first call, got 4 in (None, 4). Use another layer for another size.
+zh: one_run(...) 中途出错（第 15 行）：ShapeError: Model 'model_3': expected an input of shape (None, 7), got (None, 4). Dense 'dense_6': expected an input with size 7 on axis -1, as at the first call, got 4 in (None, 4). Use another layer for another size.
 """
 
 from kerascope.layers import Input

@@ -1,7 +1,7 @@
 """The weights are read in order.
 
-en: take_over(...) stopped at line 22 with DataError: 'saved.h5' has weights for 3 layers (a, b, c); expected 2: c, a. by_name=True takes those whose names agree.
-zh: take_over(...) 中途出错（第 22 行）：DataError: 'saved.h5' has weights for 3 layers (a, b, c); expected 2: c, a. by_name=True takes those whose names agree.
+en: take_over(...) stopped at line 22 with DataError: 'saved.h5': expected 2 layers with weights (c, a), got 3 (a, b, c). To load the layers with equal names, pass by_name=True.
+zh: take_over(...) 中途出错（第 22 行）：DataError: 'saved.h5': expected 2 layers with weights (c, a), got 3 (a, b, c). To load the layers with equal names, pass by_name=True.
 """
 
 import h5py

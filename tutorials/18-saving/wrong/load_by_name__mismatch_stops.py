@@ -1,7 +1,7 @@
 """A layer that does not fit stops everything.
 
-en: take_over(...) stopped at line 22 with DataError: 'saved.h5': layer 'head' has weights of shapes [(8, 1), (1,)]; expected [(8, 3), (3,)] for Dense 'head'.
-zh: take_over(...) 中途出错（第 22 行）：DataError: 'saved.h5': layer 'head' has weights of shapes [(8, 1), (1,)]; expected [(8, 3), (3,)] for Dense 'head'.
+en: take_over(...) stopped at line 22 with DataError: 'saved.h5': layer 'head': expected weights of shapes [(8, 3), (3,)] for Dense 'head', got [(8, 1), (1,)].
+zh: take_over(...) 中途出错（第 22 行）：DataError: 'saved.h5': layer 'head': expected weights of shapes [(8, 3), (3,)] for Dense 'head', got [(8, 1), (1,)].
 """
 
 import h5py
