@@ -119,7 +119,7 @@ class _Finder:
         self._unnamed: dict[str, None] = {}
 
     def search(self, level: FrameLevel) -> None:
-        """Find the blocks of a level whose inner levels are finished."""
+        """Put frames around the blocks of a level. The levels inside it must be finished."""
         order, flows = level.order()
         wiring, flow = wiring_of(level, self._kinds)
         if flows:
@@ -178,7 +178,7 @@ class _Finder:
         return result + items[end:]
 
     def _score(self, piece: list[Item]) -> tuple[int, ...]:
-        """Return the rating of a piece: by its shared name and the kind of its first box."""
+        """Return a rating of a piece by the length of its shared name, its first item and kind."""
         labels = self._box_labels(piece)
         begins = self._kinds.get(piece[0].children[0], "") in STRONG_KINDS
         return len(shared_name(labels)), len(piece[0].boxes) > 1, begins
@@ -263,7 +263,10 @@ class _Finder:
     # --- blocks that occur once -------------------------------------------------------------------
 
     def _frame_singles(self, level: str, items: list[Item]) -> list[Item]:
-        """Put a frame around each item of several boxes and the next items with the same name."""
+        """Put a frame around each item of several boxes; return the items with these frames.
+
+        Items after it whose names start with its shared name are inside the same frame.
+        """
         result: list[Item] = []
         number = 0
         while number < len(items):
@@ -284,7 +287,10 @@ class _Finder:
         return len(item.children) == 1 and self._labels[item.children[0]].startswith(start)
 
     def _frame_chains(self, level: str, items: list[Item]) -> None:
-        """Put frames around series of single boxes: one per shared name, or one per series."""
+        """Put frames around series of single boxes: one for each shared name in a series.
+
+        A long series without shared names gets one frame.
+        """
         series: list[Item] = []
         for item in [*items, None]:
             if item is not None and self._is_plain(item):
@@ -333,7 +339,10 @@ class _Finder:
         return frame
 
     def _block_name(self, piece: list[Item], near: list[str]) -> str:
-        """Return the name shared by all boxes or by those with weights; "" if there is none."""
+        """Return a name shared by all boxes of a block, or by its boxes with weights.
+
+        Otherwise the name is made from the last box, or "" if this box has a generated name.
+        """
         boxes = [self.forms.boxes[box] for item in piece for box in item.boxes]
         heavy = [box.label for box, owner in zip(boxes, self._owners(piece), strict=True) if owner]
         name = shared_name([box.label for box in boxes], near)

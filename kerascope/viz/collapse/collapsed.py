@@ -347,9 +347,9 @@ class _Ports:
         return self._outputs[key]
 
     def attributes(self, hidden: list[GraphNode]) -> dict[str, Attribute]:
-        """Return, as attributes, counts and shapes of a frame's inputs and outputs.
+        """Return attributes with the counts and shapes of a closed frame's inputs and outputs.
 
-        The frame is not a call.
+        For frames that are not calls; the frame of a call has these attributes already.
         """
         if self.is_bundle:
             last = hidden[-1].attrs
@@ -388,7 +388,7 @@ def _joined(edge: GraphEdge, count: int, several_shapes: bool) -> GraphEdge:
 
 
 def _columns(hidden: list[GraphNode]) -> str:
-    """Return the number of boxes that a closed card hides, by column, without new slot values."""
+    """Return the number of a closed card's boxes in each column, as text, without new slots."""
     counts: dict[str, int] = {}
     for node in hidden:
         column = str(node.attrs.get("column", ""))

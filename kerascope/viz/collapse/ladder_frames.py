@@ -127,7 +127,7 @@ class _Mirror:
         return held
 
     def _placed(self, node: GraphNode, calls: Mapping[str, GraphNode]) -> GraphNode:
-        """Return a box with the id of the new frame around it and its depth in this frame."""
+        """Return a box with the id of the new frame around this box, and the depth inside it."""
         home = calls.get(node.id)
         if home is not None:
             depth = home.depth if home.group else node.depth

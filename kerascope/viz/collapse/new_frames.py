@@ -251,7 +251,7 @@ class NewFrames:
         return Graph.trusted(graph.name, nodes, graph.edges, outer_first(groups), graph.attrs)
 
     def _depths_in(self, level: FrameLevel, made: Mapping[str, GraphGroup]) -> dict[str, int]:
-        """Return new depths for a level's children, which decrease along the links."""
+        """Return new depths for the children of a level. Depths decrease along the links."""
         flow = level.flow()
         order = level.sorted_by(flow)
         if order is None:

@@ -176,7 +176,7 @@ def _components(children: list[str], wiring: Wiring) -> list[list[str]]:
 
 
 def _main_part(part: list[str], wiring: Wiring) -> tuple[list[str], list[str]]:
-    """Split a part into the ancestors of the end of its longest path, and the side outputs."""
+    """Split a part into the end of its longest path with all ancestors, and the side outputs."""
     if len(part) == 1:
         return part, []
     length: dict[str, int] = dict.fromkeys(part, 0)
@@ -224,9 +224,9 @@ def _cut(children: list[str], wiring: Wiring) -> list[ChainPiece]:
 
 
 def _end_of_beginning(children: list[str], position: dict[str, int], wiring: Wiring) -> int:
-    """Return the last position of a child that uses the source of the first child.
+    """Return the position of the last child that shares a source with the first child, or 0.
 
-    The source may be the beginning of a residual block.
+    Only sources outside the sequence count, such as the input of a residual block.
     """
     end = 0
     for link in wiring.arriving[children[0]]:
@@ -320,7 +320,7 @@ class FormRegistry:
         ----------
         children : list of str
         ends : iterable of str
-            The children from which the order of the form goes backwards.
+            The last children. The boxes of the form are listed backwards from these children.
         wiring : Wiring
         """
         if len(children) == 1:
@@ -342,7 +342,7 @@ class FormRegistry:
         return PartForm(self.number(tuple(exact)), self.number(tuple(outline)), tuple(boxes))
 
     def _form_of_one(self, child: str, links: list[Link], wiring: Wiring) -> PartForm:
-        """Return the form of a single child, which is the fast path for most segments."""
+        """Return the form of a part with one child. Most parts have one, so this is fast."""
         form = self.of[child]
         if not links:
             return form

@@ -128,7 +128,7 @@ def view_of(graph: Graph, expand: Any = None, most: int | None = MOST_BOXES) -> 
 
 
 def _repeats_if_narrow(shown: Graph, whole: Graph, most: int) -> Graph | None:
-    """Return the whole graph with frames around repeated blocks, or None if `shown` is wide."""
+    """Return `whole` with frames around copies; None without copies or if `shown` is wide."""
     rows = len(shown.rows())
     if rows <= MOST_ROWS or len(shown.nodes) > BOXES_A_ROW * rows:
         return None
@@ -331,7 +331,7 @@ class _Closing:
         return max(0, self.shown[group] - 1)
 
     def close_kind(self, kind: str, most: int) -> None:
-        """Close groups of one kind, together with all groups of the same classes."""
+        """Close groups of one kind, family by family, until at most `most` boxes are visible."""
         families = [*self._families(kind).values()]
         waiting = [(-self._hidden_by(family), number) for number, family in enumerate(families)]
         heapify(waiting)
@@ -355,7 +355,7 @@ class _Closing:
         return sum(self.hides(group) for group in family if self.parent[group] not in inside)
 
     def _families(self, kind: str) -> dict[object, list[str]]:
-        """Return the groups of a kind by the classes in them, without numbers and sizes."""
+        """Return the groups of a kind in families: groups whose boxes have the same classes."""
         first: dict[str, list[str]] = {}
         classes: dict[str, list[str]] = {group.id: [] for group in self.graph.groups}
         for node in self.graph.nodes:

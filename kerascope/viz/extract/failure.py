@@ -401,7 +401,7 @@ class PartialGraph(GraphBuilder):
         return Graph(clean(name), tuple(nodes), tuple(self.edges), tuple(self.groups), whole)
 
     def _drawn_sources(self, tensor: Tensor) -> list[Tensor]:
-        """Return the nearest tensors with boxes from which a tensor was computed by ops alone."""
+        """Return the nearest drawn tensors that lead to the given tensor through ops only."""
         sources: dict[Tensor, None] = {}
         seen: set[Tensor] = set()
         waiting = [tensor]

@@ -5,7 +5,7 @@ however many ops it makes: the ops between the inputs and the outputs of a call 
 graph of tensors, every op is a box. A nested model copies its graph when it is called. If the
 nested model is opened, each call inside it is a box that contains the copies of the call's ops.
 
-The first part handles graphs of tensors, the second part compiled models and their losses.
+The module contains graphs of tensors first, then compiled models and their losses.
 """
 
 from __future__ import annotations
@@ -418,7 +418,7 @@ def _enter_stray(forward: Forward, x: Tensor, box_id: str, made: set[Tensor]) ->
 def _enter(
     forward: Forward, box_id: str, tensors: Sequence[Tensor], made: Container[Tensor] = ()
 ) -> list[Apply]:
-    """Assign to a box all ops behind some tensors that have no box yet, and return these ops.
+    """Assign to a box the ops behind the given tensors, except ops with a box; return these ops.
 
     The search goes backwards from the tensors. It stops at ops that have a box, and at the tensors
     `made` by calls.

@@ -262,10 +262,10 @@ class _Drawing:
         self.edges.append(_gradient_edge(box_id, sum_id, x))
 
     def _add_edges(self, x: Tensor, use: Contribution, target: str) -> None:
-        """Add the arrows to a contribution.
+        """Add the arrows that lead to a contribution.
 
-        A call that reads `x` as two operands sends two contributions, so its arrow has the number
-        of operands.
+        If a call reads `x` as several operands, they share one contribution, and its arrows have
+        the number of these operands as the attribute `operands`.
         """
         reads = self._reads[self._home(x), self.forward.numbers.get(x, 0), use.consumer]
         several = {"operands": reads} if reads > 1 and not self.forward.counts_uses else {}
@@ -427,7 +427,7 @@ class _Sweep:
         branches: Branches,
         senders: dict[Tensor, None],
     ) -> None:
-        """Add a term to the contribution of a box. If its tensor is not drawn, pass the term on."""
+        """Add a term to a box's contribution to `x`; if `x` is not drawn, record its senders."""
         self._inside[x] = shared([self._inside.get(x, branches), branches])
         self._arrived.add(x)
         if x not in self.drawn:
@@ -452,7 +452,7 @@ class _Sweep:
 
 
 def _out_of(branches: Branches, gradient: Tensor, x: Tensor) -> Tensor:
-    """Return a gradient of `x` from inside branches, zero if these branches are not chosen."""
+    """Return a gradient of `x` from inside branches; its value is zero if they are not chosen."""
     with root_scope(), name_scope("gradients"):
         return switched(x, gradient, branches)
 
@@ -462,7 +462,7 @@ def _out_of(branches: Branches, gradient: Tensor, x: Tensor) -> Tensor:
 
 @contextmanager
 def restoring_updates(function: Function) -> Iterator[None]:
-    """Restore on exit the variables that the function updates: the counts of random draws."""
+    """Restore, on exit, the variables that a function updates, such as counts of random draws."""
     before = [(update.variable, update.variable.get_value()) for update in function.updates]
     try:
         yield

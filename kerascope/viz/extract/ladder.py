@@ -272,7 +272,7 @@ class Ladder:
                 self.boxes.pop(one, None)
 
     def _add_operands(self) -> None:
-        """Add an arrow from a call's input to each weight gradient that is computed from it."""
+        """Add an arrow from an input of a call to each weight gradient computed from this input."""
         inputs: dict[str, dict[str, GraphEdge]] = {}
         for edge in self.forward.edges:
             if edge.source not in self.card_of:

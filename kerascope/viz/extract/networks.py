@@ -101,7 +101,7 @@ def graph_of_call(layer: Layer, shapes: list[Shape] | None = None) -> Network | 
 
 
 class _ModelOfLayer(Model):
-    """A model that computes what a layer does, so that the inner layers are layers of a model."""
+    """A model that runs the `call` of a layer, so that its graph contains the inner layers."""
 
     def __init__(self, layer: Layer) -> None:
         super().__init__(name=layer.name)
@@ -150,9 +150,9 @@ def _writes_its_own_call(model: Network) -> bool:
 
 
 def _known_shapes(model: Network) -> tuple[list[Shape], Any]:
-    """Return a model's input shapes, from its first call or `build`, for any number of samples.
+    """Return a model's input shapes, from `build` or its first call, with None as batch size.
 
-    The second value holds their indices if the inputs are a dict, otherwise None.
+    The second result is the dict of indices of these shapes if the inputs are a dict, else None.
     """
     shape: Any = model._shape_of_build
     if shape is None and model.inbound_nodes:
@@ -241,7 +241,7 @@ def _move_calls(nodes: list[Node], copies: dict[Layer, Layer]) -> None:
 
 
 def _make_names_unique(layers: list[Layer]) -> None:
-    """Rename Inputs and operations (their names are generated) if another layer has the name."""
+    """Rename Inputs and operations, whose names are generated, if another layer has that name."""
     nameless = [layer for layer in layers if isinstance(layer, (InputLayer, Operation))]
     taken = {layer.name for layer in layers if layer not in nameless}
     for layer in nameless:

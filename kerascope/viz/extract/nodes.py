@@ -248,7 +248,7 @@ def _ends_of(tensors: list[Tensor], ends: dict[Node, CallEnds]) -> list[End]:
 
 
 def _leaving(ends: list[End]) -> list[End]:
-    """Return ends of arrows for the outputs of an expanded call, with its output indices added."""
+    """Return the ends at the outputs of an expanded call, each with its index in `leaves_as`."""
     return [End(end.box, end.number, (*end.leaves_as, number)) for number, end in enumerate(ends)]
 
 
@@ -342,7 +342,7 @@ def _one_layer(layer: Wrapper, facts: CallFacts) -> WrapperContents:
 
 
 def _step(shape: Shape | None) -> Shape | None:
-    """Return the shape of an input if all its time steps together form one batch."""
+    """Return a shape whose first two axes, samples and time steps, are merged into one."""
     if shape is None or len(shape) < 2:
         return None
     batch = None if shape[0] is None or shape[1] is None else shape[0] * shape[1]

@@ -200,7 +200,7 @@ def _names(scope: str) -> tuple[str, ...]:
 
 
 def _is_one_call(apply: Apply) -> bool:
-    """Return whether the op's scope is that of one layer call: only these have a source line."""
+    """Return whether an op was made in the scope of a layer's call, outside the reverse sweep."""
     return apply.scope.made_at is not None and _names(apply.scope.name)[:1] != (GRADIENTS,)
 
 
@@ -217,7 +217,7 @@ def _nodes_of(applies: Sequence[Apply]) -> list[Node]:
 
 
 def _node_of(y: Tensor) -> Node | None:
-    """Return the call that returned a tensor, or None if it was undone (`policies.undo`)."""
+    """Return the call that made a tensor; None without one or if undone (`policies.undo`)."""
     history = y._keras_history
     if history is None or history.node_index >= len(history.layer.inbound_nodes):
         return None
@@ -279,7 +279,7 @@ def _is_inside(scope: str, node: Node, outer: Node) -> bool:
 def _side_owner(
     apply: Apply, nodes: dict[str, list[Node]], owners: dict[Apply, Node]
 ) -> Node | None:
-    """Return the call that made a side op, such as a penalty, which no output of the call needs."""
+    """Return the call that made an op that no output needs, such as a penalty, or None."""
     names = _names(apply.scope.name)
     candidates = nodes.get(names[0], []) if names else []
     if len(candidates) < 2:

@@ -167,7 +167,7 @@ def _is_same(value: Any, default: Any) -> bool:
 
 
 def _alone(value: Any) -> Any:
-    """Return the number of a tuple of equal numbers, such as `(2, 2)`; other values unchanged."""
+    """Return 2 for `(2, 2)`: the number that a tuple repeats. Return other values unchanged."""
     if value.__class__ not in (tuple, list) or not value:
         return value
     first = _alone(value[0])
@@ -253,7 +253,7 @@ def _words(name: str, value: Any) -> str:
 
 
 def _written(value: Any) -> str:
-    """Return a value as source code, or its type if that would be long."""
+    """Return a value as source code, or the value's type if the source code would be long."""
     if isinstance(value, np.ndarray):
         return f"array of shape {value.shape}"
     if isinstance(value, Layer):

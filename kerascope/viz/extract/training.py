@@ -131,8 +131,8 @@ class StepLadder:
     def _owners(self) -> dict[Variable, Variable]:
         """Return the weight to which each slot belongs.
 
-        If the optimizer does not report it, a slot belongs to the weight whose gradient its new
-        value is computed from, provided there is only one.
+        If the optimizer reports no weight for a slot, the slot belongs to the weight whose gradient
+        the slot's new value is computed from, provided there is only one such weight.
         """
         found = {}
         for pair in self.step.pairs:
@@ -279,8 +279,8 @@ Owners = dict[Variable, Variable]  # from slots to weights
 class UpdatePair(NamedTuple):
     """A variable, its new value, and the origin of the update: "optimizer", "model" or "layer".
 
-    `parameter` is the weight to which a slot belongs, if the optimizer reports it. For a weight, it
-    is the weight itself.
+    For the update of a slot, `parameter` is the slot's weight, if the optimizer reports this
+    weight. For the update of a weight, `parameter` is the same weight.
     """
 
     variable: Variable

@@ -29,7 +29,7 @@ def suits(reading: Reading) -> bool:
 
 
 def blocks(reading: Reading, page: Page) -> FigureLayout:
-    """Return the layout of a model, which may be any, as named boxes."""
+    """Return the layout of any model as named boxes."""
     units = units_of(reading)
     down = page.narrow and len(units) <= MOST_DOWN
     room = page.width - 4.0

@@ -44,10 +44,10 @@ class Place:
 
 
 def suits(reading: Reading) -> bool:
-    """Return whether a model is recurrent and consists of columns that only the last column joins.
+    """Return whether a model is recurrent and its parts form columns with a single end.
 
-    Each arrow needs a path of its own. It must not cross other rows, and if it skips rows, one of
-    the two tracks next to its column must be free.
+    Each arrow needs a path of its own, which must not cross other rows. For an arrow that skips
+    rows, one of the two tracks next to its column must be free.
     """
     places = places_of(reading)
     if places is None or not any(map(is_recurrent, reading.parts.values())):
@@ -222,7 +222,7 @@ class _TimeColumns:
             yield words((x0 + x1) / 2, y0 - 2.5, "state", size, quiet=True)
 
     def _from_the_side(self, source: str, target: str) -> Iterator[Shape]:
-        """Yield the lines from all steps of another column, and their arrow to the joining row."""
+        """Yield a line from each step of another column, and their arrow to the row `target`."""
         level = self.level(target)
         exits = self._exits(source)
         for x in exits:

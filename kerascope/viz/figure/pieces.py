@@ -128,7 +128,7 @@ def residual(unit: Unit, segment: Segment, page: Page, down: bool) -> Piece:
 def framed(unit: Unit, inner: Piece, page: Page, down: bool, page_down: bool) -> Piece:
     """Return a frame around a unit, with its count and its output shape.
 
-    If its boxes go across the direction of the page, its arrows turn inside.
+    If the boxes run across the direction of the page, the arrows at their ends turn in the frame.
     """
     turns, is_residual = down != page_down, unit.has_short_cut(unit.drawn[0])
     lead = 0.0 if is_residual else (4.0 if inner.leads else 8.0)

@@ -85,11 +85,11 @@ class Unit:
         return [part for copy in self.copies for part in copy[number].projections]
 
     def has_short_cut(self, segment: Segment) -> bool:
-        """Return whether a drawn segment is a chain with a plain short cut in at least one copy."""
+        """Return whether a drawn segment is residual, with an identity in at least one copy."""
         return segment.is_residual and len(self.projections(segment)) < len(self.copies)
 
     def named(self, part: Part) -> Part:
-        """Return a drawn part with a name that is true of all its copies."""
+        """Return a drawn part named after all its copies: a shared name, a range, or the class."""
         names = [*dict.fromkeys(one.node.label for one in self.alike(part))]
         if len(names) == 1:
             return part
@@ -185,7 +185,7 @@ def _segment(reading: Reading, parts: list[Part]) -> Segment:
 
 
 def _is_around(reading: Reading, parts: list[Part], way: list[Part]) -> bool:
-    """Return whether the only part outside of `way` leads from the input of `way` to its end."""
+    """Return whether the part outside `way` is a short cut from the input to the end of `way`."""
     beside = next(part for part in parts if part not in way)
     return (
         not beside.shared

@@ -355,7 +355,7 @@ def _steps(columns: list[VolumeColumn], places: list[float], line: float) -> Ite
 def _window(
     before: VolumeColumn, after: VolumeColumn, x0: float, x1: float, middle: float
 ) -> Iterator[Shape]:
-    """Yield a window on a volume, and lines to the element of the next that it determines."""
+    """Yield a window on one volume, and lines from the window to an element of the next volume."""
     (left, top), (next_left, next_top) = (
         column.corner(x, middle) for column, x in ((before, x0), (after, x1))
     )

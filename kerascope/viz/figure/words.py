@@ -19,7 +19,7 @@ _KNOWN = {
 
 
 def words_of(part: Part, short: bool = False) -> tuple[str, str]:
-    """Return the texts of a part's box: its usual name, and its settings or size.
+    """Return the texts of a part's box: the layer's usual name, and its settings or size.
 
     Parameters
     ----------
@@ -81,5 +81,5 @@ def _attends_itself(part: Part) -> bool:
 
 
 def _named(part: Part, otherwise: str) -> str:
-    """Return the name of a layer if the user chose it; otherwise the given other text."""
+    """Return the name of a part's layer if the user chose this name; otherwise `otherwise`."""
     return part.node.label.replace("_", " ") if has_own_name(part.node) else otherwise

@@ -214,7 +214,7 @@ def _compared(before: GraphNode | None, after: GraphNode) -> GraphNode:
 
 
 def _compared_group(before: GraphGroup | None, after: GraphGroup) -> GraphGroup:
-    """Compare the name and class of a frame. Its contents are compared box by box."""
+    """Return the frame `after` with its state: new, changed name or class, or unchanged."""
     attrs = _plain(after)
     changes = []
     if before is None:
@@ -566,7 +566,7 @@ def with_rows(graph: Graph) -> Graph:
 
 
 def _links_between_parts(graph: Graph, parts: list[str]) -> tuple[_PartLinks, _PartLinks]:
-    """Return the unchanged or new arrows, and the removed arrows, between items of each frame.
+    """Return the arrows between items of the same frame in two dicts: present and removed.
 
     An arrow from outside to a box inside a frame counts as an arrow to the frame.
     """
@@ -603,7 +603,7 @@ def _downwards(parts: list[str], kept: _PartLinks, removed: _PartLinks) -> list[
     waiting_all = waiting_kept + Counter(x for targets in removed.values() for x in targets)
 
     def rank(part: str) -> tuple[bool, bool, int]:
-        """Return the sort key: items without waiting arrows, then those with removed ones only."""
+        """Return the sort key: first items without waiting arrows, then with only removed ones."""
         return waiting_kept[part] > 0, waiting_all[part] > 0, before[part]
 
     ranks = [rank(part) for part in parts]

@@ -274,7 +274,7 @@ def known_ids(graph: Graph) -> dict[str, None]:
 
 
 def paths_of_boxes(graph: Graph) -> dict[str, str]:
-    """Return the path of each box's layer, by layer names: `encoder/wide` for all its calls."""
+    """Return the path of each box's layer: `encoder/wide` for every call of this layer."""
     paths = {"": ""}
     for group in graph.groups:
         paths[group.id] = below(paths[group.parent], group.label)
@@ -326,7 +326,7 @@ def _marked(
 
 
 def _without_notes(graph: Graph, ids: Mapping[str, str]) -> Graph:
-    """Return the graph without the notes of the given boxes, whose states are replaced next."""
+    """Return the graph without the notes of the given boxes and frames."""
 
     def cleared(items: tuple[Item, ...]) -> tuple[Item, ...]:
         return tuple(

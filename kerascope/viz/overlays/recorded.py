@@ -96,7 +96,7 @@ def values_of_run(run: RecordedRun, graph: Graph) -> dict[str, Any]:
 
 
 def model_on_tape(tape: Tape, events: list[Event]) -> Network | None:
-    """Return the outermost model that ran the given events, or None if it no longer exists."""
+    """Return the outermost model that ran the given events; None if the model no longer exists."""
     first = events[0].t
     spans = tape.spans_at(first)
     for name in ("model", "network"):
@@ -109,7 +109,7 @@ def model_on_tape(tape: Tape, events: list[Event]) -> Network | None:
 
 
 def run_of(events: Sequence[Event]) -> Sequence[Event]:
-    """Return the events of the first training step, otherwise of the first call of a function."""
+    """Return the events of the first training step; without one, of the first function call."""
     found: Sequence[Event] = ()
     for first, event in enumerate(events):
         if event.kind != "function" or event.ph != BEGIN or not _is_fed(event):

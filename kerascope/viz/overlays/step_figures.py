@@ -171,7 +171,7 @@ def _of_slot(old: Any, new: Any) -> dict[str, Attribute]:
 def _of_weight(old: Any, new: Any) -> dict[str, Attribute]:
     """Return the attributes of a weight's box: its relative change.
 
-    If only statistics are known, they are the new norm of the weight.
+    If only statistics of the arrays are known, return the norm of the new weight instead.
     """
     if isinstance(old, Statistics) or isinstance(new, Statistics):
         return {"norm": _norm(new), "detail": f"\u2016w\u2016 {figure(_norm(new))}"}
@@ -186,7 +186,7 @@ def _of_weight(old: Any, new: Any) -> dict[str, Attribute]:
 def _with_shares(
     graph: Graph, attributes: Mapping[str, Mapping[str, Attribute]]
 ) -> dict[str, dict[str, Attribute]]:
-    """Return the attributes with, for each number on a card, its share of its column's maximum."""
+    """Return the attributes with `share` added: a number divided by the maximum of its column."""
     columns: dict[str, dict[str, float]] = {}
     for one, own in attributes.items():
         attrs = graph.node(one).attrs

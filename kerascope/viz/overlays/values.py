@@ -235,7 +235,7 @@ def _value_attributes(statistics: Statistics) -> dict[str, Attribute]:
 
 
 class _InnerValue(NamedTuple):
-    """The outputs of a call inside a nested model whose own call has not finished yet.
+    """The outputs of a call inside a nested model, kept until the model's call has finished.
 
     Attributes
     ----------

@@ -124,7 +124,7 @@ FUNCTIONS = ("train", "test", "predict")
 
 
 def owner_of(function: Function) -> Model | None:
-    """Return the model that made a function, or None if it no longer exists."""
+    """Return the model that made a function, or None if the model no longer exists."""
     kinds = _with_subclasses(Model)  # a set lookup is faster than isinstance for all objects
     for one in gc.get_objects():
         if type(one) in kinds:

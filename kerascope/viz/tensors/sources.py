@@ -269,7 +269,7 @@ def _output(title: str, values: Any, layer: Layer | None) -> ArrayPart:
 
 
 def _in_time(part: ArrayPart, values: np.ndarray) -> ArrayPart:
-    """Return a part for all time steps, made from a part whose samples were the time steps."""
+    """Return a part with the given values, which have a time axis after the sample axis."""
     axes = (SAMPLE, "time step", *part.axes[1:])
     rows, columns = part.rows, part.columns
     return replace(part, values=values, axes=axes, rows=rows, columns=columns)

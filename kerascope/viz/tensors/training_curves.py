@@ -291,7 +291,7 @@ def _histograms(
 def _numbers_of(
     of: Callable[[BatchValues, str], Any], values: BatchValues, name: str
 ) -> np.ndarray:
-    """Return the numbers of one batch's array as a vector, which is empty if it is missing."""
+    """Return the numbers of one batch's array as a vector; without the array, it is empty."""
     try:
         array = of(values, name)
     except KeyError:
