@@ -26,7 +26,7 @@ Training = bool | int | Tensor | None  # None: decided by the learning phase
 
 
 def positive_int(value: Any, where: str) -> int:
-    """Return a number as an int, if it is a whole number above 0.
+    """Return the number `value` as an int; raise an error unless it is a whole number above 0.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def positive_int(value: Any, where: str) -> int:
 
 
 def fraction(value: Any, where: str) -> float:
-    """Return a number as a float, if it is in [0, 1).
+    """Return the number `value` as a float; raise an error unless it is in [0, 1).
 
     Raises
     ------
@@ -66,7 +66,7 @@ def fraction(value: Any, where: str) -> float:
 
 
 def number(value: Any, where: str, least: float | None = None) -> float:
-    """Return a number as a float, if it is at least `least`.
+    """Return the number `value` as a float; raise an error if it is less than `least`.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def number(value: Any, where: str, least: float | None = None) -> float:
 
 
 def make_weight(layer: Layer, name: str, shape: Shape, of: str | None = None) -> Variable:
-    """Add a weight to a layer, with the layer's initializer, regularizer and constraint for it.
+    """Add a weight to a layer, and use the layer's initializer, regularizer and constraint.
 
     Parameters
     ----------

@@ -112,7 +112,7 @@ class _Attention(Layer):
         return lambda: K.dropout(weights, self.dropout, seed=self.seed)
 
     def _three(self, items: Any) -> tuple[Any, Any, Any]:
-        """Split inputs (or their shapes) into query, value and key.
+        """Return query, value and key from a list of two or three tensors or shapes.
 
         Raises
         ------
@@ -447,7 +447,7 @@ class MultiHeadAttention(Layer):
         return (shape[-1],)
 
     def _make(self, word: str, inputs: Shape, outputs: Shape) -> tuple[Tensor, Tensor | None]:
-        """Make and return the kernel and the bias of a product, such as "query"."""
+        """Make and return the kernel and the bias (or None) of a projection, such as "query"."""
         kernel = self.add_weight(
             name=f"{word}/kernel",
             shape=(*inputs, *outputs),
@@ -539,7 +539,7 @@ class MultiHeadAttention(Layer):
         return f"{places}yz", f"{others}yz", f"{shared}y{''.join(apart)}{looked_at}"
 
     def _with_head_axes(self, mask: Tensor | None, ndim: int) -> list[Tensor]:
-        """Return a list of the mask, with axes of size 1 for the heads; empty without a mask."""
+        """Return [mask], with axes of size 1 added for the heads; an empty list without a mask."""
         if mask is None:
             return []
         while K.ndim(mask) < ndim:
@@ -590,7 +590,7 @@ class MultiHeadAttention(Layer):
 
 
 def _three(query_shape: Any, value_shape: Any, key_shape: Any) -> tuple[Shape, Shape, Shape]:
-    """Return the shapes of query, value and key. The first argument may be a list of shapes."""
+    """Return the shapes of query, value and key, also if the first argument is a list of them."""
     if query_shape and isinstance(query_shape[0], (list, tuple)):
         query_shape, value_shape, *rest = query_shape
         key_shape = rest[0] if rest else None

@@ -212,7 +212,7 @@ class _Sliding(Layer, metaclass=KernelType):
 
 
 class _Convolution(_Sliding):
-    """A convolution with `filters` kernels that see all channels, or all channels of a group."""
+    """A convolution with `filters` kernels, each over all channels or one group of channels."""
 
     paddings: ClassVar[tuple[str, ...]] = ("valid", "same", "full")
 

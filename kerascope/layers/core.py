@@ -643,11 +643,11 @@ class Lambda(Layer):
         return (first[0], *self._output_shape)
 
     def _declared_output_shape(self, input_shape: Shapes, arguments: dict[str, Any]) -> Any:
-        """Return the declared output shape; None without one, to call `function` only once."""
+        """Return the declared output shape; None if the constructor was given no output shape."""
         return None if self._output_shape is None else self.compute_output_shape(input_shape)
 
     def get_config(self) -> dict[str, Any]:
-        """Return the configuration: functions are names in it, lambda expressions are byte code.
+        """Return the configuration, with functions as names and lambda expressions as byte code.
 
         Raises
         ------
@@ -708,14 +708,14 @@ def _function(function: Any, where: str) -> Callable[..., Any]:
 
 
 def _output_shape(output_shape: Any) -> Any:
-    """Convert the argument `output_shape`: None, a function, or a tuple of sizes."""
+    """Return the argument `output_shape` as None, a function (also from its name), or a tuple."""
     if isinstance(output_shape, str):
         return lambda_functions.lookup(output_shape)
     return output_shape if output_shape is None or callable(output_shape) else tuple(output_shape)
 
 
 def _restored(value: Any) -> Any:
-    """Return an argument; if it is a dict in which Keras 2 stores an array, return the array."""
+    """Return the array for a dict in which Keras 2 stores an array, and other values unchanged."""
     if isinstance(value, dict) and value.get("type") == "ndarray":
         return np.array(value["value"])
     return value

@@ -17,7 +17,7 @@ from kerascope.engine.policies.undo import Transaction
 
 
 def build_inside(layer: Any, input_shape: Shapes, **further_shapes: Any) -> None:
-    """Build an inner layer, or a cell, if it is not built yet."""
+    """Build an inner layer or a cell, unless `build` has been called on it before."""
     if not isinstance(layer, Layer):
         build = getattr(layer, "build", None)  # a cell may be any object with a call
         if build is not None and not getattr(layer, "built", False):
@@ -36,7 +36,7 @@ def build_inside(layer: Any, input_shape: Shapes, **further_shapes: Any) -> None
 
 
 def without_history(value: Any) -> Any:
-    """Return a tensor, or a list of tensors, without `KerasHistory`: calls on it make no Node."""
+    """Return copies of tensors without `KerasHistory`, so that layer calls on them make no Node."""
     if isinstance(value, (list, tuple)):
         return [without_history(item) for item in value]
     if isinstance(value, Tensor) and value._keras_history is not None:

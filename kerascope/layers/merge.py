@@ -142,7 +142,7 @@ class _Merge(Layer):
         return batch[0]
 
     def compute_mask(self, inputs: Tensors, mask: Any = None) -> Tensor | None:
-        """Return the masks joined by "and", or None if no input has one.
+        """Return the logical and of the inputs' masks, or None if no input has a mask.
 
         In dialect "3" the masks are joined by "or", and the result is None if an input has no mask.
         """

@@ -264,7 +264,7 @@ def _wide(x: Tensor) -> str:
 
 
 class _TrainableFlag(Placeholder):
-    """A placeholder that is 1, or 0 in functions that are made while the layer is frozen."""
+    """A placeholder with value 0 in functions made while its layer is frozen, 1 in all others."""
 
     __slots__ = ("layer",)
 
@@ -274,16 +274,16 @@ class _TrainableFlag(Placeholder):
 
     @property
     def default(self) -> float:  # type: ignore[override]
-        """The value in a function that is made now: 1 if the layer is trainable, otherwise 0."""
+        """The value in functions that are made now: 1 if the layer is trainable, otherwise 0."""
         return float(self.layer.trainable)
 
     @default.setter
     def default(self, value: None) -> None:
-        """Ignore the value: it follows from the layer's `trainable`."""
+        """Ignore an assigned value, because the default follows from the layer's `trainable`."""
 
 
 def _mode_of_keras_1(kwargs: dict[str, Any]) -> int:
-    """Remove Keras 1's argument `mode` and return it: 0 feature, 1 sample, 2 feature by batch.
+    """Remove Keras 1's argument `mode` from `kwargs`, and return its value: 0 (default), 1 or 2.
 
     Raises
     ------
@@ -346,7 +346,7 @@ class _Normalizing(Layer):
         return tuple(sizes)
 
     def _along_axes(self, weight: Tensor, ndim: int) -> Tensor:
-        """Return a weight reshaped to broadcast with inputs that have `ndim` axes."""
+        """Return a weight with axes of size 1 added, to broadcast with inputs of `ndim` axes."""
         axes = self._axes(ndim)
         for axis in range(axes[0] + 1, ndim):
             if axis not in axes:

@@ -54,7 +54,7 @@ class RecordedCall:
     outputs: list[tuple[Shape, str | None]]
 
     def fits(self, shapes: Sequence[Shape]) -> bool:
-        """Return whether the shapes are compatible with the input shapes of this call."""
+        """Return whether the given input shapes are compatible with those of the recorded call."""
         if self.inputs is None:
             return True
         return len(shapes) == len(self.inputs) and all(
@@ -297,7 +297,7 @@ class Opaque(Layer):
         return None  # `call` has set it already
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> None:
-        """Return None: the effect on a mask is unknown; files of Keras 3 state it separately."""
+        """Return None, because the layer's effect on a mask is unknown."""
         return
 
     def add_inner_layers(self, layers: dict[str, Layer]) -> None:
@@ -398,7 +398,7 @@ def opaque_layer(file: FileEntry, base: Any = Layer) -> Any:
 
 
 def turn_opaque(layer: Any, file: FileEntry) -> Any:
-    """Return the layer after changing its class to a subclass that is also opaque.
+    """Change the class of a layer to an opaque subclass of its class, and return the layer.
 
     The layer must not have been called yet.
     """
@@ -410,5 +410,5 @@ def turn_opaque(layer: Any, file: FileEntry) -> Any:
 
 
 def opaque_layers(layer: Any) -> list[Opaque]:
-    """Return the opaque layers in a model, including nested ones, or the layer itself."""
+    """Return the opaque layers in a model, at any depth; for an opaque layer, only that layer."""
     return [one for one in layers_within(layer) if isinstance(one, Opaque)]

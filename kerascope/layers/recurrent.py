@@ -208,7 +208,7 @@ class RNN(Layer):
         return [output, *[K.identity(y) if y is output else y for y in last_states]]
 
     def _keep(self, last_states: list[Tensor], inputs: Tensors) -> None:
-        """Store the states for the next batch; in dialect "3", also for later calls in a batch."""
+        """Store the last states for the next batch; in dialect "3", for the very next call."""
         pairs = list(zip(self.states, last_states, strict=True))
         if not dialect_options().trains_as_keras_3:
             self.add_update(pairs, inputs)
@@ -218,7 +218,7 @@ class RNN(Layer):
             state.assign(new_value)
 
     def _check_constants(self, constants: list[Tensor]) -> None:
-        """Raise an error if there are constants, but the cell has no argument for them."""
+        """Raise an error if constants are given, but the cell's `call` has no such argument."""
         if constants and not accepts(self.cell.call, "constants"):
             raise ArgumentError(
                 f"{self.label}: RNN cell does not support constants, got {len(constants)}. "
@@ -235,7 +235,7 @@ class RNN(Layer):
             )
 
     def _check_entries(self, inputs: Tensors) -> None:
-        """Raise an error if a layer in the cell has penalties or updates in the loop's op."""
+        """Raise an error if a layer in the cell has penalties or updates, except with `unroll`."""
         call = self._whole_call(inputs)
         kept = [*self._of_inner_layers("get_losses_for", call)]
         kept += self._of_inner_layers("get_updates_for", call)
@@ -247,7 +247,7 @@ class RNN(Layer):
             )
 
     def _without_masked_steps(self, outputs: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the last output and all outputs, both with zeros at masked steps."""
+        """Return the last output and the sequence of all outputs, with zeros at masked steps."""
         counts = K.reverse(mask, 1) if self.go_backwards else mask
         for _ in range(outputs.ndim - mask.ndim):
             counts = K.expand_dims(counts, -1)

@@ -103,7 +103,7 @@ ELEMENTWISE = (
 
 
 class DropoutMasks(NamedTuple):
-    """Dropout factors of inputs and states: one, or one for each gate; None without dropout."""
+    """Dropout factors of inputs and states: one or one per gate in a list; None without dropout."""
 
     inputs: list[Tensor] | None
     states: list[Tensor] | None
@@ -185,7 +185,7 @@ class GatedCell(OneStep):
         self.built = True
 
     def add_weight(self, *args: Any, regularizer: Any = None, **kwargs: Any) -> Variable:
-        """Make a weight. In dialect "1.2" the part of each gate in it has its own penalty."""
+        """Make a weight. In dialect "1.2" each gate's part of the weight has its own penalty."""
         penalty: Any = regularizers.get(regularizer)
         is_packed = self.gates == 1 or self.implementation == 2 or not dialect_options().gates_apart
 
@@ -196,7 +196,7 @@ class GatedCell(OneStep):
         return super().add_weight(*args, regularizer=whole_or_parts, **kwargs)
 
     def kernel_shape(self, features: Size) -> Shape:
-        """Return the shape of the kernel that multiplies this number of features of its input."""
+        """Return the shape of a kernel for inputs with this number of features."""
         return (features, self.gates * self.units)
 
     @property
@@ -278,7 +278,7 @@ class GatedCell(OneStep):
         )
 
     def stacked_gates(self, x: Tensor, number: int) -> Any:
-        """Return the parts of `x` for this number of gates: a tensor if x has two axes, or a list.
+        """Return the gates' parts of `x`: stacked in one tensor if x has two axes, else as a list.
 
         In the tensor the gates are the first axis, so that each gate is contiguous in memory.
         """
@@ -571,7 +571,7 @@ class GRUCell(GatedCell):
     def _reset_after(
         self, inputs: list[Tensor], h: Tensor, factors: list[Tensor] | None
     ) -> tuple[Tensor, Tensor]:
-        """Return the update gate and the candidate, with the reset gate applied to the product."""
+        """Return update gate and candidate; the reset gate multiplies the recurrent product."""
         for_gates, for_candidate = inputs
         recurrent = self.product(h, self.recurrent_kernel, factors)
         recurrent = recurrent + self.bias[1] if self.use_bias else recurrent
@@ -582,7 +582,7 @@ class GRUCell(GatedCell):
     def _reset_before(
         self, inputs: list[Tensor], h: Tensor, factors: list[Tensor] | None
     ) -> tuple[Tensor, Tensor]:
-        """Return the update gate and the candidate, with the reset gate applied to the state."""
+        """Return update gate and candidate; the reset gate multiplies the state."""
         for_gates, for_candidate = inputs
         of_gates, of_candidate = self._split_gates(self.recurrent_kernel)
         two_factors, last_factor = (factors[:2], factors[-1:]) if factors else (None, None)
@@ -591,13 +591,13 @@ class GRUCell(GatedCell):
         return z, self.activation(for_candidate + self.product(r * h, of_candidate, last_factor))
 
     def _split_gates(self, x: Tensor) -> list[Tensor]:
-        """Return two tensors: the columns of x for z and r, and the columns for the candidate."""
+        """Return two parts of x: the columns of the gates z and r, and those of the candidate."""
         both = 2 * self.units
         return [x[:, :both], x[:, both:]]
 
 
 def split(x: Tensor, number: int, size: int, axis: int = -1) -> list[Tensor]:
-    """Return `number` parts of `x`, each of this size along an axis, which is counted from the end.
+    """Return the first `number` parts of `x`, each of `size` entries along a negative `axis`.
 
     Examples
     --------

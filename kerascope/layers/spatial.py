@@ -134,7 +134,7 @@ _EDGES = {
 
 
 def _from_edges(value: dict[str, Any], count: int) -> list[Any]:
-    """Return the pairs of Keras 1's {"left_pad": 1, "right_pad": 2}; a missing edge is 0."""
+    """Return pairs from a dict such as Keras 1's {"left_pad": 1}; a missing key counts as 0."""
     edges = _EDGES.get(count, ())
     if set(value) - {edge for pair in edges for edge in pair}:
         raise ValueError("The keys must be names of edges.")
@@ -162,7 +162,7 @@ def check_spatial_axes(layer: Layer, input_shape: Shape, count: int, data_format
 
 
 def _remedy(missing: int, count: int, channels_first: bool) -> str:
-    """Return the last sentences of the error message for an input that lacks axes."""
+    """Return the end of an error message: advice how to add the missing axes to an input."""
     if missing == 2:
         both = "x[None, None]" if channels_first else "x[None, ..., None]"
         return f"A single sample needs axes for batch and channels: {both}."

@@ -191,7 +191,7 @@ class TimeDistributed(Wrapper):
         return unpack_singleton([split_steps(y, inputs) for y in outputs])
 
     def _steps(self, inputs: Tensor, mask: Tensor | None) -> Tensor:
-        """Return all time steps as one batch, with the mask for the wrapped layer."""
+        """Return all time steps as one batch, with a mask if the wrapped layer supports masks."""
         steps = join_steps(inputs)
         understands = (
             self.layer.supports_masking or type(self.layer).compute_mask is not Layer.compute_mask
@@ -212,7 +212,7 @@ class TimeDistributed(Wrapper):
         return None  # the call of the wrapped layer has computed the shapes already
 
     def compute_mask(self, inputs: Tensor, mask: Tensor | None = None) -> Any:
-        """Return the mask of the wrapped layer's outputs; if it is None, the mask of the steps."""
+        """Return the mask of the wrapped layer's outputs; if it has none, the mask of the steps."""
         known_inputs, known_mask, found = self._masks
         if inputs is not known_inputs or mask is not known_mask:
             steps = self._steps(inputs, mask)
@@ -229,7 +229,7 @@ def _step_shape(shape: Shape) -> Shape:
 
 
 def _of_steps(mask: Tensor | None) -> Tensor | None:
-    """Return a mask reduced to (batch, time): a step counts if any entry of the step counts."""
+    """Return a mask reduced to (batch, time): True for a step in which any entry is True."""
     if mask is None or mask.ndim == 2:
         return mask
     return K.any(mask, axis=list(range(2, mask.ndim)))
@@ -399,7 +399,7 @@ class Bidirectional(Wrapper):
     def _run(
         layer: Any, parts: RecurrentInputs, states: list[Tensor], mask: Masks, training: Training
     ) -> list[Tensor]:
-        """Return the list of the outputs of the forward or the backward layer."""
+        """Call the forward or the backward layer, and return the list of its outputs."""
         keywords = {
             "mask": first_mask(mask),
             "training": training,

@@ -124,7 +124,7 @@ class Loss(FunctionWithArguments):
         return self._compute(y_true, y_pred)
 
     def counted(self, y_true: Tensor, y_pred: Tensor) -> Tensor | None:
-        """Return a mask of the results of `call` that count in the mean; None if all count."""
+        """Return a mask: True for results of `call` that count in the mean. None if all count."""
         return None
 
     @at_once_on_arrays
@@ -219,7 +219,7 @@ def quotient(x: Tensor, y: Tensor) -> Tensor:
 
 
 def _combined_mask(mask: Tensor | None, counted: Tensor | None) -> list[Tensor]:
-    """Return a list with the logical and of two masks. If a mask is None, the other one is used.
+    """Return a list with the logical and of two masks, or with the only mask that is not None.
 
     If both masks are None, the list is empty.
     """

@@ -69,7 +69,7 @@ ADVICE = (
 
 
 def as_one_step(method: Method) -> Method:
-    """Decorate a metric's method: it returns numbers, and writes all its assignments at its end.
+    """Decorate a metric's method so that it returns numbers, and assigns its variables at the end.
 
     Inside another such method, or while a graph is built, the outer caller writes the assignments.
     """
@@ -390,7 +390,7 @@ class MeanMetricWrapper(MeanMetric):
 
 
 def sum_and_weight(scores: Tensor, weights: Tensor | None) -> list[Tensor]:
-    """Return a batch's increments of the sum and of the count of a mean, as in Keras 3.
+    """Return what a batch adds to the sum and to the count of a mean, as in Keras 3.
 
     Parameters
     ----------

@@ -189,7 +189,7 @@ def sparse_top_k_categorical_accuracy(y_true: Tensor, y_pred: Tensor, k: int = 5
 
 
 def _class_numbers(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return class numbers, without their last axis if they have as many axes as predictions."""
+    """Return class numbers, without the last axis if their rank equals the predictions' rank."""
     return K.squeeze(y_true, -1) if K.ndim(y_true) == K.ndim(y_pred) else y_true
 
 

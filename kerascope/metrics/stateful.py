@@ -825,7 +825,7 @@ class R2Score(Metric):
         self.add_weight(dtype="float64", name="num_samples")
 
     def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
-        """Return the sums of a batch."""
+        """Return the sums of y², y, (y - p)² and weights, and the number of samples, of a batch."""
         y, p = K.cast(y_true, "float64"), K.cast(y_pred, "float64")
         weight = weights_like(p, weights)
         parts = (weight * y * y, weight * y, weight * K.square(y - p), weight)
@@ -852,7 +852,7 @@ class R2Score(Metric):
 
 
 class _ValueMetric(SumAndCount):
-    """Base of metrics of plain numbers, without targets: `metric.update_state(values)`."""
+    """Base of metrics of numbers without targets, called as `metric.update_state(values)`."""
 
     def update_state(self, values: TensorLike, sample_weight: TensorLike | None = None) -> None:
         """Update the state with numbers and their weights."""
@@ -874,7 +874,7 @@ class Sum(_ValueMetric):
     """Weighted sum of numbers: `metric.update_state([1, 3])`, `metric.result()`."""
 
     def build(self, y_pred: Tensor) -> None:
-        """Create the sum, without a count."""
+        """Create the variable for the sum; unlike `Mean`, no variable for a count."""
         self.add_weight(name="total")
 
     def result_of(self, state: list[Tensor]) -> Tensor:

@@ -206,7 +206,7 @@ def flip_axis(x: ArrayLike, axis: int) -> np.ndarray:
 
 
 def pair(values: Any, where: str) -> tuple[float, float]:
-    """Return a range as two numbers.
+    """Return the lower and upper limit of a range.
 
     Raises
     ------
@@ -399,7 +399,7 @@ def _interpolated(
 
 
 def _inside(places: np.ndarray, size: int, fill_mode: str) -> np.ndarray:
-    """Return positions inside an image for positions inside and outside, by the fill mode."""
+    """Return positions along an axis; those outside the image are moved inside by `fill_mode`."""
     whole = places.astype(np.int64)
     if fill_mode == "wrap":
         return whole % size
@@ -549,7 +549,7 @@ class ImageDataGenerator:
         self._resolve_conflicts()
 
     def _resolve_conflicts(self) -> None:
-        """Set arguments that other arguments require, with a warning."""
+        """Change settings that contradict other settings, with a warning for each change."""
         for needing, needed in (
             ("zca_whitening", "featurewise_center"),
             ("featurewise_std_normalization", "featurewise_center"),

@@ -349,7 +349,7 @@ def warn_of_channels(shape: tuple[int, ...], data_format: str, where: str) -> No
 
 
 def make_folder_for_pictures(folder: str | os.PathLike[str] | None) -> None:
-    """Create the folder for saved images, if its path is given."""
+    """Create the folder for saved images, unless `folder` is None or empty."""
     if folder:
         Path(folder).mkdir(parents=True, exist_ok=True)
 
@@ -583,7 +583,7 @@ class DataFrameIterator(FileIterator):
         super().__init__(self.samples, **shared)
 
     def _columns(self, dataframe: Any, y_col: str | list[str]) -> Any:
-        """Return the targets: numbers as an array, or the class name of each row."""
+        """Return the rows' targets: an array in class mode "other", otherwise a list of classes."""
         if self.class_mode == "other" and isinstance(y_col, (list, tuple)):
             return np.stack([np.asarray(_column(dataframe, name)) for name in y_col], axis=-1)
         targets = np.asarray(_column(dataframe, y_col))
@@ -592,7 +592,7 @@ class DataFrameIterator(FileIterator):
     def _rows_of_classes(
         self, rows: list[tuple[int, str]], targets: Any, classes: list[Any] | None
     ) -> list[tuple[int, str]]:
-        """Assign class numbers; return the rows whose target is one of the classes."""
+        """Set `class_indices`, and return the rows whose target is one of these classes."""
         if self.class_mode == "other":
             self.class_indices = {}
             return rows

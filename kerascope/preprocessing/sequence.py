@@ -371,7 +371,7 @@ class TimeseriesGenerator(Sequence):
         return (windows[:, ::-1] if self.reverse else windows), targets
 
     def _window_ends(self, index: int) -> list[int]:
-        """Return the step after each window of a batch."""
+        """Return, for each window of a batch, the index of the time step after the window."""
         if self.shuffle:
             drawn = np.random.randint(  # noqa: NPY002 (the generator that scripts seed)
                 self.start_index, self.end_index + 1, size=self.batch_size

@@ -49,7 +49,7 @@ class TimeDistributedDense(Dense):
 
 
 class _WithWeights(Layer):
-    """Base class of the dense layers of Keras 1. It stores the arguments for kernels and biases."""
+    """Base class of Keras 1's dense layers, which stores their arguments for kernels and biases."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class _WithWeights(Layer):
         return self.add_weight(name, shape, initializer=first, **self._rules(name, "b"))
 
     def _rules(self, name: str, word: str) -> dict[str, Any]:
-        """Return the regularizer and constraint of a weight; none for the carry gate of Highway."""
+        """Return a weight's regularizer and constraint; an empty dict for Highway's carry gate."""
         if name.endswith("carry"):
             return {}
         return {

@@ -446,7 +446,7 @@ class RandomShear(_RandomImages):
 
 
 class _UntrainedImages(_RandomImages):
-    """Base class of layers that return images unchanged in prediction, and cannot be trained."""
+    """Base class of layers that return images unchanged in prediction and refuse training."""
 
     kernel_size: tuple[int, ...]
 

@@ -55,7 +55,7 @@ def check_mode(layer: Layer, mode: Any, sparse: bool, expected: Sequence[str] = 
 
 
 def shape_of_encoded(shape: Shape, mode: str, depth: int, label: str) -> Shape:
-    """Return the output shape of `encode` for categories of this shape."""
+    """Return the shape of the result of `encode` for categories of the given shape."""
     if mode == "one_hot":
         return (*(shape[:-1] if len(shape) > 1 and shape[-1] == 1 else shape or (1,)), depth)
     if len(shape) > 2 and shape[-1] == 1:

@@ -141,7 +141,7 @@ class EqualizedTiles(Op):
         return found.astype(images.dtype)
 
     def _curves(self, tiles: np.ndarray) -> np.ndarray:
-        """Return a row for each tile: the new brightness for each old one (0 to 255)."""
+        """Return a row for each tile: the new brightness for each old brightness from 0 to 255."""
         number, area = tiles.shape
         places = tiles + LEVELS * np.arange(number)[:, None]
         counts = np.bincount(places.ravel(), minlength=LEVELS * number).reshape(number, LEVELS)
@@ -157,7 +157,7 @@ class EqualizedTiles(Op):
 
 
 def _between(size: int, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the tiles before and after each pixel (0 is a border), and the later tile's weight."""
+    """Return, for each pixel, the tile before, the tile after, and the weight of the tile after."""
     places = (np.arange(size * number) - size / 2) / size + 1
     before = np.floor(places).astype(np.int64)
     behind = np.minimum(before + 1, number + 1)

@@ -49,7 +49,7 @@ def cond(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) -> 
 
 @on_anything
 def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
-    """Return the result of the function `branches[index]`, called with the operands.
+    """Return the result of the function `branches[index]` for the given operands.
 
     An index below 0 selects the first function, an index beyond the end the last one.
     """

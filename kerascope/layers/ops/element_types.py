@@ -26,7 +26,7 @@ __all__: list[str] = []
 
 
 def own_types(arguments: Any) -> Any:
-    """Return the arguments with each float array replaced by a constant of its dtype.
+    """Return the arguments, with each float array replaced by a constant of the array's dtype.
 
     If there are tensors, and all of them have other dtypes, a float64 array is converted to
     `floatx`. So a NumPy array does not turn a float32 model into float64. JAX does the same.
@@ -70,7 +70,7 @@ def explained(function: Callable[..., Any], args: Any, kwargs: Any) -> Iterator[
 
 
 def _summed(x: Any) -> Tensor:
-    """Return a tensor in the dtype of its sum: bool and integers below 32 bits get 32 bits."""
+    """Return `x` as a tensor; bool and integers of less than 32 bits are cast to 32 bits."""
     x = as_tensor(x)
     if x.dtype in ("bool", "int8", "int16"):
         return cast(x, "int32")
@@ -85,7 +85,7 @@ BEFORE: dict[str, Callable[[Any], Tensor]] = {
 
 
 def typed(kind: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `function`, with its first argument converted if `BEFORE` contains `kind`."""
+    """Return `function`, which first converts its first argument if `BEFORE` contains `kind`."""
     before = BEFORE.get(kind)
     if before is None:
         return function

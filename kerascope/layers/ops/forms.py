@@ -21,7 +21,7 @@ OWN = "kerascope>"  # prefix for the name of an op that Keras 3 does not have
 
 
 class Form(NamedTuple):
-    """An op as an operation of Keras 3: the class and its arguments.
+    """How an op is written as an operation of Keras 3: the name of the class and the arguments.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Form(NamedTuple):
 
 
 def form_of(apply: Apply, items: list[Any]) -> Form:
-    """Return an `Apply` as an operation of Keras 3, with `items` in place of its inputs."""
+    """Return the `Form` of the op of an `Apply`, with `items` as the operation's inputs."""
     op = apply.op
     kind = type(op).__name__
     if not type(op).__module__.startswith("kerascope.") or kind not in _FORMS:
@@ -57,7 +57,7 @@ def _without_spans(value: Any) -> Any:
 
 
 def own_op(operation: str, options: dict[str, Any]) -> Op:
-    """Return the op that an operation with the prefix "kerascope>" names.
+    """Return the op for an operation name such as "kerascope>Add", with the options as parameters.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def own_op(operation: str, options: dict[str, Any]) -> Op:
 
 
 def _as_tuple(value: Any) -> Any:
-    """Return a value from JSON, with lists converted to tuples and slices to `Span`."""
+    """Return a value from JSON, with each list converted to a tuple and each slice to a `Span`."""
     if isinstance(value, dict) and value.get("class_name") == "__slice__":
         return Span(**value["config"])
     return tuple(map(_as_tuple, value)) if isinstance(value, (list, tuple)) else value
@@ -92,7 +92,7 @@ _Maker = Callable[[Apply, list[Any]], Form | None]
 
 
 def _named(name: str, **parameters: str) -> _Maker:
-    """Return a function that makes the `Form`; `parameters` maps Keras 3's names to the op's."""
+    """Return a maker of forms; `parameters` maps parameter names of Keras 3 to names of the op."""
 
     def form(apply: Apply, items: list[Any]) -> Form:
         own = apply.op.parameters
@@ -102,7 +102,7 @@ def _named(name: str, **parameters: str) -> _Maker:
 
 
 def _plain(value: Any) -> Any:
-    """Return a tuple with one item as this item, another tuple as a list, other values as is."""
+    """Return the item of a tuple with one item, other tuples as lists, other values unchanged."""
     if not isinstance(value, tuple):
         return value
     return value[0] if len(value) == 1 else list(value)
@@ -113,7 +113,7 @@ def _joining(name: str) -> _Maker:
 
 
 def _listed(name: str, theirs: str, ours: str) -> _Maker:
-    """Return a function that makes the `Form` of an op whose parameter is written as a list."""
+    """Return a maker of forms that write the op's parameter `ours` as the list `theirs`."""
     return lambda apply, items: Form(name, items, {theirs: list(apply.op.parameters[ours])})
 
 

@@ -38,7 +38,7 @@ def one_of(what: str, value: Any, known: Sequence[Any]) -> Any:
 
 
 def channels_last(images: Tensor, data_format: str | None, what: str) -> tuple[Tensor, Any]:
-    """Return a batch of images with the channels last, and the function that undoes this change.
+    """Return images as a batch with channels last, and a function that restores the old layout.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def _sizes(images: Tensor, what: str) -> tuple[int, int]:
 
 
 def _in_type_of(x: Tensor, images: Tensor, rounded: Callable[[Any], Any]) -> Tensor:
-    """Return `x`, rounded and clipped to the images' dtype if this is an integer dtype."""
+    """Return `x`, rounded and clipped if the images' dtype is an integer dtype, else unchanged."""
     if "int" not in images.dtype:
         return x
     limits = np.iinfo(images.dtype)
@@ -126,7 +126,7 @@ def _weights(old: int, new: int, method: str, antialias: bool) -> np.ndarray:
 
 
 def _count(shape: tuple[int, ...], what: str) -> None:
-    """Count a constant towards the memory limit that applies while a file's model is loaded."""
+    """Subtract a constant's size from the memory budget, if a model is being loaded from a file."""
     budget = current_budget()
     if budget is not None:
         budget.take_constant(shape, what)
@@ -179,7 +179,7 @@ def _padded(x: Tensor, border: list[tuple[int, int]], fill_value: float) -> Tens
 def _missing(
     sizes: tuple[int, int], before: Any, after: Any, target: Any, sign: int
 ) -> list[tuple[int, int]]:
-    """Return (before, after) for rows and columns, from two of `before`, `after` and `target`."""
+    """Return (before, after) for each axis, computed from two of `before`, `after` and `target`."""
     found = []
     for size, first, last, whole in zip(sizes, before, after, target, strict=True):
         if sum(x is not None for x in (first, last, whole)) != 2:
@@ -245,7 +245,7 @@ def crop_images(
 
 
 def _inside(places: Tensor, size: int, fill_mode: str) -> Tensor:
-    """Return integer positions, moved inside an axis of this size according to `fill_mode`."""
+    """Return positions along an axis; those outside are moved inside according to `fill_mode`."""
     if fill_mode in ("constant", "nearest"):
         return K.clip(places, 0.0, size - 1.0)
     period = float({"wrap": size, "reflect": 2 * size, "mirror": max(2 * size - 2, 1)}[fill_mode])

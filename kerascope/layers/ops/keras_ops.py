@@ -64,7 +64,7 @@ OPERATIONS: dict[str, tuple[str, Callable[..., Any]]] = {}
 def row(
     home: str, kind: str = "", callable_as: Callable[[str, Any], Any] | None = None
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Return the decorator that enters a function in the table.
+    """Return a decorator that adds a function to the table `OPERATIONS`.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ OneToOne = Sequence[tuple[str, Any, Callable[[Any], Callable[..., Any]] | None, 
 def one_to_one(
     table: OneToOne, enter: Callable[[str, str], Callable[[Any], Any]] = row
 ) -> dict[str, Callable[..., Any]]:
-    """Enter the operations of a table with `enter`, and return the functions by name."""
+    """Decorate the functions in a table of operations with `enter`, and return them by name."""
     found = {}
     for home, module, make, names in table:
         for item in names.split():

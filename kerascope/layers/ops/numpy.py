@@ -39,7 +39,7 @@ Treat = Callable[[Any], Tensor]
 
 
 def _of_one(treat: Treat, kind: type[Op]) -> Callable[..., Any]:
-    """Return the function for an op class with one input, which `treat` converts first."""
+    """Return a function that applies an op class with one input; `treat` converts it first."""
 
     def call(x: TensorLike) -> Any:
         return kind()(treat(x))
@@ -48,7 +48,7 @@ def _of_one(treat: Treat, kind: type[Op]) -> Callable[..., Any]:
 
 
 def _of_two(treat: Treat, kind: type[Op]) -> Callable[..., Any]:
-    """Return the function for an op class with two inputs, which `treat` converts first."""
+    """Return a function that applies an op class with two inputs; `treat` converts them first."""
 
     def call(x1: TensorLike, x2: TensorLike) -> Any:
         return kind()(*(treat(one) for one in promoted(x1, x2)))
@@ -57,7 +57,7 @@ def _of_two(treat: Treat, kind: type[Op]) -> Callable[..., Any]:
 
 
 def _of_bits(treat: Treat, kind: type[Op]) -> Callable[..., Any]:
-    """Return the function for a bitwise op class, whose arguments are named x and y."""
+    """Return a function of x and y that applies a bitwise op class."""
 
     def call(x: TensorLike, y: TensorLike) -> Any:
         return kind()(*(treat(one) for one in promoted(x, y)))

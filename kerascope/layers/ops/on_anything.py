@@ -30,7 +30,7 @@ from kerascope.spellings import dialect_options
 
 
 def on_anything(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a function of tensors, which then accepts arrays and outputs of layers too."""
+    """Decorate a function of tensors so that it also accepts arrays and outputs of layers."""
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -122,7 +122,7 @@ class Operation(Layer):
         return function(*arguments, **_meant(function, self.options))
 
     def _filled(self, item: Any, tensors: list[Any]) -> Any:
-        """Return an item of the pattern, with dicts such as {"tensor": 0} replaced by tensors."""
+        """Return a pattern item with each dict such as {"tensor": 0} replaced by its tensor."""
         if isinstance(item, list):
             return [self._filled(one, tensors) for one in item]
         if not isinstance(item, dict):
@@ -141,7 +141,7 @@ class Operation(Layer):
         return item
 
     def _options_of_call(self) -> dict[str, Any]:
-        """Return the options of a call. Each call of a random op has a different seed."""
+        """Return the options for one call; each call of a random op has another seed."""
         if _DRAWS not in self.pattern or is_eager():
             return self.options
         seed = (self.options["seed"] + self._calls) % 2**64
@@ -149,7 +149,7 @@ class Operation(Layer):
         return {**self.options, "seed": seed}
 
     def _count_of_draws(self) -> Variable:
-        """Return the variable that counts the draws of a random op."""
+        """Return the variable that counts the draws of a random op; create it at the first call."""
         if self._draws is None:
             self._draws = Variable(0, "int64", f"{self.name}/draws")
             with graph_mode():
@@ -186,7 +186,7 @@ class Operation(Layer):
 
 
 def _meant(function: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options without those that are None where the default is None."""
+    """Return the options without None values, except where the function has a default not None."""
     if None not in options.values():
         return options
     known = inspect.signature(function).parameters
@@ -236,7 +236,7 @@ def layer_of_apply(apply: Apply) -> Operation:
 
 
 def _item_inside(x: Tensor, apply: Apply, held: dict[Variable, None]) -> Any:
-    """Return the item of the pattern for an input of an `Apply` that is not a layer's output."""
+    """Return the pattern item for an input of an `Apply`, if the input is not a layer's output."""
     if x is learning_phase():
         return {"phase": True}
     leaves = _leaves(x)
@@ -251,7 +251,7 @@ def _item_inside(x: Tensor, apply: Apply, held: dict[Variable, None]) -> Any:
 
 
 def _plain(array: np.ndarray) -> Any:
-    """Return an array as in a file of Keras 3: a number, or a dict for an array with axes."""
+    """Return a number for an array without axes, otherwise a dict as in files of Keras 3."""
     if array.ndim == 0:
         return array.item()
     config = {"value": array.tolist(), "dtype": array.dtype.name}

@@ -31,7 +31,7 @@ MATH, LINALG, IMAGE = keras_ops.MATH, "keras.src.ops.linalg", "keras.src.ops.ima
 
 
 def as_one_layer(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate as `on_anything` does; but in dialect "3" a call on layer outputs is one layer."""
+    """Decorate as `on_anything`, but make one layer for a call on layer outputs in dialect "3"."""
     signature = inspect.signature(function)
     plain = on_anything(function)
 
@@ -53,7 +53,7 @@ row = partial(keras_ops.row, callable_as=as_one_layer)
 
 
 def _form(signature: inspect.Signature, args: Any, kwargs: Any) -> Any:
-    """Return (inputs, pattern, options) of a call on outputs of layers, and None for other calls.
+    """Return (inputs, pattern, options) for a call on outputs of layers; None for other calls.
 
     The pattern contains the arguments up to the last one with a tensor or an array.
     """
@@ -87,7 +87,7 @@ def _is_data(value: Any) -> bool:
 
 
 def _item(value: Any, inputs: Sequence[Tensor]) -> Any:
-    """Return an argument as an item of a pattern, which can be written to JSON."""
+    """Return an argument as a pattern item for JSON, with tensors and arrays replaced by dicts."""
     if isinstance(value, tuple) and found_in(value, Tensor):
         value = list(value)
     value = replaced(value, Tensor, lambda x: {"tensor": inputs.index(x)})
