@@ -97,7 +97,7 @@ class Locks:
     def changed(self, ids: Iterable[int], since: int) -> set[int]:
         """Return which of these variables were written since `writes` had the value `since`.
 
-        Old writes are no longer recorded one by one: for an older `since`, return all variables.
+        Only recent writes are recorded one by one. If `since` is older, return all variables.
         """
         with self.writing:
             if since < self._forgotten:

@@ -54,7 +54,7 @@ def needs_of(applies: Sequence[Apply], results: Iterable[Tensor]) -> dict[Apply,
 
 
 def _also(need: Need, condition: Tensor, wanted: bool) -> Need:
-    """Return the need for which `need` must hold and the condition must have the wanted value.
+    """Return `need` with the further requirement that `condition` is `wanted`.
 
     Switches may be nested hundreds deep. Conditions beyond `MOST_CONDITIONS` are dropped: the op
     is then computed more often than needed, never less often.
@@ -80,12 +80,12 @@ def simplified(need: Need) -> Need:
 
 
 def _flipped(conjunction: Conjunction, condition: Tensor) -> Conjunction:
-    """Return the conjunction with the wanted value of this condition negated."""
+    """Return the conjunction in which this condition must have the opposite value."""
     return frozenset((x, wanted ^ (x is condition)) for x, wanted in conjunction)
 
 
 def known_before(need: Need, position: int, positions: dict[Apply, int]) -> Need:
-    """Return the need without conditions that are computed only at `position` or later.
+    """Return the need without those of its conditions that are not computed before `position`.
 
     The op is then computed more often than needed, never less often.
     """

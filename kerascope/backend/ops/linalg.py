@@ -55,7 +55,7 @@ FEWEST_ROWS = 128  # in a piece: shorter pieces are not faster
 
 
 def rows_of_a_piece(rows: int, columns: int, others: int) -> int:
-    """Return the number of rows of a piece; all rows if splitting the matrix is not faster.
+    """Return how many rows of a long matrix are multiplied at once; all if splitting is slower.
 
     Parameters
     ----------

@@ -114,7 +114,7 @@ class Roll(ShapeOfFirst):
 
 @parametric
 class PlacesWithPadding(Op):
-    """The indices along an axis of the input's size, padded before and after.
+    """The indices 0, 1, ... along an axis, extended at both ends as `numpy.pad` extends an array.
 
     `mode` is a mode of `numpy.pad` that repeats entries: "reflect", "symmetric", "edge" or "wrap".
     Taking the entries at these indices pads a tensor.

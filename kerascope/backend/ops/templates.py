@@ -15,7 +15,7 @@ COPY = "np.copyto({out}, {0})"
 
 
 def number(value: float) -> str:
-    """Return the template field for a number of the result's dtype.
+    """Return the template field that stands for a number of the result's dtype.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def sum_of_rows(*shape: int) -> str:
 
 
 def turned(x: str, shape: Sequence[int], pattern: Sequence[int], new_shape: Sequence[int]) -> str:
-    """Return the text `x`, an array of this shape, with a transposition and a reshape if needed.
+    """Return the code of `x`, an array of this shape, transposed and reshaped if necessary.
 
     Examples
     --------

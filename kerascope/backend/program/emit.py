@@ -185,17 +185,17 @@ class Names:
         return self._of_slots[slot]
 
     def set(self, slot: int, name: str) -> None:
-        """Give a slot an existing name that refers to the same array."""
+        """Let a slot use an existing name, which refers to the same array."""
         self._of_slots[slot] = name
 
     def given(self, wanted: str, thing: Any) -> str:
-        """Return an unused name like `wanted`, and let it refer to `thing`."""
+        """Return an unused name similar to `wanted`, and let the name refer to `thing`."""
         name = self.free(wanted)
         self.scope[name] = thing
         return name
 
     def free(self, wanted: str) -> str:
-        """Return an unused name like `wanted`, and reserve it."""
+        """Reserve an unused name similar to `wanted`, and return it."""
         base = re.sub(r"\W", "_", unicodedata.normalize("NFKC", wanted)) or "x"
         if base[0].isdigit() or keyword.iskeyword(base):
             base = f"_{base}"
@@ -222,7 +222,7 @@ FEWEST_FULL, MOST_FULL = 1 << 8, 1 << 15  # faster from here on; beyond, too muc
 
 
 def is_better_full(ufunc: np.ufunc | None, size: int) -> bool:
-    """Return whether an array filled with a number is a faster operand than the number.
+    """Return whether a ufunc is faster with an array full of a number than with the number itself.
 
     maximum and minimum take half as long on two arrays as on an array and a number.
 

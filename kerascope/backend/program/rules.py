@@ -97,7 +97,7 @@ def multiply_by_one(bound: Bound, line: Line) -> str | None:
 
 
 def _is_rounded(bound: Bound, slot: int) -> bool:
-    """Return whether a slot has no subnormal numbers, which a product with 1 would turn into 0."""
+    """Return whether a slot surely has no subnormal numbers: a product with 1 would make them 0."""
     line = bound.makers.get(slot)
     while line is not None and isinstance(line.op, Negative):
         line = bound.makers.get(line.inputs[0])
@@ -232,7 +232,7 @@ class AskOutputOfRelu:
         self._seen: dict[tuple, int] = {}
 
     def __call__(self, bound: Bound, line: Line) -> str | None:
-        """Record the output of a relu, or replace the input of a relu's slope by that output."""
+        """Record the output of a relu; replace the input of its slope by the recorded output."""
         op = line.op
         if not isinstance(op, (Relu, ReluSlope)):
             return None

@@ -57,7 +57,7 @@ def longest_run(gaps: Iterable[Any]) -> tuple[int, int]:
 
 
 def stretch_rows(bound: Bound, groups: Sequence[Group]) -> None:
-    """Repeat the biases of many equal layers by one copy at the start, and let lines read these.
+    """Repeat the biases of many equal layers by one copy at the start; lines then read the copies.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def _starts(groups: Sequence[Group]) -> Iterator[tuple[Any, Any, int]]:
 
 
 def _adds_rows(bound: Bound, line: Line, slot: int) -> bool:
-    """Return whether a line combines a row with each row of a small matrix."""
+    """Return whether a line combines the row in `slot` with each row of a small matrix."""
     row, whole = bound.spec(slot), bound.spec(line.outputs[0])
     if row is None or whole is None or line.op.ufunc not in EXACT or line.guards:
         return False
@@ -103,7 +103,7 @@ def _adds_rows(bound: Bound, line: Line, slot: int) -> bool:
 
 
 def _stretched(bound: Bound, readers: Sequence[tuple[Line, int]]) -> Line:
-    """Return a new line that repeats a bias row, and let the readers use its result.
+    """Return a new line that repeats a bias row; the row's readers now read the repeated rows.
 
     The new line belongs to the step of the first reader, so explanations have no row for it.
     """
@@ -138,7 +138,7 @@ def positions_of_readers(bound: Bound) -> dict[int, int]:
 
 
 def ready_at(bound: Bound, line: Line, made_at: Mapping[int, int]) -> int:
-    """Return the position after which the inputs of a line are available; -1 for the start.
+    """Return the position of the line after which all inputs of `line` exist; -1 for the start.
 
     A view of an input array is available after its own line, any other view when its origin is.
     """
@@ -160,7 +160,7 @@ def _is_plain_view(line: Line) -> bool:
 
 
 def reordered(bound: Bound, made_at: Mapping[int, int], moved: Mapping[int, int]) -> list[Line]:
-    """Return the lines in a new order: some at new positions, and views as early as possible.
+    """Return the lines in a new order: those in `moved` move, views come as early as possible.
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ class _Finding:
 
 
 def _likeness(bound: Bound, line: Line) -> Any:
-    """Return a key that lines of one stack share, or None if a line cannot be in a stack."""
+    """Return a key that is equal for lines of one stack; None if this line cannot be in a stack."""
     specs = [bound.spec(slot) for slot in (*line.inputs, *line.outputs)]
     known = [spec for spec in specs if spec is not None]
     if line.guards or len(line.outputs) != 1 or len(known) < len(specs):
@@ -276,7 +276,7 @@ def _likeness(bound: Bound, line: Line) -> Any:
 
 
 def _can_be_stacked(line: Line, specs: Sequence[Spec]) -> bool:
-    """Return whether one call on stacked arrays gives the same bits; the output's spec is last."""
+    """Return whether a call on stacked arrays gives the same bits as one call for each line."""
     *inputs, output = specs
     if isinstance(line.op, Stretch):
         return True
@@ -291,7 +291,7 @@ def _can_be_stacked(line: Line, specs: Sequence[Spec]) -> bool:
 
 
 def writing_of_stack(bound: Bound, line: Line, count: int) -> Writing | None:
-    """Return how `count` lines like this one are written as one call; None if they cannot be."""
+    """Return the `Writing` of one call for `count` lines like `line`; None if no call can do it."""
     plain = writing_of(bound, line)
     if plain.kind is not Kind.CALL:
         return None
