@@ -197,7 +197,7 @@ def fill_places(arguments: dict[str, Any], items: Sequence[Any]) -> dict[str, An
 
 
 def restored_places(value: Any) -> Any:
-    """Convert the dicts that represent `InputPlace`s in an argument of a configuration."""
+    """Return a call's argument from a configuration, with its dicts converted to `InputPlace`s."""
 
     def restored(entry: dict[str, Any]) -> Any:
         if entry.get("class_name") == InputPlace.__name__:
@@ -208,7 +208,7 @@ def restored_places(value: Any) -> Any:
 
 
 def shapes_by_name(function: Callable[..., Any], arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return the shapes of tensor arguments for the function's parameters named `..._shape`."""
+    """Return the shapes of tensor arguments that a function accepts, by name: `value_shape`."""
     return {
         f"{name}_shape": replaced(value, Tensor, lambda tensor: tensor.shape)
         for name, value in arguments.items()
@@ -295,7 +295,7 @@ def packed(structure: Any, items: Sequence[Any]) -> Any:
 def names_in(structure: Any, own: list[str]) -> list[str]:
     """Return a name for each index in a structure: its keys and positions, joined by "/".
 
-    If the last part would be a position in a list, it is the name in `own` instead.
+    An item of a list ends in its name in `own` instead of its position in the list.
 
     Examples
     --------
@@ -322,8 +322,8 @@ def _ways(structure: Any) -> Iterator[tuple[Any, ...]]:
 def by_names(structure: Any, names: list[str], value: Any) -> Any:
     """Return a nested value as a dict by names, if it is nested like the structure.
 
-    Otherwise return the value unchanged: a single value for all names, or a flat list. Unknown
-    keys are kept, because the caller checks the names.
+    Otherwise return the value unchanged, such as a single value for all names or a flat list.
+    Unknown keys are kept, because the caller checks the names.
 
     Examples
     --------

@@ -201,8 +201,8 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
     def trainable(self) -> bool:
         """Whether training changes the weights. A new value takes effect at the next `compile`.
 
-        False also drops the layer's updates (moving averages); penalties stay. In Keras 3,
-        assigning to it also sets it for the layers inside.
+        With False, training also omits the layer's updates (moving averages), but not its
+        penalties. In Keras 3, a new value is also assigned to the layers inside this layer.
         """
         return self.__dict__["trainable"]
 
@@ -506,7 +506,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
         batch_set_value(zip(self.weights, weights, strict=True))
 
     def count_params(self) -> int:
-        """Return the number of parameters: of all numbers in the weights.
+        """Return the number of parameters, which is the number of elements of all weights.
 
         Raises
         ------
@@ -539,7 +539,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
 
 
 def _initial(initializer: Any, shape: Shape, dtype: str, name: str) -> Any:
-    """Return the initial value of a weight. Functions of Keras 1 also receive the weight's name."""
+    """Return the initial value of a weight; pass `name` if the function accepts it (Keras 1)."""
     is_function = hasattr(initializer, "__name__")
     if is_function and accepts(initializer, "name"):
         initializer = partial(initializer, name=name)
@@ -555,7 +555,7 @@ def snake_case(name: str) -> str:
 
 
 def _batch_input_shape(kwargs: dict[str, Any]) -> Shape | None:
-    """Return the batch input shape from `input_shape`, `batch_input_shape`, `input_dim`, ..."""
+    """Return the batch input shape that a layer's keywords define; None without these keywords."""
     batch_size = kwargs.pop("batch_size", None)
     input_dim, input_length = kwargs.pop("input_dim", None), kwargs.pop("input_length", None)
     input_shape, batch_input_shape = (

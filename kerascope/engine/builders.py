@@ -33,19 +33,19 @@ class Builder:
     is_lenient = False
 
     def calls_in_graph(self, config: Entry) -> dict[str, list[Any]]:
-        """Return the converted calls in the configuration of a Keras 3 graph, by layer name."""
+        """Return the calls in a Keras 3 graph's configuration, by layer name; here none."""
         return {}
 
     def calls_in_line(self, entries: list[Any]) -> list[list[Any]]:
-        """Return the calls in the configuration of a Keras 3 Sequential, layer by layer."""
+        """Return a list of calls for each layer of a Keras 3 Sequential; here empty lists."""
         return [[] for _ in entries]
 
     def make_model(self, entry: Entry) -> Any:
-        """Make the model of a complete configuration."""
+        """Make a model from its complete configuration, `{"class_name", "config"}`."""
         return self.make_layer(entry)
 
     def make_layer(self, entry: Entry) -> Any:
-        """Make the layer of an entry."""
+        """Make a layer from its configuration, `{"class_name", "config"}`."""
         return layer_registry.deserialize(entry)
 
     def call_layer(self, layer: Layer, call: Call) -> Layer:
@@ -80,7 +80,7 @@ def make_layer(entry: Entry) -> Any:
 
 
 def mask_rules(layer: Layer) -> Entry:
-    """Return the item of a layer's configuration that says whether the layer drops masks.
+    """Return the item "ends_masks" for a layer's configuration: whether the layer drops masks.
 
     A layer from a file of Keras 3 drops masks in any dialect, and so must a copy of the layer.
     The result is empty if no mask reaches the layer, or if the layer has Keras 2's rules.

@@ -33,7 +33,7 @@ class CompileRules:
     """The rules of Keras 1 and 2."""
 
     def arguments(self, before: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments of `compile`. In Keras 3 missing ones are those of the last call."""
+        """Return the arguments of `compile`. Keras 3 takes missing ones from the last `compile`."""
         return arguments
 
     def compiled(
@@ -46,7 +46,7 @@ class CompileRules:
         """Store which targets may have any number of axes. In Keras 1 and 2 no target may."""
 
     def adapt_to_targets(self, model: Any, y: Any, where: str) -> None:
-        """Compile again if the targets have another number of axes than expected."""
+        """Compile again if targets have an unexpected number of axes; here do nothing."""
 
     def weight_ndim(self, mode: str | None, output: Tensor) -> int:
         """Return the number of axes of an output's sample weights."""
@@ -72,7 +72,7 @@ class CompileRules:
         return losses
 
     def no_loss(self) -> Tensor | None:
-        """Return the total loss of a model without losses; None makes `compile` raise."""
+        """Return the total loss of a model without losses; with None, `compile` raises."""
         return None
 
     def metrics_to_keep(self, found: list[Any], functions: list[Any]) -> list[Any]:
@@ -81,7 +81,7 @@ class CompileRules:
         return [own if loss is not None else [] for own, loss in kept]
 
     def spreads_flat_lists(self, listed: list[Any], names: list[str]) -> bool:
-        """Return whether a flat list assigns one metric to each output, not all metrics."""
+        """Return whether a flat list has one metric for each output, not metrics for all."""
         return False
 
     def put_in_reported_order(self, model: Any, compiled: Any) -> None:

@@ -225,7 +225,7 @@ def _loss_weights(loss_weights: Any, names: list[str]) -> list[float | Variable]
 
 
 def _loss_weight(weight: Any) -> float | Variable:
-    """Return the weight of a loss as a float. A scalar variable is returned as it is."""
+    """Return the weight of a loss as a float. Return a scalar variable unchanged."""
     if isinstance(weight, Variable) and weight.ndim == 0:
         return weight
     try:
@@ -362,7 +362,7 @@ def _returning(found: Any, function: Any) -> Any:
 def _enter_several(
     compiled: Compilation, found: dict[str, Any], output_name: str
 ) -> Generator[Any, Any, None]:
-    """Add each entry of a metric's dict as a metric with its own name, without sample weights."""
+    """Add a metric for each number in the dict that a user's metric returned, named by its key."""
     for key, numbers in found.items():
         name = key_in_logs(compiled.metrics_names, key, output_name, None)
         tensor = mean(as_tensor(numbers))
@@ -379,7 +379,7 @@ def _stateful_metric(
     weights: Tensor | None,
     mask: Tensor | None,
 ) -> tuple[Any, Any]:
-    """Return a metric with a state, and the tensor of its result. Its updates are collected.
+    """Return a metric with a state, and the tensor of its result. Collect the metric's updates.
 
     Raises
     ------
@@ -413,9 +413,9 @@ def _mean_metric(
 ) -> Tensor:
     """Return the mean over all batches of a metric without a state, as in Keras 3.
 
-    Usually this is the mean of the batch: the loops average these, weighted by the number of
-    samples. With sample weights, with a mask, or if the metric returns a single number for the
-    whole batch, variables store the sum and the count, as in a metric with a state.
+    Usually the result is the mean over one batch. The training loop averages these means, weighted
+    by the number of samples. With sample weights, with a mask, or if the metric returns a single
+    number for the whole batch, variables store the sum and the count over all batches.
     """
     if isinstance(metric, losses.Loss):
         scores = weighted_masked_objective(metric)(y_true, y_pred, weights, mask)

@@ -51,8 +51,9 @@ class Cost(NamedTuple):
     Attributes
     ----------
     fixed : int
+        Cost that does not depend on the number of time steps.
     per_step : int
-        Cost of each step, if the number of steps is unknown until there are data.
+        Cost of each time step, if their number is unknown until there are data; otherwise 0.
     """
 
     fixed: int
@@ -81,7 +82,7 @@ def multiply_adds(op: Op, inputs: Sequence[Any], outputs: Sequence[Any]) -> int 
     Returns
     -------
     int or None
-        None if it is unknown: a size is None, or no function is registered for this op.
+        None if a size that matters is None, or if no function is registered for this op.
 
     Examples
     --------
@@ -168,7 +169,7 @@ def cost_of_call(node: Node) -> Cost | None:
     Returns
     -------
     Cost or None
-        None if it is unknown.
+        None if the cost is unknown: see the notes.
 
     Notes
     -----
@@ -233,9 +234,9 @@ def _shape_for_one(shape: Shape, steps: int | None) -> Shape:
 
 
 def _per_step(node: Node, costs: list[int | None]) -> int | None:
-    """Return the cost of each step of ops whose cost depends on the number of steps.
+    """Return the cost of one time step of ops whose cost depends on the number of steps.
 
-    Return None if their cost is not proportional to the number of steps.
+    Return None if the cost is not proportional to the number of steps.
 
     The cost is computed for two large prime numbers of steps. If both are multiples of the prime,
     with the same factor, that factor is the cost per step. (A convolution with stride 2 halves the

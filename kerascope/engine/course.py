@@ -72,7 +72,7 @@ class Course:
         return self._val_epochs is None or epoch in self._val_epochs
 
     def last_logs(self, epoch_logs: dict[str, Any]) -> dict[str, Any] | None:
-        """Return the logs for `on_train_end`: in Keras 3 those of the last epoch, else None."""
+        """Return the logs for `on_train_end`: those of the last epoch in Keras 3, else None."""
         return epoch_logs if dialect_options().logs_so_far else None
 
     def _batches(self, epoch: int, done: int) -> Numbered:
@@ -88,7 +88,8 @@ class FastPath:
 
     The path is used in two cases. In the first, `fit` runs without observers and without pauses
     between events, and no callback needs batches. In the second, no callback needs the
-    beginning of a batch, and the current runner has `batches`, which records each batch as a whole.
+    beginning of a batch, and the current runner of stages has `batches`, which records each batch
+    as a whole.
 
     Parameters
     ----------

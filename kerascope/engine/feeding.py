@@ -158,7 +158,7 @@ def feed(
 def labelled_feed(
     model: Any, ins: list[Any], batch_size: int | None, steps: int | None, shuffle: Any = False
 ) -> Any:
-    """Return a feed of inputs, targets and sample weights that shares arrays of ones."""
+    """Return a feed of inputs, targets and sample weights; weights of 1 are shared arrays."""
     made = feed(model, ins, batch_size, steps, shuffle)
     made.first_weight = _first_weight(model)
     return made
@@ -167,7 +167,10 @@ def labelled_feed(
 def feeds_of_arrays(
     model: Any, x: Any, y: Any, options: FitOptions, has_callbacks: bool, endings: ExitStack
 ) -> tuple[Any, Any]:
-    """Return two feeds: for training, and for validation or None. `endings` closes both feeds."""
+    """Return the feed for training, and the feed for validation or None, both made from arrays.
+
+    The validation data may be a generator. Then `endings` ends the workers of its feed.
+    """
     weights = options.sample_weight, options.class_weight
     ins = model._ins_for("train_function", x, y, weights, "fit", makes=False)
     data, steps = options.validation_data, options.validation_steps
@@ -233,7 +236,7 @@ def feeds_of_generator(
     has_callbacks: bool,
     endings: ExitStack,
 ) -> tuple[Any, Any]:
-    """Return two feeds: for training on a generator, and for validation or None."""
+    """Return the feed for training on a generator, and the feed for validation or None."""
     generator = ready_for_generator(model, generator, "train_function")
     data, steps = options.validation_data, options.validation_steps
     standardize = batch_arrays(model, "train_function", options.class_weight)
