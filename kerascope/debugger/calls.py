@@ -1,4 +1,4 @@
-"""The layer calls of a model at one time, each with its state; stops print them as glyphs."""
+"""The layer calls of a model at one time, with the states that each stop prints as glyphs."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def calls_at(session: Session, event: Event) -> list[tuple[str, str]]:
 
 
 def calls_in_picture(session: Session, event: Event) -> list[tuple[str, str]]:
-    """Return (name, state) for each layer call of the session's model, for its picture.
+    """Return (name, state) for each layer call of the session's model, to draw the model.
 
-    While the session's model is being built into an outer model, `calls_at` would list the layers
-    of the outer model.
+    `calls_at` returns the calls of the outer model instead while the session's model is being
+    built into one.
     """
     run = _inner_run(session, event)
     if run is None or run.name != session.model.name:
@@ -48,7 +48,7 @@ def calls_in_picture(session: Session, event: Event) -> list[tuple[str, str]]:
 
 
 def _inner_run(session: Session, event: Event) -> Event | None:
-    """Return the begin event of the run in which a model is built into another one, or None."""
+    """Return the begin event of a model's graph run while an outer model is built, or None."""
     if event.act != "build":
         return None
     spans = [span for span in session.tape.spans_at(event.t) if span.kind == INNER_RUN]
@@ -60,7 +60,7 @@ def _inner_run(session: Session, event: Event) -> Event | None:
 def _states(
     session: Session, run: Event | None, names: list[str], event: Event
 ) -> list[tuple[str, str]]:
-    """Return (name, state) for the layer calls in `names`, after the run's events up to `event`."""
+    """Return (name, state) for the calls in `names`, from the events of `run` up to `event`."""
     if run is None or not names:
         return []
     states = dict.fromkeys(names, "done" if run.kind == "gradients" else "pending")
@@ -80,9 +80,9 @@ def _states(
 
 
 def _run_around(session: Session, event: Event) -> Event | None:
-    """Return the span whose events decide the states at an event; None if no model runs there.
+    """Return the innermost span around an event in which a model runs or is built, or None.
 
-    While the callbacks of a batch run, return the end of the function that the batch called.
+    While the callbacks of a batch run, return the end event of the function that the batch called.
     """
     spans = session.tape.spans_at(event.t)
     if event.ph == END:
@@ -100,7 +100,7 @@ def _run_around(session: Session, event: Event) -> Event | None:
 
 
 def _states_after_gap(session: Session, mark: Event, names: list[str]) -> dict[str, str]:
-    """Return the state of each call at the end of dropped events, from the tensors kept there."""
+    """Return the state of each layer call after dropped events, from the tensors that were kept."""
     left = session.tape.names_at(mark.t)
     values, gradients = left.get("tensor_map") or {}, left.get("grads") or {}
     states = {}

@@ -59,12 +59,12 @@ TAPES = (".jsonl", ".npz")  # as `record` writes them
 
 @dataclass
 class OtherRuns:
-    """The timelines and runs that are used besides the current timeline.
+    """The running program and the run for comparisons, if they are not on the current timeline.
 
     Attributes
     ----------
     live : Recording or None
-        The source of the running program, while another timeline is the current one.
+        The recording of the running program; None if the program's timeline is the current one.
     run : tuple of Tape and str, or None
         The run that the command `other` chose, and its label.
     """
@@ -76,7 +76,7 @@ class OtherRuns:
 class SetBetweenCalls(list[tuple[Variable, np.ndarray, int, int]]):
     """Weights that `set` changed in the running program between two function calls.
 
-    The items are (variable, old value, time, index of the journal's next row).
+    The items are (variable, old value, time of the change, number of journal rows at that time).
     """
 
 
@@ -84,7 +84,7 @@ class SetBetweenCalls(list[tuple[Variable, np.ndarray, int, int]]):
 
 
 def _settable(debugger: Shell, text: str, line: str, begin: int, end: int) -> list[str]:
-    """Return the completions of `set`: settings, grains or names."""
+    """Return the completions of `set`: tensor names and settings, or grains after `set grain`."""
     before_it = line[:begin].split()
     if before_it[1:] == ["grain"]:
         return [grain for grain in GRAINS if grain.startswith(text)]
@@ -214,7 +214,7 @@ def _go_to_value(debugger: Shell, name: str) -> str:
 
 
 def _next_call(debugger: Shell, command: str, t: int) -> Call:
-    """Return the first function call at or after a time; run a fork up to that call if needed."""
+    """Return the first function call at or after a time; run a fork up to it if necessary."""
     tape, journal = debugger.session.tape, _journal(debugger)
     n, fork = next_row(journal, tape, t), debugger.session.timelines.current.fork
     if n >= len(journal.rows) and fork is not None:
@@ -245,7 +245,7 @@ def _journal(debugger: Shell) -> Journal:
 
 
 def _history(debugger: Shell, recorder: Recorder) -> Journal | Fork:
-    """Return the history from which a new timeline branches off: a fork, or the journal."""
+    """Return what a new timeline repeats: the current timeline's fork, otherwise the journal."""
     current: Fork | None = debugger.session.timelines.current.fork
     return recorder.journal if current is None else current
 
@@ -514,7 +514,7 @@ def unset(debugger: Shell, words: str) -> None:
 def _unset_between_calls(debugger: Shell) -> bool:
     """Undo the last change of a weight between two calls, and return whether one was undone.
 
-    Return False if no weight was changed in this way, or if a later change made a timeline.
+    Return False if no weight was changed in this way, or if a later change started a timeline.
 
     Raises
     ------
@@ -554,8 +554,8 @@ def rerun(debugger: Shell, words: str) -> None:
     timeline, `rerun 50` over 50 batches, `rerun fit` to the end of this `fit`; repeat it to
     continue. The batches are those of the old run. Values that callbacks or the script wrote
     into variables are written again, except for the variable that you set. Callbacks are not
-    called, so they make no new decisions. The program and its weights are not touched. In the
-    past `set again` makes a timeline without a change: it must be the same bit for bit.
+    called, so they make no new decisions. The program and its weights are not touched. If
+    `set again` made the timeline, both runs must be the same bit for bit.
     """
     word, current = words.strip(), debugger.session.timelines.current
     if word and word != "fit" and not (word.isdigit() and int(word)):
@@ -637,7 +637,7 @@ def _other_run(debugger: Shell) -> tuple[Tape, str]:
 
 
 def _other_here(debugger: Shell) -> Any:
-    """Return the other run's arrays of the current function call, or else of the next one."""
+    """Return the other run's arrays of the current function call; between calls, of the next."""
     module, (tape, label) = import_module(OTHER), _other_run(debugger)
     fork = debugger.session.timelines.current.fork
     # A fork that has not run yet has no next call; its parent has the same call.
@@ -647,7 +647,7 @@ def _other_here(debugger: Shell) -> Any:
 
 
 def _from_other(debugger: Shell, name: str, text: str) -> tuple[Any, str]:
-    """Return a tensor's new value, computed from another run, and the expression for messages."""
+    """Return a tensor's new value from another run, and the text of its expression for messages."""
     if Path(text).suffix in TAPES:
         debugger.state(OtherRuns).run, text = (_tape_of(text), text), "other"
     other, named = _other_here(debugger), _here(debugger).name if name in OF_THE_OUTPUT else name
@@ -668,7 +668,7 @@ def _from_other(debugger: Shell, name: str, text: str) -> tuple[Any, str]:
 
 
 def with_other(debugger: Shell, names: NamesAtStop) -> NamesAtStop:
-    """Return the names, with `other` for the arrays of the other run if another run exists."""
+    """Add the name `other` to the names of a stop, if another run exists; return the names."""
     if "other" not in names:
         with suppress(ArgumentError):
             names["other"] = _other_here(debugger)
@@ -685,7 +685,8 @@ def timeline(debugger: Shell, words: str) -> None:
     Usage: timeline [n]
     Example: timeline 1
 
-    A running program writes on one of them; only from there `c` continues the program.
+    A running program records its events on one timeline. To continue the program with `c`, go
+    to that timeline first.
     """
     timelines, recorder = debugger.session.timelines, debugger.session.recorder
     if not words.strip():
@@ -763,7 +764,7 @@ def _was_continued(parent: Timeline, made: Timeline) -> bool:
 
 
 def _notes(fork: Fork, first: int) -> list[str]:
-    """Return notes for `diff`: the writes that a fork repeated or left out, and why it ended."""
+    """Return notes for `diff`: writes that a fork repeated or omitted, and why the fork ended."""
     lines = []
     if fork.repeated:
         times = [f"{name} {n}x" for name, n in fork.repeated.most_common()]

@@ -41,7 +41,7 @@ def set_trace() -> None:
 
 @contextmanager
 def handling_breakpoints() -> Iterator[None]:
-    """Let `breakpoint()` open this debugger inside the block, unless PYTHONBREAKPOINT is set."""
+    """Let `breakpoint()` open this debugger in a `with` block, unless PYTHONBREAKPOINT is set."""
     if os.environ.get("PYTHONBREAKPOINT"):
         yield
         return
@@ -71,7 +71,8 @@ def _print_quit_on_one_line() -> None:
 def _is_active(session: Session) -> bool:
     """Return whether a session still observes a program; if it does not, end the session.
 
-    A notebook kernel runs each cell in its own context, and the observers end with the context.
+    A session can lose its observers in a notebook, because observers belong to the context of a
+    cell, and the kernel runs each cell in a new context.
     """
     if not session.is_over and not is_watched():
         leave(session)

@@ -1,6 +1,6 @@
 """Python typed at the prompt: expressions and statements evaluated with the names at the stop.
 
-These are the names of the Keras source, of the event, of the script, and the user's own.
+These names come from the Keras source, the event, the script, and assignments at the prompt.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def _applied_to_array(
     Raises
     ------
     ArgumentError
-        The tensor has no array here. (In a condition, this counts as false.)
+        The tensor has no array here. A condition that raises this counts as false.
     """
     if isinstance(value, (Tensor, TensorRef)):
         array = find(value.name)
@@ -179,16 +179,17 @@ def unrecorded_writes(session: Session) -> dict[str, np.ndarray]:
 
 
 def values_of_namesakes(session: Session, t: int) -> dict[str, dict[str, tuple[Any, Any]]]:
-    """Return the values of variables that share a name, by this name and the model's name.
+    """Return the values of variables that share a name, by the variable's and the model's name.
 
-    For example, two optimizers each have a learning rate "lr". The tape identifies values by
-    name, the journal by variable. Variables that share a name inside one model are left out.
+    For example, the optimizers of two models both have a learning rate named "lr". The tape cannot
+    distinguish their values, so these come from the journal. Variables that share a name inside
+    one model are left out.
 
     Returns
     -------
     dict of str to dict of str to (object, object)
-        The value when the last function call began, and the value at `t`; None for an unknown
-        value.
+        The value when the last function call before time `t` began, and the value at `t`; None
+        for an unknown value.
     """
     recorder, found = session.recorder, dict[str, dict[str, tuple[Any, Any]]]()
     counts = Counter(v.name for v in recorder.memory.values) if recorder is not None else Counter()
@@ -235,7 +236,7 @@ def _values_around(
 def _recorded_since(
     session: Session, begin: int, t: int, function: Function, then: dict[Variable, Any]
 ) -> dict[Variable, Any]:
-    """Return each variable's last value recorded in the events, or else its value in `then`."""
+    """Return each variable's last value in the events from `begin` to `t`, otherwise in `then`."""
     recorded = {
         delta.key: delta.value
         for event in session.tape[begin : t + 1]
@@ -253,7 +254,7 @@ def extra_names(session: Session, own: dict[str, Any]) -> MutableMapping[str, An
 
 
 def living(session: Session, value: Any) -> Any:
-    """Return a value with live objects for descriptions, and with read-only views of arrays."""
+    """Return a value with live objects instead of the tape's descriptions, and read-only arrays."""
 
     def living_one(one: Any) -> Any:
         if isinstance(one, np.ndarray):
@@ -332,7 +333,7 @@ def value_of(text: str, names: dict[str, Any], command: str) -> Any:
 
 
 def with_tensors(text: str, names: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return the text with valid names for tensors, and `names` with the values of these names."""
+    """Replace tensor names in a text by Python names; return it, and `names` with their values."""
     if not isinstance(names, NamesAtStop):
         return text, names
     plain, _ = with_stand_ins(text, lambda name: "~" in name)
@@ -390,7 +391,7 @@ def value_with_numbers(
 def _names_with_numbers(
     session: Session, names: dict[str, Any], own: dict[str, Any], command: str
 ) -> dict[str, Any]:
-    """Run the current function call again; return the names, with arrays for statistics."""
+    """Run the current function call again; return the names at the stop with complete arrays."""
     if session.recorder is None:
         raise ArgumentError(
             f"{command}: this tape has only statistics. The model is not here to be run again."
@@ -512,10 +513,10 @@ def _why_missing(session: Session, t: int, was_fed: bool) -> str:
 
 
 def _values_then(session: Session, variables: list[Variable], t: int) -> dict[Variable, np.ndarray]:
-    """Return the arrays of variables at time `t`, for the variables whose arrays the tape has.
+    """Return the arrays of variables at time `t`, without variables that have no array on the tape.
 
-    At the last event of a program, and for variables that were never recorded, these are the
-    present values. Variables that share a name are left out, unless `t` is the last event.
+    At the last event of a program, return the present values of all variables. Before, a variable
+    that was never recorded has its present value, and variables that share a name are left out.
     """
     recorder = session.recorder
     if recorder is None or (session.tape is recorder.tape and t >= len(session.tape) - 1):

@@ -175,13 +175,13 @@ def with_figures(event: Event) -> Event:
 
 
 def _plain(number: np.generic) -> Any:
-    """Return a number unchanged; for NaN and others that JSON cannot write, its statistics."""
+    """Return a number unchanged, or its statistics if JSON cannot write it, such as NaN."""
     is_plain = number.dtype.kind not in "fc" or np.isfinite(number)
     return number if is_plain else statistics_of(number)
 
 
 def at_grain(events: Iterable[Event], grain: str) -> Iterator[Event]:
-    """Yield the events of a grain and of coarser grains, with times and depths counted anew.
+    """Yield the events of a grain and of coarser grains, with their times and depths renumbered.
 
     Values recorded by finer events are added to the next coarser event, as if the recorder had
     used this grain.
@@ -212,7 +212,7 @@ def _with(event: Event, t: int, depth: int, deltas: tuple[Delta, ...]) -> Event:
 
 
 def page_of_session(session: Session, events: Iterable[Event], title: str) -> str:
-    """Return the HTML page that plays the given events of a session, as `export html` writes it."""
+    """Return the HTML page that plays events of a session, as `export html` writes it."""
     return page_of(Tape(events, None), title, session.model)
 
 

@@ -87,9 +87,9 @@ class ModelDebugger(Shell):
                 self.say_error(error)
 
     def ask(self, stop: Stop) -> Callable[[Stepper], Stop | None] | None:
-        """Show a stop and read commands until one moves; return that command's order.
+        """Show a stop and read commands until one moves; return the stepper's move as a function.
 
-        After the program has failed, the stop shown is the one where it failed.
+        If the program has failed, show the traceback and go to the event that failed.
         """
         failure = self.session.failure_to_show() if stop.reason is Reason.END else None
         if failure is not None:

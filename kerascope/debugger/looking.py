@@ -363,7 +363,8 @@ class SelectedSpan:
 def spans_around(debugger: Shell) -> list[Event]:
     """Return the spans around the current event, outermost first, then the event itself.
 
-    Between two events (`set_trace`), return only the spans; before the first event, nothing.
+    Between two events, as after `set_trace`, return only the spans. Before the first event, return
+    an empty list.
     """
     event = debugger.session.stepper.event
     if event is None:
@@ -438,9 +439,9 @@ def _say_place(debugger: Shell, place: Where) -> None:
 
 
 def _places_around(debugger: Shell) -> tuple[list[Where], list[Where]]:
-    """Return the program's lines that led to the engine, and those that the engine called.
+    """Return the program's lines that led to the engine, and the lines that the engine called.
 
-    Both lists are empty, unless the stop is in the present or where the program has failed.
+    Both lists are empty, unless the stop is at the present or where the program has failed.
     """
     session, now = debugger.session, debugger.session.stepper.now
     if session.is_over:

@@ -17,12 +17,12 @@ WIDEST = 60
 def lines_of_losses(
     rows: list[TrainCall], numbers: tuple[int, int], ascii_only: bool = False
 ) -> list[str]:
-    """Return the printed lines: a loss curve for each timeline, the first difference, a table.
+    """Return printed lines with a loss curve for each timeline, the first difference and a table.
 
     Parameters
     ----------
     rows : list of TrainCall
-        One for each batch, with its loss in both timelines. A long table is abridged.
+        The train calls of both timelines, each with its two losses. A long table is abridged.
     numbers : (int, int)
         The numbers of the two timelines.
     ascii_only : bool

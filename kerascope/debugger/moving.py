@@ -67,7 +67,7 @@ def _last_given(tape: Tape, name: str, t: int) -> Event | None:
     """Return the last event up to time `t` that assigned a name of the Keras source.
 
     Events of a layer with this name do not count. Return None if no event assigned the name, or
-    if that event was dropped; callers then use the index of the tape.
+    if dropped events come before one is found.
     """
     for event in tape.back(t):
         if event.kind == FORGOTTEN:
@@ -78,7 +78,7 @@ def _last_given(tape: Tape, name: str, t: int) -> Event | None:
 
 
 def _origin_of_output(tape: Tape, event: Event, name: str) -> Event:
-    """Return the innermost event that returned the output of `event`: itself or one inside it."""
+    """Return the innermost event that returned the output of `event`, or `event` itself."""
     value = value_of_event(event, *OF_THE_OUTPUT)
     if value is None or event.ph == BEGIN:
         raise ArgumentError(
@@ -101,9 +101,9 @@ def _alone(value: Any) -> Any:
 
 
 def target_in(words: str, command: str) -> tuple[int | str | None, int | None]:
-    """Return the target of `until` as a pair: a network depth or phase, and a time.
+    """Return the target of `until` as (network depth or phase, time).
 
-    One of the two is None; both are None without a target.
+    The item that the target does not give is None. Without a target, both items are None.
     """
     if not words:
         return None, None
@@ -156,7 +156,7 @@ def stepi(debugger: Shell, words: str) -> bool:
 
 @command("next", "n", group="forward", moves=True)
 def next_(debugger: Shell, words: str) -> bool:
-    """Go to the next event at this level, not to those inside this event, or to the span's end.
+    """Go to the next event at this level, without the events inside; at most to the span's end.
 
     Usage: n[ext] [n]
     Example: n
@@ -272,8 +272,8 @@ def goto(debugger: Shell, words: str) -> bool:
     Example: goto 61
 
     Batches and epochs count from 0 and fits from 1, as in `info batches`. `goto batch 17` goes to
-    batch 17 of the current model and epoch; before the first and after the last epoch, of the
-    nearest one. `goto batch 17 of D` chooses one of several models.
+    batch 17 of the current model and epoch; outside of all epochs, of the nearest epoch.
+    `goto batch 17 of D` chooses one of several models.
     """
     text = words.removeprefix("t=").strip()
     address = parse_address(" ".join(text.split()), "goto")
@@ -349,7 +349,7 @@ def say_never_came(debugger: Shell, stop: Stop) -> None:
 
 @command("when", group="in time", takes_words=False)
 def when(debugger: Shell, words: str) -> None:
-    """Show where in time we are: the event, its timeline and its enclosing spans.
+    """Show the current time: the event, its timeline and its enclosing spans.
 
     Usage: when
     Example: when

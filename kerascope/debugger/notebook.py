@@ -158,7 +158,7 @@ class ConditionMet(BaseException):
 
 
 class CellProgram(NamedTuple):
-    """The compiled code of a cell: statements, last expression (or None), file and first line."""
+    """The compiled statements of a cell; `expression` is its last one if that is an expression."""
 
     statements: CodeType
     expression: CodeType | None

@@ -56,7 +56,7 @@ class CallKey(NamedTuple):
 
 
 def calls_on(tape: Tape) -> Iterator[tuple[CallKey, int, int]]:
-    """Yield all function calls with their keys and the times between which they run.
+    """Yield (key, first time, end time) for each function call on a tape, in order.
 
     Raises
     ------
@@ -210,9 +210,9 @@ def _values_in(event: Event) -> Iterator[tuple[str, Any]]:
 
 
 def key_of_call(tapes: list[Tape], t: int) -> CallKey:
-    """Return the key of the function call at time `t`, or else of the next call.
+    """Return the key of the function call at time `t`; between calls, the key of the next call.
 
-    Each tape is searched in turn; the first one with such a call decides.
+    The call is taken from the first tape on which a function is called at that time or later.
 
     Raises
     ------

@@ -91,7 +91,7 @@ def _lines_of(code: CodeType) -> set[int]:
 
 
 def lines_with_ops(session: Session, file: str) -> list[int]:
-    """Return the numbers of the lines of a file that have made layers or ops so far."""
+    """Return the numbers of the lines of a file that have made layers or ops up to now."""
     if session.recorder is None:
         places = [event.where for event in session.tape[:]]
     else:
@@ -250,9 +250,9 @@ class _CallbackPdb(pdb.Pdb):
         return super().precmd(line)
 
     def _cmdloop(self) -> None:
-        """Show the place before the first command runs, also if commands are queued.
+        """Show the place before the first command runs, even if commands are queued.
 
-        Python 3.13 and later queue a command that shows the place after the user's commands.
+        pdb of Python 3.13 and later would show the place only after the queued commands.
         """
         if self.cmdqueue and self.cmdqueue[-1] == SHOW_PLACE:
             self.cmdqueue.pop()

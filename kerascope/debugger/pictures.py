@@ -37,9 +37,9 @@ END_OF_FIT = 100  # events that may follow the last call: callbacks, the ends of
 
 
 def graph_of_tape(events: list[Event]) -> Graph:
-    """Return the graph of the layer calls on a tape, for a model that does not exist.
+    """Return the graph of the layer calls on a tape, for use when the model does not exist.
 
-    If the tape has the `build_map` of a model, the graph has only that model's calls.
+    If a `build_map` is on the tape, the graph has only the calls of the model that it built.
 
     Raises
     ------

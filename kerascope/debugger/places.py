@@ -36,8 +36,8 @@ def where_of(frame: FrameType) -> Where:
 def shown_file(file: str) -> str:
     """Return the text that is shown for a user's file.
 
-    This is the path relative to the working directory; for a file outside of it, the file's
-    name. A notebook's cell is shown by its number: "In[3]".
+    For a file in the working directory, this is the relative path. For other files, it is the name
+    of the file, and for a notebook's cell its number, as "In[3]".
     """
     for name_of in CELLS:
         name = name_of(file)
@@ -89,7 +89,7 @@ def function_around(text: str, line: int) -> tuple[int, int] | None:
 
 
 def shown_place(where: Where) -> Where:
-    """Return the place that `list` shows: the engine's line, otherwise the script's line.
+    """Return the place that `list` shows: the engine's line if there is one, or the script's line.
 
     For an op, return the user's line that made the op, because the engine's line is in the loop
     that runs all ops.
@@ -122,9 +122,9 @@ def users_line(where: Where) -> str:
 
 
 def with_code(where: Where) -> Where:
-    """Return the place of the code of an op or layer, instead of the loop that runs all ops.
+    """Return the place of an op's or layer's own code, instead of the loop that runs all ops.
 
-    Return other places unchanged.
+    Return a place that does not belong to an op or layer unchanged.
     """
     if where.made is None or not where.made.code[0]:
         return where

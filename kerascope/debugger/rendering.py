@@ -76,7 +76,7 @@ class Page(NamedTuple):
         return cut(line, self.width, self.ellipsis)
 
     def cut_front(self, begin: str, line: str) -> str:
-        """Return a line cut after `begin`, because the end of a path says more than its start.
+        """Return `begin` and `line`, without the start of `line` if both do not fit into the width.
 
         Examples
         --------
@@ -338,8 +338,8 @@ def sum_text(event: Event) -> str:
 def _lines_of_code(made: Made, page: Page) -> list[str]:
     """Return the printed line with the code of an op or a layer.
 
-    For the op of a gradient, the line also names the tensor. A loss or a metric has several ops:
-    return the user's lines that made them, one printed line for each function.
+    For the op of a gradient, the line also names the tensor that the gradient is taken for. For a
+    loss or metric with several ops, return a line for each user function that made ops.
     """
     if not made.code[0]:
         return [page.cut(f"   made by {text}") for text in _lines_by_function(made)]
@@ -438,7 +438,7 @@ def _window(words: list[str], here: int, width: int, dots: str) -> list[str]:
 
 
 def last_value(session: Session, event: Event) -> str:
-    """Return the name and the statistics of the last op output before an event, or ""."""
+    """Return the name and the statistics of the last op output before an event; "" without one."""
     for t in range(event.t - 1, -1, -1):
         other = session.tape[t]
         if other.act != event.act and other.depth < event.depth:

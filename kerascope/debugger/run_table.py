@@ -177,7 +177,7 @@ class FitBatches:
         }
 
     def courses(self) -> list[str]:
-        """Return a line with the course of each loss and metric over the batches, by model."""
+        """Return a line for each loss and metric of each model: its course over the batches."""
         lines: list[str] = []
         shell = self._shell
         for model in dict.fromkeys(model for _, model in self._runs):
@@ -251,7 +251,7 @@ class BatchFigures:
 
 
 def _is_unknown(x: float, values: BatchValues) -> bool:
-    """Return whether a number is NaN because it is unknown: the tape has only statistics."""
+    """Return whether a number is NaN because the tape has only statistics of a batch's arrays."""
     parts = [*values.gradients.values(), *(x for pair in values.weights.values() for x in pair)]
     return math.isnan(x) and any(isinstance(part, Statistics) for part in parts)
 
@@ -261,7 +261,7 @@ def _with_room(
 ) -> list[list[str]]:
     """Return the header and rows of a table without empty columns.
 
-    If the table is wider than `width`, the last metrics are left out too, then other columns.
+    If the table is wider than `width`, the last metrics are left out first, then other columns.
     """
     kept = [name for name in header if name in ALWAYS or any(row.get(name) for row in cells)]
     wide = {name: max(len(name), *(len(row.get(name, "")) for row in cells)) for name in kept}
@@ -471,9 +471,9 @@ def _apart(a: float, b: float) -> float:
 
 
 def _largest(contrasts: list[Contrast]) -> list[Contrast]:
-    """Return the contrasts with the largest distances in each part, in their original order.
+    """Return the contrasts with the largest distances in each part of the table, in table order.
 
-    The contrast with the largest distance of its part is marked with an arrow.
+    The text of the contrast with the largest distance of its part ends with `<-`.
     """
     found = []
     for part in dict.fromkeys(contrast.part for contrast in contrasts):
@@ -616,7 +616,7 @@ def _value_after(shell: Shell, expression: Expression, batch: BatchOnTape) -> An
 def say_course(
     shell: Shell, name: str, batches: Sequence[BatchOnTape], numbers: Sequence[float]
 ) -> None:
-    """Print a row with a number and a bar for each notable batch; then the course over all."""
+    """Print a row with a value and a bar for each notable batch, then the course of the value."""
     number_of = {one.t: number for one, number in zip(batches, numbers, strict=True)}
     finite = [x for x in numbers if math.isfinite(x)]
     greatest = max(map(abs, finite), default=0.0)

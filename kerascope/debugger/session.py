@@ -93,7 +93,7 @@ class Session:
     started_at : Where
         The line of the program where the session began, unless it began at the script's start.
     watching : ExitStack
-        The context of the observation; closing the stack ends the observation.
+        The stack of context managers that observe the program. Closing it ends the observation.
     functions : dict of str to Function
         The functions called so far by name; of several with one name, the last.
     error : BaseException or None
