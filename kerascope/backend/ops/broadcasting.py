@@ -31,7 +31,7 @@ __all__ = ["cast", "ones_like", "zeros_like"]
 
 
 class Elementwise(Op):
-    """A function computed element by element, of tensors that are broadcast against each other.
+    """An op that computes a function of each element, with its inputs broadcast to one shape.
 
     If NumPy has a ufunc for the function, a subclass only sets `ufunc`.
     """
@@ -128,10 +128,10 @@ def ones_like(x: TensorLike, dtype: str | None = None, name: str | None = None) 
 
 
 def is_sum_of_rows(x: np.ndarray | Spec, axes: tuple[int, ...]) -> bool:
-    """Return whether a sum adds up the rows of a float matrix, as the gradient of a bias does.
+    """Return whether a sum over `axes` adds up the rows of `x`, a matrix of floats.
 
-    Such a sum is the product of a vector of ones with the matrix. BLAS computes that two to three
-    times as fast as `np.sum`; only for long rows are both equally fast.
+    The gradient of a bias is a sum of rows. It is the product of a vector of ones with the matrix,
+    which BLAS computes two to three times as fast as `np.sum`, and as fast for long rows.
 
     Parameters
     ----------
@@ -142,9 +142,9 @@ def is_sum_of_rows(x: np.ndarray | Spec, axes: tuple[int, ...]) -> bool:
 
 
 def is_sum_of_all_rows(x: np.ndarray | Spec, axes: tuple[int, ...]) -> bool:
-    """Return whether a sum of floats runs over all axes except the last.
+    """Return whether `x` holds floats and `axes` are all of its axes except the last.
 
-    The array is then reshaped to one long matrix, whose rows are added: see `is_sum_of_rows`.
+    Such an array can be reshaped to a matrix whose rows are added; see `is_sum_of_rows`.
     """
     n = len(x.shape)
     return n > 1 and axes == tuple(range(n - 1)) and x.dtype in (np.float32, np.float64)
@@ -190,10 +190,10 @@ def _stretched_axes(shape: tuple[int, ...], original: tuple[int, ...]) -> tuple[
 
 @parametric
 class BroadcastLike(ShapeOfLast):
-    """Broadcast `x` to the shape of `like`: the gradient of a sum.
+    """Broadcast `x` to the shape of `like`, as the gradient of a sum does.
 
-    `axes` are the axes that the sum dropped; they are inserted first. None means plain
-    broadcasting.
+    `axes` are the axes that the sum dropped. They are inserted into `x` before it is broadcast.
+    None means that the sum dropped no axes.
     """
 
     axes: tuple[int, ...] | None
@@ -215,7 +215,7 @@ class BroadcastLike(ShapeOfLast):
 
 @parametric
 class Stretch(Op):
-    """`x` repeated `rows` times along a new first axis. A copy; `BroadcastLike` makes a view."""
+    """`x` repeated `rows` times along a new first axis, copied rather than a view."""
 
     rows: int
 
@@ -234,7 +234,7 @@ class Stretch(Op):
 
 @parametric
 class Sum(Op):
-    """The sum of `x` over `axes` (sorted, not negative); `keepdims` keeps them with size 1."""
+    """The sum of `x` over `axes` (sorted, not negative), kept with size 1 if `keepdims`."""
 
     axes: tuple[int, ...]
     keepdims: bool = False
@@ -261,8 +261,8 @@ class Sum(Op):
 def unbroadcast(gradient: Tensor, x: Tensor, *others: Tensor) -> Tensor:
     """Return `gradient` summed to the shape of `x`, which was broadcast against the `others`.
 
-    If the static shapes show that no axis was stretched, at most leading axes are summed.
-    Otherwise `SumTo` compares the shapes at run time.
+    If the static shapes show that no axis of `x` was stretched, only the leading axes that `x`
+    lacks are summed. Otherwise `SumTo` compares the shapes at run time.
     """
     extra = gradient.ndim - x.ndim
     if any(_may_be_stretched(x, axis, others) for axis in range(-x.ndim, 0)):
@@ -271,7 +271,7 @@ def unbroadcast(gradient: Tensor, x: Tensor, *others: Tensor) -> Tensor:
 
 
 def _may_be_stretched(x: Tensor, axis: int, others: Tensors) -> bool:
-    """Return whether another operand may be longer than `x` along `axis`, a negative index."""
+    """Return whether another operand may be longer than `x` along `axis`, counted from the end."""
     if x.shape[axis] not in (1, None):
         return False
     return any(other.ndim >= -axis and other.shape[axis] != 1 for other in others)

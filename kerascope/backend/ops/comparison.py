@@ -160,10 +160,10 @@ def _equality(name: str, x: Tensor, y: object) -> Any:
 
 
 class Equality(Tensor):
-    """The result of `x == y` and `x != y`: a tensor whose op is called when the tensor is used.
+    """The result of `x == y` or `x != y`, whose op is added to the graph when it is first used.
 
-    Python searches lists of tensors by `==` too, and needs only a truth value: whether both sides
-    are the same tensor. In that case no op is added to the graph.
+    When Python searches a list of tensors, it evaluates `==` as well, but uses only the truth value
+    of the result: whether `x` and `y` are the same tensor. Then no op is added to the graph.
     """
 
     __slots__ = ("operator", "sides")
@@ -190,7 +190,7 @@ class Equality(Tensor):
 
     @property
     def _is_known(self) -> bool:
-        """Whether variables are compared outside of a graph, so that their values decide."""
+        """Whether a variable is compared with a variable or a number, outside of a graph."""
         x, y = self.sides
         known = isinstance(x, Variable) and (isinstance(y, Variable) or not isinstance(y, Tensor))
         return known and not current_scope().makes_graph

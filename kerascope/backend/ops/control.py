@@ -19,7 +19,7 @@ __all__ = ["print_tensor", "switch"]
 
 
 class Switch(Op):
-    """`x` if the scalar `condition` is true, otherwise `y`. Only the chosen one is computed."""
+    """`x` if the scalar `condition` is true, otherwise `y`. Only the chosen tensor is computed."""
 
     lazy = MappingProxyType({1: True, 2: False})
 
@@ -84,12 +84,12 @@ def switch(condition, then_expression, else_expression):
     Parameters
     ----------
     condition : Tensor
-        A scalar chooses one of the tensors; a larger condition chooses for each element. If it has
-        fewer axes than the expressions, its axes are their first ones.
+        A scalar chooses one of the expressions. A larger condition chooses for each element. If it
+        has fewer axes than the expressions, it is aligned with their first axes.
     then_expression, else_expression : Tensor or callable
         A callable is called without arguments, once, when the graph is made. With a scalar
-        condition only the chosen expression is computed, otherwise both. The gradient flows into
-        the chosen one.
+        condition only the chosen expression is computed, otherwise both are. The gradient flows
+        only into the chosen expression, or the chosen elements.
 
     Returns
     -------
@@ -125,7 +125,7 @@ def switch(condition, then_expression, else_expression):
 
 @parametric
 class PrintTensor(ShapeOfFirst):
-    """`x` itself. Whenever it is computed, `message` and the value are printed."""
+    """`x` itself. Whenever this op is computed, `message` and the value of `x` are printed."""
 
     message: str
     is_pure = False
@@ -153,7 +153,8 @@ def print_tensor(x: TensorLike, message: str = "") -> Tensor:
     Returns
     -------
     Tensor
-        Use it instead of `x`: a tensor that no output depends on is not computed, nor printed.
+        Use this tensor instead of `x`. If no output depends on it, it is neither computed nor
+        printed.
 
     Examples
     --------

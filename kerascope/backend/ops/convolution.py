@@ -61,7 +61,7 @@ __all__ = [
 
 @parametric
 class Convolution(IntoMemory):
-    """Base class of the three ops: the parameters that say how the kernel moves over the input.
+    """Base class of the three ops, with the parameters of the kernel's movement over the input.
 
     Attributes
     ----------
@@ -172,7 +172,7 @@ class Convolve(Convolution):
 class ConvolveBack(Convolution):
     """The gradient of a convolution with respect to its input, which has shape `sizes`.
 
-    `g` is the gradient that arrives at its output.
+    `g` is the output gradient of the convolution.
     """
 
     ways = kernels.convolve_back_into, kernels.convolve_channels_back_into
@@ -227,7 +227,10 @@ class ConvolveBack(Convolution):
 
 
 class ConvolutionKernelGradient(Convolution):
-    """The gradient of a convolution of `x` with respect to its kernel, which has shape `sizes`."""
+    """The gradient of a convolution of `x` with respect to its kernel, which has shape `sizes`.
+
+    `g` is the output gradient of the convolution.
+    """
 
     ways = kernels.kernel_gradient_into, kernels.channels_kernel_gradient_into
 
@@ -252,26 +255,26 @@ class ConvolutionKernelGradient(Convolution):
 
 
 def channels_last(x: Tensor, data_format: str) -> Tensor:
-    """Return `x`, whose layout is `data_format`, with its channels as the last axis."""
+    """Return `x`, whose layout is `data_format`, with the channels transposed to the last axis."""
     if data_format == "channels_last":
         return x
     return permute_dimensions(x, (0, *range(2, x.ndim), 1))
 
 
 def channels_back(x: Tensor, data_format: str) -> Tensor:
-    """Return a tensor whose channels are the last axis, transposed to the layout `data_format`."""
+    """Return `x`, whose last axis is the channels, transposed to the layout `data_format`."""
     if data_format == "channels_last":
         return x
     return permute_dimensions(x, (0, x.ndim - 1, *range(1, x.ndim - 1)))
 
 
 def tensors_for(where: str, axes: int, x: TensorLike, *kernels: TensorLike) -> list[Tensor]:
-    """Return an input and its kernels as tensors of floats with the right number of axes.
+    """Return an input and its kernels as float tensors, each with `axes` + 2 axes.
 
     Raises
     ------
     ShapeError
-        A tensor has a different number of axes.
+        The input or a kernel does not have `axes` + 2 axes.
     """
     tensors = promoted(floating(x), *kernels)
     for what, tensor in zip(("x", "kernel", "pointwise_kernel"), tensors, strict=False):
@@ -286,7 +289,7 @@ def tensors_for(where: str, axes: int, x: TensorLike, *kernels: TensorLike) -> l
 
 
 class Moves(NamedTuple):
-    """How a kernel moves over an input: the strides, padding, layout and dilation of a call."""
+    """The arguments that say how a kernel moves over an input in a call of a convolution."""
 
     strides: Sizes
     padding: str
@@ -432,7 +435,7 @@ def conv3d(
 def depthwise(where, axes, x, kernel, moves):
     """Return the convolution of each channel with its own filters, along `axes` axes.
 
-    It is a convolution with one group for each channel.
+    It is computed as a grouped convolution with one group for each channel.
     """
     x, kernel = tensors_for(where, axes, x, kernel)
     if None in kernel.shape:
@@ -504,7 +507,7 @@ def depthwise_conv2d(
 
 
 def separable(where, axes, x, kernel, mix, moves):
-    """Return a depthwise convolution with `kernel`, then a convolution of size 1 with `mix`."""
+    """Return the depthwise convolution of `x` with `kernel`, convolved with the size-1 `mix`."""
     x, kernel, mix = tensors_for(where, axes, x, kernel, mix)
     if any(size not in (1, None) for size in mix.shape[:-2]):
         raise ShapeError(
@@ -524,7 +527,7 @@ def separable_conv1d(
     data_format: str | None = None,
     dilation_rate: Sizes = 1,
 ) -> Tensor:
-    """Return a depthwise convolution along one axis, then a mix of its channels.
+    """Return a separable convolution along one axis: depthwise, then with a kernel of size 1.
 
     Parameters
     ----------
@@ -551,7 +554,7 @@ def separable_conv2d(
     data_format: str | None = None,
     dilation_rate: Sizes = (1, 1),
 ) -> Tensor:
-    """Return a depthwise convolution of images, then a mix of its channels.
+    """Return a separable convolution of images: depthwise, then with a kernel of size 1.
 
     Parameters
     ----------
@@ -595,7 +598,8 @@ def output_sizes(where, x, output_shape, data_format):
     Raises
     ------
     ShapeError
-        `output_shape` has a different number of sizes than `x`, or one after the batch is None.
+        `output_shape` does not have as many sizes as `x` has axes, or a size other than the batch
+        is None.
     """
     if isinstance(output_shape, Tensor):
         count = output_shape.shape[0] if output_shape.ndim == 1 else None
@@ -716,24 +720,24 @@ def conv3d_transpose(
 
 @parametric
 class PatchOp(IntoMemory):
-    """An op on the windows of images (batch, places..., channels)."""
+    """Base class of ops on all windows of sequences or images, which have the channels last."""
 
     kernel_size: tuple[int, ...]
     strides: tuple[int, ...]
 
     def patches_shape(self, shape):
-        """Return the shape (batch, windows..., cells of a window, channels) of all windows."""
+        """Return the shape (batch, windows..., cells of a window, channels) of the windows."""
         windows = pooled_shape(shape, self.kernel_size, self.strides, "valid", 1, self.name)
         return (*windows[:-1], product(self.kernel_size), shape[-1])
 
     def places(self, shape):
-        """Yield the index of each cell of a window, and the places of this cell in the input."""
+        """Yield the number of each cell of a window, and the cell's places in all windows."""
         found = places_of_cells(shape[1:-1], self.kernel_size, self.strides, "valid", 1)
         return enumerate(place.cells for place in found)
 
 
 class Patches(PatchOp):
-    """The windows of `x`; the cells of each window are one axis of the result, row by row."""
+    """All windows of `x`. The cells of a window, row by row, form the last axis but one."""
 
     def infer_shape(self, x: Tensor) -> Shape:
         return self.patches_shape(x.shape)
@@ -748,7 +752,7 @@ class Patches(PatchOp):
 
 
 class SumPatches(ShapeOfLast, PatchOp):
-    """Windows added at their places in an array of the shape of `like`: gradient of `Patches`."""
+    """The gradient of `Patches`: adds windows at their places in an array shaped like `like`."""
 
     def compute(self, out: np.ndarray, patches: np.ndarray, like: np.ndarray) -> None:
         """Add the cells of all windows to `out`, each at its place in the input."""
@@ -761,14 +765,14 @@ class SumPatches(ShapeOfLast, PatchOp):
 
 
 def local_conv1d(inputs, kernel, kernel_size, strides, data_format=None):
-    """Return the product of each window of sequences with its own kernel.
+    """Return a locally connected convolution of sequences: each window has its own kernel.
 
     Parameters
     ----------
     inputs : Tensor, shape (batch, steps, channels) or (batch, channels, steps)
     kernel : Tensor, shape (windows, kernel_size * channels, filters)
-        The middle axis is ordered by cell, then by channel; with "channels_first" by channel, then
-        by cell.
+        The middle axis is ordered by cell of the window, then by channel. With "channels_first" it
+        is ordered by channel, then by cell.
     kernel_size : int or tuple of 1 int
     strides : int or tuple of 1 int
     data_format : {"channels_last", "channels_first"}, optional
@@ -786,14 +790,14 @@ def local_conv1d(inputs, kernel, kernel_size, strides, data_format=None):
 
 
 def local_conv2d(inputs, kernel, kernel_size, strides, output_shape, data_format=None):
-    """Return the product of each window of images with its own kernel.
+    """Return a locally connected convolution of images: each window has its own kernel.
 
     Parameters
     ----------
     inputs : Tensor, shape (batch, rows, columns, channels) or (batch, channels, rows, columns)
     kernel : Tensor, shape (windows, kernel_size[0] * kernel_size[1] * channels, filters)
-        Windows row by row. The middle axis is ordered by cell, then by channel; with
-        "channels_first" by channel, then by cell.
+        The windows are in row-major order. The middle axis is ordered by cell of the window, then
+        by channel. With "channels_first" it is ordered by channel, then by cell.
     kernel_size, strides : tuple of 2 int
     output_shape : tuple of 2 int
         Number of rows and columns of windows.

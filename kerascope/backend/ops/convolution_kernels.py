@@ -73,7 +73,7 @@ def scratch_array(purpose: str, shape: tuple[int, ...], dtype: np.dtype) -> np.n
 
 
 def zero_around(x: np.ndarray, inside: tuple[slice, ...]) -> None:
-    """Set `x` to zero outside of the region `inside`."""
+    """Set `x` to zero outside of the region that the slices `inside` select."""
     for axis, span in enumerate(inside):
         if span.start:
             x[(*inside[:axis], slice(0, span.start))] = 0
@@ -96,12 +96,12 @@ LEAST_PLACES = 128  # in a block, if the input has them: with fewer, matrix prod
 
 
 class ConvolutionPlan(NamedTuple):
-    """How a kernel moves over an input: sizes, strides and zeros, for all three routines below.
+    """How a kernel moves over an input. The convolution and both of its gradients use it.
 
     Attributes
     ----------
     sizes, output_sizes, kernel_sizes : tuple of int
-        Of the axes between batch and channels.
+        Sizes of the input, the output and the kernel, along the axes between batch and channels.
     strides, dilation : tuple of int
     zeros : tuple of (int, int)
         Number of zeros before and after the input, along each axis.
@@ -122,7 +122,7 @@ class ConvolutionPlan(NamedTuple):
     def places(self, position: Sizes, rows: slice) -> tuple[slice, ...]:
         """Return the places of the padded input that are multiplied by one position of the kernel.
 
-        `rows` selects outputs along the first axis. Along the other axes all outputs count.
+        `rows` selects outputs along the first axis. Along the other axes all outputs are included.
         """
         spans = [(rows.start, rows.stop), *((0, n) for n in self.output_sizes[1:])]
         starts = [i * d for i, d in zip(position, self.dilation, strict=True)]
@@ -162,7 +162,7 @@ def plan(
 
 
 def inner_part(plan: ConvolutionPlan) -> tuple[slice, ...]:
-    """Return the slices of a padded input that contain the input itself."""
+    """Return the slices that select the input, without its padding, from a padded input."""
     axes = zip(plan.sizes, plan.zeros, strict=True)
     return (slice(None), *(slice(before, before + n) for n, (before, _) in axes))
 
@@ -170,7 +170,10 @@ def inner_part(plan: ConvolutionPlan) -> tuple[slice, ...]:
 def blocks(
     batch: int, plan: ConvolutionPlan, bytes_per_place: int
 ) -> Iterator[tuple[slice, slice]]:
-    """Yield (images, rows of their outputs) of each block: whole images if at least one fits."""
+    """Yield the slices (images, output rows) of each block.
+
+    A block contains whole images if at least one fits, otherwise some output rows of one image.
+    """
     rows, places = plan.output_sizes[0], prod(plan.output_sizes[1:])
     at_a_time = max(BLOCK_BYTES // max(bytes_per_place * places, 1), -(-LEAST_PLACES // places), 1)
     if at_a_time >= rows:
@@ -183,7 +186,7 @@ def blocks(
 
 
 def equal_parts(length: int, most: int) -> Iterator[slice]:
-    """Yield slices of `range(length)`, each of at most `most` entries and about equally long.
+    """Yield adjacent slices of about equal length, at most `most`, that cover `range(length)`.
 
     Examples
     --------
@@ -197,7 +200,7 @@ def equal_parts(length: int, most: int) -> Iterator[slice]:
 
 
 def windows(x: np.ndarray, plan: ConvolutionPlan) -> np.ndarray:
-    """Return a view of a padded input as (batch, output sizes, kernel sizes, channels)."""
+    """Return a view of all windows of a padded input: (batch, outputs, kernel sizes, channels)."""
     count = len(plan.sizes)
     axes = range(1, count + 1)
     covered = [(k - 1) * d + 1 for k, d in zip(plan.kernel_sizes, plan.dilation, strict=True)]
@@ -213,7 +216,7 @@ class Frame:
     Parameters
     ----------
     blocks : list of (slice, slice)
-        The result of `blocks`.
+        Images and output rows of each block, as the function `blocks` yields them.
     plan : ConvolutionPlan
     channels : int
     dtype : numpy.dtype
@@ -233,7 +236,7 @@ class Frame:
         return scratch_array("frame", self.shape, self.dtype) if self.is_needed else x
 
     def place(self, buffer: np.ndarray, x: np.ndarray, images: slice, rows: slice) -> slice:
-        """Copy the images of a block into the buffer, and return their slice of the buffer."""
+        """Return the slice of `buffer` with a block's images, after copying them if necessary."""
         if not self.is_needed:
             return images
         here = slice(0, images.stop - images.start)
@@ -273,10 +276,10 @@ class Columns:
 
     Notes
     -----
-    A block has one row for each place of the output and one column for each number under the
-    kernel. With few channels, too few of these numbers are adjacent in the input to be copied
-    efficiently. Then the block is stored transposed, so that the places of a whole row are
-    adjacent. The product is the same.
+    The matrix of a block has one row for each place of the output and one column for each number
+    under the kernel. With few channels, too few of these numbers are adjacent in the input to be
+    copied efficiently. Then the matrix is stored transposed, so that the places of a whole row are
+    adjacent. The product with the kernel is the same.
     """
 
     def __init__(self, batch: int, plan: ConvolutionPlan, channels: int, dtype: np.dtype) -> None:
@@ -293,7 +296,7 @@ class Columns:
         return (images.stop - images.start) * (rows.stop - rows.start) * inside
 
     def of(self, x: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield (places of the output, im2col matrix) of each block; blocks share their memory."""
+        """Yield (places of the output, im2col matrix) of each block; the matrices share a buffer."""
         start = 0
         buffer = scratch_array("columns", (self.buffer_size,), self.dtype)
         source = self.frame.around(x)
@@ -305,7 +308,7 @@ class Columns:
             start = stop
 
     def _copy(self, part: np.ndarray, buffer: np.ndarray) -> np.ndarray:
-        """Copy windows (images, output sizes, kernel sizes, channels) to a matrix, one per row."""
+        """Copy windows (images, outputs, kernel sizes, channels) to the rows of a matrix."""
         if self.run >= SHORT_RUN:
             np.copyto(buffer.reshape(part.shape), part)
             return buffer.reshape(-1, self.numbers)
@@ -317,7 +320,10 @@ class Columns:
 
 
 def is_pointwise(plan: ConvolutionPlan) -> bool:
-    """Return whether the kernel has size 1, stride 1 and no zeros: then no columns are needed."""
+    """Return whether kernel size and strides are 1 and no zeros are added around the input.
+
+    Then the input itself, reshaped, is the im2col matrix.
+    """
     return prod(plan.kernel_sizes) == max(plan.strides) == 1 and plan.padded_sizes == plan.sizes
 
 
@@ -327,7 +333,7 @@ def as_rows(x: np.ndarray) -> np.ndarray:
 
 
 def group_slices(groups: int, channels: int, filters: int) -> list[tuple[slice, slice]]:
-    """Return the slices (channels, filters) of each group."""
+    """Return the slices (input channels, filters) of each group."""
     c, f = channels // groups, filters // groups
     return [(slice(g * c, (g + 1) * c), slice(g * f, (g + 1) * f)) for g in range(groups)]
 
@@ -362,7 +368,8 @@ def kernel_gradient_into(
 ) -> Routine:
     """Return the routine (out, x, g, sizes) for the gradient with respect to the kernel.
 
-    The gradient is the transposed columns times `g`, summed over all blocks.
+    The gradient is the transposed im2col matrix times the output gradient `g`, summed over all
+    blocks.
     """
     channels, filters = x_shape[-1], kernel_shape[-1]
     parts = group_slices(groups, channels, filters)
@@ -449,10 +456,11 @@ def _last_as_one(x: np.ndarray) -> np.ndarray:
 def convolve_channels_back_into(
     g_shape: Sizes, kernel_shape: Sizes, dtype: np.dtype, plan: ConvolutionPlan, groups: int
 ) -> Routine:
-    """Return the routine (out, g, kernel, sizes) for the gradient with respect to the input.
+    """Return the routine (out, g, kernel, sizes) for a depthwise gradient of the input.
 
-    At stride 1 the gradient is again a convolution, of `g` with the flipped kernel. Otherwise each
-    element of `g`, times the kernel, is added to the inputs that this output was computed from.
+    At stride 1 with one filter per channel, the gradient is again a convolution, of the output
+    gradient `g` with the flipped kernel. Otherwise each element of `g`, times the kernel, is added
+    to the inputs that its output was computed from.
     """
     filters = kernel_shape[-1]
     if max(plan.strides) == 1 and filters == groups:
@@ -489,7 +497,7 @@ def convolve_channels_back_into(
 
 
 def turned_plan(plan: ConvolutionPlan) -> ConvolutionPlan:
-    """Return the plan of the flipped kernel over a convolution's output gradient, at stride 1."""
+    """Return the plan with which the flipped kernel moves over the output gradient, at stride 1."""
     covered = [(k - 1) * d for k, d in zip(plan.kernel_sizes, plan.dilation, strict=True)]
     zeros = tuple(
         (extra - before, extra - behind)
@@ -501,7 +509,7 @@ def turned_plan(plan: ConvolutionPlan) -> ConvolutionPlan:
 def channels_kernel_gradient_into(
     x_shape: Sizes, kernel_shape: Sizes, dtype: np.dtype, plan: ConvolutionPlan, groups: int
 ) -> Routine:
-    """Return the routine (out, x, g, sizes) for the gradient with respect to the kernel."""
+    """Return the routine (out, x, g, sizes) for a depthwise gradient of the kernel."""
     filters = kernel_shape[-1]
     parts = list(blocks(x_shape[0], plan, SHARE * dtype.itemsize * filters))
     frame = Frame(parts, plan, groups, dtype, filters // groups)
@@ -567,14 +575,15 @@ def convolve_back_into(
 
 
 class Stripe(NamedTuple):
-    """Adjacent positions of the kernel, whose products with `g` are computed together.
+    """Adjacent kernel positions whose products with the output gradient are computed together.
 
     Attributes
     ----------
     places : tuple of slice
-        The positions along each axis of the kernel: a single one along all axes but the last.
+        The positions along each axis of the kernel. Only the last slice may have several.
     shift : int
-        Distance from a place of `g` on its grid to the first place that receives its product.
+        Distance, in the flattened grid, from a place of the output gradient to the first place to
+        which its product is added.
     """
 
     places: tuple[slice, ...]
@@ -582,12 +591,15 @@ class Stripe(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """The places of the input that belong to one class of positions of the kernel.
+    """The places of the input whose gradient comes from one class of kernel positions.
+
+    A class contains the positions that have equal remainders modulo the strides.
 
     Attributes
     ----------
     residue : tuple of int
-        Along each axis: place i of the grid is place i * stride + residue of the padded input.
+        The remainder along each axis. Place i of the grid is place i * stride + residue of the
+        padded input.
     stripes : list of Stripe
     run : int
         Number of positions in each stripe.
@@ -599,16 +611,16 @@ class Grid(NamedTuple):
 
 
 def grid_sizes(plan: ConvolutionPlan) -> Sizes:
-    """Return the sizes of the grids: the sizes of `g`, plus the places that the kernel adds."""
+    """Return the sizes of a grid: those of the output gradient, plus what the kernel adds."""
     axes = zip(plan.output_sizes, plan.kernel_sizes, plan.strides, plan.dilation, strict=True)
     return tuple(o + (k - 1) * d // s for o, k, s, d in axes)
 
 
 def grids(plan: ConvolutionPlan, channels: int) -> Iterator[Grid]:
-    """Yield a `Grid` for each class of kernel positions: equal remainders modulo the strides.
+    """Yield a `Grid` for each class of kernel positions with equal remainders modulo the strides.
 
-    With few channels, a stripe is a row of adjacent positions, because the product with a single
-    position would be too narrow to be fast. Otherwise a stripe is a single position.
+    With few channels, a stripe is a row of adjacent kernel positions, because the matrix of a
+    single position would be too narrow for a fast product. Otherwise a stripe is a single position.
 
     Examples
     --------
@@ -647,7 +659,10 @@ def grids(plan: ConvolutionPlan, channels: int) -> Iterator[Grid]:
 
 
 class ShiftedBack:
-    """The routine for the gradient with respect to inputs of one shape: products added on grids.
+    """The routine for the gradient with respect to inputs of one shape, added up on grids.
+
+    The positions in each stripe of a grid are multiplied by the output gradient. The products are
+    added to the grid's total with a shift, and the totals are copied to the input's gradient.
 
     Parameters
     ----------
@@ -676,7 +691,7 @@ class ShiftedBack:
         self.covers = self._covers_all()
 
     def _covers_all(self) -> bool:
-        """Return whether each place of the input belongs to a grid; the others would stay 0."""
+        """Return whether each place of the input is on a grid, so that `out` needs no zeros."""
         return len(self.grids) == prod(self.plan.strides) and all(
             n * s >= p
             for n, s, p in zip(self.sizes, self.plan.strides, self.plan.padded_sizes, strict=True)
@@ -706,7 +721,7 @@ class ShiftedBack:
         return kernel[stripe.places].reshape(-1, self.filters).T
 
     def _lay_out(self, g: np.ndarray, came: np.ndarray) -> None:
-        """Copy rows of `g` into `came`, each padded with zeros to the width of the grid."""
+        """Copy the output gradient `g` into `came`, padded with zeros to the size of the grid."""
         count, rows = g.shape[:2]
         grid = came[:, : rows * self.row].reshape(count, rows, *self.sizes[1:], self.filters)
         inside = tuple(slice(0, n) for n in g.shape[:-1])
@@ -734,7 +749,7 @@ class ShiftedBack:
                 np.add(place, flat, out=place)
 
     def _hand_out(self, totals: np.ndarray, out: np.ndarray) -> None:
-        """Copy the sums from the grids to the places of the input."""
+        """Copy the totals of the grids to their places in `out`, the gradient of the input."""
         plan, count = self.plan, len(out)
         for grid, total in zip(self.grids, totals, strict=True):
             whole = total[:, : prod(self.sizes) * self.channels]
@@ -751,10 +766,11 @@ class ShiftedBack:
 
 
 class ScatteredBack:
-    """The routine for the gradient of inputs with few channels; parameters as for `ShiftedBack`.
+    """The routine for the gradient with respect to inputs with few channels.
 
-    Its product has one row for each position and channel of the kernel, and one column for each
-    place: few long rows are added faster than many short ones.
+    Its parameters are those of `ShiftedBack`. The product of kernel and output gradient has one row
+    for each position and channel of the kernel, and one column for each place of the output. With
+    few channels these are few long rows, which are added faster than many short ones.
     """
 
     def __init__(

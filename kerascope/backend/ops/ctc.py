@@ -38,7 +38,7 @@ __all__ = ["ctc_batch_cost", "ctc_decode"]
 
 
 class Walk(NamedTuple):
-    """The extended labels of a batch, and the moves that are allowed on their paths.
+    """The extended labels of a batch, and the moves along them that a path may make.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Walk(NamedTuple):
     emissions : array, shape (time, batch, places)
         Log-probability of the class of each place at each step.
     jumps : array, shape (batch, places)
-        0 if a path may jump to this place from two places before, otherwise -inf.
+        0 if a path may jump to this place from the place two before it, otherwise -inf.
     last : array, shape (batch, places)
         0 if a path may end at this place, otherwise -inf.
     """
@@ -59,9 +59,9 @@ class Walk(NamedTuple):
 
 
 def _check(log_probabilities, labels, steps, lengths):
-    """Raise DataError unless shapes, lengths and class numbers fit each other.
+    """Raise DataError if batch sizes differ, or a length or a class number is out of range.
 
-    Entries after the end of a label are not checked.
+    Class numbers after the end of a label are not checked.
     """
     batch, time, classes = log_probabilities.shape
     if len(labels) != batch or steps.shape != (batch,) or lengths.shape != (batch,):
@@ -104,7 +104,10 @@ def _walk(log_probabilities, labels, lengths):
 
 
 def _moved(x: np.ndarray, by: int) -> np.ndarray:
-    """Return `x` with its columns moved to the right (left if negative), filled with -inf."""
+    """Return `x` with its columns moved `by` places to the right, filled with -inf.
+
+    A negative `by` moves them to the left.
+    """
     moved = np.full_like(x, -np.inf)
     if by > 0:
         moved[:, by:] = x[:, :-by]
@@ -119,7 +122,7 @@ def _sum_of_powers(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
 
 
 def _forward(walk: Walk, n_steps: int) -> np.ndarray:
-    """Return the log-probability of reaching each place after each number of steps."""
+    """Return the log-probability of reaching each place of the label after each number of steps."""
     reached = np.full((n_steps + 1, *walk.places.shape), -np.inf, walk.emissions.dtype)
     before = reached[0].copy()
     before[:, 0] = 0  # so that the first step can go to the first blank or the first class
@@ -132,7 +135,7 @@ def _forward(walk: Walk, n_steps: int) -> np.ndarray:
 
 
 def _backward(walk: Walk, steps: np.ndarray, n_steps: int) -> np.ndarray:
-    """Return the log-probability of reaching the end from each place at each step."""
+    """Return the log-probability of reaching the label's end from each place after each step."""
     to_come = np.full((n_steps, *walk.places.shape), -np.inf, walk.emissions.dtype)
     after = np.full(walk.places.shape, -np.inf, walk.emissions.dtype)
     for step in range(n_steps - 1, -1, -1):
@@ -145,7 +148,7 @@ def _backward(walk: Walk, steps: np.ndarray, n_steps: int) -> np.ndarray:
 
 
 def _totals(walk: Walk, reached: np.ndarray, steps: np.ndarray) -> np.ndarray:
-    """Return the log-probability of each sample's label: of all its paths together."""
+    """Return the log of the total probability of all paths that spell each sample's label."""
     ends = reached[steps, np.arange(len(steps))] + walk.last
     return np.logaddexp.reduce(ends, axis=1)
 
@@ -179,10 +182,10 @@ class CtcCost(Op):
 
 
 class CtcShares(ShapeOfFirst):
-    """The probability that a path that spells the label is in a class at a step.
+    """The probability of each class at each step, given that the path spells the label.
 
-    Inputs as for `CtcCost`. The result is zero after the last step of a sample, and for a label
-    that no path can spell.
+    It is minus the gradient of `CtcCost` and has the same inputs. The result is zero after the last
+    step of a sample, and for a label that no path can spell.
     """
 
     may_refuse = True
@@ -308,9 +311,10 @@ _NOTHING = -1  # fills the rows after the end of a label
 
 
 class CtcBestPath(Op):
-    """The label spelled by the most probable class of each step, filled with -1 after its end.
+    """The label spelled by the most probable class of each step.
 
-    Inputs: log-probabilities (batch, time, classes), numbers of steps (batch,).
+    Inputs: log-probabilities (batch, time, classes), numbers of steps (batch,). Output (batch,
+    time), filled with -1 after the end of each label.
     """
 
     def infer_shape(self, log_probabilities: Tensor, steps: Tensor) -> Shape:
@@ -368,8 +372,8 @@ def _search(log_probabilities: np.ndarray, beam_width: int) -> list[tuple[int, .
     """Return the labels that a beam search keeps after the last step, the most probable first.
 
     A beam is a label with two log-probabilities: that of the paths ending in a blank, and that of
-    the paths ending in the label's last class. If that class comes once more, the second kind still
-    spells the same label, while the first kind spells a label with the class repeated.
+    the paths ending in the label's last class. If the next step has that class again, paths ending
+    in the class still spell the same label, but paths ending in a blank now spell a longer label.
     """
     beams: dict[tuple[int, ...], tuple[float, float]] = {(): (0.0, -np.inf)}
     for step in log_probabilities.astype("float64"):
@@ -386,7 +390,7 @@ def _search(log_probabilities: np.ndarray, beam_width: int) -> list[tuple[int, .
 
 
 def _join(beams, label, blank, closed):
-    """Add the probabilities of more paths to the beam of `label`."""
+    """Add paths that end in a blank, and paths that end in a class, to the beam of `label`."""
     before = beams.get(label, (-np.inf, -np.inf))
     beams[label] = (np.logaddexp(before[0], blank), np.logaddexp(before[1], closed))
 
@@ -415,10 +419,11 @@ def ctc_decode(y_pred, input_length, greedy=True, beam_width=100, top_paths=1):
     Returns
     -------
     decoded : list of Tensor, shape (batch, longest label), int64
-        One tensor (`top_paths` for the search), filled with -1 after the end of each label.
-    log_probability : Tensor, shape (batch, top_paths)
-        For the search: log-probability of each label. If greedy: *minus* the log-probability of the
-        path, shape (batch, 1), from probabilities that are not normalized, as in Keras.
+        One tensor if greedy, otherwise `top_paths` tensors. They are filled with -1 after the end
+        of each label.
+    log_probability : Tensor, shape (batch, 1) if greedy, otherwise (batch, top_paths)
+        If greedy, *minus* the log-probability of the path, from probabilities that are not
+        normalized, as in Keras. Otherwise the log-probability of each label.
 
     Raises
     ------
@@ -464,6 +469,6 @@ def _lengths(labels: Tensor) -> Tensor:
 
 
 def _trimmed(labels: Tensor) -> Tensor:
-    """Return the labels without the columns after the end of the longest label."""
+    """Return the labels of a batch, cut to the length of the longest label."""
     longest = max(_lengths(labels))
     return slice(labels, [0, 0], stack([shape(labels)[0], cast(longest, "int32")]))

@@ -33,7 +33,7 @@ def turned(x: Tensor) -> Tensor:
 
 
 def lower(x: Tensor, includes_diagonal: bool = True) -> Tensor:
-    """Return the lower triangles, with or without the diagonal; all other entries are 0."""
+    """Return the lower triangles of matrices, with or without the diagonal; zero elsewhere."""
     sizes = shape(x)
     zero, one = as_tensor(np.int32(0)), as_tensor(np.int32(1))
     rows, columns = (Arange("int32")(zero, sizes[x.ndim - n], one) for n in (2, 1))
@@ -42,7 +42,7 @@ def lower(x: Tensor, includes_diagonal: bool = True) -> Tensor:
 
 
 def diagonal_of(x: Tensor) -> Tensor:
-    """Return the matrices with zeros outside of the diagonal."""
+    """Return the matrices with all entries outside of their diagonals set to 0."""
     return lower(x) - lower(x, False)
 
 
@@ -57,7 +57,7 @@ def _checked(op: Op, x: Tensor, is_square: bool) -> None:
 
 
 def _refusing(function: Any, *arrays: np.ndarray) -> Any:
-    """Return the result of a function of `numpy.linalg`, computed in float32 or wider.
+    """Return the result of a function of `numpy.linalg`; float16 is computed as float32.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def _refusing(function: Any, *arrays: np.ndarray) -> Any:
 
 
 class OfMatrix(Op):
-    """Base class of ops on square matrices that raise DataError for some, such as singular ones."""
+    """Base class of ops on square matrices, which may raise DataError, as for a singular matrix."""
 
     may_refuse = True
 
@@ -108,7 +108,7 @@ class Cholesky(OfMatrix):
 
 
 class LogDeterminant(OfMatrix):
-    """The signs of the determinants, and the logarithms of their absolute values."""
+    """The signs of the determinants of square matrices, and the logs of their absolute values."""
 
     may_refuse = False
     n_outputs = 2
@@ -266,7 +266,7 @@ class Qr(Op):
 
 
 class LuFactor(OfMatrix):
-    """The LU decomposition: both triangles in one matrix, and the exchanged rows (pivots)."""
+    """The LU decomposition: L and U in one matrix, and the pivots, one exchanged row per row."""
 
     may_refuse = False
     n_outputs = 2
@@ -301,7 +301,7 @@ class LuFactor(OfMatrix):
 
 @parametric
 class LeastSquares(Op):
-    """The least-squares solution `x` of `a @ x = b`; of several, the one with the smallest norm."""
+    """The least-squares solution `x` of `a @ x = b` that has the smallest norm."""
 
     rcond: float | None
 

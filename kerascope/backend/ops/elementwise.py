@@ -1,8 +1,8 @@
 """Arithmetic and common functions, element by element.
 
 Operands of different shapes are broadcast as in NumPy. The gradient of a broadcast operand is
-summed over the stretched axes (`unbroadcast`). Operands of different dtypes are first converted to
-a common one by a `Cast`, which is visible in the graph.
+summed over the axes along which it was stretched (`unbroadcast`). Operands of different dtypes are
+first converted to a common dtype by a `Cast`, which is visible in the graph.
 """
 
 from __future__ import annotations
@@ -361,7 +361,7 @@ def clip(x, min_value, max_value):
 
 
 def _between(x, low, high):
-    """Return `x` limited to bounds that are tensors or ints; `low` wins over `high`."""
+    """Return `x` limited to bounds that are tensors or ints; `low` if `low` is above `high`."""
     x = x if high is None else minimum(x, high)
     return x if low is None else maximum(x, low)
 
@@ -396,7 +396,7 @@ class StopGradient(Elementwise):
 
 
 def stop_gradient(variables):
-    """Return a tensor (for a list, a list) with the same value, through which no gradient flows."""
+    """Return a tensor with the same value, through which no gradient flows; for a list, a list."""
     if isinstance(variables, (list, tuple)):
         return [StopGradient()(x) for x in variables]
     return StopGradient()(variables)
