@@ -296,7 +296,7 @@ class Columns:
         return (images.stop - images.start) * (rows.stop - rows.start) * inside
 
     def of(self, x: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield (places of the output, im2col matrix) of each block; the matrices share a buffer."""
+        """Yield (output places, im2col matrix) of each block. The matrices share a buffer."""
         start = 0
         buffer = scratch_array("columns", (self.buffer_size,), self.dtype)
         source = self.frame.around(x)

@@ -14,10 +14,11 @@ __all__: list[str] = []  # K exports none of these functions
 
 @parametric
 class Fourier(Op):
-    """The sums of `x * exp(-2 pi i j k / n)` along axes, with +2 if `inverse`; never divided by n.
+    """The Fourier transform along axes: result[k] = sum over j of x[j] * exp(-2 pi i j k / n).
 
-    Inputs and outputs are the real and the imaginary part. The transform is linear, so its gradient
-    is the inverse transform of the output gradients.
+    If `inverse`, the sign of the exponent is plus, and the sum is not divided by n. Both inputs and
+    outputs are a real and an imaginary part. The gradient is the inverse transform of the output
+    gradients.
     """
 
     axes: tuple[int, ...]

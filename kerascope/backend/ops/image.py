@@ -90,7 +90,7 @@ def spatial_2d_padding(x, padding=((1, 1), (1, 1)), data_format=None):
 
 
 def spatial_3d_padding(x, padding=((1, 1), (1, 1), (1, 1)), data_format=None):
-    """Return volumes with zeros around them: `spatial_2d_padding` with one more axis.
+    """Return volumes with zeros around them, like `spatial_2d_padding` with one more axis.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def spatial_3d_padding(x, padding=((1, 1), (1, 1), (1, 1)), data_format=None):
 
 
 def _padded(where, x, padding, data_format):
-    """Pad the axes between batch and channels, with one pair of `padding` for each."""
+    """Return `x` with zeros around the axes between batch and channels, a pair for each axis."""
     x, pairs = as_tensor(x), _pairs(where, padding)
     if x.ndim != len(pairs) + 2 or not pairs:
         raise ShapeError(
@@ -117,7 +117,7 @@ def _padded(where, x, padding, data_format):
 
 
 def _pairs(where, padding):
-    """Return `padding` as a tuple of pairs (before, after), or raise ArgumentError."""
+    """Return `padding` as a tuple of int pairs (before, after), or raise ArgumentError."""
     try:
         pairs = tuple((before, after) for before, after in padding)
     except (TypeError, ValueError):
@@ -140,9 +140,9 @@ def _pairs(where, padding):
 def _shares(size: int, factor: int) -> Iterator[tuple[float, slice, slice]]:
     """Yield (weight, places in the result, places in the input) for interpolation along an axis.
 
-    The result is the sum of all weighted inputs. A place of the result at distance d from the
-    centre of an input pixel is 1 - |d| times this pixel plus |d| times its neighbour on the same
-    side.
+    The result is the sum of the inputs at these places, times the weights. If a place of the result
+    has the distance d from the centre of the pixel that contains it, its value is 1 - |d| times
+    this pixel plus |d| times the neighbour on the same side.
     """
     for phase in range(factor):
         distance = (phase + 0.5) / factor - 0.5
@@ -159,14 +159,14 @@ def _shares(size: int, factor: int) -> Iterator[tuple[float, slice, slice]]:
 
 @parametric
 class Interpolation(IntoMemory):
-    """Base class: interpolation along `axis` that makes it `factor` times as long."""
+    """Base class of ops of the interpolation that makes `axis` `factor` times as long."""
 
     factor: int
     axis: int
 
 
 class Interpolate(Interpolation):
-    """`x` enlarged by `factor` along `axis`, with linear interpolation between the centres."""
+    """`x` enlarged by `factor` along `axis`, interpolated linearly between pixel centres."""
 
     def infer_shape(self, x: Tensor) -> Shape:
         size = x.shape[self.axis]
@@ -174,7 +174,7 @@ class Interpolate(Interpolation):
         return (*x.shape[: self.axis], stretched, *x.shape[self.axis + 1 :])
 
     def compute(self, out: np.ndarray, x: np.ndarray) -> None:
-        """Compute the sum of the weighted inputs into `out`."""
+        """Compute the weighted sums of neighbouring pixels of `x` into `out`."""
         out.fill(0)
         before = (slice(None),) * self.axis
         for weight, there, here in _shares(x.shape[self.axis], self.factor):
@@ -185,7 +185,7 @@ class Interpolate(Interpolation):
 
 
 class SumInterpolated(Interpolation):
-    """The gradient of `Interpolate`: for each input place, the weighted sum of its results."""
+    """The gradient of `Interpolate`: for each input pixel, a weighted sum of output gradients."""
 
     def infer_shape(self, x: Tensor) -> Shape:
         size = x.shape[self.axis]
@@ -193,7 +193,7 @@ class SumInterpolated(Interpolation):
         return (*x.shape[: self.axis], shrunk, *x.shape[self.axis + 1 :])
 
     def compute(self, out: np.ndarray, x: np.ndarray) -> None:
-        """Compute the sum of the weighted inputs into `out`."""
+        """Compute the weighted sums of the output gradients `x` into `out`."""
         out.fill(0)
         before = (slice(None),) * self.axis
         for weight, there, here in _shares(out.shape[self.axis], self.factor):
@@ -207,7 +207,7 @@ INTERPOLATIONS = ("nearest", "bilinear")
 
 
 def resize_images(x, height_factor, width_factor, data_format, interpolation="nearest"):
-    """Return images with more rows and columns, by whole factors.
+    """Return images enlarged by whole factors along rows and columns.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def resize_images(x, height_factor, width_factor, data_format, interpolation="ne
     data_format : {"channels_last", "channels_first"}
         Layout of `x`; None means `K.image_data_format()`.
     interpolation : {"nearest", "bilinear"}
-        "nearest" repeats each pixel; "bilinear" interpolates linearly between their centres.
+        "nearest" repeats each pixel. "bilinear" interpolates linearly between pixel centres.
 
     Raises
     ------
@@ -273,7 +273,7 @@ def _repeated(where: str, x: TensorLike, factors: Sizes, data_format: str | None
 
 
 def _stretched_axes(where, x, factors, data_format):
-    """Return (axis, factor) of each axis to enlarge, last axis first."""
+    """Return the pair (axis, factor) for each axis with a factor above 1, last axis first."""
     x, factors = as_tensor(x), sizes_along_axes(factors, len(factors), f"{where}: factors")
     if x.ndim != len(factors) + 2:
         raise ShapeError(

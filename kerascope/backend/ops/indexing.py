@@ -78,8 +78,8 @@ def known_values(tensor):
     Returns
     -------
     tuple of int or None, int or None
-        One entry for each element, None if it is unknown; for a scalar the entry itself. None for a
-        vector of unknown length.
+        For a vector, a tuple with the value of each element, or None for an unknown element. For a
+        scalar, its value. None if the scalar, or the length of the vector, is unknown.
     """
     tensor = as_tensor(tensor)
     if isinstance(tensor, Constant):
@@ -93,7 +93,7 @@ def known_values(tensor):
 
 
 def sizes_from(vector: Tensor, where: str) -> tuple[Size, ...]:
-    """Return the shape given by an integer vector, with None for each size unknown before run time.
+    """Return the shape that a vector of sizes holds, with None for sizes unknown before run time.
 
     Raises
     ------
@@ -220,7 +220,7 @@ def gather(reference: TensorLike, indices: TensorLike) -> Tensor:
 
 @parametric
 class OneHot(Op):
-    """For each index a row of zeros with a 1 at the index, or only zeros if it is out of range."""
+    """For each index a row of zeros with a 1 at the index; only zeros if it is out of range."""
 
     num_classes: int
     dtype: str
@@ -266,10 +266,10 @@ def one_hot(indices, num_classes):
 
 @parametric
 class InTopK(Op):
-    """Whether the target class of each row is among its `k` greatest predictions.
+    """Whether the target class of each row is among the `k` greatest predictions of the row.
 
-    It is if fewer than `k` predictions are greater than its own. A target that is out of range, or
-    whose prediction is not finite, gives False.
+    That is true if fewer than `k` predictions are greater than that of the target. It is false if
+    the target is out of range, or its prediction is not finite.
     """
 
     k: int
@@ -371,20 +371,20 @@ class Span(NamedTuple):
         return ":".join(shown if self.step is not None else shown[:2])
 
     def size(self, length: int | None) -> int | None:
-        """Return the number of entries that the span selects on an axis; None if it is unknown."""
+        """Return how many entries the span selects on an axis of this length; None if unknown."""
         if length is not None:
             return len(range(*builtins.slice(*self).indices(length)))
         return 0 if self.start is not None and self.start == self.stop else None
 
 
 def _numpy_index(index: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the index for NumPy, with `slice` objects for spans."""
+    """Return a NumPy index, in which each `Span` is replaced by a `slice`."""
     return tuple(builtins.slice(*i) if isinstance(i, Span) else i for i in index)
 
 
 @parametric
 class GetItem(Op):
-    """`x[index]`, with an int or a `Span` for each axis of `x`; None inserts a new axis."""
+    """`x[index]`. The index has an int or a `Span` for each axis; None inserts a new axis."""
 
     index: tuple[Any, ...]
     is_view = True
@@ -469,7 +469,7 @@ def _checked_item(x, item):
 
 
 def _full_index(x, items):
-    """Return the index with one entry for each axis; `:` replaces Ellipsis and missing entries."""
+    """Return the index with an entry for each axis: `:` replaces Ellipsis and missing entries."""
     missing = x.ndim - sum(1 for i in items if i is not None and i is not Ellipsis)
     dots = sum(1 for i in items if i is Ellipsis)
     if missing < 0 or dots > 1:
@@ -483,7 +483,7 @@ def _full_index(x, items):
 
 
 class GetSlice(Op):
-    """The part of `x` that begins at `start` and has shape `size`: vectors computed at run time."""
+    """The slice of `x` from `start`, of shape `size`. Both are vectors computed at run time."""
 
     def infer_shape(self, x: Tensor, start: Tensor, size: Tensor) -> tuple[Size, ...]:
         firsts, sizes = known_values(start), known_values(size)
@@ -509,7 +509,7 @@ class GetSlice(Op):
 
 
 class PutSlice(ShapeOfLast, IntoMemory):
-    """Zeros with the shape of `like`, with `x` written at `start`: the gradient of a slice."""
+    """The gradient of `GetSlice`: zeros with the shape of `like`, with `x` written at `start`."""
 
     def compute(
         self, out: np.ndarray, x: np.ndarray, start: np.ndarray, size: np.ndarray, like: np.ndarray
@@ -524,7 +524,7 @@ class PutSlice(ShapeOfLast, IntoMemory):
 
 
 def _part_size(first: Size, size: Size, length: Size) -> Size:
-    """Return the length of a slice, where -1 means up to the end; None if the length is unknown."""
+    """Return the length of a slice, None if unknown. A `size` of -1 means up to the axis's end."""
     if size != -1:
         return size
     return None if first is None or length is None else length - first
@@ -551,7 +551,7 @@ def slice(x, start, size):
     Raises
     ------
     ArgumentError
-        The slice exceeds a size of the tensor that is known.
+        The slice exceeds the shape of the tensor, or `start` or `size` has a wrong length.
 
     Examples
     --------
@@ -579,7 +579,7 @@ def slice(x, start, size):
 
 
 def _vector(numbers):
-    """Return a list of ints unchanged; if one of its items is a tensor, stack it to one tensor."""
+    """Return a list of numbers unchanged, or stacked to one tensor if an item is a tensor."""
     if isinstance(numbers, (list, tuple)) and any(isinstance(n, Tensor) for n in numbers):
         return OPERATORS["stack"](numbers)
     return numbers

@@ -12,9 +12,9 @@ from kerascope.backend.types import Kernel, Spec
 
 
 class IntoMemory(Op):
-    """An op whose kernel is a function (out, *inputs), which `perform` uses too.
+    """Base class of ops whose kernel is a function (out, *inputs), which `perform` also calls.
 
-    A subclass defines `compute`, or a `kernel` that depends on the shapes.
+    A subclass defines `compute`, or a `kernel` that depends on the shapes of the inputs.
     """
 
     def compute(self, out: np.ndarray, *arrays: Any) -> None:
@@ -22,7 +22,7 @@ class IntoMemory(Op):
         raise NotImplementedError(f"op {type(self).__name__}: define compute() or kernel().")
 
     def kernel(self, inputs: Sequence[Spec], outputs: Sequence[Spec]) -> Kernel:
-        """Return the function (out, *inputs) for inputs of these shapes: `compute` by default."""
+        """Return a function (out, *inputs) for these shapes; `compute` unless overridden."""
         return self.compute
 
     def perform(self, *arrays: Any) -> Any:

@@ -44,7 +44,7 @@ class Concatenate(Op):
 
 @parametric
 class Part(Op):
-    """The part of a concatenation `whole` that comes from its input with index `position`."""
+    """The slice of `whole`, the concatenation of inputs, that holds input number `position`."""
 
     axis: int
     position: int
@@ -178,7 +178,7 @@ class SumTiles(Op):
 
 
 def _split(shape: Sequence[int], repeats: Sequence[int]) -> tuple[int, ...]:
-    """Return the shape with each axis split in two: the number of tiles, and the size of a tile."""
+    """Return the shape with each axis split into two: the number of tiles, and a tile's size."""
     pairs = ((r, n // r) for n, r in zip(shape, repeats, strict=True))
     return tuple(size for pair in pairs for size in pair)
 
@@ -195,7 +195,7 @@ def _sum_tiles(shape: Sequence[int], repeats: Sequence[int]) -> str:
 
 
 class TileAtRunTime(Op):
-    """Base class: `x` repeated as tiles; the number of tiles is known only at run time."""
+    """Base class of ops that repeat `x` as tiles, in a number that is known only at run time."""
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         small, large = inputs[0].shape, outputs[0].shape
@@ -208,7 +208,7 @@ class TileAtRunTime(Op):
 
 
 class TileBy(TileAtRunTime):
-    """`x` tiled: repeated `repeats[i]` times along axis i, where `repeats` is a vector."""
+    """`x` repeated as tiles, `repeats[i]` times along axis i, where `repeats` is a vector."""
 
     def infer_shape(self, x: Tensor, repeats: Tensor) -> Shape:
         times = known_values(repeats)
@@ -233,7 +233,7 @@ class TileLike(ShapeOfLast, TileAtRunTime):
 
 
 class SumTilesLike(ShapeOfLast):
-    """The sum of the tiles of `x`, each of the shape of `like`."""
+    """The sum of the tiles of `x`, each of the shape of `like`: the gradient of `TileLike`."""
 
     def perform(self, x: np.ndarray, like: np.ndarray) -> np.ndarray:
         repeats = tuple(n // m for n, m in zip(x.shape, like.shape, strict=True))
@@ -256,7 +256,7 @@ def tile(x, n):
     ----------
     x : Tensor
     n : int or tuple of int or scalar int Tensor, or int Tensor of shape (ndim,)
-        Number of repetitions along each axis; a shorter tuple is for the last axes.
+        Number of repetitions along each axis. A shorter tuple applies to the last axes.
 
     Examples
     --------
@@ -312,7 +312,7 @@ class RepeatElements(Op):
 
 @parametric
 class SumRepeated(Op):
-    """The sum of each group of `times` neighbours along `axis`: gradient of `RepeatElements`."""
+    """The gradient of `RepeatElements`: sums of each `times` neighbouring elements along `axis`."""
 
     times: int
     axis: int

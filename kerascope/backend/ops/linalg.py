@@ -55,7 +55,7 @@ FEWEST_ROWS = 128  # in a piece: shorter pieces are not faster
 
 
 def rows_of_a_piece(rows: int, columns: int, others: int) -> int:
-    """Return how many rows of a long matrix are multiplied at once; all if splitting is slower.
+    """Return how many rows of a long matrix are multiplied at once, all if that is faster.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def rows_of_a_piece(rows: int, columns: int, others: int) -> int:
 
 
 def long_product(x: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
-    """Compute `x` · `y` into `out`, for a long `x`.
+    """Compute the matrix product `x` · `y` into `out`, piece by piece if `x` has many rows.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def long_product(x: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
 
 
 def product_of_rows(x: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
-    """Compute `x.T` · `y` into `out`, for long `x` and `y`: the sum over all rows.
+    """Compute `x.T` · `y` into `out`, piece by piece if `x` and `y` have many rows.
 
     Examples
     --------
@@ -137,7 +137,7 @@ class Contraction(Op):
     batch: ClassVar[int] = 0
 
     def free(self, ndim: int, taken: Sequence[int]) -> tuple[int, ...]:
-        """Return the axes that are neither batch axes nor summed over (`taken`)."""
+        """Return the axes of a tensor that are neither batch axes nor in `taken` (summed over)."""
         return tuple(axis for axis in range(self.batch, ndim) if axis not in taken)
 
     def infer_shape(self, x: Tensor, y: Tensor) -> Shape:
@@ -152,7 +152,7 @@ class Contraction(Op):
         return (*batch, *rest, *(y.shape[b] for b in self.free(y.ndim, self.y_axes)))
 
     def as_product(self, function: str, x: Spec, y: Spec) -> str:
-        """Return the template that computes the contraction as a matrix product, by `function`."""
+        """Return the template that computes the contraction as a matrix product with `function`."""
         x_free, y_free = self.free(len(x.shape), self.x_axes), self.free(len(y.shape), self.y_axes)
         common = tuple(range(self.batch))
         rows = math.prod(x.shape[a] for a in x_free)
@@ -203,9 +203,10 @@ class TensorDot(Contraction):
         return self._long_kernel(*inputs) or self.as_product("np.dot", *inputs)
 
     def _long_kernel(self, x, y):
-        """Return the function that multiplies a long matrix in pieces; None for other products.
+        """Return a function that multiplies a matrix piece by piece; None if pieces are not faster.
 
-        Long products are those of all samples and times with a kernel, and their gradients.
+        Such matrices contain all samples and time steps, and are multiplied by a layer's kernel, or
+        by an output gradient.
         """
         if x.dtype != y.dtype or x.dtype not in (np.float32, np.float64):
             return None
@@ -330,7 +331,7 @@ class MatMul(Op):
 
 
 def _flipped(x: Tensor) -> Tensor:
-    """Return the tensor with its matrices transposed (its last two axes exchanged)."""
+    """Return `x` with its last two axes exchanged, so that its matrices are transposed."""
     return Transpose((*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))(x)
 
 
@@ -355,9 +356,9 @@ OPERATORS.update(matmul=matmul)
 
 @parametric
 class Einsum(Op):
-    """The product of the inputs, summed over the letters of `operands` that `result` does not have.
+    """The product of the inputs, summed over the axes whose letters are not in `result`.
 
-    An operand does not contain a letter twice.
+    `operands` contains the letters of each input's axes. No input has the same letter twice.
     """
 
     operands: tuple[str, ...]
@@ -384,7 +385,7 @@ class Einsum(Op):
         return f"{','.join(self.operands)}->{self.result}"
 
     def may_share(self, inputs, outputs):
-        """Declare shared memory for a single operand without a sum: NumPy only transposes it."""
+        """Declare that the result may be a view, if a single operand is only transposed."""
         is_turned = len(inputs) == 1 and set(self.operands[0]) == set(self.result)
         return FIRST_INPUT if is_turned else ()
 
@@ -429,7 +430,10 @@ class Einsum(Op):
 
 
 def _groups(x_letters, y_letters, result):
-    """Return the letters of a product of two operands: (batch, rows, inner, columns)."""
+    """Return the letters (batch, rows, inner, columns) of a product of two operands.
+
+    `inner` letters are in both operands and are summed over.
+    """
     batch = [a for a in x_letters if a in y_letters and a in result]
     inner = [a for a in x_letters if a in y_letters and a not in result]
     rows = [a for a in x_letters if a not in y_letters]
@@ -461,7 +465,7 @@ def _product_of_two(x_letters, y_letters, result, x, y):
 
 
 def _without_lonely_axes(letters, others, x):
-    """Sum an operand over the axes that no other operand has; return (letters, array)."""
+    """Return the remaining letters, and `x` summed over axes with letters not in `others`."""
     lonely = tuple(axis for axis, letter in enumerate(letters) if letter not in others)
     kept = "".join(letter for letter in letters if letter in others)
     return kept, x.sum(axis=lonely) if lonely else x
@@ -473,10 +477,10 @@ def einsum(subscripts, *operands):
     Parameters
     ----------
     subscripts : str
-        The letters of each operand, then an arrow and the letters of the result: "ij,jk->ik". An
-        operand must not contain a letter twice; an ellipsis is not supported.
+        The letters of each operand, then an arrow and the letters of the result, as in "ij,jk->ik".
+        An operand must not contain a letter twice. An ellipsis is not supported.
     *operands : Tensor
-        One for each group of letters, with one axis for each letter.
+        One tensor for each comma-separated group of letters, with one axis for each letter.
 
     Returns
     -------
@@ -543,8 +547,8 @@ def batch_dot(x, y, axes=None):
     x, y : Tensor, shape (batch, ...)
         At least two axes.
     axes : int or pair of int, optional
-        Axis of `x` and axis of `y`, neither of them the batch. Default: the last axis of `x` and
-        the second-to-last of `y` (its last, if it has two).
+        Axis of `x` and axis of `y`, neither of them the batch. The default is the last axis of `x`
+        and the second-to-last axis of `y` (the last axis, if `y` has two).
 
     Returns
     -------
@@ -553,11 +557,12 @@ def batch_dot(x, y, axes=None):
 
     Notes
     -----
-    Keras 3 changed two cases, so the dialect decides. In "1.2" and "2.2", as in Keras 2.2.4 on
-    TensorFlow, all axes but the last two count samples if `y` has at least four axes, `x` has as
-    many or one less, and the sum runs over one of the last two: shapes (b, 10, n) and
-    (b, 10, n, 16) give (b, 10, 16). In "3" they give (b, 10, 10, 16). `axes=0` of two matrices is
-    the sum over the samples, of shape (n, 1), in "1.2" and "2.2", and an error in "3".
+    Keras 3 changed two results, so they depend on the dialect. First, suppose that `y` has at least
+    four axes, `x` has as many or one less, and the sum runs over one of the last two axes of both.
+    In "1.2" and "2.2", as in Keras 2.2.4 on TensorFlow, all axes but the last two are then batch
+    axes: shapes (b, 10, n) and (b, 10, n, 16) give (b, 10, 16). In "3" they give (b, 10, 10, 16).
+    Second, `axes=0` of two matrices is the sum over the samples, of shape (n, 1), in "1.2" and
+    "2.2", and an error in "3".
 
     Examples
     --------
@@ -597,7 +602,7 @@ def _are_matrices(x, y, x_axis, y_axis):
 
 
 def _products_of_matrices(x, y, x_axis, y_axis):
-    """Return the products summed over one of the last two axes; all other axes count samples."""
+    """Return the products summed over one of the last two axes; the axes before are batch axes."""
     samples = "".join(chr(ord("b") + axis) for axis in range(y.ndim - 2))
     x_rest = "" if x.ndim < y.ndim else "X"
     left = f"{x_rest}a" if x_axis == x.ndim - 1 else f"a{x_rest}"

@@ -52,7 +52,7 @@ def choose_by_mask(mask: Tensor, x: Tensor, y: Tensor) -> Tensor:
 
 
 def _last_seen(mask: np.ndarray) -> np.ndarray:
-    """Return, for each step and sample, the last unmasked step up to it; -1 if there is none."""
+    """Return for each step and sample the last unmasked step up to this step; -1 without one."""
     steps = np.where(mask, np.arange(len(mask))[:, None], -1)
     return np.maximum.accumulate(steps, axis=0)
 
@@ -63,9 +63,10 @@ def _spread(x: np.ndarray, ndim: int) -> np.ndarray:
 
 
 class HoldLast(ShapeOfFirst):
-    """`x`, with the last unmasked value repeated at masked steps; zeros before the first one.
+    """`x` with the last unmasked value repeated at masked steps.
 
-    `x` has shape (time, batch, ...), `mask` has shape (time, batch).
+    Before the first unmasked step the result is zero. `x` has shape (time, batch, ...), `mask` has
+    shape (time, batch).
     """
 
     def perform(self, x: np.ndarray, mask: np.ndarray) -> np.ndarray:
@@ -113,7 +114,7 @@ def unrolled(step, inputs, initial_states, mask, n_steps):
     Parameters
     ----------
     step : callable
-        From (input_t, states) to (output, new_states); it checks its results.
+        Function from (input_t, states) to (output, new_states), as `_checked_step` returns it.
     inputs : Tensor, shape (batch, time, ...)
     initial_states : list of Tensor
     mask : Tensor or None, shape (batch, time), bool
@@ -167,18 +168,18 @@ def rnn(
     ----------
     step_function : callable
         `step_function(input_t, states)` returns `(output, new_states)`. `input_t` has shape
-        (batch, ...); `states` is the list of states followed by the constants; `new_states` is a
-        list as long as `initial_states`. It is called once (with `unroll`, once for each step). A
-        random op inside it draws new numbers at each step. Random numbers for a whole sequence,
-        such as a dropout mask, must be drawn outside and passed as constants.
+        (batch, ...). `states` is the list of states followed by the constants. `new_states` is a
+        list as long as `initial_states`. The function is called once, or with `unroll` once for
+        each step. A random op in the function draws new numbers at each step. Random numbers for a
+        whole sequence, such as a dropout mask, must be drawn outside and passed as constants.
     inputs : Tensor, shape (batch, time, ...)
     initial_states : list of Tensor
-        Any number, of any shapes; may be empty.
+        States of any shapes. The list may be empty.
     go_backwards : bool
         Whether to begin with the last step. The outputs are in the order of computation.
     mask : Tensor, shape (batch, time) or (batch, time, 1), optional
-        If it is false (or 0) at a step, the states do not change and the previous output is
-        repeated (zeros before the first one).
+        If the mask is false (or 0) at a step, the states do not change and the previous output is
+        repeated. Before the first unmasked step the outputs are zeros.
     constants : list of Tensor, optional
         Passed to each step unchanged, after the states.
     unroll : bool
@@ -232,7 +233,7 @@ def rnn(
 
 
 def _listed(values, name):
-    """Return an argument as a list of tensors, or raise ArgumentError if it is not a list."""
+    """Return the list `values` as tensors, or raise ArgumentError if it is not a list."""
     if not isinstance(values, (list, tuple)):
         raise ArgumentError(
             f"K.rnn: expected {name} as a list of tensors ([] for none), got {values!r}."
@@ -267,7 +268,7 @@ def _swap_first_axes(x: Tensor) -> Tensor:
 
 
 def _checked_mask(mask, inputs):
-    """Return the mask as booleans of shape (batch, time)."""
+    """Return the mask as a bool tensor of shape (batch, time), or raise ShapeError."""
     mask = as_tensor(mask)
     if mask.ndim == 3 and mask.shape[2] in (1, None):
         mask = Squeeze((2,))(mask)
@@ -292,7 +293,10 @@ def _number_of_steps(inputs: Tensor, input_length: int | None) -> int:
 
 
 def _checked_step(step_function, initial_states, constants):
-    """Return the step function with the constants added to its states and its results checked."""
+    """Return a function (input, states) that calls the step function and checks its results.
+
+    The constants are passed to the step function after the states.
+    """
 
     def step(x, states):
         returned = step_function(x, [*states, *constants])
@@ -400,8 +404,8 @@ def foldl(fn, elems, initializer=None, name=None):
     elems : Tensor, shape (n, ...), or list of Tensor
         For a list, `fn` gets a list with one element of each tensor.
     initializer : Tensor or list of Tensor, optional
-        First accumulated value. By default it is the first element, and the fold begins with the
-        second.
+        First accumulated value. Without it, the first element is the accumulated value, and the
+        fold begins with the second element.
     name : str, optional
         Name of the result.
 
@@ -470,7 +474,10 @@ def _fold(fn, elems, initializer, name, where, *, backwards):
 
 
 def _as_list(elems, where):
-    """Return `elems` as a list of sequences, and a function that packs elements for `fn`."""
+    """Return `elems` as a list of sequences, and a function that packs their elements for `fn`.
+
+    The function returns a list if `elems` is a list, otherwise the only element.
+    """
     is_list = isinstance(elems, (list, tuple))
     sequences = [as_tensor(x) for x in (elems if is_list else [elems])]
     if not sequences:

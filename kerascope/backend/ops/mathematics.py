@@ -255,7 +255,7 @@ _normal = NormalDist()
 
 
 class Erfc(Smooth):
-    """`1 - erf(x)`, exact also if erf(x) is nearly 1."""
+    """`1 - erf(x)`, precise even if erf(x) is nearly 1."""
 
     def perform(self, x: np.ndarray) -> np.ndarray:
         return np.asarray(_erfc_of_number(x)).astype(x.dtype)
@@ -286,7 +286,7 @@ class Erfinv(Smooth):
 
 
 class Arctan2(SmoothOfTwo):
-    """The angle of a point in radians (arctan2); its height is the first input, here named `x`."""
+    """The angle of a point in radians: NumPy's `arctan2`, whose first input is the height."""
 
     ufunc = np.arctan2
 

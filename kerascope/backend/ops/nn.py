@@ -59,7 +59,11 @@ class Activation(Elementwise):
 
 @parametric
 class Relu(Activation):
-    """`x` limited to [0, `max_value`] above `threshold`, `alpha * (x - threshold)` below it."""
+    """The rectified linear unit of Keras, with a slope `alpha` below `threshold`.
+
+    Above `threshold` the result is `x`, limited to [0, `max_value`] if there is a `max_value`.
+    Below, it is `alpha * (x - threshold)`.
+    """
 
     alpha: float = 0.0
     max_value: float | None = None
@@ -119,7 +123,7 @@ class Relu(Activation):
 
 @parametric
 class ReluSlope(Activation):
-    """The slope of `Relu`: 0, 1 or `alpha`. At a corner it is the left slope, at `max_value` 0."""
+    """The slope of `Relu`: 0, 1 or `alpha`. At the threshold it is `alpha`, at `max_value` 0."""
 
     alpha: float
     max_value: float | None
@@ -157,10 +161,10 @@ class ReluSlope(Activation):
         return compute
 
     def is_same_at_output(self, dtype: np.dtype) -> bool:
-        """Return whether the slope at the output of `Relu` equals that at its input `x`, exactly.
+        """Return whether the slope can be computed from the output of `Relu` as from its input.
 
-        If x is above 0, the output is above 0 too, and if x is below `max_value`, so is the output.
-        NaN is neither, and stays NaN.
+        Then the output is above 0 if and only if the input is, and below `max_value` if and only if
+        the input is. NaN stays NaN.
         """
         is_bounded = self.max_value is None or dtype.type(self.max_value) > 0
         return self.threshold == 0 and self.alpha >= 0 and is_bounded
@@ -177,7 +181,8 @@ def relu(x, alpha=0.0, max_value=None, threshold=0.0):
     max_value : float, optional
         Greatest result.
     threshold : float
-        Above the threshold the result is x (at least 0 if there is a `max_value`); at it, 0.
+        Above the threshold the result is x (at least 0 if there is a `max_value`). At the threshold
+        it is 0.
 
     Examples
     --------
@@ -191,7 +196,7 @@ def relu(x, alpha=0.0, max_value=None, threshold=0.0):
 
 @parametric
 class Elu(Activation):
-    """`x` above 0, `alpha * (exp(x) - 1)` below."""
+    """`x` if `x` is above 0, otherwise `alpha * (exp(x) - 1)`."""
 
     alpha: float
 
@@ -216,7 +221,7 @@ class Elu(Activation):
 
 
 def elu(x: TensorLike, alpha: float = 1.0) -> Tensor:
-    """Return the exponential linear unit (ELU): x above 0, alpha * (exp(x) - 1) below."""
+    """Return the exponential linear unit (ELU): x if x > 0, otherwise alpha * (exp(x) - 1)."""
     return Elu(float(alpha))(floating(x))
 
 
@@ -269,9 +274,9 @@ def softsign(x: TensorLike) -> Tensor:
 class Sigmoid(Activation):
     """`1 / (1 + exp(-x))`, precise also far from 0.
 
-    Far below 0 `exp(-x)` overflows to infinity and the result is 0, as it should be: the dtype has
-    no normal number that small. In float16 the overflow would come too early, so `exp` is computed
-    in float32.
+    Far below 0, `exp(-x)` overflows to infinity and the result is 0. That is correct, because the
+    dtype has no normal number that small. float16 would overflow too early, so `exp` is computed in
+    float32.
     """
 
     def perform(self, x: np.ndarray) -> np.ndarray:
@@ -448,7 +453,7 @@ def batch_normalization(x, mean, var, beta, gamma, axis=-1, epsilon=1e-3):
     mean, var : Tensor
         One number for each feature, or any shape that broadcasts against `x`.
     beta, gamma : Tensor or None
-        Offset and scale applied afterwards.
+        Offset and scale, applied to the normalised `x`. None means 0 and 1.
     axis : int
         Axis of the features.
     epsilon : float
@@ -467,7 +472,10 @@ def batch_normalization(x, mean, var, beta, gamma, axis=-1, epsilon=1e-3):
 
 
 def _along(axis, x, values):
-    """Return a vector of features reshaped so that it broadcasts along `axis` of `x`."""
+    """Return a vector with a value for each feature, reshaped to broadcast along `axis` of `x`.
+
+    None, or a tensor with several axes, is returned unchanged.
+    """
     if values is None:
         return None
     values = as_tensor(values, like=x)
@@ -477,7 +485,7 @@ def _along(axis, x, values):
 
 
 def normalize_batch_in_training(x, gamma, beta, reduction_axes, epsilon=1e-3):
-    """Return `x` normalised by its own mean and variance, with the mean and the variance.
+    """Return `x` normalised by its own mean and variance, and also return the mean and variance.
 
     Parameters
     ----------
@@ -520,14 +528,17 @@ def moving_average_update(variable, value, momentum):
 
 
 def _probabilities(output):
-    """Return probabilities limited to [margin, 1 - margin], so that their logarithms are finite."""
+    """Return probabilities limited to [margin, 1 - margin], so that their logs are finite.
+
+    The margin is `K.epsilon()`, or more if the dtype would round 1 - epsilon to 1.
+    """
     # float16 has no number between 1 - 5e-4 and 1, so a smaller margin would be rounded away.
     margin = np.maximum(config.epsilon, np.finfo(output.dtype).epsneg)
     return clip(output, margin, 1 - margin)
 
 
 def binary_crossentropy(target, output, from_logits=False):
-    """Return the binary crossentropy: of yes-or-no predictions, element by element.
+    """Return the binary crossentropy of yes-or-no predictions, element by element.
 
     Parameters
     ----------
@@ -628,7 +639,7 @@ def _check_classes(places: np.ndarray, n_classes: int) -> None:
 
 
 def _put_along(shape: Sequence[int], axis: int) -> tuple[np.ndarray, int]:
-    """Return the flat index at which each row along `axis` starts, and the step along the row."""
+    """Return the flat index at which each row along `axis` starts, and the step inside a row."""
     step = math.prod(shape[axis + 1 :])
     others = (*shape[:axis], *shape[axis + 1 :])
     row = np.arange(math.prod(others)).reshape(others)
@@ -673,7 +684,7 @@ def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1):
 
     Parameters
     ----------
-    target : Tensor, shape of `output` without `axis`, or with size 1 there
+    target : Tensor, shape of `output` without `axis`, or with size 1 along `axis`
         Class numbers, ints or whole floats.
     output : Tensor, shape (..., classes)
         Probabilities (limited to [epsilon, 1 - epsilon], then divided by their sum), or logits.
