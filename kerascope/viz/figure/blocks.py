@@ -1,8 +1,8 @@
 """The form "blocks": any model as named boxes; repeated blocks are a frame with a count.
 
-Boxes run along the page (down a narrow one). Inside a frame they run across that direction if they
-fit, so that frames look like columns of a table. A short cut around layers is an arrow at the side
-of the frame.
+Boxes run from left to right, or from top to bottom on a narrow page. The boxes inside a frame run
+in the perpendicular direction if they fit, so that frames look like the columns of a table. A short
+cut around layers is an arrow at the side of the frame.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TALLEST = 660.0  # points: the height of a page
 
 
 def suits(reading: Reading) -> bool:
-    """Return whether the form "blocks" suits a model: every model that has parts."""
+    """Return whether the form "blocks" can show a model, which only needs to have parts."""
     return bool(reading.parts)
 
 
@@ -63,7 +63,7 @@ def _branches(unit: Unit) -> bool:
 def _pieces(
     reading: Reading, units: list[Unit], page: Page, down: bool, room: float
 ) -> list[Piece]:
-    """Return the pieces of units. Boxes in frames run across the page's direction if they fit."""
+    """Return the piece of each unit. A unit that is too wide for the page is a single box."""
     for downwards in (not down, True):
         pieces = [_unit(reading, unit, page, downwards, down) for unit in units]
         if all(piece.width <= room for piece in pieces):
@@ -88,7 +88,7 @@ def _unit(reading: Reading, unit: Unit, page: Page, down: bool, page_down: bool)
 
 
 def _inside(reading: Reading, unit: Unit, page: Page, down: bool) -> Piece:
-    """Return a piece with the segments of a unit in a row."""
+    """Return one piece that contains the segments of a unit, side by side or downwards."""
     pieces = [
         residual(unit, segment, page, down)
         if unit.has_short_cut(segment)
@@ -192,7 +192,8 @@ def _line(line: list[Piece], corners: list[Point], gap: float) -> Iterator[Shape
 def _beginning(first: Piece, x: float, y: float) -> list[Point]:
     """Return the last points of the arrow to a line of pieces.
 
-    It reaches the first piece from above or, if this is a frame with an entry, from the side.
+    The arrow reaches the line's first piece from above. If this piece is a frame with an entry
+    point, the arrow reaches this point from the left.
     """
     if not (first.is_frame and first.entry):
         return [(x + first.width / 2, y - 0.6)]
@@ -203,7 +204,8 @@ def _beginning(first: Piece, x: float, y: float) -> list[Point]:
 def _ending(last: Piece, x: float, y: float, page: Page) -> list[Point]:
     """Return the first points of the arrow from a line of pieces to the next line.
 
-    It leaves the last piece at its lower side or, if this is a frame with an exit, at its right.
+    The arrow leaves the line's last piece at the lower side. If this piece is a frame with an exit
+    point, the arrow leaves from this point to the right.
     """
     if not (last.is_frame and last.exit):
         return [(x + last.width / 2, y + last.height)]

@@ -37,7 +37,7 @@ SIDE = 9.0  # next to a column: for arrows that skip rows
 
 @dataclass(frozen=True)
 class Place:
-    """The position of a part: its column from the left, its row from below."""
+    """The position of a part: its column, counted from the left, and its row, from the bottom."""
 
     column: int
     row: int
@@ -46,8 +46,8 @@ class Place:
 def suits(reading: Reading) -> bool:
     """Return whether a model is recurrent and its parts form columns with a single end.
 
-    Each arrow needs a path of its own, which must not cross other rows. For an arrow that skips
-    rows, one of the two tracks next to its column must be free.
+    No arrow between two columns may cross another part. For an arrow that skips rows of its
+    column, one of the two tracks next to the column must be free.
     """
     places = places_of(reading)
     if places is None or not any(map(is_recurrent, reading.parts.values())):
@@ -93,7 +93,7 @@ def is_recurrent(part: Part) -> bool:
 
 
 def is_both_ways(part: Part) -> bool:
-    """Return whether a part is a Bidirectional, which runs forwards and backwards in time."""
+    """Return whether a part is a Bidirectional layer, which runs in both directions of time."""
     return class_of(part.node) == "Bidirectional"
 
 
@@ -146,7 +146,7 @@ class _TimeColumns:
         return self.start + self.places[one].column * (self.wide + self.between)
 
     def right(self, one: str) -> float:
-        """Return the x coordinate of the right end of a part: of its bar or of its last cell."""
+        """Return the x coordinate of the right end of a part, which is a bar or a row of cells."""
         if is_recurrent(self.reading.parts[one]):
             return self.steps(one)[-1] + self.cell_width / 2
         return self.left(one) + self.wide
@@ -186,13 +186,13 @@ class _TimeColumns:
         return (self._up if b.row - a.row == 1 else self._past)(source, target)
 
     def _up(self, source: str, target: str) -> Iterator[Shape]:
-        """Yield the arrows from a row to the row above: one for each step that the row returns."""
+        """Yield an arrow to the row above for each time step that the layer `source` returns."""
         bottom = self.top(target) + self.cell
         for x in self._exits(source):
             yield arrow((x, self.top(source)), (x, bottom + 0.6))
 
     def _exits(self, one: str) -> list[float]:
-        """Return the x of each step that a layer returns: all steps, or only the last step."""
+        """Return the x coordinates of the time steps that a layer returns: all or only the last."""
         part = self.reading.parts[one]
         steps = self.steps(one)
         if len(part.shape or ()) >= 2 or (part.kind == "input" and self._is_for_steps(one)):
@@ -222,7 +222,7 @@ class _TimeColumns:
             yield words((x0 + x1) / 2, y0 - 2.5, "state", size, quiet=True)
 
     def _from_the_side(self, source: str, target: str) -> Iterator[Shape]:
-        """Yield a line from each step of another column, and their arrow to the row `target`."""
+        """Yield a line from each time step that `source` returns, and one arrow to `target`."""
         level = self.level(target)
         exits = self._exits(source)
         for x in exits:
@@ -274,7 +274,7 @@ class _TimeColumns:
         return {"SimpleRNN": "RNN"}.get(class_of(part.node), class_of(part.node))
 
     def _bar(self, one: str, part: Part) -> Iterator[Shape]:
-        """Yield the marks of a layer that is not recurrent: a bar across its column, and texts."""
+        """Yield the marks of a layer that is not recurrent: a bar across its column, with texts."""
         left, top = self.left(one), self.top(one)
         yield box(left, top, self.wide, self.cell, part.kind, part.data, corner=2.2)
         title, facts = words_of(part)

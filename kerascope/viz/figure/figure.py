@@ -44,14 +44,16 @@ class Form(NamedTuple):
     Attributes
     ----------
     suits : callable
-        Whether the form shows all parts of a model.
+        Returns whether the form can show all parts of a model.
     layout : callable
+        Returns the layout of a model on a page.
     is_quiet : callable
-        Whether a box has no part of its own but belongs to the part before it (`reading.read`).
+        Returns whether a box is drawn as a detail of the part before it, not as a separate part
+        (see `reading.read`).
     wants : str
         What the form requires, for messages.
     fits : callable
-        Whether the page is wide enough; otherwise the next form is tried.
+        Returns whether the page is wide enough for a model. If not, the next form is tried.
     """
 
     suits: Callable[[Reading], bool]
@@ -85,8 +87,9 @@ class Figure(Drawing):
         patterns; every other theme but "dark" is light.
     form : {"volumes", "u", "neurons", "blocks", "columns"}, optional
     width : str
-        In print: "84mm", "3.3in", "240pt".
+        The printed width: "84mm", "3.3in", "240pt".
     dpi, time_limit : float
+        See `Drawing`.
 
     Attributes
     ----------
@@ -179,7 +182,7 @@ def form_of(graph: Graph, form: str | None, page: Page) -> tuple[str, Reading]:
 
 
 def _suits(form: str, reading: Reading) -> bool:
-    """Return whether a form shows the whole model. Only "blocks" shows shared weights."""
+    """Return whether a form can show a model. Models with shared layers need the form "blocks"."""
     return FORMS[form].suits(reading) and (form == "blocks" or not reading.is_shared)
 
 

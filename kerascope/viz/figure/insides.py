@@ -12,12 +12,12 @@ from kerascope.viz.nesting import hiding_of
 
 
 def layer_of(node: GraphNode) -> str:
-    """Return the id of the box for the first call of a box's layer, equal for all its calls."""
+    """Return the id of the first box of a layer, which is the same for all calls of this layer."""
     return str(node.attrs.get("shared_with") or node.id)
 
 
 def layer_count(nodes: Iterable[GraphNode]) -> int:
-    """Return the number of layers whose calls are the given boxes. Each layer counts once."""
+    """Return the number of distinct layers whose calls the boxes show."""
     return len({layer_of(node) for node in nodes if node.kind not in ("input", "tensor")})
 
 
@@ -27,9 +27,10 @@ def with_insides(view: View) -> Graph:
     Returns
     -------
     Graph
-        A box that shares weights with another box has the attribute `shared`: the words that the
-        figure adds. The box of a closed frame has `members`, its number of layers, and `inside`, a
-        description of these layers, which is equal for nested models of the same structure.
+        A box that shares weights with another box has the attribute `shared`, a text for its label
+        such as "shared A" or "partly shared". The box of a closed frame has the attribute
+        `members`, its number of layers, and the attribute `inside`, a description of these layers.
+        Nested models of the same structure have equal descriptions.
     """
     hiding = hiding_of(view.whole, view.closed)
     inside: dict[str, list[GraphNode]] = {}

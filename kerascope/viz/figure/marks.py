@@ -25,7 +25,7 @@ ELLIPSIS = "\u2026"
 class Page:
     """The printed width of a figure, on which the layout depends.
 
-    `compact` asks for texts as on a narrow page, so that a wide figure fits into one line.
+    With `compact`, texts are as small as on a narrow page, so that a wide figure fits in one line.
     """
 
     width: float
@@ -33,7 +33,7 @@ class Page:
 
     @property
     def narrow(self) -> bool:
-        """Whether the figure fills one column of a page: another layout, with fewer words."""
+        """Whether the figure is one text column wide, which requires a layout with fewer words."""
         return self.width < 340.0
 
     @property
@@ -107,7 +107,7 @@ def ground(x: float, y: float, width: float, height: float, role: str = "ground"
 def frame(
     x: float, y: float, width: float, height: float, corner: float, colors: tuple[str, str]
 ) -> Rectangle:
-    """Return a rectangle with a broken outline."""
+    """Return a rectangle with a dashed outline."""
     return Rectangle(x, y, width, height, *colors, line_width=0.6, look="frame", corner=corner)
 
 
@@ -122,7 +122,7 @@ def words(
     quiet: bool = False,
     data: Data | None = None,
 ) -> Label:
-    """Return one line of text on the base line y."""
+    """Return one line of text whose baseline is at y."""
     color = "quiet" if quiet else "text"
     return Label(x, y, text, max(SMALLEST, size), color, anchor, bold, data)
 
@@ -144,7 +144,7 @@ def arrow(
 
 
 def shortened(text: str, width: float, size: float, bold: bool = False) -> str:
-    """Return a text cut to a width: after a word if that keeps half of it, otherwise anywhere.
+    """Return a text cut to a width, after a word if at least half of the text that fits remains.
 
     Examples
     --------

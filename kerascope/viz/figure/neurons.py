@@ -92,7 +92,7 @@ def _sentences(layers: list[Part]) -> list[str]:
 
 
 def _rows(part: Part) -> list[float]:
-    """Return the positions of a layer's drawn neurons, as numbers of rows below the middle."""
+    """Return the vertical offset of each drawn neuron from the middle, in distances of neurons."""
     units = part.channels
     if units <= MOST_DRAWN:
         return [i - units / 2 for i in range(units)]

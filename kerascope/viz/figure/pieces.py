@@ -33,7 +33,10 @@ PLUS = 4.6  # radius of an addition
 
 
 def on_page(down: bool, across: float, along: float) -> Point:
-    """Return lengths across and along a direction as (x, y), or (x, y) as across and along."""
+    """Return the point (x, y) of lengths across and along a direction.
+
+    The function is its own inverse: lengths x and y are converted to across and along.
+    """
     return (across, along) if down else (along, across)
 
 
@@ -175,14 +178,14 @@ def _frame_title(unit: Unit, page: Page) -> tuple[Label, Label]:
 
 
 def _common_shape(unit: Unit) -> Shape | None:
-    """Return the output shape of a unit's copies; only its sides if the copies' channels differ."""
+    """Return the output shape of a unit, without the channels if its copies differ in shape."""
     shapes = {copy[-1].parts[-1].shape for copy in unit.copies}
     last = unit.drawn[-1].parts[-1].shape
     return last if len(shapes) == 1 else sides_of(last)[0]
 
 
 def _turned(a: Point, b: Point, level: bool) -> list[Point]:
-    """Return the path from a to b with one turn: horizontal first, or vertical first."""
+    """Return the path from a to b with one turn; with `level`, the horizontal piece comes first."""
     return [*dict.fromkeys((a, (b[0], a[1]) if level else (a[0], b[1]), b))]
 
 

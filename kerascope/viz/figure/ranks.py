@@ -24,7 +24,7 @@ STEP = GAP + 2  # between ranks
 
 
 def ranks_of(reading: Reading, unit: Unit, segment: Segment, page: Page, down: bool) -> Piece:
-    """Return the piece of a segment whose parts branch and join."""
+    """Return a segment with branches as a piece: boxes in ranks, and the arrows between them."""
     inside = {part.node.id: part for part in segment.parts}
     rank = _rank_of(reading, inside)
     boxes = [layer_box(unit, part, page, plain=len(inside) > 6) for part in inside.values()]
@@ -63,7 +63,7 @@ def _connect(level: Level, source: int, target: int) -> None:
 
 
 def _piece(level: Level, boxes: list[Piece], down: bool, leads: bool) -> Piece:
-    """Return the piece of the figure with these boxes and their arrows, laid out in rows."""
+    """Return the boxes of a level and the arrows between them, laid out in rows, as a piece."""
     order_rows(level)
     sizes = [on_page(down, box.width, box.height) for box in boxes]
     sizes += [(0.0, 0.0)] * (len(level.kinds) - len(boxes))
@@ -88,9 +88,9 @@ def _piece(level: Level, boxes: list[Piece], down: bool, leads: bool) -> Piece:
 
 
 def _center(middle: list[float], level: Level, sizes: list[Point]) -> float:
-    """Move all items so that they begin at 0 and single ends are centred; return the total width.
+    """Move all items to begin at 0, centre a single first or last item, and return the total width.
 
-    A single first or last item is where arrows from outside meet the segment.
+    Arrows from outside meet the segment at such a single item.
     """
     alone = [row[0] for row in (level.rows[0], level.rows[-1]) if len(row) == 1]
     others = [item for item in range(len(middle)) if item not in alone]
@@ -111,7 +111,7 @@ def _path(
     sizes: list[Point],
     spans: list[tuple[float, float]],
 ) -> Iterator[Point]:
-    """Yield the points of an arrow, which passes the longest box of a rank before it turns."""
+    """Yield the points of an arrow, which turns only between ranks, so that it crosses no box."""
     first, last = route.stops[0], route.stops[-1]
     for item in route.stops:
         x, (begin, end) = middle[item], spans[level.row_of[item]]

@@ -38,8 +38,9 @@ class Part:
     members : tuple of str
         Ids of all boxes of the part, beginning with its own box (`node`).
     activation : str
+        The name of the activation after the layer; "" if there is none.
     count : int
-        The number of the part's boxes in the whole graph; boxes inside closed frames count.
+        The number of layers in the part, including the layers inside closed frames.
     sources_count : int
         The number of parts whose outputs are inputs of this part.
     classes : tuple of str
@@ -147,14 +148,14 @@ class Reading:
         return {part.kind for part in self.parts.values()}
 
     def depths(self, ones: Sequence[str]) -> dict[str, int]:
-        """Return for each given part the length of the longest path to it through given parts."""
+        """Return the length of the longest path to each part in `ones`, through `ones` only."""
         inside = {*ones}
         return longest_paths(
             ones, [(one, s) for one in ones for s in self.sources[one] if s in inside]
         )
 
     def longest_path(self, ones: Sequence[str]) -> list[Part]:
-        """Return the longest path through the given parts that ends at the last of them."""
+        """Return the longest path to the last part in `ones`, through `ones` only."""
         depths = self.depths(ones)
         path = [ones[-1]]
         while depth := depths[path[-1]]:
@@ -248,7 +249,7 @@ def spaced(name: str) -> str:
 
 
 def in_order(nodes: Iterable[GraphNode], sources: dict[str, dict[str, None]]) -> list[GraphNode]:
-    """Return boxes in topological order; boxes without an order between them keep the given one."""
+    """Return boxes in topological order; independent boxes keep their order in `nodes`."""
     waiting = [*nodes]
     done: dict[str, GraphNode] = {}
     while waiting:
@@ -315,7 +316,7 @@ def figure_kind(node: GraphNode) -> str:
 
 
 def has_own_name(node: GraphNode) -> bool:
-    """Return whether the name of a layer was chosen, not generated.
+    """Return whether the name of a layer was chosen by the user, not generated.
 
     Examples
     --------
@@ -345,12 +346,12 @@ def is_quiet_in_images(node: GraphNode, before: Part | None = None, alone: bool 
 
 
 def is_quiet_in_u(node: GraphNode, before: Part, alone: bool) -> bool:
-    """Return whether the form "u" omits a box. Croppings are kept: they belong to copies."""
+    """Return whether the form "u" omits a box. It keeps croppings, which the copies may contain."""
     return is_quiet_in_images(node) and "Crop" not in class_of(node)
 
 
 def is_quiet_in_blocks(node: GraphNode, before: Part, alone: bool) -> bool:
-    """Return whether the forms "blocks" and "columns" omit a box: only inside a chain."""
+    """Return whether "blocks" and "columns" omit a box, which is never the case after a branch."""
     if not alone:
         return False
     if node.kind == "normalization":

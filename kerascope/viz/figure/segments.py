@@ -29,7 +29,7 @@ class Segment:
     is_residual : bool
         Whether the segment is `way` with a short cut around it: the identity or one projection.
     build : object
-        Equal for segments that repeat each other.
+        Facts about the layers of the segment. Segments with equal facts count as repeated.
     """
 
     parts: tuple[Part, ...]
@@ -89,7 +89,11 @@ class Unit:
         return segment.is_residual and len(self.projections(segment)) < len(self.copies)
 
     def named(self, part: Part) -> Part:
-        """Return a drawn part named after all its copies: a shared name, a range, or the class."""
+        """Return a drawn part with a label for all its copies.
+
+        The label is the copies' common name. If the names differ, it is the class of the layer or,
+        for nested models that the user named, the first and the last name.
+        """
         names = [*dict.fromkeys(one.node.label for one in self.alike(part))]
         if len(names) == 1:
             return part
@@ -113,7 +117,7 @@ def units_of(reading: Reading) -> list[Unit]:
 
 
 def _repeats(segments: list[Segment], start: int) -> tuple[int, int]:
-    """Return the length and the count of the repeated row that begins at `start`, or (1, 1)."""
+    """Return the length and count of the repeated segments from `start`; (1, 1) if none repeat."""
     best = (1, 1)
     for period in range(1, min(LONGEST_PERIOD, (len(segments) - start) // 2) + 1):
         times = 1
@@ -195,17 +199,21 @@ def _is_around(reading: Reading, parts: list[Part], way: list[Part]) -> bool:
 
 
 def _growing_build(part: Part) -> object:
-    """Return the facts that repeated parts of a dense block share: all except the channels."""
+    """Return the facts about a part that are equal in all repeats of a dense block.
+
+    The number of channels is not one of these facts, because it grows.
+    """
     if part.kind in ("merge", "normalization") and not part.shared:
         return part.classes
     return _build(part)
 
 
 def _build(part: Part) -> object:
-    """Return the facts that must be equal in parts that repeat: all that their boxes show.
+    """Return the facts about a part that are equal in all repeats of a segment.
 
-    A call of a shared layer repeats only calls of the same layer. Stride and padding may differ,
-    because the first of several blocks often makes the image smaller.
+    These are all facts that the part's box shows, except stride and padding, because the first of
+    several blocks often makes the image smaller. A call of a shared layer repeats only calls of the
+    same layer.
     """
     layer = layer_of(part.node) if part.shared else ""
     settings = [one for one in part.settings if not one.startswith(("stride", "padding", "same"))]

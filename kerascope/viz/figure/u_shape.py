@@ -1,8 +1,9 @@
 """The form "u": an encoder that goes down, a decoder that goes up, and the copies across.
 
 Each row is a resolution. The height of a volume follows its resolution, its width the logarithm of
-its channels. Pooling and upsampling are the arrows between the rows. A tensor that skips the way
-down and up is a dashed arrow to the layer that joins it, which shows the copy as a dashed frame.
+its channels. Pooling and upsampling are the arrows between the rows. A tensor that is copied from
+the encoder to the decoder is a dashed arrow across its row. The layer that concatenates it shows
+its channels as a dashed frame.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ class UShape:
         The poolings that lead down to a row and the upsamplings that lead up to it, by the row's
         index. They are drawn as arrows.
     skips : list of tuple (Part, Part, list of Part)
-        The copied part, the part that joins it, and the croppings between them.
+        The part whose output is copied, the part that joins the copy, and the croppings between
+        them.
     """
 
     rows: list[ResolutionRow]
@@ -60,12 +62,12 @@ class UShape:
 
 
 def suits(reading: Reading) -> bool:
-    """Return whether the resolution of a model falls and rises again, with copies across."""
+    """Return whether a model's resolution falls and rises again, with copies across the U."""
     return shape_of_u(reading) is not None
 
 
 def shape_of_u(reading: Reading) -> UShape | None:
-    """Return a model as a `UShape`, or None if its resolution does not fall and rise again."""
+    """Return a model as a `UShape`, or None if the form "u" does not suit the model."""
     ends = [one for one, targets in reading.targets.items() if not targets]
     if len(ends) != 1 or not {"convolution", "upsampling"} & reading.kinds:
         return None
@@ -94,7 +96,7 @@ def shape_of_u(reading: Reading) -> UShape | None:
 
 
 def _is_cropping(reading: Reading, one: str) -> bool:
-    """Return whether a part only crops a copy. The arrow of a copy shows no other layers."""
+    """Return whether a part only crops its input, as parts on the arrow of a copy must do."""
     return len(reading.sources[one]) == 1 and "Crop" in class_of(reading.parts[one].node)
 
 
@@ -177,7 +179,7 @@ class Volume:
 
 
 def u_shape(reading: Reading, page: Page) -> FigureLayout:
-    """Return the layout of an encoder and a decoder, with copies across."""
+    """Return the layout of an encoder and a decoder, with arrows across for the copies."""
     u = shape_of_u(reading)
     assert u is not None  # it suits
     volumes = _placed(u, page)

@@ -192,9 +192,9 @@ def _fitting(columns: list[VolumeColumn], page: Page) -> list[VolumeColumn]:
 
 
 def _fit(columns: list[VolumeColumn], page: Page) -> tuple[list[VolumeColumn], float]:
-    """Return the columns and their total length, in the first sizes that fit the page.
+    """Return the columns and their total length, in the largest sizes that fit the page.
 
-    If no sizes fit, the smallest sizes are used.
+    If no sizes fit, the smallest are used.
     """
     side = max(side for column in columns for side in column.first.sides)
     row = max((column.first.channels for column in columns if column.flat), default=1)
