@@ -177,7 +177,7 @@ class Arranged:
     after: Point
 
     def shape(self) -> Shape:
-        """Return the frame around this level as an item of the level around it."""
+        """Return the size and doors of this level's frame, as an item of the level around it."""
         across = self.before[0] + self.places.across + self.after[0]
         along = self.before[1] + self.places.along + self.after[1]
         doors = {
@@ -253,7 +253,7 @@ def depth_strip(level: Level) -> float:
 
 
 class _Picture:
-    """Computes the positions in the whole picture, frame by frame from the outside in."""
+    """Computes the positions of all boxes, frames and arrows, outer frames before inner ones."""
 
     def __init__(self, graph: Graph, options: PictureOptions, done: dict[str, Arranged]) -> None:
         self.graph = graph
@@ -270,7 +270,7 @@ class _Picture:
             self.depth_strip = width
 
     def put_levels(self) -> None:
-        """Compute the position of every level, each after the level around it."""
+        """Compute the position of every level, from the outermost level to the innermost ones."""
         across, along = MARGIN + self.depth_strip, MARGIN
         if self.is_sideways:
             across += self.caption[1] + CAPTION_GAP
@@ -372,13 +372,13 @@ TURN = 24.0  # how far an arrow back swings out; less than a gap
 def route_points(
     level: Level, shapes: list[Shape], places: Places, route: Route, reach: dict[int, Point]
 ) -> list[Point]:
-    """Return the points of a route: the start, then three for each curve.
+    """Return the points of a route: its start, then two control points and the end of each curve.
 
     Parameters
     ----------
     reach : dict of int to (float, float)
-        The first and the last coordinate of each box or frame along the direction of the picture.
-        A box may be less high than its row.
+        The first and the last coordinate of each box or frame along the direction of the picture,
+        because a box may be less high than its row.
     """
     first, last = route.stops[0], route.stops[-1]
     start = places.middle[first] + end_of(level, shapes, first, route.edge, route.tail, EXIT)
@@ -415,7 +415,7 @@ def _straight_beside(
 
 
 def _along_the_lane(line: _Line, level: Level, places: Places, route: Route, end: float) -> None:
-    """Extend a line into the lane of a route, along that lane, and back to the arrow's last box."""
+    """Extend a line from its box into the lane of a route, along the lane, and to the last item."""
     lane = places.lanes[route.lane]
     row, last_row = level.row_of[route.stops[0]], level.row_of[route.stops[-1]]
     bottom, top = places.bottoms[row], places.tops[last_row]

@@ -115,7 +115,9 @@ def _spans(rects: Iterable[Rect]) -> list[Point]:
 
 
 def _cuts(spans: list[Point], number: int) -> list[float]:
-    """Return the y of the cuts into at most `number` columns whose highest is as low as possible.
+    """Return the y coordinates of the cuts that make at most `number` columns of similar height.
+
+    The highest column is as low as possible.
 
     Examples
     --------
@@ -156,7 +158,7 @@ class _Part:
 
 @dataclass(slots=True)
 class _Crossing:
-    """An arrow across a cut: its index, the part before the cut, and the x where it is cut."""
+    """A place where a cut crosses an arrow: the indices of arrow and part, and the x of the cut."""
 
     edge: int
     part: int
@@ -165,7 +167,7 @@ class _Crossing:
 
 @dataclass(slots=True)
 class _Column:
-    """A column: an interval of the old picture, and the vector by which this interval moves."""
+    """A column: a vertical interval of the unbroken picture, and the vector by which it moves."""
 
     top: float
     bottom: float
@@ -296,8 +298,8 @@ def _depth(lanes: int) -> float:
 def _parts(points: tuple[Point, ...], cuts: list[float]) -> list[_Part]:
     """Return the parts of an arrow, one for each column that the arrow passes.
 
-    A straight curve is cut in two. A curve that is not straight runs between two rows and is
-    dropped.
+    A vertical curve across a cut is divided there. A curve that is not vertical is dropped if it
+    crosses a cut, because it lies entirely between two rows.
     """
     parts = [_Part(bisect_right(cuts, points[0][1]), [points[0]])]
     for at in range(0, len(points) - 1, 3):
@@ -320,7 +322,7 @@ def _parts(points: tuple[Point, ...], cuts: list[float]) -> list[_Part]:
 
 
 def _straight(start: Point, end: Point) -> list[Point]:
-    """Return a straight line as a curve without its first point; [] if it has no length."""
+    """Return a straight line as a curve without its first point; [] if the line is very short."""
     if math.dist(start, end) < SHORTEST:
         return []
     (x0, y0), (x1, y1) = start, end

@@ -92,7 +92,7 @@ class PlacedCard:
 
 @dataclass
 class Strip:
-    """A strip of a row: calls, their gradients on the other rail, and cards of their weights.
+    """A horizontal strip of a row: calls, the gradients of the calls, and the cards of weights.
 
     Attributes
     ----------
@@ -100,8 +100,8 @@ class Strip:
         The gradients of each call.
     cards : list of str
     is_flat : bool
-        Whether all calls are at the same height. Otherwise they are below each other, so that rungs
-        can pass.
+        Whether all calls are at the same height. Otherwise they are below each other, so that the
+        rung of one call passes below the other calls.
     top, height : float
     """
 
@@ -351,7 +351,7 @@ class _Ladder:
         return rail.level.kinds[item] == BOX
 
     def _anchors(self, card: PlacedCard) -> list[str]:
-        """Return the calls that read the weights on a card and are in the same row as the card."""
+        """Return the deepest calls that read the weights on a card; the card is in their row."""
         deepest = max((self.depths[call] for call in card.calls), default=0)
         return [call for call in card.calls if self.depths[call] == deepest]
 
@@ -371,7 +371,7 @@ class _Ladder:
         return max(calls, sum(cards) + STRIP_GAP * (len(cards) - 1))
 
     def _swing(self, depth: int) -> float:
-        """Return the additional space below a row, which lines to a distant column need."""
+        """Return the extra space below a row that its widest steps to the next row need."""
         steps = [0.0]
         for rail in (self.forward, self.backward):
             level, middle = rail.level, rail.places.middle
@@ -595,7 +595,7 @@ class _Ladder:
 
 
 def _word(x: float, y: float, text: str, size: float, look: str) -> Label:
-    """Return a label. Its look is "title", "quiet", or the role of the arrow that it names."""
+    """Return a label at (x, y); `look` is "title", "quiet", or the role of the arrow it names."""
     own = look if look in ("title", "quiet") else f"word {look}"
     return Label(_r(x), y, text, size, bold=look == "title", look=own)
 
@@ -618,7 +618,7 @@ def _place_of(node: GraphNode) -> str:
 
 
 def _ports(node: GraphNode, arriving: int) -> dict[str, Attribute]:
-    """Return the numbers of inputs and outputs of a box on a rail, as attributes for its layout."""
+    """Return the attributes of a box on a rail that set its numbers of inputs and outputs."""
     if arriving:
         return {"output_count": arriving + 1}
     wanted = ("input_count", "output_count")
@@ -695,7 +695,7 @@ class _Lines:
             self._bundle(key, tuple(numbers))
 
     def _note_level_rungs(self, key: tuple[str, ...]) -> None:
-        """Store the height at which a straight rung ends at its card; other rungs must avoid it."""
+        """Store the height at which a straight rung ends at its card, for other rungs to avoid."""
         cards = [one for one in key[1:] if key[0] == "between" and one in self.ladder.cards]
         for card in cards:
             box = key[2] if key[1] == card else key[1]
@@ -738,7 +738,7 @@ class _Lines:
     # --- on a card --------------------------------------------------------------------------------
 
     def _within(self, edge: GraphEdge) -> tuple[str, ...]:
-        """Return the key of the line that represents an arrow between two boxes of one card."""
+        """Return the key of the line for an arrow on a card. Arrows with one key share a line."""
         nodes = self.ladder.nodes
         source, target = nodes[edge.source], nodes[edge.target]
         is_update = edge.attrs.get("role") == "update"
@@ -762,7 +762,7 @@ class _Lines:
             self._between(key[1], key[2], numbers)
 
     def _cell(self, name: str) -> Rect:
-        """Return the rectangle of a box on a card; for a slot's new value, the slot's cell."""
+        """Return the rectangle of a box on a card; for an update sign, that of the updated cell."""
         node = self.ladder.nodes[name]
         rect = self.boxes[name]
         if node.kind == "update" and node.attrs["column"] != "new":
@@ -772,7 +772,10 @@ class _Lines:
         return rect
 
     def _wire(self, source: str, target: str, numbers: tuple[int, ...]) -> None:
-        """Add a line between two boxes of a card: below them from gradients, otherwise above."""
+        """Add a line between two boxes of a card.
+
+        A line from a gradient runs below the boxes, every other line above them.
+        """
         one, other = self._cell(source), self._cell(target)
         nodes = self.ladder.nodes
         is_gradient = nodes[source].kind in ("gradient", "sum")
@@ -812,7 +815,7 @@ class _Lines:
         return ladder.right_x - 14 - LANE * lane
 
     def _port(self, name: str, side: str) -> int:
-        """Return the number of lines that already end at this side of a box, and count one more."""
+        """Count a line at a side of a box, and return how many lines were counted there before."""
         number = self._ports_used[name, side] = self._ports_used.get((name, side), -1) + 1
         return number
 
@@ -842,7 +845,10 @@ class _Lines:
         self._label(numbers, points, kinds)
 
     def _width(self, edge: GraphEdge) -> float | None:
-        """Return the width of an arrow to a gradient, from its norm; None without a finite norm."""
+        """Return the width of the arrow to a gradient, which grows with the gradient's norm.
+
+        The width is None if the norm is unknown or not finite.
+        """
         norm = self.ladder.nodes[edge.target].attrs.get("gradient_norm")
         if norm is None or not isfinite(float(norm)):
             return None
@@ -906,7 +912,7 @@ class _Lines:
         return [start, (lane, start[1]), (lane, y), (other.x, y)]
 
     def _from_loss(self, source: str, target: str) -> list[Point]:
-        """Return a line from a loss to a gradient, a call, or a card that contains gradients."""
+        """Return the points of a line from a loss to a gradient, a call, or a card of gradients."""
         one = self.boxes[source]
         y = _along_side(one, 7 * self._port(source, "out"))
         if self._kind(target) == "backward":
@@ -980,7 +986,7 @@ def _along_side(rect: Rect, below: float) -> float:
 
 
 def _is_level(card: Rect, y: float) -> bool:
-    """Return whether a straight rung (line to a card) at this height ends at the card's side."""
+    """Return whether a horizontal rung at height y ends at the side of the card."""
     return card.y + 4 <= y <= card.bottom - 4
 
 
@@ -992,14 +998,14 @@ def _same_slot(one: GraphNode, other: GraphNode) -> bool:
 def _which(gradient: GraphNode) -> str:
     """Return the call number of a gradient ("@1") if its layer is called several times.
 
-    Otherwise, return the sign of its kind.
+    If the layer is called once, return the sign that all gradients have.
     """
     name = str(gradient.attrs.get("beside", ""))
     return f"@{name.rpartition('@')[2]}" if "@" in name else style_of("gradient").sign
 
 
 def _polyline(points: Iterable[Point]) -> Path:
-    """Return straight lines through points, as the curves of a path."""
+    """Return the path of straight lines through points."""
     listed = [(_r(x), _r(y)) for x, y in points]
     found = [listed[0]]
     for (x, y), (to_x, to_y) in pairwise(listed):

@@ -79,7 +79,8 @@ class Level:
         The items of each row in order.
     routes : list of Route
     partners : dict of int to int
-        By an item that must be immediately to the right of another item: the other item's number.
+        For an item that must be immediately to the right of another item, the number of that other
+        item.
     depths : list of (int or None)
         The depth of the boxes in each row; None for a row of doors.
     """
@@ -171,18 +172,27 @@ class _Builder:
             inner.routes.append(Route(number, stops, 0.0, arrives, place=place, turned=turned))
 
     def _common(self, first: str, last: str) -> tuple[int, tuple[Name, Name]]:
-        """Return the depth of the innermost frame around both boxes, and the boxes' items in it."""
+        """Return how deep the innermost frame around two boxes is nested, and their items in it.
+
+        A box that is in a nested frame there is represented by the item of this frame.
+        """
         one, other = self.chains[self.nodes[first].group], self.chains[self.nodes[last].group]
         shared = shared_length(one, other) - 1
         return shared, (_at(one, shared, first), _at(other, shared, last))
 
     def _inside(self, box: str, shared: int) -> list[tuple[str, Name]]:
-        """Return each level below the common level, with the item that is or contains the box."""
+        """Return the levels around a box that are nested deeper than `shared`, outermost first.
+
+        Each level comes with its item that is the box or contains the box.
+        """
         chain = self.chains[self.nodes[box].group]
         return [(chain[i], _at(chain, i, box)) for i in range(shared + 1, len(chain))]
 
     def _ends(self, edge: GraphEdge) -> tuple[float, float]:
-        """Return the positions of an arrow on its source and target, from -0.5 to 0.5."""
+        """Return where an arrow leaves its source and reaches its target.
+
+        The positions are from -0.5 (the left end of the box) to 0.5 (the right end).
+        """
         source, target = self.nodes[edge.source], self.nodes[edge.target]
         if edge.attrs.get("role") in BACKWARD_ROLES:
             return _place_of_upward(source), _place_of_upward(target)
@@ -211,7 +221,7 @@ class _Builder:
         _bend(level)
 
     def _depths_in(self, level: Level) -> dict[int, int]:
-        """Return the depth of each item, or its longest path if all have the same depth."""
+        """Return the depth of each item; the length of its longest path if all depths are equal."""
         depths = {
             item: self.depths[name if level.kinds[item] == BOX else _frame(name)]
             for item, name in enumerate(level.names)
@@ -225,7 +235,10 @@ class _Builder:
 
 
 def _at(chain: Sequence[str], place: int, box: str) -> Name:
-    """Return the item of a level that is or contains a box; `place` is the index of the level."""
+    """Return the item that is or contains a box in the level with index `place` in a chain.
+
+    `chain` lists the levels around the box, from the outside in.
+    """
     return box if place + 1 == len(chain) else _frame(chain[place + 1])
 
 
@@ -242,7 +255,7 @@ def _port(edge: GraphEdge, node: GraphNode, key: str) -> float:
 
 
 def _place_of_upward(node: GraphNode) -> float:
-    """Return the position of backward arrows on a box, at a distance from its forward arrows."""
+    """Return where backward arrows meet a box: beside its forward arrows if it has any."""
     return 0.0 if node.kind in ("gradient", "sum", "update") else 0.25
 
 

@@ -1,4 +1,4 @@
-"""The order of the items in each row, with few crossings and the same at every run.
+"""The order of the items in each row, with few crossings. The result is deterministic.
 
 Every row is sorted by the barycentres of its items' neighbours in the row above, from top to
 bottom, and then in the row below, from bottom to top. This is repeated a few times, and the order
@@ -92,7 +92,7 @@ def order_rows(level: Level) -> None:
 
 
 def segments_of(level: Level) -> list[RoutePiece]:
-    """Return the pieces of all routes from row to row. Routes in lanes or in one row have none."""
+    """Return the pieces of all routes, except routes in lanes or inside a single row."""
     found = []
     for route in level.routes:
         if route.lane >= 0 or route.beside:
@@ -140,7 +140,7 @@ def _sort(
 
 
 def _pair_up(level: Level, place: list[float]) -> None:
-    """Move every item with a partner immediately to the right of that partner."""
+    """Move every item that has a partner in its row to the position right of that partner."""
     if not level.partners:
         return
     for row in level.rows:
@@ -199,7 +199,7 @@ def _inversions(pairs: list[tuple[float, float]]) -> int:
 
 
 def _find_neighbours(level: Level) -> None:
-    """Mark routes between neighbouring boxes as straight, so that they do not use a lane."""
+    """Replace the lane of each route between neighbours in a row by a straight line."""
     beside = {frozenset(pair) for row in level.rows for pair in pairwise(row)}
     for route in level.routes:
         ends = frozenset((route.stops[0], route.stops[-1]))

@@ -99,7 +99,7 @@ def end_of(
 
 
 def _middles(level: Level, shapes: list[Shape], segments: list[RoutePiece]) -> list[float]:
-    """Return the middle of each item, across."""
+    """Return the coordinate of the middle of each item within its row."""
     ties = _ties(level, shapes, segments)
     above: list[list[Wish]] = [[] for _ in shapes]
     below: list[list[Wish]] = [[] for _ in shapes]
@@ -195,7 +195,10 @@ def _spread(wanted: list[float], weights: list[float], space: list[float]) -> li
 def _rows(
     level: Level, shapes: list[Shape], segments: list[RoutePiece], middle: list[float]
 ) -> tuple[list[float], list[float]]:
-    """Return the first and last position of each row; gaps are larger for wide steps across."""
+    """Return the positions where each row begins and ends.
+
+    The gap below a row is larger if an arrow moves far to the side there.
+    """
     steps = [0.0] * len(level.rows)
     for segment in segments:
         row = level.row_of[segment.upper]
@@ -241,7 +244,7 @@ STRAND_ROUNDS = 8
 
 
 class Tie(NamedTuple):
-    """A piece of a route. The lower item should be `shift` to the right of the upper item."""
+    """A piece of a route, whose lower item should be `shift` to the right of its upper item."""
 
     upper: int
     lower: int
@@ -284,9 +287,9 @@ def straighten(
 
 
 def _straight(level: Level, ties: Sequence[Tie]) -> tuple[list[Tie], set[int]]:
-    """Return ties to be made straight, no two of which cross, and the items with side inputs.
+    """Return the ties to straighten, no two of which cross, and the items that have side inputs.
 
-    Side inputs are weights and constants; see `_main_inputs`.
+    Side inputs are inputs such as weights and constants; see `_main_inputs`.
     """
     kinds = level.kinds
     below: dict[int, list[int]] = {}
@@ -316,7 +319,7 @@ def _main_inputs(uppers: list[int], above: dict[int, list[int]], kinds: list[str
 
 
 def _is_main(item: int, others: list[int], kinds: list[str]) -> bool:
-    """Return whether `item` is alone in `others`, or the other item there is a bend, not a box."""
+    """Return whether `others` contains only `item`, or only the box `item` and a bend."""
     if len(others) == 1:
         return True
     boxes = [other for other in others if kinds[other] != BEND]
@@ -338,7 +341,7 @@ def _cross(one: Tie, other: Tie, number: dict[int, int]) -> bool:
 
 
 def _rank(tie: Tie, kinds: list[str]) -> int:
-    """Return the priority of a tie for being straight; long arrows have the highest."""
+    """Return the priority of straightening a tie, which is highest inside long arrows."""
     return (kinds[tie.upper] == BEND) + (kinds[tie.lower] == BEND)
 
 
@@ -374,7 +377,7 @@ Bound = tuple[int, float]  # another strand, the minimum distance to it
 def _bounds(
     level: Level, spaces: Sequence[list[float]], strand_of: list[int], offset: list[float]
 ) -> list[list[Bound]]:
-    """Return for each strand the strands to its right, with the minimum distances to them."""
+    """Return for each strand its right neighbours in all rows, with the minimum distances."""
     least: list[dict[int, float]] = [{} for _ in range(1 + max(strand_of))]
     for row, space in zip(level.rows, spaces, strict=True):
         for (left, right), gap in zip(pairwise(row), space[1:], strict=True):
@@ -404,7 +407,7 @@ def _from_left(bounds: list[list[Bound]], count: int) -> list[int]:
 
 
 def _pushed(wanted: list[float], bounds: list[list[Bound]], order: list[int]) -> list[float]:
-    """Return a position for each strand, near the wanted one, that keeps all minimum distances."""
+    """Return positions of the strands that are near `wanted` and keep all minimum distances."""
     from_left = list(wanted)
     for strand in order:
         for other, distance in bounds[strand]:
@@ -419,7 +422,10 @@ def _pushed(wanted: list[float], bounds: list[list[Bound]], order: list[int]) ->
 def _wanted(
     ties: Sequence[Tie], strand_of: list[int], offset: list[float], place: list[float]
 ) -> list[float]:
-    """Return the ideal position of each strand by its ties. Strands without ties do not move."""
+    """Return the next position of each strand: halfway from `place` to the ideal one of its ties.
+
+    Strands without ties to other strands do not move.
+    """
     total = [0.0] * len(place)
     weight = [0.0] * len(place)
     for upper, lower, shift, share in ties:

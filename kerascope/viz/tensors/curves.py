@@ -101,9 +101,9 @@ class Axes:
 
     @property
     def summary(self) -> str:
-        """A line with each curve's last number, and how many numbers were not drawn.
+        """A text with the last number of each curve, and how many numbers are not drawn.
 
-        Numbers that are not finite are not drawn, nor are zeros on a logarithmic scale.
+        Numbers that are not finite and, on a logarithmic scale, zeros are not drawn.
         """
         words = []
         for curve in self.curves:
@@ -362,7 +362,7 @@ def _pyplot() -> Any:
 
 
 def styled(curves: Sequence[Curve]) -> tuple[Curve, ...]:
-    """Return the curves with different colours and, once all colours are used, with dashes."""
+    """Return the curves with different colours; after all colours are used, lines are dashed."""
     return tuple(
         Curve(c.name, c.x, c.y, i // len(SERIES) % len(DASHES), i % len(SERIES))
         for i, c in enumerate(curves)

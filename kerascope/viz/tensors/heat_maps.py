@@ -250,7 +250,7 @@ def _are_names(labels: Sequence[str]) -> bool:
 def _tick_labels(
     panel: Panel, top: float, wide: float, high: float
 ) -> tuple[list[Shape], float, float]:
-    """Return labels of as many rows and columns as fit, and where the image begins (x, y)."""
+    """Return the row and column labels that fit beside an image, and the image's (x, y)."""
     rows, columns = panel.row_labels, panel.column_labels
     own = [_spaced(len(rows), (SMALL + 3) / high)] if len(rows) > 1 else [[]]
     widest = max((padded_width(label, SMALL) for label in columns), default=0) + 8
@@ -268,7 +268,7 @@ def _tick_labels(
 
 
 def _spaced(number: int, least: float) -> list[int]:
-    """Return the indices 0, d, 2 d, ... for a round distance d of at least `least`."""
+    """Return the indices 0, d, 2 d, ... below `number`, where d >= `least` is a round number."""
     for step in (m * 10**k for k in range(9) for m in (1, 2, 5)):
         if step >= least:
             return list(range(0, number, step))
@@ -278,7 +278,7 @@ def _spaced(number: int, least: float) -> list[int]:
 def _odd_cells(
     levels: np.ndarray, left: float, top: float, wide: float, high: float
 ) -> Iterator[Shape]:
-    """Yield a cross over each NaN, and an arrow up or down over infinite numbers."""
+    """Yield a cross over each NaN, an arrow up over +Inf and an arrow down over -Inf."""
     for row, column in np.argwhere(levels >= LEVELS)[:MOST_SIGNS].tolist():
         x, y = left + (column + 0.5) * wide, top + (row + 0.5) * high
         a, b = max(wide, SIGN) / 2, max(high, SIGN) / 2
@@ -344,7 +344,10 @@ SIGNS = {  # by ascii_only: from zero up, from zero down, NaN, +Inf and -Inf
 
 
 def part_lines(part: Panels, width: int, ascii_only: bool) -> Iterator[str]:
-    """Yield a part as text: small panels as numbers, others as characters with a legend."""
+    """Yield the lines of a part as text.
+
+    Small panels show numbers. Larger panels show a character for each number, with a legend.
+    """
     summary = part.summary.replace(" · ", ", ") if ascii_only else part.summary
     yield from (x[:width] for x in (part.title, summary, _axes_words(part), *part.notes) if x)
     shown = part.panels[:MOST_IN_TEXT]

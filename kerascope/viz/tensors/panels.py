@@ -1,9 +1,9 @@
-"""From arrays to panels: how the axes are arranged, and how large arrays are thinned.
+"""Arrange arrays as panels, and thin large arrays.
 
 An `ArrayPart` is an array with the names of its axes. Two axes become the rows and columns of a
 panel. The other axes become a series of panels: a feature map per channel, an attention map per
 head. Arrays that are too large for a picture are thinned evenly, and a note says so. NaN and
-infinite numbers are never lost: a drawn cell shows them in place of the finite numbers around.
+infinite numbers are never lost, because a drawn cell shows them instead of a finite number.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class Panels:
     odd_words : tuple of (int, str)
         The levels of NaN and infinite numbers that have a special meaning, and this meaning.
     colours : tuple of (str, array, shape (rows, columns, 3), uint8)
-        The same numbers as small colour images, each with its title.
+        The numbers of the array as small colour images, each with its title.
     """
 
     title: str
@@ -149,7 +149,7 @@ def panels_of(
     scale : {"shared", "own"}
         "shared": all panels have one scale. "own": each panel has its own scale.
     limits : pair of float, optional
-        The lowest and the highest number of the scale; by default from the array.
+        The lowest and the highest number of the scale, by default those of the array.
 
     Examples
     --------
@@ -214,7 +214,7 @@ MOST_PIXELS = 3_200  # in all images
 
 
 def _colours(part: ArrayPart, rows: str, columns: str) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield a colour image for each index of the remaining axis. Zero is grey."""
+    """Yield a colour image, with its title, for each index of the fourth axis. Zero is grey."""
     if not part.colour_axis or not np.isfinite(part.values).all():
         return
     other = next(axis for axis in part.axes if axis not in (rows, columns, part.colour_axis))
@@ -316,7 +316,7 @@ def _chosen(sizes: Sequence[int], axes: Sequence[str], most: int, notes: list[st
 
 
 def _steps(shape: Sequence[int], panels: int) -> tuple[int, int]:
-    """Return (m, n) if every m-th row and n-th column is drawn in each of `panels` panels."""
+    """Return m and n so that every m-th row and n-th column of all `panels` panels can be drawn."""
     side = next((n for most, n in LONGEST_SIDES.items() if panels <= most), LONGEST_SIDE)
     steps = [math.ceil(max(1, size) / side) for size in shape]
     left = [math.ceil(max(1, size) / step) for size, step in zip(shape, steps, strict=True)]
@@ -329,7 +329,10 @@ def _steps(shape: Sequence[int], panels: int) -> tuple[int, int]:
 
 
 def thinned(matrix: np.ndarray, steps: tuple[int, int]) -> np.ndarray:
-    """Return every n-th row and column, keeping the NaN and infinite numbers between them."""
+    """Return every m-th row and n-th column of a matrix, for `steps` (m, n).
+
+    NaN and infinite numbers between them replace the finite numbers that are kept.
+    """
     thin = matrix[:: steps[0], :: steps[1]].copy()
     if steps == (1, 1) or np.isfinite(matrix).all():
         return thin

@@ -1,4 +1,4 @@
-"""Colour scales for numbers: from smallest to largest, or centred on zero if signs differ.
+"""Colour scales for numbers: from smallest to largest, or centred on zero if both signs occur.
 
 A number has one of `LEVELS` levels, whose colours are in `viz/roles.py`. NaN and infinite numbers
 have separate levels, colours and symbols.
@@ -62,7 +62,7 @@ class Scale:
         return "d" if self.is_diverging else "s"
 
     def levels(self, values: np.ndarray) -> np.ndarray:
-        """Return the level of each number. Numbers outside the scale get the first or last."""
+        """Return the level of each number; the first or last level outside the scale."""
         values = np.asarray(values, "float64")
         unit = max(abs(self.low), abs(self.high)) or 1.0  # so that differences cannot overflow
         width = self.high / unit - self.low / unit
@@ -76,7 +76,7 @@ class Scale:
         return found
 
     def number(self, share: float) -> float:
-        """Return the number at a fraction of the scale, from 0 to 1."""
+        """Return the number at a fraction of the scale, from 0 (`low`) to 1 (`high`)."""
         return self.low * (1 - share) + self.high * share
 
     def role(self, level: int) -> str:

@@ -53,7 +53,7 @@ def show(
     most : int
         Maximum number of panels. If there are more, evenly spaced panels are drawn.
     scale : {"shared", "own"}
-        Use one scale for all panels of an array, or one for each panel.
+        "shared" uses one scale for all panels of an array, "own" one scale for each panel.
     limits : (float, float), optional
         The smallest and the largest number of the scale.
     title : str, optional
@@ -74,7 +74,7 @@ def show(
     ArgumentError
         The layer, sample or call does not exist, or a tensor or model is given without x.
     DataError, ShapeError
-        The arrays x do not fit.
+        The arrays x do not fit the inputs of the layer or model.
     NotBuiltError
         The layer was never called, so it has no weights.
 

@@ -210,7 +210,7 @@ def _of_tensor(tensor: Tensor, x: Any) -> ArraysToShow:
 
 
 def _given(x: Any, fed: Sequence[Tensor]) -> list[np.ndarray]:
-    """Return an array for each placeholder, in the dtype of the placeholder.
+    """Return the array of `x` for each placeholder, in the dtype of the placeholder.
 
     Raises
     ------
@@ -397,7 +397,7 @@ def _parts_in_model(model: Network, step: Any, x: Any) -> list[ArrayPart]:
 
 
 def _masks(model: Network, node: Node, x: Any) -> list[Constant | None]:
-    """Return the arrays of the masks that a call gets with its inputs."""
+    """Return the mask of each input of a call as a constant; None for inputs without a mask."""
     symbols = [mask_of(t) for t in node.input_tensors]
     wanted = [mask for mask in symbols if mask is not None]
     if not wanted:

@@ -80,7 +80,11 @@ def plot_history(
 
 
 def _places(epochs: Sequence[int], number: int) -> tuple[float, ...]:
-    """Return the last `number` epochs, because a callback may start logging a key later."""
+    """Return the epochs of a log key with `number` values, which are the last ones.
+
+    A callback may start to log a key after the first epoch. If there are more values than epochs,
+    return 0, 1, 2, ... instead.
+    """
     return tuple(
         map(float, epochs[len(epochs) - number :] if number <= len(epochs) else range(number))
     )
@@ -192,7 +196,7 @@ def plot_tape(
 
 @contextmanager
 def _without_recording_all(tape: Tape) -> Iterator[None]:
-    """Prevent, until exit, that reading one batch executes and stores all batches of a tape."""
+    """Until exit, keep the tape from executing and storing all batches when one batch is read."""
     if tape.settle is not None:
         tape.settle()
     expands_all, tape.expands_all = tape.expands_all, False
@@ -233,7 +237,7 @@ def _model_of(tape: Tape, one: BatchOnTape) -> Any:
 def _values(
     tape: Tape, batches: Sequence[BatchOnTape], most: int
 ) -> tuple[tuple[float, ...], list[BatchValues], list[str]]:
-    """Return the indices and values of the batches to draw (at most `most`), and notes."""
+    """Return the indices and values of at most `most` batches, and notes for the picture."""
     if isinstance(most, bool) or not isinstance(most, int) or most < 1:
         raise ArgumentError(f"plot: expected most to be 1 or more batches, got {most!r}.")
     step = math.ceil(len(batches) / most)
@@ -260,7 +264,7 @@ def _histograms(
     values: Sequence[BatchValues],
     notes: Sequence[str],
 ) -> HeatMaps:
-    """Return a panel of histograms for each weight: a column per batch, which adds up to 100 %."""
+    """Return a panel for each weight. Each column is the histogram of one batch, in per cent."""
     words, of = HISTOGRAMS[figure]
     parts = []
     for name in names:
@@ -291,7 +295,7 @@ def _histograms(
 def _numbers_of(
     of: Callable[[BatchValues, str], Any], values: BatchValues, name: str
 ) -> np.ndarray:
-    """Return the numbers of one batch's array as a vector; without the array, it is empty."""
+    """Return the numbers of a batch's array as a vector, empty if the batch lacks this array."""
     try:
         array = of(values, name)
     except KeyError:
