@@ -14,7 +14,7 @@ it has no observers: one NumPy call for each op, with memory that is planned onc
 - `source.py` writes the program text, with a line from `emit.py` for each op, and at the end
   `commit.py` writes the new values; `draft.py` combines these parts;
 - `verified.py` compares a program with the interpreted steps at each call, on request; `checks.py`
-  contains what it shares with the checks of loops;
+  contains the functions that it shares with the checks of loops;
 - `loops/` does the same for the steps of a loop, and runs loops;
 - `profiling.py` measures a program line by line.
 

@@ -6,13 +6,13 @@ values are written, an exception stops the call if a flag was recorded, and ever
 value. The values are written by one call into C, which nothing can interrupt; flags of that call
 are reported afterwards.
 
-Flags are reliable in the lines of a program's text, each of which is one op. They are not inside
-kernels, in large products, which several threads compute with their own flags, and in products of
-some BLAS libraries: there the results are inspected instead. The same holds for fed arrays and for
-everything that is computed without a program.
+Flags are reliable for most lines of a program's text, each of which is one op. They are not
+reliable for kernels, for large matrix products (several threads compute these, each with its own
+flags), and for the products of some BLAS libraries. The results of these calls are inspected
+instead, and so are fed arrays and all results that are computed without a program.
 
-An alarm only means that the call is worth recording (`trace/journal.py`): the steps, computed one
-by one with all their inputs, decide whether a number really became infinite or NaN.
+An alarm only means that the call should be recorded (`trace/journal.py`). The recorded call is
+computed again step by step, which shows whether a number really became infinite or NaN.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ _current: ContextVar[Alarms | None] = ContextVar("alarms", default=None)
 class Alarm(BaseException):
     """Raised when a call would write a number that became infinite or NaN. Nothing was written.
 
-    It does not derive from Exception, so a failed program is not computed again step by step.
+    It does not derive from Exception, because a program that raises an Exception is computed again
+    step by step.
     """
 
 
@@ -98,7 +99,7 @@ class Alarms:
         Raises
         ------
         Alarm
-            An alarm occurred before the write; nothing was written.
+            A number became infinite or NaN before the write; nothing was written.
         """
         before = _current.set(self)
         try:
@@ -124,8 +125,8 @@ class Alarms:
         Raises
         ------
         Alarm
-            An array contains infinite or NaN numbers, and the arrays `of` that it was computed from
-            do not.
+            An array in `made` contains infinite or NaN numbers, and the arrays `of`, from which it
+            was computed, contain none.
         """
         unsound = [x for x in made if not _is_sound(x)]
         if not unsound or _current.get() not in (None, self):  # another thread's call
@@ -141,7 +142,7 @@ class Alarms:
         Raises
         ------
         Alarm
-            The results contain infinite or NaN numbers, and the inputs do not.
+            The results contain infinite or NaN numbers, and the inputs contain none.
         """
         self.inspect([values[y] for y in step.outputs], [values[x] for x in step.inputs])
         self._flags.clear()
@@ -200,20 +201,21 @@ class Alarms:
     # -------------------------------------------------------
 
     def guarded(self, run: Callable[..., Any], text: str) -> Callable[..., Any]:
-        """Compile a program text with inspections where flags are not reliable; return the code.
+        """Compile a function of a program text again, with inspections where flags are unreliable.
 
         Parameters
         ----------
         run : function
-            The function whose code it is.
+            The compiled function without inspections.
         text : str
+            The program text that defines the function.
         """
         tree = function_of(text, run.__name__)
         scope: dict[str, Any] = dict(run.__globals__)  # type: ignore[attr-defined]
         return compiled(_Guarded(self, scope).visit(tree), "guarded", scope)
 
     def before(self, write: Callable[[], None]) -> Callable[[], None]:
-        """Wrap the function that writes new values: raise Alarm if a flag was recorded before."""
+        """Wrap the function that writes new values: it raises Alarm if a flag is recorded."""
 
         def write_if_sound() -> None:
             if self._flags and _current.get() is self:
@@ -232,7 +234,7 @@ class _Guarded(ast.NodeTransformer):
         self._into = False
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
-        """Note that a call stores its result in its first argument, since its value is not used."""
+        """Record that a call stores its result in its first argument: it is a statement."""
         self._into = True
         return self.generic_visit(node)
 
@@ -287,7 +289,7 @@ def _inspects_itself(thing: Any) -> bool:
 
 
 def _are_flags_reliable(name: str, shape: tuple[int, ...], terms: int) -> bool:
-    """Return whether flags of a matrix product are reliable: small enough for one thread."""
+    """Return whether a matrix product is so small that one thread computes it and sets flags."""
     is_of_vector = len(shape) < 2 or 1 in shape[-2:]
     few = FEW_OF_VECTOR if is_of_vector else math.prod(FEW)
     return math.prod(shape) * terms <= few and _products_set_flags(name)

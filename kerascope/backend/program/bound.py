@@ -207,7 +207,7 @@ class Bound:
     ----------
     schedule : Schedule
     arrays : list of array
-        The inputs. Their values matter only for conditions and for constant ones.
+        The inputs. Their values are read only for conditions and for sample weights that are all 1.
     facts : dict
         The facts of an interpreted run with such inputs.
     rules : sequence of callable
@@ -343,9 +343,9 @@ class Bound:
         return slot
 
     def truth(self, slot: int) -> bool | None:
-        """Return the value of a condition if it is known and may be used, otherwise None.
+        """Return whether a condition holds; None if it is unknown or no rule removes branches.
 
-        For an input that is a condition, only its truth is known, so a bool is returned.
+        Only the truth of a condition is recorded, not the value of its array.
         """
         if not self._chooses:
             return None

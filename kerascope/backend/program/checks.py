@@ -93,7 +93,7 @@ def _handlers() -> set[CodeType]:
 
 
 def _is_of_an_op(frame: FrameType) -> bool:
-    """Return whether a frame belongs to an op: a method, or a function that `kernel` made."""
+    """Return whether a frame runs a method of an op, or a function that its `kernel` returned."""
     names = frame.f_code.co_qualname.split(".")
     if "perform" in names or "kernel" in names:
         return True
@@ -121,7 +121,7 @@ ARE_CHECKED: ContextVar[bool] = ContextVar("loops_are_checked", default=False)
 
 @contextmanager
 def checked_loops(are_checked: bool = True) -> Iterator[None]:
-    """Return a context manager in which checks of loops are on, or off."""
+    """Return a context manager that sets whether loops are checked while they run."""
     token = ARE_CHECKED.set(are_checked)
     try:
         yield

@@ -40,7 +40,7 @@ def fill(room: np.ndarray, value: Any) -> None:
 
 
 def recorded_calls(function: Callable[[], None], scope: Mapping[str, Any]) -> list[Call]:
-    """Return the NumPy calls of a program's function as callables, without making them.
+    """Return the NumPy calls that a program's `new_values` would make, as a list of callables.
 
     Examples
     --------
@@ -75,12 +75,12 @@ class _CallRecorder:
         return note
 
     def copyto(self, target: np.ndarray, source: np.ndarray) -> None:
-        """Record a copy, without NumPy's own `copyto`, which runs Python code."""
+        """Record an assignment instead of `np.copyto`, because `np.copyto` runs Python code."""
         self.calls.append(partial(setitem, target, ..., source))
 
 
 class State:
-    """State shared by a program and the function that writes its values.
+    """The state that a program shares with the callable that writes its new values.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class VariableWrites:
         self._ids = frozenset(id(v) for v, _ in rooms)
 
     def __call__(self) -> None:
-        """Write the values, after restoring the arrays of variables that an op has replaced."""
+        """Write the values. If an op gave a variable another array, restore the program's first."""
         with LOCKS.writing:
             LOCKS.note(self._ids)
             home: list[Call] = []

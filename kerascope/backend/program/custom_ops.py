@@ -58,9 +58,9 @@ class CustomOp(Op):
 
 
 def on_read_only(op: Op) -> Callable[..., Any]:
-    """Return the `perform` of a custom op that cannot write into its inputs.
+    """Return a function that calls the `perform` of a custom op on read-only views of the inputs.
 
-    An input may be the array of a variable or of the caller.
+    An input may be the array of a variable or of the caller, which the op must not change.
     """
 
     def perform(*arrays: Any) -> Any:
@@ -89,7 +89,7 @@ _has_valid: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 
 
 def trusted(op: Op) -> Op:
-    """Return an op, or a wrapper without declarations if they do not hold for its `perform`."""
+    """Return an op, wrapped in a `CustomOp` if its declarations do not hold for its `perform`."""
     kind = type(op)
     if kind not in _has_valid:
         _has_valid[kind] = _has_valid_declarations(kind)
@@ -102,7 +102,10 @@ def is_builtin(op: Op) -> bool:
 
 
 def is_pure(op: Op) -> bool:
-    """Return whether the results of an op depend only on its inputs; custom ops must declare so."""
+    """Return whether the results of an op depend only on its inputs.
+
+    A custom op must declare this itself by `is_pure`.
+    """
     kind = type(op.op if isinstance(op, CustomOp) else op)
     return op.is_pure and (is_builtin_class(kind) or _declares_purity(kind))
 

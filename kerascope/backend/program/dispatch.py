@@ -51,8 +51,8 @@ class Programs(Exclusive):
     Attributes
     ----------
     programs : dict of tuple to Program
-        The programs. The key consists of the shapes of the inputs, the truth of the conditions, and
-        which weights are constant ones. The newest program is last.
+        The programs, the newest last. The key consists of the shapes of the inputs, the truth of
+        the conditions, and which sample weights are constants of ones.
     """
 
     _kind: type[Program] = Program  # for pickles of older versions
@@ -200,9 +200,10 @@ class Programs(Exclusive):
         return key
 
     def _step_after(self, failure: Exception, key: Any, arrays: Sequence[np.ndarray]) -> list[Any]:
-        """Compute a call step by step after its program failed; usually a step fails as well.
+        """Compute a call step by step after its program failed, before any variable was written.
 
-        No variable has been written yet.
+        If a step fails as well, its error is raised. Otherwise the program is wrong, and no
+        programs are used for these shapes any more.
         """
         outputs = self._interpret(arrays, None, self._reading)
         self._refuse(key, "failed where its steps do not", failure)
@@ -250,7 +251,7 @@ class Programs(Exclusive):
         return outputs
 
     def _numbers(self, arrays: Sequence[np.ndarray]) -> dict[int, np.ndarray]:
-        """Return the inputs whose values a program may use: conditions and constant ones."""
+        """Return the inputs whose values a program may use: conditions, and weights that are 1."""
         ones = {slot: arrays[slot] for slot in self._mostly_ones if is_constant_ones(arrays[slot])}
         return {slot: arrays[slot].copy() for slot in self._conditions} | ones
 

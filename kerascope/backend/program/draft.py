@@ -100,8 +100,7 @@ class Row(NamedTuple):
     memory : str
         The memory of the result: its own, that of an earlier array, or a view.
     made_at : str
-        The user's line that made the op or its layer, such as "train.py:11". Steps that share a
-        line of the source each have their own.
+        The user's line that made the op or its layer, such as "train.py:11".
     """
 
     line: int | None

@@ -33,7 +33,15 @@ SCOPE = "update/"
 
 
 class Ref(NamedTuple):
-    """An operand: "role" (a weight's array), "local" (an earlier result) or "scalar" (a slot)."""
+    """An operand of an update: an array of the weight, an earlier result, or a scalar.
+
+    Attributes
+    ----------
+    kind : str
+        "role", "local" or "scalar".
+    place : int
+        The role of the array, the index of the line that computes the result, or the slot.
+    """
 
     kind: str
     place: int
@@ -315,7 +323,7 @@ class FlatText:
     computed : set of int
         Slots that a line computes into planned memory.
     placed : set of int
-        Slots that another group has placed.
+        Slots whose memory is already fixed by another group.
 
     Attributes
     ----------

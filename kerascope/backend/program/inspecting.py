@@ -34,7 +34,7 @@ class Inspectable:
         Raises
         ------
         ArgumentError
-            No program was made yet; that happens when arrays of the same shapes are given again.
+            No program was made yet. Call the function again with arrays of the same shapes.
         """
         return self._last_program().listing
 

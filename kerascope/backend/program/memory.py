@@ -121,7 +121,7 @@ class Memory:
                 self._free.setdefault(len(block), []).append((block, root))
 
     def _view(self, line: Line, inputs: list[np.ndarray | None]) -> np.ndarray:
-        """Return the view that a line makes; for an input without an array, its shape is enough."""
+        """Return the view that a line makes; inputs without an array are replaced by zeros."""
         arrays = [
             dummy_array(self.bound.facts[slot].spec) if array is None else array
             for slot, array in zip(line.inputs, inputs, strict=True)
@@ -331,10 +331,10 @@ def _longest_regular(rows: Sequence[Sequence[np.ndarray | None]]) -> tuple[int, 
 def _gap(
     before: Sequence[np.ndarray | None], after: Sequence[np.ndarray | None]
 ) -> tuple[int, ...] | None:
-    """Return the distance in bytes of each array from the one in the row before, or None.
+    """Return the distance in bytes between the arrays of two rows, for each column.
 
-    None unless both arrays are parts of a larger one: other arrays may be at equal distances by
-    chance, and do not keep each other alive.
+    Return None if two arrays of a column differ in shape, or are not parts of one larger array:
+    separate arrays may have equal distances by chance, and do not keep each other alive.
     """
     gap = []
     for one, other in zip(before, after, strict=True):
@@ -392,8 +392,10 @@ class Occupant:
     made : int
         The line that computes the array. All lines of a run count as its first line. -1 for the
         array of a variable, which exists before the first line.
-    read, reader : int
-        The line of the last read, and its position; -1 if two lines of one run read it.
+    read : int
+        The line that reads the array last. All lines of a run count as its first line.
+    reader : int
+        The position of that line itself; -1 if two lines of one run read the array.
     """
 
     __slots__ = ("made", "read", "reader", "slot", "start")
@@ -500,14 +502,14 @@ class _Check:
                 places[slot] = [one for x in shared for one in places.get(x, ())]
 
     def _check_declared(self, line: Line, slot: int, shared: Sequence[int]) -> None:
-        """Raise if a result shared memory with an input in the recorded run, undeclared."""
+        """Raise if a result shared memory with an input, but its op does not declare this."""
         fact = self.bound.facts.get(slot)
         is_told = fact is None or all(x in shared for x in fact.shares)
         if not is_told and is_builtin(line.op):
             self.refuse(line, "shares memory with an input without declaring it")
 
     def _check_overwrite(self, one: Occupant, before: Occupant, line: Line, position: int) -> None:
-        """Raise if a line overwrites an array that it reads, unless it is elementwise there."""
+        """Raise if a line overwrites an array that is read, unless the line is elementwise."""
         facts = self.bound.facts
         was, will = facts.get(before.slot), facts[one.slot]
         is_alike = was is not None and (was.spec, was.strides) == (will.spec, will.strides)

@@ -466,7 +466,7 @@ def measure(
     Raises
     ------
     ArgumentError
-        The inputs are missing and the function was not called yet, or it can have no program.
+        No inputs were given and the function has no program yet, or it cannot be compiled.
 
     Examples
     --------
@@ -519,7 +519,10 @@ def _measured(
 
 
 def made_up_inputs(program: Program) -> list[np.ndarray]:
-    """Return inputs for a program: random floats from 0 to 1, integers 0, fixed conditions."""
+    """Return inputs for a program: random floats from 0 to 1, zeros for other dtypes.
+
+    Conditions and weights that are all 1 keep the values for which the program was made.
+    """
     rng = np.random.default_rng(0)
     trial = program.trial
     arrays = []

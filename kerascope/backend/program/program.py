@@ -114,8 +114,8 @@ class Program:
     def listing(self) -> str:
         """The text of the program, and below it the texts of the loops that it calls.
 
-        The arguments of a loop are views of the arrays in its call: for blocks of steps, for each
-        step, or whole arrays.
+        The arguments of a loop are the whole arrays in its call, or views of these arrays for each
+        block of steps or for each step.
         """
         scope: dict[str, Any] = self._code.run.__globals__  # type: ignore[attr-defined]
         loops = [

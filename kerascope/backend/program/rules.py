@@ -97,7 +97,10 @@ def multiply_by_one(bound: Bound, line: Line) -> str | None:
 
 
 def _is_rounded(bound: Bound, slot: int) -> bool:
-    """Return whether a slot surely has no subnormal numbers: a product with 1 would make them 0."""
+    """Return whether a slot cannot contain subnormal numbers.
+
+    A product with 1 would replace these by 0, so it could not be removed.
+    """
     line = bound.makers.get(slot)
     while line is not None and isinstance(line.op, Negative):
         line = bound.makers.get(line.inputs[0])
@@ -215,7 +218,7 @@ def compare_with_clipped(bound: Bound, line: Line) -> str | None:
 
 
 def _is_number(constant: np.ndarray | None, number: np.generic) -> bool:
-    """Return whether a constant is this number and has the same dtype."""
+    """Return whether a constant has one element, equal to `number` in value and dtype."""
     if constant is None or constant.size != 1 or constant.dtype != number.dtype:
         return False
     return bool((constant == number).all())

@@ -185,7 +185,7 @@ class Source:
         return self.names.given(f"all_{self._wish(slot)}", array)
 
     def _write_heading(self, line: Line, addition: str = "") -> None:
-        """Add a comment with the layer of the next ops, unless it is that of the ops before."""
+        """Add a comment that names the layer of the next ops, if the layer or phase changes."""
         outer, _, inner = line.step.apply.scope.name.partition("/")
         phase = phase_of_scope(outer)
         is_outer = phase < Phase.BACKWARD
@@ -241,7 +241,7 @@ class Source:
         return f"{name}.copy()" if array.ndim else f"{name}[()]"
 
     def _keep_numbers(self) -> Iterator[str]:
-        """Yield lines that copy each scalar that a group reads and the write could overwrite."""
+        """Yield lines that copy those scalars of groups that the write could overwrite."""
         for slot in dict.fromkeys(self.plan.scalars_of_groups):
             if slot not in self.memory.arrays or self.plan.is_at_risk(slot):
                 value, spec = self._name(slot), self.bound.facts[slot].spec

@@ -140,7 +140,8 @@ def positions_of_readers(bound: Bound) -> dict[int, int]:
 def ready_at(bound: Bound, line: Line, made_at: Mapping[int, int]) -> int:
     """Return the position of the line after which all inputs of `line` exist; -1 for the start.
 
-    A view of an input array is available after its own line, any other view when its origin is.
+    A view of an input of the function exists after the line that makes the view. Any other view
+    exists as soon as its origin is computed.
     """
     sources = ((slot, origin(bound, slot)) for slot in line.inputs)
     return max((made_at.get(x, made_at.get(slot, -1)) for slot, x in sources), default=-1)

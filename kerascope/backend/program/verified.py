@@ -1,11 +1,11 @@
 """Verified programs: every call also interprets the steps, and both must agree bit for bit.
 
 `K.function(..., verify=True)` uses verified programs; KERASCOPE_VERIFY=1 does so for all functions.
-If the results differ, the error names the first step that does, and every variable keeps its value.
-All NaN count as equal. The first call with arrays of some shapes is only interpreted. Every other
-call takes more than twice the usual time, and ops with side effects, such as `print_tensor`, run
-twice. Program and steps use the same compiled loops, so each loop is also checked by itself at
-every call: see `loops/run.py`.
+If the results differ, the error names the first step whose result differs, and every variable keeps
+its value. All NaN count as equal. The first call with arrays of some shapes is only interpreted.
+Every other call takes more than twice the usual time, and ops with side effects, such as
+`print_tensor`, run twice. Program and steps use the same compiled loops, so each loop is also
+checked by itself at every call: see `loops/run.py`.
 """
 
 from __future__ import annotations
@@ -172,6 +172,7 @@ class FirstDifference:
     line : Line or None
         The first line whose result differs, or None.
     got, wanted : array
+        The result of that line, and the result of the interpreted step.
     """
 
     def __init__(self, draft: Draft, expected: Sequence[Any]) -> None:
@@ -182,7 +183,13 @@ class FirstDifference:
         self.wanted: Any = None
 
     def look(self, arrays: Sequence[np.ndarray]) -> None:
-        """Run the lines on these inputs; if one fails before a difference, VerificationError."""
+        """Run the lines on these inputs, and record the first difference.
+
+        Raises
+        ------
+        VerificationError
+            A line failed before a difference was found.
+        """
         try:
             self._observed()(*arrays)
         except Exception as error:

@@ -60,14 +60,18 @@ class Copy(ShapeOfFirst):
 
 
 class Layout(NamedTuple):
-    """How many inputs and results of each kind a step has; the kinds are in this order.
+    """How many inputs and results of each kind a step of a loop has.
+
+    The inputs are slices of sequences, then states, then arrays that are the same in each step. The
+    results are outputs, then one new state for each state, then terms: arrays that the loop adds up
+    over all steps.
 
     Attributes
     ----------
     sequences, states : int
-        Numbers of inputs. All further inputs are the same in each step.
+        The numbers of inputs of these kinds.
     outputs : int
-        Number of outputs. As many new states as `states` follow, then the terms.
+        The number of outputs.
     """
 
     sequences: int
@@ -84,7 +88,7 @@ class StepCalls:
         The schedule of one step.
     layout : Layout
     inputs : list of Spec
-        The inputs of one step: slices of the sequences, states, others.
+        The inputs of one step, in the order of `Layout`.
     rewrites : bool
         Whether rewrites may change the order of roundings.
 
@@ -184,7 +188,7 @@ class StepCalls:
 
 
 def with_time(op: Op) -> Op:
-    """Return the op that does the same for many steps at once, with time as the first axis."""
+    """Return the op that computes many steps of `op` at once, with time as the first axis."""
     if isinstance(op, GetItem):
         return GetItem((Span(), *op.index))
     if isinstance(op, ExpandDims):
@@ -325,7 +329,10 @@ class Rewriter:
         return self._seen[key]
 
     def _before_cast(self, a: int) -> int:
-        """Return the bool slot that `a` was cast from, which gives the same products, or `a`."""
+        """Return the bool slot from which `a` was cast, or `a` if it was not cast from bools.
+
+        Products with the bools are equal to products with `a`.
+        """
         maker = self.makers.get(a)
         if maker is not None and isinstance(maker.op, Cast):
             source = maker.inputs[0]
@@ -363,7 +370,10 @@ class Rewriter:
         return self.step.specs[a] in (spec, Spec((), spec.dtype))
 
     def _product(self, x: int, a: int) -> int:
-        """Return the slot of x * a, where `a`, known before the loop, is like x or a scalar."""
+        """Return the slot of x * a.
+
+        The array `a` is computed before the loop. It has the shape of x, or is a scalar.
+        """
         spec = self.step.specs[x]
         maker = self.makers.get(x)
         pair = self._by_known(maker)
@@ -382,7 +392,10 @@ class Rewriter:
         return self._new(Multiply(), [x, a], spec)
 
     def _by_known(self, maker: Call | None) -> tuple[int, int] | None:
-        """Return the slots y, b if a call computes y * b with b known before the loop, or None."""
+        """Return the slots y and b if a call computes y * b and b is computed before the loop.
+
+        Return None for any other call.
+        """
         if maker is None or not isinstance(maker.op, Multiply):
             return None
         y, b = maker.inputs
@@ -395,7 +408,8 @@ class Rewriter:
     def _pays_inside(self, join: Call, a: int) -> bool:
         """Return whether to multiply the parts of a joined array by `a` instead of the whole array.
 
-        For a scalar it pays only if each part is a product, whose factor absorbs the scalar.
+        If `a` is a scalar, this saves time only if each part is itself a product, because one of
+        its factors can then be multiplied by the scalar before the loop.
         """
         if self.step.specs[a].shape:
             return True

@@ -58,7 +58,7 @@ MOVING = (Home.WHOLE, Home.STATE, Home.BLOCK)
 
 
 def kernel_of(step: StepCalls, call: Call) -> Any:
-    """Return the kernel of a call on the arrays of one step: a text, a function, or None."""
+    """Return the kernel of a call on the arrays of one step, a text or a function; None without."""
     if call.op.is_view or isinstance(call.op, WHOLES):
         return None
     if call.op.ufunc is not None:
@@ -87,7 +87,7 @@ class Places:
     wholes : set of int
         Slots whose values of all steps are needed.
     block : int
-        The number of steps that are computed at once before the loop.
+        The number of steps in a block: GIVEN calls are computed for a whole block at once.
     kept : iterable of int
         Slots that are read at the end of each step.
 
@@ -183,7 +183,7 @@ class Places:
             self.arrays[slot] = call.op.perform(*self.dummy_arrays(call, self.arrays[source]))
 
     def dummy_arrays(self, call: Call, first: Any) -> list[Any]:
-        """Return inputs for a call that makes a view of `first`; only shapes of others count."""
+        """Return inputs for a call that makes a view of `first`: zeros for all other inputs."""
         specs = [self.step.specs[slot] for slot in call.inputs[1:]]
         return [first, *map(dummy_array, specs)]
 
@@ -250,7 +250,7 @@ def sequences_of(array: np.ndarray) -> Sequence[Any]:
 
 @dataclass
 class Term:
-    """How one term of a step is summed over all steps of a loop.
+    """How a term, a result that a loop adds up over all steps, is computed.
 
     Attributes
     ----------

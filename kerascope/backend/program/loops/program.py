@@ -192,7 +192,7 @@ class LoopText:
             yield written if kernel is None else f"{word}({out}, {arguments})"
 
     def _full(self, call: Call, place: int, ins: list[str]) -> list[str]:
-        """Return the names of a call's operands; maximum and minimum get arrays for scalars."""
+        """Return the names of a call's operands; scalars of maximum and minimum become arrays."""
         shape, dtype = self.step.specs[call.outputs[0]]
         if place != STEP or not is_better_full(call.op.ufunc, prod(shape)):
             return ins

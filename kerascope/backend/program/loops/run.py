@@ -6,8 +6,9 @@ steps are allocated after the first step, when their shapes are known. Between t
 results are copied into their buffers. An output that is also a state shares its buffer.
 
 The program (`program.py`) is compiled at the first run with arrays of some shapes. Compiled and
-interpreted functions both use it, so they give the same bits. The interpreter handles what it
-cannot: loops without steps, ops that print or draw random numbers, and branches.
+interpreted functions both use it, so they give the same bits. The interpreter runs the loops that
+cannot be compiled: loops without steps, with branches, or with ops that print or draw random
+numbers.
 """
 
 from __future__ import annotations
@@ -41,10 +42,11 @@ def run_loop(
     inner : InnerGraph
         The graph of one step.
     arrays : sequence of array
-        Sequences (time, ...), initial states, others.
+        Sequences (time, ...), initial states, and arrays that are the same in each step.
     backwards : bool
         Whether the loop starts with the last step.
     least_steps : int
+        The smallest number of steps that is allowed.
 
     Returns
     -------
@@ -218,7 +220,9 @@ class Difference(Exception):
     tensor : Tensor
         The tensor in the graph of the step whose value differs.
     where : str
+        The step of the loop, such as "in step 3 of 10", or "in the sum over 10 steps".
     got, wanted : array
+        The value from the loop program, and the value from the interpreter.
     """
 
     def __init__(self, tensor: Tensor, where: str, got: Any, wanted: Any) -> None:
@@ -249,14 +253,15 @@ def check_loop(
         All results of the loop.
     backwards : bool
     is_exact : callable
-        Returns whether the program has every sum and product in the order of the graph.
+        Returns whether the program computes all sums and products in the order of the graph, so
+        that its results must be equal bit for bit.
     compute : callable
         Compiles and runs another loop; used after a difference to get the results of all ops.
 
     Raises
     ------
     VerificationError
-        The results differ, by more than reordered roundings explain.
+        The results differ by more than another order of roundings explains.
     """
     try:
         _compare(inner, arrays, results, backwards, is_exact)
@@ -368,7 +373,7 @@ def _stepped(inner: InnerGraph, start: Sequence[Any]) -> list[Any]:
 
 
 def _added(sums: list[Any], terms: Sequence[Any]) -> list[Any]:
-    """Add terms to their sums in place, as the interpreter does; the first ones are copied."""
+    """Add the terms of a step to their sums in place; the first step's terms are copied."""
     if not sums:
         return [np.array(term) for term in terms]
     for total, term in zip(sums, terms, strict=True):
@@ -385,7 +390,9 @@ class _Judge:
     starts : list
         The inputs of the steps from which the result is computed: several for a sum.
     where : str
+        The step of the loop, as in `Difference`.
     is_exact : callable
+        As for `check_loop`.
     """
 
     def __init__(
@@ -401,7 +408,7 @@ class _Judge:
         self.is_exact = is_exact
 
     def __call__(self, number: int, tensor: Tensor, got: Any, wanted: Any) -> None:
-        """Raise a Difference if the result with index `number` is wrong, beyond the tolerance."""
+        """Raise a Difference if the result number `number` differs by more than the tolerance."""
         if are_same(got, wanted):
             return
         x, y = np.asarray(got), np.asarray(wanted)
@@ -464,7 +471,7 @@ def _rounding(array: np.ndarray) -> float:
 
 
 def _perturbed(x: Any, rng: np.random.Generator) -> Any:
-    """Return an array with its floats changed at random in their last place."""
+    """Return an array with each float changed by its rounding error, up or down at random."""
     array = np.asarray(x)
     if array.dtype.kind != "f":
         return x
