@@ -130,9 +130,9 @@ def values_of_batch(events: Iterable[Event]) -> BatchValues:
 
 
 def _dead_of(array: Any) -> tuple[int, int]:
-    """Return the number of units that are 0 for the whole batch, and the number of all units.
+    """Return how many units of an output are 0 for the whole batch, and how many it has.
 
-    A unit is an index of the last axis; of images with the channels first, a channel.
+    A unit is an index of the last axis. With channels-first images, it is a channel.
 
     Examples
     --------

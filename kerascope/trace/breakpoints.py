@@ -2,9 +2,10 @@
 
 An event is a hit if the selector of a breakpoint matches it and the condition holds. The first hit
 that is not ignored stops the program. A condition that raises an error stops too and shows the
-error, as in pdb. But if a name in it is None or still symbolic, the condition counts as false,
-because it has no value yet. Hits count in both directions of time. Unlike pdb, a false condition
-is not a hit: `break *, has_nan(out)` counts the NaN values.
+error, as in pdb. But if a name in the condition is None or still symbolic, the condition counts as
+false, because it has no value yet. Hits are counted when the debugger moves forward and backward.
+Unlike in pdb, an event for which the condition is false is not a hit. So the hits of `break *,
+has_nan(out)` are the outputs with NaN.
 
 `watch weight:dense_1*` stops when a matching weight gets a new value, and shows the old value, the
 new value and the relative change. `watch EXPR` evaluates a Python expression over the names of the
@@ -110,7 +111,7 @@ class Numbered(Generic[Item]):
 
 @dataclass
 class Breakpoint:
-    """A selector of events with an optional condition: the program stops where an event meets both.
+    """A condition that stops the program: a selector of events, and an optional expression.
 
     Attributes
     ----------
@@ -152,7 +153,7 @@ class Breakpoint:
 
 @dataclass(frozen=True)
 class ConditionSelector(Selector):
-    """Selects the events that set a name of the condition, for a breakpoint without a selector."""
+    """The selector of a breakpoint that has only a condition: events that set a name used in it."""
 
 
 def loss_conditions(
@@ -164,8 +165,8 @@ def loss_conditions(
     ----------
     breakpoints : iterable of Breakpoint
     sample : iterable of Event
-        The events of one batch or call. If they contain no loss, none of these breakpoints can
-        stop.
+        The events of one batch or call. If these events contain no loss, the conditions cannot
+        become true, and the result is empty.
     others : container of str
         Names in conditions whose values may change at any time.
     """
@@ -190,7 +191,8 @@ def batches_to_stop_in(
     ----------
     breakpoints : iterable of Breakpoint
     sample : iterable of Event
-        The events of one batch or call. Other batches have equal events, except "weight.set".
+        The events of one batch or call. All other batches are assumed to have the same events,
+        except "weight.set".
     events : History
         The history that contains the sample.
     """
@@ -336,7 +338,7 @@ class Change(NamedTuple):
     name : str
         The name of the weight, or the text of the expression.
     old, new : object
-        `Unknown` if there was or is no value.
+        The values before and after the change; `Unknown` if the item had or has no value.
     relative : float or None
         ‖new - old‖ / ‖old‖, for numbers and arrays.
     added, removed : tuple
@@ -422,11 +424,11 @@ def value_of(expression: Expression, names: Names) -> Any:
 
 
 def _is_worth_a_stop(old: Any, new: Any) -> bool:
-    """Return whether the program stops at a change of a value.
+    """Return whether the program stops at this change of an expression's value.
 
-    It does not stop if a comparison is false at first, or loses its value.
-
-    So `watch total_loss > 1000` stops when it becomes true and when it becomes false again.
+    It stops at every change, with two exceptions: a comparison is false when it gets its first
+    value, or a comparison no longer has a value. So `watch total_loss > 1000` stops when the
+    comparison becomes true, and when it becomes false again.
     """
     if isinstance(old, Unknown) and isinstance(new, bool | np.bool_):
         return bool(new)
@@ -434,7 +436,7 @@ def _is_worth_a_stop(old: Any, new: Any) -> bool:
 
 
 def _keys(old: Any, new: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Return the keys or elements that were added, and those that were removed."""
+    """Return the keys or elements that a container gained, and those that it lost."""
     both_dicts = isinstance(old, Mapping) and isinstance(new, Mapping)
     if not both_dicts and not (isinstance(old, COLLECTIONS) and isinstance(new, COLLECTIONS)):
         return (), ()

@@ -1,23 +1,23 @@
 """Conditions by name, for `catch`: problems of training, found where they begin.
 
 =====================  ============================================================================
-`nan`, `inf`           the producer: such a value comes out and did not go in; or the place where it
-                       enters: with data, a variable or a constant
-`exception`            something failed
+`nan`, `inf`           an op or layer has such a value in its output, but not in its inputs; or
+                       fed data, a variable or a constant brings one in
+`exception`            a span ended with an error
 `dead`                 a ReLU returns 0 for the whole batch
 `vanishing<1e-3`       a gradient's norm is below this fraction of the largest in this backward pass
-`exploding>1e3`        it is above this multiple of the first in this pass, or of the largest in the
-                       pass before
-`stuck<1e-7`           a commit changed a weight by a smaller relative amount, or
+`exploding>1e3`        a gradient's norm is above this multiple of the first norm in this backward
+                       pass, or of the largest in the previous backward pass
+`stuck<1e-7`           a weight's relative change at a commit is below this, or
 `stuck>10`             the loss stayed the same over more than this number of batches
 `ratio>0.1`            a weight's relative change at a commit, ‖update‖ / ‖weight‖, is above this
 =====================  ============================================================================
 
-The numbers shown are the defaults. `stuck` checks both.
+The numbers shown are the default thresholds. `stuck` checks both of its thresholds.
 
-A symptom is checked at one event and, if necessary, at the events before it. It does not matter how
-the debugger got there. So it is found forward, backward and in a replay. It is read from these
-deltas:
+Whether a condition holds at an event depends only on this event and the events before it. So a
+problem is found forward, backward and in a replay. The conditions read these deltas (names with
+values) of the events:
 
 - `inputs` (arrays) and `out` or `result` (an array or several), of an op or a node; `inputs` may
   belong to the start of the span. `inputs` at the start of a function are its fed arrays, with the
@@ -32,8 +32,8 @@ deltas:
 - `total_loss`, a number, where it has been computed;
 - `error`, an `ErrorRef`, at the end of a span that failed.
 
-A symptom is a function of the event, the history, and the two thresholds of its condition (`<` and
-`>`). It returns a sentence, or "" if nothing is wrong.
+Each condition is implemented by a function of the event, the history, and the two thresholds (`<`
+and `>`). It returns a sentence that describes the problem, or "" if the condition does not hold.
 """
 
 from __future__ import annotations
@@ -292,7 +292,7 @@ def _gradients(event: Event) -> list[tuple[str, float]]:
 
 
 def _arrived_before(event: Event, events: History) -> list[list[tuple[str, float]]]:
-    """Return two lists of gradients: of the current backward pass so far, and of the last one."""
+    """Return the gradients of this backward pass, before `event`, and of the previous pass."""
     marks = landmarks_of(events, event.t)
     begun = last_before(marks.backwards, event.t)
     this = _arrived(events, marks.gradients, -1 if begun is None else begun, event.t)
@@ -394,7 +394,7 @@ def _in_this_call(event: Event, events: History) -> Iterator[Event]:
 
 
 def brings_finite_numbers(event: Event) -> bool:
-    """Return whether an event's output, if any, is finite; False for starts and set weights."""
+    """Return whether an event has no NaN or infinite output; False for starts and weight events."""
     if event.ph == BEGIN or event.kind in WEIGHT_KINDS:
         return False
     for name, key, value in event.deltas:
@@ -438,13 +438,13 @@ def _produced(event: Event, events: History, count: Callable[[Any], int], word: 
 
 
 def _how_many(value: Any, count: Callable[[Any], int]) -> str:
-    """Return the count of bad elements as "1 of 32", or as "1" if only statistics are kept."""
+    """Return how many elements `count` finds, as "1 of 32"; as "1" if only statistics are kept."""
     sizes = sum(np.size(part) for part in parts(value) if not isinstance(part, Statistics))
     return f"{count(value)} of {sizes}" if sizes else f"{count(value)}"
 
 
 def _brought_in(event: Event, count: Callable[[Any], int], word: str) -> str:
-    """Return a text with the fed arrays, rows and variables that have NaN or infinite numbers."""
+    """Return a message that lists the fed arrays with rows, and the variables, with bad numbers."""
     found = []
     for name, value in _fed(event):
         if count(value):

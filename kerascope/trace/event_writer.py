@@ -1,10 +1,10 @@
 """The clock and the open spans: how the recorder writes events on a tape.
 
-`EventWriter` gives each event its time, act, phase and depth. Names of events that are finer than
-the recorded level are added to the next event. A `StageRecorder` follows one stage and calls the
-writer; `recorder_build.py`, `recorder_compile.py`, `recorder_function.py` and `recorder.py` define
-one for each kind of stage. The functions at the end find the engine's line at which a stage is
-paused, and the user's line that made a layer.
+`EventWriter` gives each event its time, act, phase and depth. An event that is finer than the
+recorded level is not written; the next written event gets its names. A `StageRecorder` follows one
+stage and calls the writer. `recorder_build.py`, `recorder_compile.py`, `recorder_function.py` and
+`recorder.py` define one for each kind of stage. The functions at the end find the engine's line at
+which a stage is paused, and the user's line that made a layer.
 
 Lesson: chapter 12.
 """
@@ -161,7 +161,7 @@ class EventWriter:
     def record(
         self, kind: str, name: str, where: Where, deltas: Deltas = (), facts: Facts = NO_FACTS
     ) -> None:
-        """Record an event that takes no time."""
+        """Record an event that is not a span, such as a value that is set."""
         grain, is_recorded = self._grains.get(kind) or self._unknown[INSTANT]
         if is_recorded:
             self._write(kind, INSTANT, self._depth, grain, name, where, deltas, facts)
@@ -202,7 +202,7 @@ class EventWriter:
         self.end(named(outs=results, result=results))
 
     def begin_op(self, name: str, where: Where, deltas: Deltas, facts: Facts) -> None:
-        """Record the start of an op, in fewer steps than `begin`, because most events are ops."""
+        """Record the start of an op. This is faster than `begin`, because most events are ops."""
         act, phase, depth = self._act, self._phase, self._depth
         self.spans.append(("op", name, where, "op", True, act, phase))
         self._depth = depth + 1
@@ -236,7 +236,7 @@ class EventWriter:
         return self._grains[kind][1]
 
     def note(self, *deltas: Delta) -> None:
-        """Add deltas to the next event, whatever its kind."""
+        """Add names with new values (deltas) to the next event that is recorded, of any kind."""
         self._waiting.extend(deltas)
 
     def where(self, stage: Stage, made_at: tuple[str, int] | None = None) -> Where:
@@ -305,13 +305,13 @@ class StageRecorder:
         self.end_all()
 
     def enclosing(self, kind: type[SomeRecorder]) -> SomeRecorder | None:
-        """Return the innermost recorder of a class that contains this one, or None."""
+        """Return the innermost other recorder of a class that is running; None without any."""
         return next(
             (o for o in reversed(self.observers) if isinstance(o, kind) and o is not self), None
         )
 
     def function_returned(self, function: Function) -> None:
-        """Do nothing after a function returned inside the stage. Subclasses may override this."""
+        """React to a function that returned inside the stage; by default, do nothing."""
 
     # --- recording: `depth=2` is the value of a name, a `Delta` an entry of a container
     # --------------
@@ -337,7 +337,7 @@ class StageRecorder:
         self.recorder.record(kind, name, where, (*named(**names), *deltas), facts)
 
     def end_all(self, *, facts: Facts = NO_FACTS, **names: Any) -> None:
-        """End all open spans of this stage. The names are recorded with the outermost span."""
+        """End all open spans of this stage, and record `names` at the end of its outermost span."""
         recorder = self.recorder
         while len(recorder.spans) > self.level_of_spans + 1:
             recorder.end()
@@ -366,7 +366,7 @@ def where_of(stage: Stage, made_at: tuple[str, int] | None = None) -> Where:
 
 
 def place_in_script(made_at: tuple[str, int] | None) -> Where:
-    """Return the script's line that made a layer, if that line is running; else the current one."""
+    """Return the script's line that made a layer if it is still running, else the current line."""
     innermost = frame = frame_outside_the_package()
     while frame is not None and made_at is not None:
         code = frame.f_code
@@ -380,7 +380,7 @@ def place_in_script(made_at: tuple[str, int] | None) -> Where:
 
 
 def place_of_failure(where: Where, error: BaseException | None) -> Where:
-    """Return a span's place, moved to the line at which an error left the function of the span."""
+    """Return a span's place, with the line at which an error was raised in the span's function."""
     frames = None if error is None else error.__traceback__
     while frames is not None:
         code = frames.tb_frame.f_code

@@ -1,12 +1,12 @@
 """Events: the records of everything that happens to a model, on one clock.
 
-The engine's stages yield events of their own. The recorder (`recorder.py`) turns them into these
+The engine's stages yield stage events. The recorder (`recorder.py`) turns these into `Event`
 records, the tape (`tape.py`) stores them, and the stepper (`stepper.py`) moves between them. An
 event is plain data: it holds names, numbers and arrays that no longer change, never a live
 container.
 
-A span has two events, "B" before it happens and "E" when it is done. Something that takes no time
-has one event, "I". Spans are nested; `depth` is the nesting level.
+A span has two events, "B" when it begins and "E" when it ends. What is not a span, such as a drawn
+random number, has one event, "I". Spans are nested; `depth` is the nesting level.
 
 ===========  =================================  ================================  ==============
 grain        BUILD                              COMPILE                           RUN
@@ -31,11 +31,11 @@ grain        BUILD                              COMPILE                         
              tmap.get, tmap.set                 update.dup                        weight.set
 ===========  =================================  ================================  ==============
 
-The recorder adds kinds of its own: "depth" (a depth of the network starts and ends), "check.depth"
-(all calls of a depth can be computed), "metric.term" (compile made a metric), "override" (a
-listener replaced a computed array) and "event" (an event of a stage of unknown kind).
+The recorder adds kinds that no stage yields: "depth" (a depth of the network starts and ends),
+"check.depth" (all calls of a depth can be computed), "metric.term" (compile made a metric),
+"override" (a listener replaced a computed array) and "event" (an event of a stage of unknown kind).
 
-Lesson: chapter 12. The trace event format has the same idea: one kind of record for everything.
+Lesson: chapter 12. The Trace Event Format of Chrome also has one kind of record for all events.
 """
 
 from __future__ import annotations
@@ -75,7 +75,8 @@ class Made(NamedTuple):
     function : str
         The function that contains the user's line in `Where`; "" if it is not known.
     role : str
-        What that line did if it did not make the op itself: "made dense_1", "compiled model_1".
+        What the user's line did if it did not make the op directly: "made dense_1",
+        "compiled model_1".
     gradient_of : str
         The op of the forward pass whose gradient this op computes; "" for other ops.
     made_by : tuple of (str, int, str)
@@ -148,7 +149,7 @@ class Delta(NamedTuple):
 
 
 class Event(NamedTuple):
-    """An event, or the start of one that is about to happen. It is a tuple because there are many.
+    """The record of an event, or of the start or end of a span. A tuple, because there are many.
 
     Attributes
     ----------
@@ -187,7 +188,7 @@ class Event(NamedTuple):
 
 
 def first_time(event: Event) -> int:
-    """Return the first time of the events that a mark replaces; for other events, the time."""
+    """Return the time of the first event that a mark replaces; for other events, their own time."""
     return int(event.deltas[0].value) if event.kind in MARKS else event.t
 
 

@@ -6,7 +6,7 @@ which the tape provides, and the names of the event itself (`names_of_event`).
 A tensor, a layer or a weight may be named as `set` names it: `norm(dense_1/kernel) > 3`, `watch
 dense_1/kernel`, `p input_1`. In Python `dense_1/kernel` is a division, and it is evaluated as one
 if both names have values. Otherwise it means the array of that name (`values_named`). With spaces,
-`a / b`, it is always a division.
+`a / b` is always a division.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _STAND_IN = "_tensor_named_"
 
 
 def tensor_names_in(text: str) -> list[str]:
-    """Return possible tensor names in a text: at each place the whole name, then its prefixes.
+    """Return all possible tensor names in a text: each name with slashes, then its prefixes.
 
     Examples
     --------
@@ -98,11 +98,11 @@ def values_named(
     ----------
     text : str
     asked : frozenset of str
-        The Python names in the text.
+        The Python names in the text, which may also be names of layers.
     names : mapping
         The names that have values already, for which `find` is not called.
     find : callable
-        Returns the value of a tensor, layer or weight; None if it has none.
+        Returns the value of a tensor, layer or weight by its name; None if there is no value.
     """
     found: dict[str, Any] = {}
     parts: set[str] = set()
@@ -178,15 +178,15 @@ def _value_in(event: Event, name: str) -> Any:
 
 
 def _alone(value: Any) -> Any:
-    """Return the array if the value is a pair of array and mask; otherwise the value."""
+    """Return the array of a pair (array, mask); return other values unchanged."""
     return value[0] if isinstance(value, tuple) and len(value) == 2 else value
 
 
 def weights_written(events: NamedEvents, t: int) -> Mapping[str, Any] | None:
     """Return the values of all weights at a time inside a commit; None at other times.
 
-    A commit writes all weights at once, so its first event has all new values. But each update has
-    an event of its own: weights whose update comes later in the tape keep their old values here.
+    A commit writes all weights at once, but the tape has one event for each update. In the result,
+    weights whose update comes later in the tape still have their old values.
     """
     done: dict[str, Any] = {}
     for event in before(events, t + 1):
@@ -263,9 +263,9 @@ class Expression:
             return True
 
     def value(self, names: Mapping[str, Any]) -> Any:
-        """Evaluate the expression over some names, which may include tensors: "dense_1/kernel".
+        """Return the value of the expression, computed with the given values of names.
 
-        Errors of the expression are not caught.
+        Names of tensors, such as "dense_1/kernel", are allowed. Errors are not caught.
         """
         code, space = self.code, dict(names)
         if any(name in names for name in self.tensors):
@@ -293,8 +293,7 @@ class Expression:
     def lacks_numbers(self, names: Mapping[str, Any], error: Exception) -> bool:
         """Return whether evaluation failed because the model has not computed a value yet.
 
-        This is so if a name in the expression is None or symbolic, or if it is the loss or a tensor
-        and has no value.
+        Either a name in the expression is None or symbolic, or the loss or a tensor has no value.
         """
         if isinstance(error, NameError):
             parts = {part for name in self.tensors for part in re.split("[/@~]", name)}
@@ -342,7 +341,7 @@ def parse_expression(text: str, where: str) -> Expression:
 
 
 def split_at_comma(text: str, where: str) -> tuple[str, str]:
-    """Split a text into a Python expression and the condition after its comma, "" if there is none.
+    """Split a text at its comma into a Python expression and a condition ("" without a comma).
 
     A comma inside brackets belongs to the expression.
 
@@ -366,13 +365,14 @@ def split_at_comma(text: str, where: str) -> tuple[str, str]:
 
 
 def names_of_event(event: Event | None) -> dict[str, Any]:
-    """Return the values of `e`, `t`, `ins`, `out` for an event; without an event, None and -1.
+    """Return the names that an expression may use at an event, with their values.
 
     Returns
     -------
     dict
-        `e` the event, `t` its time (-1 without one), `ins` the arrays that went in, `out` the array
-        that came out (None if the event has none), and `np`, `norm`, `has_nan`.
+        `e` is the event, `t` its time, `ins` the input arrays and `out` the output; None if the
+        event has no value. Without an event, `t` is -1. `np`, `norm` and `has_nan` are functions
+        and modules.
     """
     out = value_of_event(event, *OF_THE_OUTPUT) if event else None
     if isinstance(out, list | tuple) and len(out) == 1:

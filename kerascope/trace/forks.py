@@ -1,9 +1,10 @@
-"""Forks that continue: what would have happened after a change, for the calls of the first history.
+"""Forks that continue: the later calls of the original history, computed again after a change.
 
 A change in the past runs one call of a function again (`timelines.py`). A fork can continue from
-there. The following calls of its parent are computed again by their programs, with the inputs that
-they had then. Before each call, the values that callbacks or the script wrote from outside are
-written again. Only overridden variables keep their values, whatever the parent's schedule wrote.
+there. The following calls of the parent history are computed again by their programs, with the
+recorded inputs. Before each call, the values that callbacks or the script set in the parent history
+are set again. Only variables that the user overrode keep their values, for example a learning rate
+that a callback changes in the parent history.
 Callbacks are not called, so they make no new decisions, and the script does not run.
 
 The parent's journal contains all of that, one row for each call. The fork has its own journal,
@@ -67,7 +68,8 @@ class Fork:
     Parameters
     ----------
     recorder : Recorder
-        The recorder of the fork. Its tape has the changed call, or gets the next call.
+        The recorder of the fork. Its tape contains the history up to the branch point, and the
+        changed call if there is one.
     parent : Journal or Fork
     parent_tape : Tape
     t : int
@@ -139,23 +141,23 @@ class Fork:
         return self._parent.journal if isinstance(self._parent, Fork) else self._parent
 
     def rows_of(self, begin: int) -> Journal:
-        """Return the journal that has the initial values of the call beginning at a time."""
+        """Return the journal that has the initial values of the call beginning at time `begin`."""
         is_changed = self._call is not None and self._call.begin == begin
         return self.parent if is_changed or begin < self._at else self.journal
 
     # --- how it begins ----------------------------------------------------------------------------
 
     def override(self, variable: Variable, array: np.ndarray) -> None:
-        """Set a variable at the branch point, and do not repeat how the parent sets it later."""
+        """Set a variable at the branch point, and skip the parent's later assignments to it."""
         self.overridden[variable] = array
         self._silent.add(variable)
 
     def silence(self, variable: Variable) -> None:
-        """Do not repeat how the parent sets a variable between its calls."""
+        """Skip the assignments to a variable that the parent made between calls."""
         self._silent.add(variable)
 
     def begin(self) -> None:
-        """Find the row of the branch point, and the values of all variables there.
+        """Find the journal row of the branch point, and the values of all variables there.
 
         Raises
         ------
@@ -220,7 +222,7 @@ class Fork:
     # --- how it continues -------------------------------------------------------------------------
 
     def run_on(self, batches: int | None = None, to_end_of_fit: bool = False) -> int:
-        """Compute the next calls of the parent and copy the events between them; return the count.
+        """Compute the parent's next calls, copy the events between, and return how many calls ran.
 
         Parameters
         ----------
@@ -253,7 +255,7 @@ class Fork:
         return len(rows) - done
 
     def _end_of_fit(self) -> int:
-        """Return the end of the `fit` around the branch point; for an open `fit`, of the parent."""
+        """Return the end of the `fit` around the branch point; `_limit()` if it is still open."""
         tape, t = self.parent_tape, self._at - 1
         if t < 0 or not any(span.kind == "fit" for span in tape.spans_at(t)):
             raise ArgumentError("rerun fit: no `fit` is open there. Use `rerun` instead.")
@@ -264,7 +266,7 @@ class Fork:
         return is_for_training(self.parent.place_of(n)[0].function)
 
     def _limit(self) -> int:
-        """Return the end of the parent's recorded calls, without a batch whose call is open."""
+        """Return the length of the parent's tape, without a call or batch that is still open."""
         tape = self.parent_tape
         is_live = self.parent.covers_recorded_calls
         observers = self.parent.recorder.observers if is_live else []
@@ -299,9 +301,9 @@ class Fork:
         return True
 
     def _repeat_rest(self, limit: int, left: float) -> int:
-        """Compute the rest of the parent's run, if no events are between its calls.
+        """Compute the remaining calls of the parent's run; return the number of training calls.
 
-        Return the number of batches that were computed.
+        Only calls without events between them are computed.
         """
         mine, n, rows = self._open, len(self.journal.rows), self.parent.rows
         theirs, _, end = self.parent.place_of(n - 1)
@@ -317,7 +319,7 @@ class Fork:
         return number
 
     def _run_like(self, theirs: UnrecordedRun, is_split: bool) -> UnrecordedRun:
-        """Return the fork's run for the next call of the parent: the open run or a new one."""
+        """Return the fork's `UnrecordedRun` for the parent's next call: the open or a new run."""
         around = 0 if is_split else theirs.events_around
         callbacks = None if is_split else theirs.callbacks
         mine = self._open
@@ -336,7 +338,7 @@ class Fork:
         return self._open
 
     def _compute(self, run: UnrecordedRun, theirs: UnrecordedRun, n: int, row: CallRecord) -> bool:
-        """Compute the call of a parent's row. If it fails, set `why` and return False."""
+        """Compute the call of a row of the parent's journal; on failure set `why`, return False."""
         sets: Mapping[Variable, np.ndarray] = EMPTY
         seen: Mapping[Variable, Any] = EMPTY
         try:
@@ -359,13 +361,13 @@ class Fork:
         return True
 
     def _set_as_in(self, row: CallRecord) -> Values:
-        """Return the values that the fork sets as the parent's row did; count set and skipped."""
+        """Count the assignments before the parent's row, and return those that the fork repeats."""
         for v in row.was_set:
             (self.silenced if v in self._silent else self.repeated)[v.name] += 1
         return {v: x for v, x in row.was_set.items() if v not in self._silent}
 
     def _seen_sets(self, row: CallRecord, function: Function, sets: Values) -> dict[Variable, Any]:
-        """Return, for each variable that was set before a call, its recorded value before that."""
+        """Return, for each variable that was set before a call, the value recorded previously."""
         before = len(self.journal.rows) - 1
         for v in sets:
             is_own = before > self.first
@@ -382,7 +384,7 @@ class Fork:
         return {v: row.seen[v] if row.seen.get(v) is UNKNOWN else old for v, old in seen.items()}
 
     def _set_by_parent(self, n: int) -> set[Variable]:
-        """Return the variables that the parent overrides before row `n`; none if it is no fork."""
+        """Return the variables that a parent fork overrides at row `n`; empty without any."""
         parent = self._parent
         if isinstance(parent, Fork) and parent.first == n and self._at < parent._at:
             return set(parent.overridden)
@@ -392,7 +394,7 @@ class Fork:
     # -----------------------------------------------------------------------------
 
     def _close(self) -> None:
-        """Append the mark of the open run to the tape."""
+        """Append the mark that represents the calls of the open run to the tape."""
         run, self._open = self._open, None
         if run is not None and run.starts[0] < run.starts[-1]:
             self.recorder.tape.append(run.mark(0, len(run)))
@@ -410,7 +412,7 @@ class Fork:
             self._copy(ends[0] + 1)
 
     def _copy(self, end: int) -> None:
-        """Copy the parent's events before time `end`, without those of calls that run again."""
+        """Copy the parent's events before time `end`, without failed calls and layer calls."""
         self._close()
         tape, skipped = self.recorder.tape, -1
         for event in self.parent_tape[self._next : end]:
@@ -434,7 +436,7 @@ class Fork:
         self._next = end
 
     def _as_here(self, event: Event) -> Event:
-        """Return an event of the parent without the results that differ in the fork."""
+        """Return an event of the parent for the fork's tape, without results of the parent."""
         if event.kind == "batch" and event.ph == BEGIN:
             self._outs = None
         if event.ph != END or event.grain not in ("act", "phase"):
@@ -452,7 +454,7 @@ class Fork:
     # --- side by side -----------------------------------------------------------------------------
 
     def losses(self) -> list[TrainCall]:
-        """Return the losses of both histories for each call, from the branch point to the end."""
+        """Return the losses of fork and parent for each training call from the branch point on."""
         found, calls = [], Counter[str]()
         for n, mine in enumerate(self.journal.rows):
             run, _, _ = self.parent.place_of(n)
@@ -488,7 +490,7 @@ def _has_loss(outs: list[Any]) -> bool:
 
 
 def _bits(outs: list[Any]) -> list[Any]:
-    """Return the outputs as bytes for a comparison in which all NaN values are equal."""
+    """Return the outputs as bytes, with the same bit pattern for all NaN values."""
     return [x if isinstance(x, tuple) else _with_one_nan(np.asarray(x)).tobytes() for x in outs]
 
 

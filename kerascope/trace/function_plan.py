@@ -1,11 +1,13 @@
 """The plan of a function: the phase and node of each op, and the names that it defines.
 
 A function is one list of ops. The model's graph and the facts recorded when the function was made
-(`TrainingInfo`) say which ops belong to a layer, a loss or a gradient. Without these, the scopes of
-the ops do. The plan is computed once for each function, so an op costs little when it runs.
+(`TrainingInfo`) determine which ops belong to a layer, a loss or a gradient. Without this
+information, the scopes of the ops are used. The plan is computed once for each function, so
+recording an op costs little.
 
 Consecutive ops of one call of a layer make a span "node". If the schedule separates the ops of a
-call, the run of ops with the call's output makes the span; the others belong directly to the phase.
+call, the sequence with the call's output makes the span. The remaining ops of the call belong
+directly to the phase.
 
 A nested model or a wrapper calls layers inside its own call. The model's graph has one Node for all
 of these calls, so the scopes of the ops identify the layers: `td/inner/deep/dot` is an op of "deep"
@@ -183,8 +185,8 @@ class FunctionPlan:
     def _facts_of_call(self) -> Mapping[str, Any]:
         """Return the facts at the start of each call: the function's outputs and variables.
 
-        Facts that other names imply are left out: roles of slots ("dense_1/kernel/m"), and tensors
-        with the name of the op that makes them.
+        Roles of optimizer slots ("dense_1/kernel/m") and tensors with the name of their op are left
+        out, because the names imply these facts.
         """
         function, facts = self.function, self.facts
         found: dict[str, Any] = {"ops": len(self.steps), "updates": len(function.updates)}
@@ -230,7 +232,7 @@ class FunctionPlan:
     # --- phases and groups ------------------------------------------------------------------------
 
     def _phase_of(self, step: Step) -> str:
-        """Return the phase of a step, from the model's graph or else from the schedule."""
+        """Return the phase of a step, from the model's graph or, without a model, the schedule."""
         if self.facts is None or step.phase >= Phase.BACKWARD:
             return step.phase.word
         if step.apply in self.facts.calls:
@@ -238,7 +240,7 @@ class FunctionPlan:
         return "loss" if step.apply in self._only_for_loss else step.phase.word
 
     def _group(self) -> None:
-        """Put the ops of a layer call or update into a group: the best run of consecutive ops."""
+        """Make a group of each layer call or update, from its best sequence of consecutive ops."""
         labels = [self._label(planned) for planned in self.steps]
         runs: dict[tuple[str, str], list[list[int]]] = {}
         for i, label in enumerate(labels):
@@ -256,7 +258,7 @@ class FunctionPlan:
                 self.steps[i].group = group
 
     def _weight(self, run: list[int], name: str) -> tuple[bool, int]:
-        """Return whether a run of ops computes the result of its call or update, and its length."""
+        """Return the rank of a sequence of ops: whether it computes the result, and its length."""
         outputs = [y for i in run for y in self.steps[i].step.apply.outputs]
         new = {self._new_values[y].name for y in outputs if y in self._new_values}
         return any(y in self.keys for y in outputs) or name in new, len(run)
@@ -281,7 +283,7 @@ class FunctionPlan:
         return None
 
     def _parameter(self, scope: str) -> str:
-        """Return the name of the parameter to whose update a scope belongs; otherwise the scope."""
+        """Return the name of the parameter whose update has this scope; the scope if unknown."""
         names = [update.param.name for update in self.facts.updates] if self.facts else []
         around = [n for n in names if scope == n or scope.startswith(f"{n}/")]
         return max(around, key=len) if around else scope
@@ -309,7 +311,7 @@ class FunctionPlan:
     # --- names that an op defines -----------------------------------------------------------------
 
     def _brings(self) -> dict[Tensor, list[tuple[str, Any]]]:
-        """Return for each tensor the names of its array, as (name, key) pairs."""
+        """Return, by tensor, the names that the tape gives to its array, as (name, key) pairs."""
         found: dict[Tensor, list[tuple[str, Any]]] = {}
 
         def add(tensor: Tensor, name: str, key: Any = None) -> None:
@@ -414,7 +416,7 @@ def inner_calls(plan: FunctionPlan) -> list[Path]:
 
 
 def _layers_inside(plan: FunctionPlan, planned: PlannedStep) -> list[Any]:
-    """Return the layers inside whose calls an op was made, the outermost first."""
+    """Return the sublayers whose calls contain an op, the outermost first."""
     node = _node_of(plan, planned) if planned.group is None else planned.group.node
     if node is None:
         return []
@@ -434,9 +436,9 @@ def _layers_inside(plan: FunctionPlan, planned: PlannedStep) -> list[Any]:
 
 
 def _node_of(plan: FunctionPlan, planned: PlannedStep) -> Node | None:
-    """Return the Node of a backward op that belongs to no group; None for other ops.
+    """Return the Node to which a backward op without a group belongs; None if there is none.
 
-    A forward op outside of groups gets no Node, because forward calls are in the spans of depths.
+    The result is also None for a forward op that belongs to no group.
     """
     swept = plan._swept.get(planned.step.apply)
     place = None if plan.facts is None or swept is None else plan.facts.calls.get(swept)

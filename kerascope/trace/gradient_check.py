@@ -53,10 +53,11 @@ class Slope(NamedTuple):
     place : tuple of int or None
         The index of the entry; None for a direction in which all entries change.
     symbolic, measured : float
-        The slope according to the gradient, and the slope by differences.
+        The slope that the gradient predicts, and the slope measured by finite differences.
     noise : float
-        The largest effect of rounding.
+        The largest error of the measured slope that rounding can explain.
     verdict : {"right", "wrong", "bend"}
+        Whether both slopes agree; "bend" if the derivative does not exist.
     """
 
     place: tuple[int, ...] | None
@@ -86,7 +87,7 @@ class WeightCheck(NamedTuple):
 
     @property
     def worst(self) -> Slope | None:
-        """The slope with the largest difference, among the wrong ones if there are any; or None."""
+        """The wrong slope with the largest error; if none is wrong, the right slope; or None."""
         wrong = [one for one in self.slopes if one.verdict == "wrong"]
         sound = [one for one in self.slopes if one.verdict == "right"]
         return max(wrong or sound, key=lambda one: one.apart, default=None)
@@ -117,7 +118,7 @@ class WrongOp(NamedTuple):
 
 
 class DoubleGraph:
-    """A graph that is computed in float64, again and again, with different values of a tensor.
+    """A graph that is computed in float64, repeatedly, with different values of one tensor.
 
     Parameters
     ----------
@@ -125,7 +126,7 @@ class DoubleGraph:
     leaves : mapping of Tensor to array
         The fed arrays, and the values of the variables.
     cut : list of Tensor, optional
-        Inner tensors whose values are given instead of computed.
+        Inner tensors that are fed as inputs instead of being computed.
     """
 
     def __init__(self, outputs: list[Tensor], leaves: Values, cut: Sequence[Tensor] = ()) -> None:
@@ -147,7 +148,7 @@ class DoubleGraph:
         return None if slot is None else self.values[slot]
 
     def mover(self, tensor: Tensor, results: Sequence[Tensor]) -> Callable[[Any], list[Any]]:
-        """Return a function from an array of `tensor` to the arrays of `results`."""
+        """Return a function that computes the arrays of `results` from an array of `tensor`."""
         start = self.schedule.slots[tensor]
         reached, steps = {start}, []
         for step in self.schedule.steps:
@@ -180,7 +181,7 @@ class DoubleGraph:
 
 
 def double(x: Any) -> Any:
-    """Convert an array of another float dtype to float64; return other values unchanged."""
+    """Convert a float array to float64; return values of other dtypes unchanged."""
     is_other = getattr(getattr(x, "dtype", None), "kind", "") == "f" and x.dtype != np.float64
     return x.astype(np.float64) if is_other else x
 
@@ -222,15 +223,15 @@ def slopes_by(
     array : np.ndarray
         The values of the tensor.
     symbolic : np.ndarray
-        The gradient.
+        The gradient of the loss with respect to the tensor.
     measure : callable
         Returns the loss for an array of the tensor.
     seed : int
-        The seed of the random choice.
+        The seed of the random choice of entries and of the direction.
     rounding : float
-        DOUBLE or SINGLE.
+        The relative rounding error of a loss: DOUBLE or SINGLE.
     is_large : bool
-        Whether measuring is so slow that only one value and the direction are measured.
+        Whether only one entry and the direction are measured, because the graph is large.
     """
     chance = np.random.default_rng(seed)
     symbolic = np.zeros(np.shape(array)) if symbolic is None else np.asarray(symbolic)
@@ -265,7 +266,7 @@ def _slope(
     largest: float,
     rounding: float,
 ) -> Slope:
-    """Measure the slope along `unit`. For a single entry, the slope is per unit of that entry."""
+    """Measure the slope along `unit`; for a single entry, the derivative with respect to it."""
     length = float(unit[place]) if place is not None else 1.0
     wanted = float((symbolic * unit).sum()) / length
     scale = largest * (1.0 if place is not None else float(np.abs(unit).sum()))
@@ -292,7 +293,7 @@ def _slope(
 def _is_bend(bends: list[tuple[float, float]], measured: float) -> bool:
     """Return whether the slopes on the two sides of a value differ even for small steps.
 
-    If the loss is smooth, a tenth of the step gives a tenth of the difference.
+    For a smooth loss, the difference shrinks in proportion to the step.
     """
     (before, _), (last, noise) = bends[-2:]
     return last > 2 * noise and last > 0.5 * before and last > 1e-3 * abs(measured)
@@ -403,14 +404,14 @@ def _wrong_inputs(
 
 
 def _of_shape(term: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """Return a gradient term as an array; an array of NaN if its shape is wrong."""
+    """Return a gradient as an array; an array of NaN if the gradient has a wrong shape."""
     return np.asarray(term) if np.shape(term) == shape else np.full(shape, np.nan)
 
 
 def _measure_of(
     apply: Apply, position: int, graph: DoubleGraph, sent: list[np.ndarray], leaves: Values
 ) -> tuple[Callable[[Any], float], bool]:
-    """Return a function from one input to an op's weighted outputs, and if the op uses float32."""
+    """Return a function from an input of an op to its weighted sum of outputs; whether float32."""
     if isinstance(apply.op, GivenGradient):  # it returns its first input, computed from the others
         x, y = apply.inputs[position], apply.inputs[0]
         cut = DoubleGraph([y], {**leaves, x: graph.of(x)}, [x])

@@ -35,7 +35,7 @@ class History(Protocol):
 
 
 def begin_of(event: Event, events: History) -> Event | None:
-    """Return the start of the span that `event` ends; None if no event has it."""
+    """Return the start of the span that `event` ends; None if the history has no such event."""
     for earlier in before(events, event.t, inside=event.depth):
         if earlier.kind == FORGOTTEN:  # the mark still has the spans that were open
             spans: list[Event] = next(d.value for d in earlier.deltas if d.name == "spans")
@@ -58,8 +58,8 @@ def value_of_span(event: Event, events: History, name: str) -> Any:
 def before(events: History, t: int, inside: int = maxsize) -> Iterator[Event]:
     """Yield the events before time `t`, the last first. A mark replaces forgotten events.
 
-    Batches without events are left out if they belong to a span deeper than `inside`. Other such
-    batches are executed again.
+    A batch that ran without events is skipped if it is nested deeper than `inside`. Otherwise it
+    is executed again to obtain its events.
     """
     while t > 0:
         event = event_or_mark(events, t - 1)
@@ -73,7 +73,7 @@ def before(events: History, t: int, inside: int = maxsize) -> Iterator[Event]:
 
 
 def event_or_mark(events: History, t: int) -> Event:
-    """Return the event at time `t`, or the mark that replaces the events of its batch."""
+    """Return the event at time `t`; for a batch that ran without events, the mark of the batch."""
     get = getattr(events, "told", None)
     return events[t] if get is None else get(t)
 
@@ -148,7 +148,7 @@ class TrainingRuns:
         self._next = 0
 
     def read(self, events: History, t: int) -> None:
-        """Read the events before time `t`. No batch is executed again."""
+        """Read the events before time `t` and add their times. No batch is executed again."""
         while self._next < t:
             event = event_or_mark(events, self._next)
             if event.kind == SKIPPED:
@@ -182,12 +182,12 @@ def is_training_call(event: Event) -> bool:
 
 
 def name_of_model(event: Event) -> str:
-    """Return the name of the value `model` of an event; "" if the event has no model."""
+    """Return the name of the model that an event contains; "" if it contains no model."""
     return str(getattr(value_of_event(event, "model"), "name", ""))
 
 
 def model_of_fit(event: Event) -> str:
-    """Return the model's name of a `fit` event, without the "fit " before watched models."""
+    """Return the model's name in a `fit` event, without the prefix "fit " of watched models."""
     return event.name.removeprefix("fit ")
 
 

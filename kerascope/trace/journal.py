@@ -1,10 +1,10 @@
 """The journal: little is kept about a call without events. It is executed again when needed.
 
-To step through a call of a function takes many times as long as to compute it. So if no
-inner stop can occur (`continue` without a breakpoint), the compiled program runs. The journal then
-keeps one row for the call: its outputs, the variables that were set from outside before it, and its
-inputs if the feed cannot repeat them. Now and then it copies the variables as a checkpoint. In
-`fit` a row is a whole batch, with its number and its callbacks.
+Stepping through a call of a function takes many times as long as computing it. So if the program
+cannot stop inside the call (`continue` without a breakpoint), the compiled program runs. The
+journal then keeps one row for the call: its outputs, the variables that were set from outside
+before it, and its inputs if the feed cannot repeat them. Now and then it copies the variables as a
+checkpoint. In `fit` a row is a whole batch, with its number and its callbacks.
 
 The tape has one event, a mark of kind "unlooked", for a run of such calls. When a time inside the
 run is needed, the mark is expanded: the programs run again from the checkpoint before, and the call
@@ -16,7 +16,7 @@ that no program is compiled again.
 A session also keeps rows for recorded calls, so it can continue from any call with a change
 (`forks.py`).
 
-The model for this is rr: record little, and execute again what is inspected.
+The debugger rr works in the same way: it records little, and executes again what is inspected.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ class UnrecordedRun:
         return "" if facts is None else str(facts.model.name)
 
     def last_with_sets(self, begin: int, end: int) -> int | None:
-        """Return the last call from `begin` to `end` before which variables were set, or None."""
+        """Return the last call in `begin` to `end` before which variables were set; else None."""
         rows = self.journal.rows
         return next((p for p in range(end - 1, begin - 1, -1) if rows[self.first + p].seen), None)
 
@@ -204,7 +204,7 @@ class UnrecordedRun:
         return counts + Counter({SET: sum(_number_recorded(row.seen) for row in rows)})
 
     def mark(self, begin: int, end: int) -> Event:
-        """Return the mark that represents the calls from `begin` to `end` on the tape."""
+        """Return the mark that represents the calls `begin` to `end` - 1 on the tape."""
         first, last = self.starts[begin], self.starts[end] - 1
         deltas = (Delta("first", None, first), Delta("calls", None, (self, begin, end)))
         facts = (self.act, self.phase, SKIPPED, INSTANT, len(self.spans), "act")
@@ -232,7 +232,7 @@ def _number_recorded(seen: Mapping[Variable, Any]) -> int:
 
 
 class FunctionInfo:
-    """Facts about a function: how its calls are computed, which variables they read and write."""
+    """How calls of a function are computed, and which variables they read and write."""
 
     def __init__(self, function: Function) -> None:
         self.function = function
@@ -313,7 +313,7 @@ class Journal:
         self._root = self  # the journal of the program itself, not of a fork
 
     def info(self, function: Function) -> FunctionInfo:
-        """Return the facts about a function."""
+        """Return the `FunctionInfo` of a function, which is made when it is first needed."""
         found = self._infos.get(function)
         if found is None:
             found = self._infos[function] = FunctionInfo(function)
@@ -440,7 +440,7 @@ class Journal:
         )
 
     def _state(self, info: FunctionInfo) -> tuple[Any, ...]:
-        """Return the state to which the journal is reset if the next call fails."""
+        """Return a copy of the journal's state, to which it is reset if the next call fails."""
         if not self._is_in_step:
             self._note_sets_between_recorded()
         self._note_sets()
@@ -540,7 +540,7 @@ class Journal:
 
     @property
     def _most_held(self) -> int:
-        """The maximum number of bytes for checkpoints, and the same again for inputs."""
+        """The maximum number of bytes for checkpoints, which is also the maximum for inputs."""
         limit = self.recorder.tape.history
         return HELD if limit is None else min(HELD, limit)
 
@@ -584,7 +584,7 @@ class Journal:
                 values[v] = v.get_value(borrow=True)
 
     def _note_sets(self) -> None:
-        """Find the variables that were set since the last row, and store them."""
+        """Add the variables set since the last row to the set variables of the next row."""
         if self._is_in_step and self._writes != LOCKS.writes:
             for place in LOCKS.changed(self._variables, self._writes):
                 self._unseen.setdefault(self._variables[place], len(self.rows))
@@ -658,7 +658,7 @@ class Journal:
         return made
 
     def row_at(self, t: int) -> int:
-        """Return the number of the row whose call or batch contains time `t`; else of the next."""
+        """Return the number of the row whose call contains time `t`; else that of the next row."""
         place = bisect_right(self._runs, t, key=lambda s: s.starts[0]) - 1
         if place < 0:
             return 0
@@ -788,9 +788,10 @@ class Journal:
         return events
 
     def known_before(self, n: int) -> tuple[Values, Values]:
-        """Return the variables' values at the start of a call, and those the recorder had then.
+        """Return the variables' values at the start of a call, and the values last recorded.
 
-        For variables with a "weight.set" event in the call, the recorder has an old value or none.
+        The two differ for variables that were set before the call. If no value of a variable was
+        recorded before, the second mapping does not contain the variable.
         """
         info = self._infos[self._run_of(n).function]
         values = self._values_around(n, is_after=False)
@@ -897,7 +898,7 @@ class Journal:
 
     @contextmanager
     def unobserved(self) -> Iterator[None]:
-        """Do not treat writes inside the block as variables that were set from outside."""
+        """Do not count writes inside the block as writes from outside."""
         root = self._root
         root._note_sets()
         try:
@@ -1008,7 +1009,7 @@ def _leave_homes(variables: Iterable[Variable]) -> None:
 
 @contextmanager
 def _numbers_kept(variables: list[Variable]) -> Iterator[None]:
-    """Give variables their current arrays and values back after the block."""
+    """Restore the arrays and values of variables after the block."""
     before = [(v, v.room, v.is_lent, v._is_shared, v.get_value()) for v in variables]
     try:
         yield
