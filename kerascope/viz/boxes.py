@@ -85,11 +85,11 @@ class PictureOptions:
 
     @property
     def palette(self) -> Palette:
-        """The palette of the theme; "light" for "auto", which some formats cannot follow."""
+        """The palette of the theme; the light palette if the theme is "auto"."""
         return self.palette_of("light" if self.theme == "auto" else self.theme)
 
     def palette_of(self, theme: str) -> Palette:
-        """Return a palette of `ALL_PALETTES`, with the user's colours in place of its own."""
+        """Return the palette of a theme, with the user's colours in place of the theme's."""
         palette, own = ALL_PALETTES[theme], dict(self.colors)
         if not own:
             return palette
@@ -119,7 +119,7 @@ class BoxText:
     ----------
     sign, title : str
     lines : tuple of str
-        Quiet lines below the title.
+        Lines below the title, in a paler colour.
     marks : tuple of str
         Bold lines: the number of the call, the number of copies, the output, the state.
     inputs, outputs : tuple of str
@@ -183,7 +183,7 @@ def caption_lines(graph: Graph) -> list[str]:
 
 
 def caption_with(attrs: Mapping[str, Attribute], *sentences: str) -> str:
-    """Return the caption in a graph's attributes with further sentences added.
+    """Return the caption from a graph's attributes, followed by further sentences.
 
     Examples
     --------
@@ -194,7 +194,10 @@ def caption_with(attrs: Mapping[str, Attribute], *sentences: str) -> str:
 
 
 def call_text(item: GraphNode | GraphGroup) -> str:
-    """Return the number of a box's call, "call 2 of 3"; "" if its layer is called once."""
+    """Return which call of its layer an item shows, "call 2 of 3"; "" if there is one call.
+
+    An item that shows all calls of a layer has the text "called 3 times".
+    """
     calls = int(item.attrs.get("calls", 1))
     if calls == 1:
         return ""
@@ -214,7 +217,7 @@ def copies_text(item: GraphNode | GraphGroup) -> str:
 
 
 def state_text(item: GraphNode | GraphGroup) -> str:
-    """Return the mark of an overlay as text, "● done"; "" for an unmarked box or frame."""
+    """Return the state of a box or frame as text, "● done"; "" if no overlay set a state."""
     state = state_of(item.attrs.get("state", ""))
     if state is None:
         return ""
@@ -222,17 +225,17 @@ def state_text(item: GraphNode | GraphGroup) -> str:
 
 
 def has_ports(node: GraphNode, side: str) -> bool:
-    """Return whether a box has cells for its inputs (`side` is "inputs") or for its outputs."""
+    """Return whether a box has cells for its inputs, or for its outputs if `side` is "outputs"."""
     return 2 <= port_count(node, side) <= MOST_PORTS
 
 
 def port_count(node: GraphNode, side: str) -> int:
-    """Return the number of inputs or outputs of a box, as `side` selects."""
+    """Return the number of inputs of a box if `side` is "inputs", otherwise of its outputs."""
     return int(node.attrs.get("input_count" if side == "inputs" else "output_count", 0))
 
 
 def one_line(text: str) -> str:
-    """Return text on one line, with other control characters escaped.
+    """Return text with spaces in place of line breaks and tabs; control characters are escaped.
 
     Examples
     --------
@@ -289,7 +292,7 @@ def disambiguated(graph: Graph) -> Graph:
 
 
 def _distinct_titles(names: list[str]) -> dict[str, str]:
-    """Return each long name shortened so that it differs from the others; unchanged if impossible.
+    """Return each long name, shortened unless its short form equals that of another name.
 
     `names` are sorted. The kept part contains the character at which a name first differs from its
     neighbours.
@@ -322,7 +325,7 @@ def _title(node: GraphNode, options: PictureOptions) -> tuple[str, list[str]]:
 
 
 def _shapes_line(node: GraphNode, options: PictureOptions, has_cells: bool) -> str:
-    """Return the output shape, unless output cells show it, and the input shapes if requested."""
+    """Return the shapes that the options show, without output shapes that are in output cells."""
     output = "" if has_cells else _counted_shapes(node, "output_shapes")
     if options.show_shapes == "both":
         given = _counted_shapes(node, "input_shapes")
@@ -351,7 +354,7 @@ def _class_line(node: GraphNode, options: PictureOptions, title: str) -> str:
 
 
 def is_repeated(class_name: str, node: GraphNode, title: str) -> bool:
-    """Return whether the title already contains the class name, as for most ops."""
+    """Return whether the title is the class name. For ops, case and underscores are ignored."""
     if node.kind != "op":
         return class_name == title
     return class_name.replace("_", "").lower() == title.replace("_", "").lower()
@@ -431,7 +434,7 @@ def tooltip(node: GraphNode, options: PictureOptions | None = None) -> str:
 def description_of(node: GraphNode, sources: Sequence[str], text: BoxText | None = None) -> str:
     """Return the description of a box for screen readers: its text and the names of its sources.
 
-    `text` is the text of the box with the default options; without this argument, it is computed.
+    `text` is the text of the box with the default options. It is computed if it is None.
     """
     text = text or box_text(node, PictureOptions())
     class_name = str(node.attrs.get("class_name", node.kind))

@@ -369,7 +369,11 @@ def whole_graph(request: Request, where: str = "draw") -> Graph:
 
 
 def _as_inputs(subject: Any, to: Any, inputs: Any, unknown: dict[str, Any]) -> tuple[Any, Any]:
-    """Return the path to save to, and the example inputs. They may be given under other names."""
+    """Return the path to save to, and the example inputs.
+
+    The example inputs may be in `inputs`, in the second argument of `draw`, or in an argument with
+    the name that another library uses.
+    """
     is_path = to is None or isinstance(to, (str, PathLike))
     if not is_path and not isinstance(subject, OURS):
         if inputs is not None:
@@ -523,7 +527,7 @@ def _check_others(dpi: Any, time_limit: Any, most: Any, label: Any) -> None:
 
 
 def _with_diff(graph: Graph, request: Request) -> Graph:
-    """Mark the differences from the model or graph `diff`, if it is given."""
+    """Return the graph with the differences from `diff` marked; unchanged if `diff` is None."""
 
     def earlier(subject: Any) -> Graph:
         return whole_graph(replace(request, subject=subject), "draw: diff")

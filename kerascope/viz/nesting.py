@@ -77,7 +77,10 @@ class FrameLevel:
         ]
 
     def order(self) -> tuple[list[str], bool]:
-        """Return the children in topological order and True; if links cycle, unsorted and False."""
+        """Return the children in topological order, and True. If links cycle, return them unsorted.
+
+        The second result is then False.
+        """
         order = self.sorted_by(self.flow())
         return (self.children, False) if order is None else (order, True)
 
@@ -142,7 +145,7 @@ def nesting_of(graph: Graph | Parts) -> dict[str, int]:
 
 
 def _in_drawing_order(graph: Graph | Parts) -> list[tuple[str, int, str]]:
-    """Return (frame, depth, id) of all boxes and frames; a frame comes before its first box."""
+    """Return (parent, depth, id) of all boxes and frames; a frame comes before its first box."""
     groups = {group.id: group for group in graph.groups}
     seen: dict[str, None] = {}
     parts = []
@@ -244,14 +247,14 @@ Name = TypeVar("Name", bound=Hashable)
 
 
 def longest_paths(names: Sequence[Name], edges: Iterable[tuple[Name, Name]]) -> dict[Name, int]:
-    """Return the depth of each name: the longest path from it to a name without followers.
+    """Return the length of the longest path from each name to a name without outgoing edges.
 
     Parameters
     ----------
     names : sequence
     edges : iterable of (name, name)
-        Pairs of a source and a target. Of a cycle, the pair that closes it in a depth-first walk
-        is ignored.
+        Pairs of a source and a target. In each cycle, the pair that closes the cycle in a
+        depth-first walk is ignored.
 
     Examples
     --------
@@ -281,7 +284,9 @@ def longest_paths(names: Sequence[Name], edges: Iterable[tuple[Name, Name]]) -> 
 
 
 class FreeIds:
-    """Generate unique ids as `free_id` does, in constant time per id even for 10,000 equal names.
+    """Generate unique ids by appending a number to names that are in use: "add", "add~2".
+
+    Unlike `free_id`, it takes constant time per id, even for 10,000 equal names.
 
     Parameters
     ----------

@@ -12,12 +12,13 @@ from kerascope.viz.theme import BACKGROUND, FONT, STYLES, TRANSPARENT
 
 
 def own_colors(colors: Any, theme: str, style: str) -> tuple[tuple[str, str], ...]:
-    """Return the user's colours as (kind, "#RRGGBB") pairs; raise if one is not valid.
+    """Return the user's colours as (kind, "#RRGGBB") pairs.
 
     Raises
     ------
     ArgumentError
-        A kind of box or a colour is unknown, or the theme or style has no such colours.
+        `colors` is not a dict, a kind of box is unknown, a value is not a colour, the theme is
+        "print" and has no hues, or a figure, which has no background, is given one.
     """
     if colors is None:
         return ()
@@ -58,7 +59,7 @@ def _color(name: Any, value: Any, style: str) -> str:
 
 
 def own_font(font: Any, style: str) -> str:
-    """Return the user's font names; raise if they are not safe to write into a style sheet.
+    """Return the user's font names, checked to be safe in a style sheet; the default for None.
 
     Raises
     ------

@@ -52,7 +52,7 @@ class TerminalProgress:
         self._line_is_open = False
 
     def __call__(self, progress: Progress) -> None:
-        """Draw the title, the bar (at most ten times a second) or the final line."""
+        """Draw the title at the start, the bar (at most ten times a second), or the final line."""
         if progress.moment == "started":
             self._start(progress)
             return
@@ -99,7 +99,7 @@ class TerminalProgress:
 
 
 def bar(progress: Progress, *, ascii_only: bool = False) -> Text:
-    """Return the bar without the figures next to it; empty if the number of steps is unknown.
+    """Return the bar without the text next to it; empty if the number of steps is unknown.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def bar(progress: Progress, *, ascii_only: bool = False) -> Text:
 
 
 def _running_line(progress: Progress, seconds: float, console: Console) -> Text:
-    """Return the line of a running bar. Figures that do not fit are left out."""
+    """Return the line of a running bar. Loss and metrics that do not fit are left out."""
     more = " ..." if console.options.ascii_only else " …"
     rows = _rows(progress, _remaining(progress, seconds), console, len(more))
     line = rows[0].append(more) if len(rows) > 1 else rows[0]
@@ -125,12 +125,12 @@ def _running_line(progress: Progress, seconds: float, console: Console) -> Text:
 
 
 def _last_lines(progress: Progress, seconds: float, console: Console) -> Text:
-    """Return the final line with all figures. Figures that do not fit are on lines below."""
+    """Return the final line with loss and metrics, continued on further lines if needed."""
     return Text("\n").join(_rows(progress, duration(seconds), console))
 
 
 def _rows(progress: Progress, time_words: str, console: Console, reserved: int = 0) -> list[Text]:
-    """Return the count, the bar, the time and the figures, in as many lines as they need."""
+    """Return lines with the count, the bar, the time, the loss and the metrics."""
     columns = min(progress.width, max(SHORTEST_BAR, console.width - FIGURES_WIDTH))
     picture = bar(replace(progress, width=columns), ascii_only=console.options.ascii_only)
     time_text = Text(time_words, style="dim")

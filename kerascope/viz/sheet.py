@@ -109,7 +109,7 @@ class Line:
 
 @dataclass(slots=True)
 class Label:
-    """One line of text with baseline y; `anchor` ("start", "middle", "end") is its point at x.
+    """One line of text with baseline y, whose `anchor` ("start", "middle" or "end") is at x.
 
     If a label has a look, `size` and `bold` must agree with the rules of the sheet. A `pinned`
     label has the width that it has in Helvetica, whatever the font of the SVG.

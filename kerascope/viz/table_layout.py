@@ -35,7 +35,7 @@ PLAIN_SIGNS = str.maketrans("│─┼└…\u00d7µ█▉▊▋▌▍▎▏", "
 
 
 class Cell(NamedTuple):
-    """Lines of pieces; `level` is the nesting depth of the cell's row, which is its indentation."""
+    """A cell: lines of pieces of text. `level` is the nesting depth, by which it is indented."""
 
     lines: list[Line]
     level: int = 0
@@ -119,7 +119,7 @@ def natural_width(columns: Sequence[Column]) -> int:
 
 
 def _fitting(widths: list[int], columns: Sequence[Column], width: int) -> list[int]:
-    """Return the column widths plus the spare space, left columns first; [] if they do not fit."""
+    """Return widths increased by spare space, left columns first; [] if they exceed `width`."""
     spare = width - sum(widths) - len(BAR) * (len(columns) - 1)
     if spare < 0:
         return []

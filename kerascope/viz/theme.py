@@ -48,7 +48,7 @@ def luminance(color: str) -> float:
 
     Notes
     -----
-    ``0.2126 R + 0.7152 G + 0.0722 B`` with the gamma of sRGB taken off each channel.
+    ``0.2126 R + 0.7152 G + 0.0722 B`` with the gamma of sRGB removed from each channel.
     """
     red, green, blue = (_linear(channel / 255) for channel in _channels(color))
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
@@ -223,7 +223,7 @@ class Palette:
 def _tinted(color: str, background: str, tint: float, words: tuple[str, ...]) -> str:
     """Return a tint of a colour on which the text colours `words` of a background are readable.
 
-    The tint of a dark background is dark too, so that light lines contrast with both.
+    The tint of a dark background is dark too, so light lines contrast with background and tint.
     """
     is_light = luminance(background) > MIDDLE_LUMINANCE
     for share in range(round(100 * tint), 100):

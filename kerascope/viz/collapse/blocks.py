@@ -178,7 +178,11 @@ class _Finder:
         return result + items[end:]
 
     def _score(self, piece: list[Item]) -> tuple[int, ...]:
-        """Return a rating of a piece by the length of its shared name, its first item and kind."""
+        """Return a rating of a piece of a sequence; a greater tuple is better.
+
+        It contains the length of the name that all boxes share, whether the first item contains
+        several boxes, and whether the piece starts with a box of a kind in `STRONG_KINDS`.
+        """
         labels = self._box_labels(piece)
         begins = self._kinds.get(piece[0].children[0], "") in STRONG_KINDS
         return len(shared_name(labels)), len(piece[0].boxes) > 1, begins
@@ -265,7 +269,8 @@ class _Finder:
     def _frame_singles(self, level: str, items: list[Item]) -> list[Item]:
         """Put a frame around each item of several boxes; return the items with these frames.
 
-        Items after it whose names start with its shared name are inside the same frame.
+        The frame also contains the following items whose names start with the name that the boxes
+        of the framed item share.
         """
         result: list[Item] = []
         number = 0
@@ -421,7 +426,10 @@ def add_ranges(frames: NewFrames, levels: dict[str, FrameLevel], most: int) -> N
 def _without_ends(
     order: list[str], kinds: Mapping[str, str], ends: Mapping[str, None]
 ) -> tuple[int, int]:
-    """Return the start and the stop of an order without its first inputs and last outputs."""
+    """Return the range of an order (start, stop) without leading inputs and trailing outputs.
+
+    More than `MOST_ENDS` inputs stay in the range, and so do more than `MOST_ENDS` outputs.
+    """
     first, last = 0, len(order)
     while first < last and kinds.get(order[first]) == "input":
         first += 1

@@ -131,7 +131,7 @@ class _Collapse:
     # --- boxes ------------------------------------------------------------------------------------
 
     def _free_tensors(self) -> None:
-        """Move the boxes of tensors without a layer out of closed frames if used outside, too."""
+        """Move boxes of tensors that no layer made out of their closed frame if used outside it."""
         tensors = {
             node.id: node
             for node in self.graph.nodes
@@ -256,11 +256,11 @@ class _Collapse:
         return tuple(edges.values())
 
     def _leaves_a_rail(self, edge: GraphEdge) -> bool:
-        """Return whether an arrow of a ladder has no output index: it leads to a card or a loss."""
+        """Return whether an arrow of a ladder ends at a card or loss and has no output index."""
         return bool(self.graph.attrs.get("ladder")) and "output" not in edge.attrs
 
     def _comes_from_a_card(self, edge: GraphEdge) -> bool:
-        """Return whether an arrow of a ladder has no operand index: it comes from a weight."""
+        """Return whether an arrow of a ladder comes from a weight and so has no operand index."""
         return bool(self.graph.attrs.get("ladder")) and "operand" not in edge.attrs
 
     def _leave_call(self, edge: GraphEdge, attrs: dict[str, Attribute]) -> int | None:
@@ -327,8 +327,8 @@ class _Ports:
     def output(self, edge: GraphEdge, known: int | None) -> int:
         """Return the output index of an arrow from the frame.
 
-        If the index of a call's output is unknown, it is found by shape: the first remaining output
-        with the arrow's shape.
+        If the index of a call's output is unknown, the arrow gets the first remaining output with
+        its shape or, if no shape matches, the first remaining output.
         """
         if known is not None:
             return known
@@ -349,7 +349,7 @@ class _Ports:
     def attributes(self, hidden: list[GraphNode]) -> dict[str, Attribute]:
         """Return attributes with the counts and shapes of a closed frame's inputs and outputs.
 
-        For frames that are not calls; the frame of a call has these attributes already.
+        It applies to frames that are not calls. The frame of a call already has these attributes.
         """
         if self.is_bundle:
             last = hidden[-1].attrs
@@ -388,7 +388,7 @@ def _joined(edge: GraphEdge, count: int, several_shapes: bool) -> GraphEdge:
 
 
 def _columns(hidden: list[GraphNode]) -> str:
-    """Return the number of a closed card's boxes in each column, as text, without new slots."""
+    """Return the number of boxes in each column of a card as text; new slot values are left out."""
     counts: dict[str, int] = {}
     for node in hidden:
         column = str(node.attrs.get("column", ""))

@@ -224,9 +224,11 @@ def _cut(children: list[str], wiring: Wiring) -> list[ChainPiece]:
 
 
 def _end_of_beginning(children: list[str], position: dict[str, int], wiring: Wiring) -> int:
-    """Return the position of the last child that shares a source with the first child, or 0.
+    """Return the position of the last child that shares a source with the first child.
 
-    Only sources outside the sequence count, such as the input of a residual block.
+    Only sources outside the sequence count, such as a mask. A source with more than `MOST_BRANCHES`
+    users is ignored. The result is 0 if no source is shared, or if the position is not below
+    `LARGEST_SEGMENT`.
     """
     end = 0
     for link in wiring.arriving[children[0]]:

@@ -128,7 +128,10 @@ def view_of(graph: Graph, expand: Any = None, most: int | None = MOST_BOXES) -> 
 
 
 def _repeats_if_narrow(shown: Graph, whole: Graph, most: int) -> Graph | None:
-    """Return `whole` with frames around copies; None without copies or if `shown` is wide."""
+    """Return `whole` with frames around repeated blocks if `shown` has many narrow rows.
+
+    None if `shown` is short or wide, or if no block is repeated.
+    """
     rows = len(shown.rows())
     if rows <= MOST_ROWS or len(shown.nodes) > BOXES_A_ROW * rows:
         return None
@@ -355,7 +358,11 @@ class _Closing:
         return sum(self.hides(group) for group in family if self.parent[group] not in inside)
 
     def _families(self, kind: str) -> dict[object, list[str]]:
-        """Return the groups of a kind in families: groups whose boxes have the same classes."""
+        """Return the groups of a kind in families, which are closed together.
+
+        The boxes in the groups of a family have the same classes. All blocks are one family, and so
+        are all ranges of rows in the same group.
+        """
         first: dict[str, list[str]] = {}
         classes: dict[str, list[str]] = {group.id: [] for group in self.graph.groups}
         for node in self.graph.nodes:

@@ -120,7 +120,7 @@ def _draw(source: str, format: str, program: str, time_limit: float) -> bytes:
 
 
 def _has_pygraphviz() -> bool:
-    """Return whether pygraphviz works: it may be installed without its libraries."""
+    """Return whether pygraphviz is installed together with the Graphviz libraries."""
     try:
         import pygraphviz
     except ImportError:

@@ -166,7 +166,10 @@ class _DotWriter:
         return dict(sorted(rows.items(), reverse=True))
 
     def first_boxes(self, group: str) -> list[str]:
-        """Return the boxes in the first row of a group, or of the groups in that row."""
+        """Return the boxes in the first row of a group.
+
+        If that row contains only groups, return the boxes in the first rows of these groups.
+        """
         rows, inner = self.rows.get(group, {}), self.inner.get(group, [])
         depth = max([*rows, *(one.depth for one in inner)], default=0)
         first = self.names_of(rows.get(depth, []))

@@ -264,7 +264,7 @@ def _clean_attributes(attrs: Mapping[str, Attribute]) -> dict[str, Attribute]:
 
 
 def _outward(attrs: Mapping[str, Attribute], words: tuple[str, ...]) -> dict[str, Attribute]:
-    """Return attributes, with a prefix for those whose names are reserved."""
+    """Return attributes, with a prefix before each name that is reserved."""
     return {
         f"{PREFIX}{key}" if key in words or key.startswith(PREFIX) else key: value
         for key, value in attrs.items()
@@ -272,7 +272,7 @@ def _outward(attrs: Mapping[str, Attribute], words: tuple[str, ...]) -> dict[str
 
 
 def _inward(data: Mapping[str, Any], words: tuple[str, ...]) -> dict[str, Any]:
-    """Return the attributes without prefixes and without reserved names; undoes `_outward`."""
+    """Return the attributes with prefixes and reserved names removed, the inverse of `_outward`."""
     return {key.removeprefix(PREFIX): value for key, value in data.items() if key not in words}
 
 

@@ -237,7 +237,7 @@ def _is_line(stroke: Stroke) -> bool:
 
 
 def _stroke(graph: Graph, stroke: Stroke, more: str = "") -> Mark:
-    """Return the line of a stroke. If it represents several arrows, `data-edges` lists them."""
+    """Return the line that draws one or several arrows; several are listed in `data-edges`."""
     edge = graph.edges[stroke.edges[0]]
     look = _state_class(edge) or stroke.look or "plain"
     nothing = "nothing" if stroke.width == 0 else ""

@@ -524,7 +524,7 @@ class _Level:
         return block
 
     def _draw_gap(self, gap: int, y: int) -> int:
-        """Draw the lines of a gap and return the first line below it."""
+        """Draw the lines in the gap between two rows, and return the y at its end."""
         rows = self.level.rows
         nets, tracks = assign_tracks(list(self.gaps[gap].values()))
         upward = gap > 0 and any(up and item in rows[gap - 1] for item, _, up, _ in self.heads)
@@ -589,7 +589,7 @@ class _Level:
                 draw_beside(self.canvas, ends[0], ends[-1], arrow)
 
     def _join_items(self, row: int, y: int, height: int) -> None:
-        """Extend lines up and down to items that are less high than their row."""
+        """Extend lines up and down to boxes and frames that are less high than their row."""
         for number, route in enumerate(self.level.routes):
             if route.beside:
                 continue

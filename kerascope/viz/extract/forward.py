@@ -130,8 +130,8 @@ def tensor_edge(source: str, target: str, tensor: Tensor, **attrs: Attribute) ->
 def forward_of_tensors(loss: Tensor, wrt: Sequence[Tensor]) -> Forward:
     """Return the ops between `wrt` and the loss, and the other inputs of these ops.
 
-    The other inputs are drawn if they are variables, placeholders or results of further ops.
-    Constants are left out, and so are the ops that made the results.
+    The other inputs are drawn unless they are constants. If ops outside this range compute such an
+    input, only the input is drawn, without these ops.
     """
     forward = Forward(loss, counts_uses=True)
     between = applies_between(wrt, [loss])
@@ -164,9 +164,10 @@ def forward_of_tensors(loss: Tensor, wrt: Sequence[Tensor]) -> Forward:
 def with_depths(
     boxes: Iterable[GraphNode], edges: Sequence[GraphEdge], ends: Iterable[str]
 ) -> dict[str, GraphNode]:
-    """Return the boxes with their depths, deepest first: the longest path from a box to an end.
+    """Return the boxes with their depths, deepest first.
 
-    So a variable is one row above its deepest user. A box that leads to none of the `ends`, such as
+    The depth is the length of the longest path from a box to an end, so a variable is one row above
+    its deepest user. A box that leads to none of the `ends`, such as
     an output without a loss, is placed one row below its inputs, not at the bottom.
     """
     by_id = {box.id: box for box in boxes}

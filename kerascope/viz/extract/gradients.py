@@ -452,7 +452,7 @@ class _Sweep:
 
 
 def _out_of(branches: Branches, gradient: Tensor, x: Tensor) -> Tensor:
-    """Return a gradient of `x` from inside branches; its value is zero if they are not chosen."""
+    """Return a gradient of `x` that is zero when the branches it comes from are not chosen."""
     with root_scope(), name_scope("gradients"):
         return switched(x, gradient, branches)
 

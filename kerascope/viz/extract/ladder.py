@@ -366,7 +366,7 @@ class Ladder:
         }
 
     def _depth_in(self, frame: str, depth: int) -> int:
-        """Return the depth of a box relative to its frame; on the rail itself, twice its depth."""
+        """Return the depth relative to a frame; twice the depth for a box outside all frames."""
         return depth - self._lowest[frame] if frame else 2 * depth
 
     def _in_frame(self, box: GraphNode, frames: Mapping[str, GraphGroup]) -> GraphNode:

@@ -304,8 +304,9 @@ class PartLink(NamedTuple):
 class WrapperContents(NamedTuple):
     """The contents of one call of a wrapper: its parts and the arrows between them.
 
-    For each input of the call, `inputs` contains the part that takes it, and its index among that
-    part's inputs. `outputs` contains the same for the outputs.
+    For each input of the call, `inputs` contains the part that reads the input, and an index into
+    the inputs of this part. For each output of the call, `outputs` contains the part that computes
+    the output, and an index into the outputs of this part.
     """
 
     parts: list[WrapperPart]

@@ -114,8 +114,8 @@ def frames_of(applies: Sequence[Apply], keys: Keys) -> tuple[list[Frame], dict[A
 def _numbers(keys: list[FrameKey]) -> dict[FrameKey, tuple[int, int]]:
     """Return the number of each frame's call, and how many calls have the same name.
 
-    Calls of a layer are numbered in the order of their Nodes, or from the inputs on if some have
-    none.
+    Calls of a layer are numbered in the order of their Nodes. If a call has no Node, they are
+    numbered in the order of `keys`.
     """
     layers: dict[str, set[Layer | None]] = {}
     for key in keys:
@@ -177,7 +177,7 @@ def keys_of(applies: Sequence[Apply]) -> Keys:
 
 
 def _without_lone_scopes(keys: Keys) -> Keys:
-    """Return the keys with each scope merged with its only inner scope: `update/bias`."""
+    """Return the keys after merging each scope that contains only one scope: `update/bias`."""
     inside: dict[tuple[FrameKey, ...], set[FrameKey | None]] = {}
     for own in keys.values():
         for length in range(len(own) + 1):
@@ -217,7 +217,7 @@ def _nodes_of(applies: Sequence[Apply]) -> list[Node]:
 
 
 def _node_of(y: Tensor) -> Node | None:
-    """Return the call that made a tensor; None without one or if undone (`policies.undo`)."""
+    """Return the call that made a tensor; None if no call made it or the call was undone."""
     history = y._keras_history
     if history is None or history.node_index >= len(history.layer.inbound_nodes):
         return None
@@ -225,7 +225,7 @@ def _node_of(y: Tensor) -> Node | None:
 
 
 def _heads(nodes: Sequence[Node], outer: dict[Node, Node]) -> dict[Node, tuple[FrameKey, ...]]:
-    """Return the frames around the ops of each call, outermost first and its own last."""
+    """Return the frames around the ops of each call, from the outermost to the call's own frame."""
     heads: dict[Node, tuple[FrameKey, ...]] = {}
     for node in reversed(nodes):  # the calls around it come later
         owner = node.output_tensors[0].owner
@@ -279,7 +279,7 @@ def _is_inside(scope: str, node: Node, outer: Node) -> bool:
 def _side_owner(
     apply: Apply, nodes: dict[str, list[Node]], owners: dict[Apply, Node]
 ) -> Node | None:
-    """Return the call that made an op that no output needs, such as a penalty, or None."""
+    """Return the call that made an op that no output needs, such as a penalty; None if unknown."""
     names = _names(apply.scope.name)
     candidates = nodes.get(names[0], []) if names else []
     if len(candidates) < 2:

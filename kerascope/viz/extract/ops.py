@@ -213,7 +213,9 @@ class _GraphPiece:
     group : str
         The id of the frame around the piece; "" for the whole graph.
     ends : dict of Tensor to End
+        The box that computes each tensor, with the output index.
     loops : dict of Apply to (InnerGraph, _GraphPiece)
+        The graph of one step of each loop, and the piece that draws it.
     """
 
     def __init__(self, applies: Sequence[Apply], group: str) -> None:
@@ -464,7 +466,7 @@ def _innermost(
 def _arrows_among_siblings(
     place: Mapping[str, str], paths: Mapping[str, Chain], edges: Sequence[GraphEdge]
 ) -> list[tuple[str, str]]:
-    """Return, for each arrow between boxes, the arrow between their outermost distinct frames."""
+    """Return the arrows between boxes as arrows between siblings: items of the same frame."""
     arrows: dict[tuple[str, str], None] = {}
     for edge in edges:
         if "role" in edge.attrs:
@@ -482,7 +484,7 @@ def _lower_unused(
     edges: Sequence[GraphEdge],
     depths: dict[str, int],
 ) -> None:
-    """Set the depth of unused placeholders, variables and constants to their deepest sibling's."""
+    """Place unused placeholders, variables and constants in the deepest row of their frame."""
     used = {edge.source for edge in edges if "role" not in edge.attrs}
     deepest: dict[str, int] = {}
     for one, group in place.items():

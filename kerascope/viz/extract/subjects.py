@@ -76,8 +76,8 @@ def graph_of(
     DtypeError
         `subject` cannot be drawn as a graph.
     NotBuiltError, NotCompiledError
-        A model has no graph yet: a Sequential with an unknown input shape, or a model with its own
-        `call` that was never called. Or it has no loss.
+        The model has no loss, or no graph yet. A Sequential with an unknown input shape has no
+        graph, and neither has a model with its own `call` that was never called.
     ArgumentError
         The level does not exist, or the subject does not have it.
     """

@@ -214,7 +214,7 @@ def _compared(before: GraphNode | None, after: GraphNode) -> GraphNode:
 
 
 def _compared_group(before: GraphGroup | None, after: GraphGroup) -> GraphGroup:
-    """Return the frame `after` with its state: new, changed name or class, or unchanged."""
+    """Return `after`, marked as added without `before`, or changed if its name or class differs."""
     attrs = _plain(after)
     changes = []
     if before is None:
@@ -237,7 +237,7 @@ def _compared_edge(before: GraphEdge, after: GraphEdge) -> GraphEdge:
 
 
 def _changes(before: GraphNode, after: GraphNode) -> list[str]:
-    """Return the differences of two boxes as text: a new name first, then as in `COMPARED`."""
+    """Return the differences of two boxes as texts: the name, then the attributes in `COMPARED`."""
     changes = []
     is_renamed = before.label != after.label
     if is_renamed and not (has_counted_name(before) and has_counted_name(after)):
@@ -597,13 +597,16 @@ def _ends_in_one_frame(
 
 
 def _downwards(parts: list[str], kept: _PartLinks, removed: _PartLinks) -> list[str]:
-    """Return the items in an order in which arrows point forward, except removed ones in cycles."""
+    """Return the items in topological order; a removed arrow on a cycle may point backwards."""
     before = {part: i for i, part in enumerate(parts)}
     waiting_kept = Counter(target for targets in kept.values() for target in targets)
     waiting_all = waiting_kept + Counter(x for targets in removed.values() for x in targets)
 
     def rank(part: str) -> tuple[bool, bool, int]:
-        """Return the sort key: first items without waiting arrows, then with only removed ones."""
+        """Return the sort key of an item; items whose sources are all placed come first.
+
+        Items that wait only for the sources of removed arrows come next.
+        """
         return waiting_kept[part] > 0, waiting_all[part] > 0, before[part]
 
     ranks = [rank(part) for part in parts]

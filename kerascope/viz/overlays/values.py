@@ -324,7 +324,7 @@ def _placed(
 
 
 def path_to(layer: Any, network: Network) -> str | None:
-    """Return the part of an id between a layer's call and the calls inside a network it contains.
+    """Return the part of an id between the call of a layer and the calls inside its network.
 
     It is "" if the layer is the network itself. For a wrapper, it is the names of the layers on
     the way to the network: "encoder/". If the layer does not contain the network, it is None.

@@ -173,5 +173,5 @@ def function_of(
 
 
 def _rows(inputs: Sequence[Any], batch_size: int | None) -> list[Any]:
-    """Return the first rows of all arrays. The learning phase, a number, is unchanged."""
+    """Return the first `batch_size` rows of each array; the learning phase, a float, unchanged."""
     return [x if isinstance(x, float) else x[:batch_size] for x in inputs]

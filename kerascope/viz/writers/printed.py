@@ -108,7 +108,7 @@ def dot_of_sheet(
         The size of a pixel (or point) in points; the page has a whole number of them.
     for_page : bool
         Whether `with_page` will condense the characters of a wider font and dash the lines.
-        Otherwise such characters are smaller, and each dash is a separate line.
+        Otherwise the characters of a wider font are smaller, and each dash is a separate line.
     """
     background = _continued(_operations(sheet, places, for_page))
     width, height = (math.ceil(side / step - 0.01) * step for side in (sheet.width, sheet.height))
@@ -381,7 +381,7 @@ def _objects(pdf: bytes) -> dict[int, bytes]:
 
 
 def _joined(pdf: bytes, objects: Mapping[int, bytes]) -> bytes:
-    """Return a PDF with the given objects in place of its own."""
+    """Return a PDF with its objects replaced, and with a new cross-reference table."""
     table = pdf.rfind(b"\nxref\n0 ") + 1
     pieces = [pdf[: pdf.index(b"\n", pdf.index(b"\n") + 1) + 1]]  # the version, and a comment
     starts, length = [], len(pieces[0])

@@ -111,8 +111,8 @@ def tikz_of_sheet(sheet: Sheet, theme: str = "light") -> str:
 def tex_of_sheet(sheet: Sheet, theme: str = "light") -> str:
     """Return a sheet as a whole LaTeX document of the same size, for any LaTeX with TikZ.
 
-    If it contains characters that pdflatex cannot set, pdflatex stops with a message; xelatex and
-    lualatex use a font of the system.
+    If the sheet contains characters that pdflatex cannot set, pdflatex stops with a message. For
+    xelatex and lualatex, the document uses a font of the system.
     """
     width, height = (number(side * sheet.unit) for side in (sheet.width, sheet.height))
     signs = "\\usepackage{amssymb}\n" if _has_signs(sheet) else ""
@@ -143,7 +143,7 @@ def letters_beyond(sheet: Sheet) -> str:
 
 
 def needed_tex(sheet: Sheet) -> str:
-    """Return a message that names the TeX programs a sheet requires; "" if any will do."""
+    """Return a message that names the TeX programs a sheet requires; "" if pdflatex can set it."""
     beyond = letters_beyond(sheet)
     return f"pdflatex has no characters {beyond}. Run xelatex or lualatex." if beyond else ""
 
