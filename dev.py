@@ -61,7 +61,7 @@ NEWEST_PYTHON = "3.13"
 
 
 class Failure(Exception):
-    """A step failed: what to print, and the code to exit with."""
+    """Raised if a step failed; contains the message and the exit code."""
 
     def __init__(self, message: str, code: int = 1) -> None:
         super().__init__(message)

@@ -22,7 +22,7 @@ STEPS = ("build", "map", "compile", "first step", "second step")
 
 
 def chain(length: int) -> tuple[Any, Any]:
-    """Return the first and the last tensor of a chain."""
+    """Return the input and the output tensor of a chain of Dense layers."""
     x = y = Input(shape=(4,))
     for _ in range(length):
         y = Dense(4)(y)

@@ -25,7 +25,7 @@ from kerascope.backend.ops.convolution import (
 
 
 class Shapes(NamedTuple):
-    """One row of the table."""
+    """The shapes of one convolution: a row of the table."""
 
     what: str
     x: tuple[int, ...]

@@ -46,7 +46,7 @@ def small_model(layers: Any, model: Any) -> Any:
 
 
 def quiet_summary(model: Any) -> None:
-    """Print a summary to nowhere."""
+    """Format a summary and discard the text."""
     with redirect_stdout(io.StringIO()):
         model.summary()
 
@@ -63,7 +63,7 @@ def chain(length: int) -> Graph:
 
 
 def ours() -> dict[str, str]:
-    """Return our figures."""
+    """Return the times and sizes of kerascope's pictures and summaries."""
     small, resnet = small_model(ks.layers, ks.Model), ResNet50(weights=None)
     collapsed = ks.draw(resnet)
     long_chain = chain(10_000)
@@ -81,7 +81,7 @@ def ours() -> dict[str, str]:
 
 
 def theirs() -> dict[str, str]:
-    """Return Keras 3's figures, without those whose tools are missing."""
+    """Return the times and sizes of Keras 3, without those whose tools are missing."""
     try:
         import keras
     except ImportError:

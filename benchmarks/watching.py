@@ -1,4 +1,4 @@
-"""The cost of observing a model: nothing without observers, and how much with them.
+"""The cost of observing a model: without observers, and with several kinds of them.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/watching.py [rounds]
 

@@ -70,7 +70,7 @@ def draw(models, folder):
 
 
 def main():
-    """Do it all; return the exit code."""
+    """Run the demo; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--out", type=Path, default=OUT, help="folder for the pictures")
     folder = parser.parse_args().out

@@ -1,4 +1,4 @@
-"""The document's example with sigmoid in place of softmax: now it learns its 50 labels by heart."""
+"""The document's example with sigmoid in place of softmax: now it memorizes its 50 labels."""
 
 import numpy as np
 

@@ -20,7 +20,7 @@ reversed_words = words[:, ::-1]
 
 
 def one_hot(numbers):
-    """Return rows with a 1 in the place that each number names."""
+    """Return one-hot rows for numbers."""
     return np.eye(num_tokens)[numbers]
 
 

@@ -38,7 +38,7 @@ def contrastive_loss(y_true, y_pred):
 
 
 def create_pairs(x, digit_indices):
-    """Return as many pairs of the same digit as of different ones."""
+    """Return equal numbers of pairs of the same digit and of different digits."""
     pairs, labels = [], []
     n = min(len(digit_indices[d]) for d in range(num_classes)) - 1
     for d in range(num_classes):
@@ -62,7 +62,7 @@ def create_base_network(input_dim):
 
 
 def accuracy(y_true, y_pred):
-    """Return how often a distance below 0.5 and a pair of the same digit go together."""
+    """Return the fraction of pairs that a distance below 0.5 classifies correctly."""
     return K.mean(K.equal(y_true, K.cast(y_pred < 0.5, y_true.dtype)))
 
 

@@ -13,7 +13,7 @@ vocab_size, maxlen, embed_dim, num_heads = 12, 8, 32, 4
 
 
 class TokenAndPositionEmbedding(layers.Layer):
-    """What a letter is, plus where it stands."""
+    """The embedding of each letter plus the embedding of its position."""
 
     def __init__(self, maxlen, vocab_size, embed_dim, **kwargs):
         super().__init__(**kwargs)
@@ -22,13 +22,13 @@ class TokenAndPositionEmbedding(layers.Layer):
         self.pos_emb = layers.Embedding(input_dim=maxlen, output_dim=embed_dim)
 
     def call(self, x):
-        """Return both embeddings, added."""
+        """Return the sum of the embeddings of the letters and of their positions."""
         positions = ops.arange(0, self.maxlen, 1)
         return self.token_emb(x) + self.pos_emb(positions)
 
 
 def transformer_block(x):
-    """Return x after attention and a small network, each added to what it reads."""
+    """Return x after attention and a small network, each added to its own input."""
     attention = layers.MultiHeadAttention(num_heads=num_heads, key_dim=embed_dim // num_heads)
     x = layers.LayerNormalization(epsilon=1e-6)(x + attention(x, x))
     y = layers.Dense(embed_dim, activation="gelu")(x)
@@ -37,7 +37,7 @@ def transformer_block(x):
 
 
 def make_words(n, rng):
-    """Return words of different letters but for one, which stands twice; and which one it is."""
+    """Return words in which one letter occurs twice, and this letter for each word."""
     words = np.argsort(rng.random((n, vocab_size)), axis=1)[:, :maxlen]
     first, second = np.argsort(rng.random((n, maxlen)), axis=1)[:, :2].T
     rows = np.arange(n)

@@ -13,7 +13,7 @@ NOT_COPIED = (".git", ".venv", "out", ".*_cache", ".hypothesis", "__pycache__")
 
 
 class Mistake(Exception):
-    """A request that cannot be carried out; the text says why."""
+    """Raised if a request cannot be carried out. The message gives the reason."""
 
 
 def copied(word: str, folder: Path, part: str = "") -> Path:
@@ -26,7 +26,7 @@ def copied(word: str, folder: Path, part: str = "") -> Path:
     folder : Path
         Must not exist yet.
     part : str
-        "kerascope" for the package alone.
+        The folder to copy, such as "kerascope" for the package alone.
 
     Raises
     ------

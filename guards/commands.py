@@ -16,7 +16,7 @@ from kerascope.debugger.front import COMMANDS
 
 
 def command_line_facts() -> Iterator[str]:
-    """Yield every command, option and positional word of the command line, and its exit codes."""
+    """Yield the commands, options, positional arguments and exit codes of the command line."""
     whole, commands = command_line._parsers()
     yield from _parser_facts("kerascope", whole)
     for name, command in commands.items():
@@ -56,7 +56,7 @@ def _option(action: argparse.Action, told: argparse.ArgumentParser) -> str:
 
 
 def debugger_facts() -> Iterator[str]:
-    """Yield the commands of the debugger; an alias with the command it calls."""
+    """Yield the commands of the debugger, and each alias with the command that it calls."""
     for name, command in COMMANDS.by_name.items():
         if name != command.names[0]:
             yield f"debugger {name} = {command.names[0]}"

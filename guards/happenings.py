@@ -1,7 +1,7 @@
 """Facts about runs: events, the names that a paused stage shows, logs, and exported graphs.
 
 They are collected while a few small models are built, compiled, fitted and drawn. So a renamed
-field, name or key is found wherever it is defined.
+field, name or key is noticed, wherever the source defines it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LEVELS = ("layer", "node", "op", "gradient", "training")
 
 
 def pictures() -> Any:
-    """Return a compiled stack: convolution, normalization, pooling, dropout, a dense end."""
+    """Return a compiled Sequential with convolution, normalization, pooling, dropout and Dense."""
     model = ks.Sequential(name="pictures")
     model.add(
         layers.Conv2D(2, (3, 3), activation="relu", input_shape=(6, 6, 1), name="convolution")
@@ -54,7 +54,7 @@ def pictures() -> Any:
 
 
 def forks() -> Any:
-    """Return a compiled graph: a shared layer, a nested model and two outputs."""
+    """Return a compiled Model with a shared layer, a nested model and two outputs."""
     left, right = ks.Input(shape=(4,), name="left"), ks.Input(shape=(4,), name="right")
     shared = layers.Dense(3, activation="tanh", name="shared")
     inner_input = ks.Input(shape=(3,), name="inner_input")
@@ -67,7 +67,7 @@ def forks() -> Any:
 
 
 def sequences() -> Any:
-    """Return a compiled stack over time: masks, recurrence in both directions."""
+    """Return a compiled Sequential for sequences, with masks and a Bidirectional layer."""
     model = ks.Sequential(name="sequences")
     model.add(layers.Embedding(5, 3, mask_zero=True, input_length=4, name="words"))
     model.add(layers.Bidirectional(layers.LSTM(2, return_sequences=True), name="both"))
@@ -183,7 +183,7 @@ def walk_facts() -> Iterator[str]:
 
 
 def own_metric(y_true: Any, y_pred: Any) -> Any:
-    """Return a number; serves as a custom metric."""
+    """Return the value of a custom metric."""
     return K.mean(y_pred)
 
 

@@ -54,7 +54,7 @@ SPOKEN = frozenset(f"__{word}__" for word in _SPOKEN.split())
 
 @contextmanager
 def speaking(dialect: str) -> Iterator[None]:
-    """Set the dialect inside a `with` block."""
+    """Set the dialect inside the `with` block."""
     before, config.dialect = config.dialect, dialect
     try:
         yield
@@ -256,12 +256,12 @@ class Places:
         return [name for name in below if "." not in name and hasattr(module, name)]
 
     def of(self, thing: Any) -> str | None:
-        """Return the first public name of an object; None without one."""
+        """Return the first public name of an object; None if it has no public name."""
         return self.first.get(id(thing)) if _has_identity(thing) else None
 
 
 def _has_identity(thing: Any) -> bool:
-    """Return whether an object has an identity of its own, unlike numbers, texts and containers."""
+    """Return whether an object is identified by its `id`, unlike numbers, texts and containers."""
     return not isinstance(thing, (str, int, float, tuple, list, dict, frozenset, type(None)))
 
 
@@ -349,9 +349,10 @@ def _stand_in_facts(
 
 
 def _names_at(module: ModuleType, places: Places) -> set[str]:
-    """Return the public names at a path of Keras, without names our files import for themselves.
+    """Return the public names at a path of Keras, without names that our files only import.
 
-    These are the public names of the modules at the path, those of Keras 2.2.4, and those stored.
+    These are the public names of the modules at the path, the names of Keras 2.2.4 at this path,
+    and its names in the stored list.
     """
     path = module.__name__.removeprefix("keras").lstrip(".")
     names = {

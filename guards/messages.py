@@ -4,15 +4,15 @@
     python -m guards.messages FOLDER ...     of some folders only
     python -m guards.messages --write        store the messages that need no remedy
 
-A message says where, what was expected, what came instead and what to do, in full sentences::
+A message contains the place, the expected value, the given value and the remedy::
 
     Dense 'dense_1': expected an input with 2 axes, got 3 (None, 4, 5). Add Flatten() before it.
 
-Errors of Python's own classes are not checked: the package raises them for callers of its own, who
-report them in a message of this form, or where Python's protocols require them.
+Errors of Python's own classes are not checked. The package raises them only if Python's protocols
+require them, or if its own code catches them and reports them in a message of this form.
 
-Messages without a remedy are listed in `guards/messages.txt`. A new one is either given a remedy,
-or it is added to that list on purpose.
+Messages without a remedy are listed in `guards/messages.txt`. A new message either gets a
+remedy, or is added to that list on purpose.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def raised(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
 
 
 def readings(value: ast.expr, functions: dict[str, ast.FunctionDef]) -> Iterator[str]:
-    """Yield the texts that an expression can be, as far as the module itself says so.
+    """Yield the possible texts of an expression, if the module's source determines them.
 
     A call of a function of the same module is replaced by the texts that the function returns.
     """
@@ -148,7 +148,7 @@ def readings(value: ast.expr, functions: dict[str, ast.FunctionDef]) -> Iterator
 
 
 def placeholder(part: ast.expr) -> str:
-    r"""Return the sign of a value that is filled in: a list of names has its own.
+    r"""Return the placeholder of a formatted value: ◆ for a list of names, otherwise ◇.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def placeholder(part: ast.expr) -> str:
 
 
 def files(places: Iterable[str]) -> Iterator[Path]:
-    """Yield the Python files at some places, sorted within each."""
+    """Yield the Python files in files and folders, sorted within each folder."""
     for place in places:
         top = ROOT / place
         yield from [top] if top.is_file() else sorted(top.rglob("*.py"))

@@ -146,7 +146,7 @@ def is_example(line: str) -> bool:
 
 
 def files(places: Iterable[str]) -> Iterator[Path]:
-    """Yield the Python files and the English documents at some places, sorted within each."""
+    """Yield the Python files and English documents in files and folders, sorted within each."""
     for place in places:
         top = ROOT / place
         found = [top] if top.is_file() else sorted(top.rglob("*"))

@@ -118,14 +118,14 @@ def open_file(path: Path) -> Any:
 
 
 def open_json(path: Path) -> Any:
-    """Return the model of a JSON text with the weights of its second file."""
+    """Return the model from a JSON file, with weights from a separate file."""
     model = models.model_from_json(path.read_text(encoding="utf-8"), custom_objects=OWN)
     model.load_weights(str(path.with_suffix(".weights.h5")))
     return model
 
 
 def open_yaml(path: Path) -> Any:
-    """Return the model of a YAML text with the weights of its second file."""
+    """Return the model from a YAML file, with weights from a separate file."""
     model = models.model_from_yaml(path.read_text(encoding="utf-8"), custom_objects=OWN)
     model.load_weights(str(path.with_suffix(".old-weights.h5")))
     return model
@@ -207,7 +207,7 @@ def predicted(model: Any, x: list[Any]) -> list[Any]:
 
 
 def numbered(**lists: Sequence[Any]) -> dict[str, Any]:
-    """Return arrays under names with numbers, for an `.npz` file."""
+    """Return a dict of arrays with numbered names, for an `.npz` file."""
     return {f"{name}{i}": array for name, arrays in lists.items() for i, array in enumerate(arrays)}
 
 

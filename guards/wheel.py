@@ -41,7 +41,7 @@ GOOD, BAD, NOT_TRIED = 0, 1, 2
 
 
 class NotTried(Exception):
-    """The wheel could not be built or installed, so it could not be checked."""
+    """Raised if the wheel could not be built or installed."""
 
 
 # --- files ----------------------------------------------------------------------------------------

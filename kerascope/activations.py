@@ -54,7 +54,7 @@ def softmax(x: Tensor, axis: int = -1) -> Tensor:
     Raises
     ------
     ShapeError
-        If `x` has fewer than two axes.
+        If `x` has too few axes.
 
     Notes
     -----
@@ -171,7 +171,7 @@ def hard_sigmoid(x: Tensor) -> Tensor:
 
 
 def hard_sigmoid_of_keras_2(x: Tensor) -> Tensor:
-    """Return `0.2 * x + 0.5` cut off at 0 and 1, for files of Keras 2 in every dialect."""
+    """Return `0.2 * x + 0.5` cut off at 0 and 1: the "hard_sigmoid" of Keras 2's files."""
     return K.hard_sigmoid(x)
 
 
@@ -320,7 +320,7 @@ def tanh_shrink(x: Tensor) -> Tensor:
 @_registry.register
 @at_once_on_arrays
 def hard_shrink(x: Tensor, threshold: float = 0.5) -> Tensor:
-    """Return x, or 0 where x is between minus and plus `threshold`."""
+    """Return 0 where |x| is at most `threshold`, otherwise x."""
     x = floating(x)
     return K.switch(K.greater(K.abs(x), threshold), x, K.zeros_like(x))
 
@@ -328,7 +328,7 @@ def hard_shrink(x: Tensor, threshold: float = 0.5) -> Tensor:
 @_registry.register
 @at_once_on_arrays
 def soft_shrink(x: Tensor, threshold: float = 0.5) -> Tensor:
-    """Return x moved towards 0 by `threshold`, or 0 where |x| is below `threshold`."""
+    """Return 0 where |x| is below `threshold`, otherwise x moved towards 0 by `threshold`."""
     x = floating(x)
     nearer = x - threshold * K.sign(x)
     return K.switch(K.greater(K.abs(x), threshold), nearer, K.zeros_like(x))
@@ -362,7 +362,7 @@ _SORTING = "kerascope.backend.ops.places"  # imported late: only this activation
 @_registry.register
 @at_once_on_arrays
 def sparsemax(x: Tensor, axis: int = -1) -> Tensor:
-    """Return the projection on the simplex: numbers that sum to 1, with many exact zeros.
+    """Return the projection of x onto the simplex: numbers that sum to 1, many exactly 0.
 
     References
     ----------
@@ -409,8 +409,9 @@ def deserialize(name: Any, custom_objects: dict[str, Any] | None = None) -> Acti
 def get(identifier: Any) -> Activation:
     """Return an activation by name; None is `linear`, and callables are returned unchanged.
 
-    The function "hard_sigmoid" depends on the dialect; in a configuration it is Keras 2's. In
-    dialect "2.2" a layer as the activation causes a warning, as in Keras 2.2.4.
+    In dialect "3", "hard_sigmoid" is the function of Keras 3, but while a configuration is read,
+    it is the function of Keras 2. In dialect "2.2", a layer as the activation causes a warning,
+    as in Keras 2.2.4.
 
     Raises
     ------

@@ -16,14 +16,14 @@ WORDS = ("input_data", "input_size")
 
 
 def inputs_asked(where: str, options: dict[str, Any], inputs: Any) -> Any:
-    """Return the inputs of a call, taken from `input_data` or `input_size` in its options.
+    """Return the inputs of a call: `inputs`, or the option `input_data` or `input_size`.
 
-    The two options are removed from `options`.
+    The two options are removed from `options`. If no inputs are given, return None.
 
     Raises
     ------
     ArgumentError
-        If the inputs are given twice, or a size is not a whole number.
+        If more than one of the three is given, or `input_size` is not a shape.
 
     Examples
     --------

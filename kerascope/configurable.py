@@ -59,8 +59,8 @@ class Configured:
     def from_config(cls, config: dict[str, Any]) -> Self:
         """Create an object from a configuration of `get_config`.
 
-        Unknown arguments are ignored if they are None: other versions of Keras store unused
-        options so.
+        Unknown arguments are ignored if they are None, because other versions of Keras store
+        their unused options as None.
 
         Raises
         ------
@@ -109,16 +109,16 @@ def _configured_names(cls: type) -> tuple[str, ...]:
 
 
 def names_beside(cls: type, attribute: str) -> tuple[str, ...]:
-    """Return the constructor's argument names of the base class that defines `attribute`."""
+    """Return the arguments of the constructor of the base class that defines `attribute`."""
     base = next(base for base in cls.__mro__ if attribute in vars(base))
     return constructor_parameters(base)
 
 
 def made_from(cls: type, config: dict[str, Any]) -> Any:
-    """Return `cls(**config)`, without arguments that the constructor itself passes on.
+    """Return `cls(**config)`, without arguments that the constructor sets for its base class.
 
     For example, if `class Relu(Dense)` calls `super().__init__(units, activation="relu",
-    **kwargs)`, the configuration of Dense still contains an activation.
+    **kwargs)`, the configuration inherited from Dense contains an activation, which is left out.
     """
     config = dict(config)
     while True:

@@ -1,8 +1,9 @@
 """Displaying the engine's data: summaries, progress bars.
 
-The engine passes plain data (the rows of a summary, the state of a progress bar) to `show`. Higher
-rows register a renderer for each kind of data: `viz` one with rich, notebooks one with HTML.
-Without a renderer, plain text is printed. So the engine does not depend on rich.
+The engine passes plain data (the rows of a summary, the state of a progress bar) to `show`. Modules
+in higher rows of the package register a renderer for each kind of data: `viz` one with rich,
+notebooks one with HTML. Without a renderer, plain text is printed. So the
+engine does not depend on rich.
 """
 
 from __future__ import annotations

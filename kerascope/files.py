@@ -15,7 +15,7 @@ from kerascope.errors import ArgumentError, KerascopeError, UnavailableError
 
 @contextmanager
 def replacing(path: str | os.PathLike[str], *, overwrite: bool = True) -> Iterator[Path]:
-    """Write a temporary file in a `with` block, and rename it to `path` if the block succeeds.
+    """Yield the path of a temporary file, which is renamed to `path` if the block succeeds.
 
     If the block raises, the temporary file is removed and an existing file stays unchanged.
 
@@ -91,7 +91,7 @@ def _remove_leftovers(target: Path) -> None:
 
 
 def _may_hold(process: int, written: float) -> bool:
-    """Return whether the process that wrote a file at this time may still be running."""
+    """Return whether the process that wrote a file at the time `written` may still be running."""
     if not (_lives_on_windows(process) if os.name == "nt" else _lives(process)):
         return False
     begun = _begun(process)

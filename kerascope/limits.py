@@ -35,15 +35,15 @@ class Limits:
     numbers : int
         Entries in all weights and states, if their values are not read from the same file.
     spare : int
-        Entries beyond the number in the file.
+        Entries in weights and states beyond the number that the file contains.
     constants : int
         Entries of arrays computed for ops, such as the matrices of Resizing.
     products : int
         Multiplications in factorizations (the initializer Orthogonal).
     parts : int
-        Ops of the graph; a layer counts as four, and so does each call of one.
+        Ops of the graph. A layer counts as four ops, and so does each call of a layer.
     values : int
-        Numbers, texts, lists and dicts in the configuration itself.
+        Numbers, strings, lists and dicts in the configuration itself.
 
     Examples
     --------
@@ -173,7 +173,7 @@ class Budget:
             )
 
     def take_parts(self, number: int, what: str) -> None:
-        """Subtract the parts of layers, calls or ops from the budget.
+        """Subtract layers, calls or ops from the budget, as counted in `Limits.parts`.
 
         Raises
         ------
@@ -187,7 +187,7 @@ class Budget:
             raise self._of_too_many_parts(what)
 
     def check_parts(self, number: int, what: str) -> None:
-        """Raise if the budget has fewer than `number` parts, before these parts are created.
+        """Raise if the budget is too small for `number` more ops, before they are created.
 
         Raises
         ------

@@ -5,7 +5,7 @@ instead. For a misspelt name, the error suggests the most similar name. A module
 `answer_missing_names(__name__)` at its end; `compat.finder` raises for imports.
 
 First come names that can be imported but not used, each with its reason (`REFUSALS`). Then come
-those that cannot be imported: names that have no meaning on NumPy (`NEVER`) and names that are not
+names that cannot be imported: names that have no meaning on NumPy (`NEVER`) and names that are not
 implemented yet (`NAMES`). The functions for modules are at the end.
 """
 
@@ -399,12 +399,12 @@ def _error(module: str, name: str, known: Iterable[str]) -> AttributeError:
 def answer_missing_names(module_name: str, later: Mapping[str, str] | None = None) -> None:
     """Add a `__getattr__` for missing names to a module during its import.
 
-    `later` maps names to the modules that define them. They are imported when first used, because
-    that takes long.
+    `later` maps names to the modules that define them. Such a module is imported only when one of
+    its names is first used, because the import takes long.
 
     A `__getattr__` written in the module would hide misspelt names from mypy. A module that is not
-    a package gets an empty `__path__`: only then Python calls the finders for a name that is
-    imported from it.
+    a package gets an empty `__path__`, because Python calls the finders only for names that are
+    imported from a package.
     """
     module = sys.modules[module_name]
 

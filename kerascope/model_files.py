@@ -41,7 +41,7 @@ def opened(
     limits: Limits | None = USUAL,
     opaque: bool = False,
 ) -> Any:
-    """Return the model in a file. An argument that is not such a path is returned unchanged.
+    """Return the model in a Keras model file; anything but the path of one is returned as is.
 
     Parameters
     ----------

@@ -1,8 +1,9 @@
 """Values that are active during a `with` block, and reset even if Ctrl-C ends the block.
 
 If Ctrl-C arrives between setting a context variable and the following `try`, its `finally` never
-resets the variable. So the block ends with a single call into C, which signal handlers cannot
-interrupt: it closes a file in memory. The active values are those with an open file.
+resets the variable. So each value here has an empty file in memory, and is active while this file
+is open. The end of a block closes the file: a single call into C, which signal handlers cannot
+interrupt.
 """
 
 from __future__ import annotations

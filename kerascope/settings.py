@@ -73,7 +73,7 @@ class Config:
     def __getattr__(self, name: str) -> Any:
         """Read the dialect from the environment when it is first used.
 
-        At import time, callers could not catch the error or print their own message.
+        If it were read at import time, callers could not catch the error for an invalid dialect.
         """
         if name != "dialect":
             raise AttributeError(f"config: unknown setting {name!r}.")

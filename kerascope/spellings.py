@@ -355,12 +355,13 @@ class DialectOptions(NamedTuple):
         Whether the result of `K.batch_dot` on four axes and more has an axis for each axis of `x`
         and of `y`; otherwise all axes but the last two count samples. See `K.batch_dot`.
     metrics_keep_words : bool
-        Whether a metric has in logs and `metrics_names` the name that was passed to `compile`
-        ("mae", "accuracy"), and so has a weighted metric if the name is free. Otherwise it has its
-        full name ("mean_absolute_error", but "acc"), and a weighted one "weighted_...".
+        Whether logs and `metrics_names` use the name of a metric that was passed to `compile`
+        ("mae", "accuracy"), also for a weighted metric unless another metric has this name.
+        Otherwise they use its full name ("mean_absolute_error", but "acc"), with "weighted_" in
+        front for a weighted metric.
     accuracy_by_shapes : bool
         Whether the shapes alone decide what "accuracy" means. Otherwise the loss decides too: in
-        Keras 2, with binary_crossentropy on ten classes, it counts rounded entries.
+        Keras 2, with binary_crossentropy on ten classes, "accuracy" compares each rounded output.
     hdf5_of_keras_3 : bool
         Whether .h5 files are written so that Keras 3 can read them.
     counts_samples : bool
@@ -389,29 +390,29 @@ class DialectOptions(NamedTuple):
         `on_train_end` receives the logs of the last epoch. Names are sorted. Otherwise batch logs
         contain the batch's own numbers, in the order of `metrics_names`.
     monitors_as_keras_3 : bool
-        Whether callbacks take the first value as the best one, even if it is NaN, and a metric's
-        class decides if more is better. It also decides when `EarlyStopping` stops and restores:
-        see `callbacks.monitor`.
+        Whether callbacks take the first value as the best one, even if it is NaN, and the class of
+        a metric decides whether a greater value is better. This option also changes when
+        `EarlyStopping` stops and restores weights: see `callbacks.monitor`.
     both_ways_zero_masked : bool
         Whether a Bidirectional that returns sequences outputs 0 for masked steps.
     endings_say_form : bool
-        Whether the ending of a file's name must be that of a model format; otherwise a file with
-        any other ending is HDF5.
+        Whether saving a model requires the extension of a model format. Otherwise a file with any
+        other extension is written as HDF5.
     steps_are_batches : bool
-        Whether a number of steps counts batches of the arrays, and the next epoch continues after
-        the last of them. Otherwise it says how often all of the arrays are used.
+        Whether `steps_per_epoch` and similar arguments count batches of the arrays, and the next
+        epoch continues after the last of these batches. Otherwise each step uses the whole arrays.
     activates_by_layers : bool
         Whether a layer may be the activation of another layer without a warning.
     is_strict : bool
-        Whether sample weights and class weights together raise, and so do strides and dilation
-        that are both above 1. Otherwise sample weights override class weights, and both are
-        computed.
+        Whether sample weights together with class weights raise an error, and strides above 1
+        together with a dilation above 1 do, too. Otherwise sample weights override class weights,
+        and the convolution is computed.
     trains_as_keras_3 : bool
-        Whether a model may be compiled without a loss, and an output without a loss has metrics; a
-        flat list of metrics has one for each of several outputs; losses are in the order of the
-        keys in `loss` (just the total if there is one), and metrics of several outputs are sorted;
-        sample weights may have any of the targets' axes; an epoch that a callback stops is
-        validated too.
+        Whether `compile` and `fit` follow these rules of Keras 3. A model may be compiled without a
+        loss, and an output without a loss may have metrics. A flat list of metrics has one metric
+        for each of several outputs. Losses are in the order of the keys in `loss` (with a single
+        loss, only the total is reported), and the metrics of several outputs are sorted. Sample
+        weights may have any of the targets' axes. An epoch that a callback stops is validated.
     """
 
     weight_name: str

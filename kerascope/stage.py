@@ -14,15 +14,15 @@ When you walk, you step *into* an inner stage by iterating it, or *over* it by t
 event: then it is run.
 
 An active observer receives the events of every stage that is run; a stage that you walk shows its
-events only to you. Without observers, `Stage.run` drains the
-generator without calling anything, and may take a stage's `shortcut`, which computes the same
-result faster and makes no events. Code on the hot path checks `is_watched()` before it makes a
-stage at all: a function, the training loop and the model do. Events refer to live objects; an
-observer copies what it keeps. A paused stage shows the variables of its source:
+events only to you. Without observers, `Stage.run` discards the events, or takes the stage's
+`shortcut`, which computes the same result faster and makes no events. Code that runs often, such as
+a function, the training loop and the model, checks `is_watched()` and makes a stage only if there
+is an observer. Events refer to live objects, so an observer must copy the values that it keeps. A
+paused stage shows the variables of its source:
 `stage.names["tensor_map"]` is the local variable that you see in `engine/network.py`.
 
 Keras has nothing similar. The library httpx writes its authentication in this way: one generator
-with two drivers, one for ordinary and the other for asynchronous code. Lessons: chapters 2, 8, 10
+with two drivers, for ordinary and for asynchronous code. Lessons: chapters 2, 8, 10
 and 15 walk through stages.
 """
 

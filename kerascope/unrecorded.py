@@ -14,7 +14,7 @@ from kerascope.user_frames import boundary
 
 
 class RepeatWithEvents(Exception):
-    """A call must be repeated with events. In training, `args` contains the batch."""
+    """Raised if a call must be repeated with events. In training, `args` contains the batch."""
 
 
 class UnrecordedRunner(WatchedRunner):

@@ -150,7 +150,7 @@ def line_at(code: CodeType, place: int) -> Line:
 def users_frames(depth: int = 1) -> Frames:
     """Return the user's frames around the caller, up to the function that entered the engine.
 
-    Without a user's frame, return the innermost frame of a library, if there is one.
+    Without a user's frame, return only the innermost frame of a library, if there is one.
 
     Parameters
     ----------

@@ -121,8 +121,8 @@ def busy_seconds() -> float:
 def timed_chunk(process: Process, metric: str, patience: float, quiet: float) -> dict[str, Any]:
     """Return one chunk's seconds, and as `others` the time used by other processes.
 
-    A chunk with more than `quiet` of it is repeated until `patience` seconds are over. The quietest
-    chunk counts.
+    If other processes used more than `quiet`, the chunk is repeated for up to `patience` seconds.
+    The result is the chunk with the least time used by others.
     """
     end = time.monotonic() + patience
     best: dict[str, Any] = {}

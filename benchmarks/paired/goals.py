@@ -132,7 +132,7 @@ def judged(blocks: list[Block], *, markdown: bool) -> str:
 
 
 def lined_up(cells: list[list[str]]) -> str:
-    """Return a table for the terminal, its columns as wide as their widest cell."""
+    """Return a table for the terminal, with each column as wide as its widest cell."""
     widths = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))]
     return "\n".join(
         "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 
 class Mistake(Exception):
-    """An invalid argument of the command line; the text names valid ones."""
+    """Raised for an invalid argument of the command line. The message lists the valid ones."""
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> Mistake:

@@ -168,7 +168,7 @@ class Finder:
                 self.statement = statement.lineno
 
     def in_part(self, node: object) -> Iterator[Edit]:
-        """Yield the edits of an expression, or of a statement in a statement."""
+        """Yield the edits of an expression, or of a statement inside another statement."""
         if isinstance(node, ast.stmt):
             yield from self.in_statement(node)
         elif isinstance(node, (ast.ExceptHandler, ast.match_case)):
@@ -287,7 +287,7 @@ class Finder:
     # --- places ------------------------------------------------------------------------------
 
     def column(self, line: int, offset: int) -> int:
-        """Return a column in characters, from Python's column in bytes."""
+        """Return a column in characters, converted from the column in bytes of an AST node."""
         return len(self.lines[line - 1].encode()[:offset].decode())
 
     def between(self, left: ast.expr, right: ast.expr) -> tuple[int, int] | None:

@@ -111,7 +111,7 @@ def line_of(row: dict[str, Any]) -> str:
 
 
 def asked(found: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
-    """Copy the checkout, choose mutants and run their tests; return one row for each mutant."""
+    """Copy the checkout, choose mutants and run their tests; return the result of each mutant."""
     root = copied(found.of, folder_for(folder, 0) / "checkout")
     if found.again:
         mutants, tests = survivors(found.again), list(found.tests)

@@ -69,7 +69,7 @@ class Row(NamedTuple):
 
     @property
     def rate(self) -> float:
-        """The percentage of wrong mutants that fail.
+        """The percentage of failed mutants, among those not listed as equivalent.
 
         Examples
         --------
@@ -154,7 +154,7 @@ def survivors(found: Sequence[tuple[Step, Judged]]) -> list[Step]:
 
 
 def stale_reasons(found: Sequence[tuple[Step, Judged]]) -> list[str]:
-    """Return a line for each reason that is about no mutant that passes."""
+    """Return a line for each listed reason whose mutant does not exist or does not pass."""
     asked = {step.exercise.id for step, _ in found}
     passing = {(step.exercise.id, step.change) for step, verdict in found if verdict.passes}
     return [
@@ -165,7 +165,7 @@ def stale_reasons(found: Sequence[tuple[Step, Judged]]) -> list[str]:
 
 
 def printed(rows: Iterable[Row]) -> str:
-    """Return the table for a person."""
+    """Return the table as text for the terminal."""
     lines = ["chapter  mutants  killed  equivalent  left   killed %"]
     lines += [
         f"{row.name:<7}{row.mutants:>9}{row.killed:>8}{row.equivalent:>12}{row.left:>6}"
@@ -176,7 +176,7 @@ def printed(rows: Iterable[Row]) -> str:
 
 
 def main(words: list[str]) -> int:
-    """Do what the command line asks; return the exit code."""
+    """Run the command; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m guards.mutants --exercises")
     parser.add_argument("names", nargs="*", help="chapters or exercises (default: all)")
     parser.add_argument("--jobs", type=int, default=2, help="processes at a time (default: 2)")

@@ -107,7 +107,7 @@ class EveryStep(Finder):
     # --- which changes -----------------------------------------------------------------------
 
     def of_statement(self, statement: ast.stmt) -> Iterator[Edit]:
-        """Yield what can be done to a statement as a whole."""
+        """Yield the edits of a whole statement."""
         yield from super().of_statement(statement)
         if isinstance(statement, ast.Assign) and self.is_set_elsewhere(statement):
             yield from self.instead(statement, "pass", "statement deleted")
@@ -123,7 +123,7 @@ class EveryStep(Finder):
             yield from self.operators(parts, MORE_ARITHMETIC, "arithmetic")
 
     def of_expression(self, node: ast.AST) -> Iterator[Edit]:
-        """Yield what can be done to an expression."""
+        """Yield the edits of an expression."""
         yield from super().of_expression(node)
         if isinstance(node, ast.Compare):
             parts = [node.left, *node.comparators]

@@ -61,7 +61,7 @@ Ratios = dict[str, list[list[float]]]
 
 
 class Broken(Exception):
-    """A process ended, or gave an unexpected answer."""
+    """Raised if a process ended or gave an unexpected answer."""
 
 
 def variables() -> dict[str, str]:

@@ -84,7 +84,7 @@ def chains(workload: str) -> Run:
 
 
 def first_draw(kerascope: Any) -> None:
-    """Draw a model, from nothing to an SVG."""
+    """Build a model and draw it as an SVG."""
     layers = kerascope.layers
     inputs = x = layers.Input(shape=(20,))
     for _ in range(6):

@@ -28,14 +28,14 @@ def preprocess_input(x: Any, data_format: str | None = None, mode: str = "caffe"
     data_format : {"channels_last", "channels_first"}, optional
         Default `K.image_data_format()`.
     mode : {"caffe", "tf", "torch"}
-        "caffe": blue, green, red, less the mean of each. "tf": from -1 to 1. "torch": from 0 to 1,
-        less the mean of each colour, over its deviation.
+        "caffe": blue, green, red, minus the mean of each colour. "tf": from -1 to 1. "torch": from
+        0 to 1, minus the mean of each colour, divided by its standard deviation.
 
     Returns
     -------
     np.ndarray or Tensor
-        Of the same shape; the array itself if it has floats, or for "caffe" a view of it from blue
-        to red.
+        The converted images, of the same shape. If `x` is an array of floats, the result is `x`
+        itself, or for "caffe" a view of `x` with the colours reversed.
 
     Raises
     ------

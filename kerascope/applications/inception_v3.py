@@ -1,6 +1,6 @@
 """Inception V3: blocks whose branches look at an image through windows of several sizes.
 
-A 7x7 window is made of a 1x7 and a 7x1 one, a 5x5 window of two 3x3 ones.
+A 7x7 window is replaced by a 1x7 and a 7x1 window, and a 5x5 window by two 3x3 windows.
 
 References
 ----------

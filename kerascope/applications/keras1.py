@@ -1,6 +1,7 @@
 """Further names of Keras 1: blocks of two networks, and a network for music.
 
-It is imported at the first use of the paths of Keras 1: `applications.resnet50.identity_block`,
+This module is imported at the first use of one of these paths of Keras 1:
+`applications.resnet50.identity_block`,
 `applications.inception_v3.conv2d_bn`, `applications.music_tagger_crnn`.
 """
 
@@ -43,7 +44,7 @@ def identity_block(
         The kernel size of the middle convolution.
     filters : three int
     stage, block
-        Parts of the names: `res2b_branch2a` is the first convolution of stage 2, block "b".
+        Parts of the layer names: `res2b_branch2a` is the first convolution of stage 2, block "b".
     """
     x = _three_convolutions(input_tensor, kernel_size, filters, f"{stage}{block}", 1)
     return parts.relu(layers.Add()([x, input_tensor]))

@@ -44,7 +44,7 @@ def MobileNet(
     pooling: str | None = None,
     classes: int = 1000,
 ) -> Model:
-    """Return the first MobileNet; arguments and errors as for `vgg.VGG16`, and:
+    """Return the first MobileNet; other arguments and errors as for `vgg.VGG16`.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def MobileNet(
         Filters for each channel in the depthwise convolutions.
     dropout : float
         Fraction of the features that is dropped before the classifier.
-    """  # noqa: D400
+    """
     parts.check_weights("mobilenet", weights)
     inputs = parts.images(
         "mobilenet", input_shape, input_tensor, size=224, smallest=32, include_top=include_top

@@ -252,7 +252,7 @@ class KerasFinder:
 class _ProtectedPackage(ModuleType):
     """A package that keeps an object with the name of an old module: `optimizers.sgd` is a class.
 
-    Without it, Python would replace the object by the imported module.
+    For an ordinary module, Python would replace the object by the imported module.
     """
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -1,9 +1,9 @@
 """Functions that Keras 1 and 2 do not document, but extensions of Keras call.
 
 Most of them call the part of the engine that does the work: `training_data` (arrays), `feeds`
-(batches), `compiling` (weighted losses) or `training_loop`. A module of `keras.engine` has the
-names of one of the groups at the end, which `compat.paths` lists. The modules of `kerascope.utils`
-import single functions when a script first uses them.
+(batches), `compiling` (weighted losses) or `training_loop`. Each group at the end of this file
+contains the names of one module of `keras.engine`; `compat.paths` says which. The modules of
+`kerascope.utils` import single functions when a script first uses them.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ def load_data(
     ArgumentError
         If `test_split` is out of its range.
     UnavailableError
-        If the file is not here and cannot be fetched.
+        If the file is missing and cannot be downloaded.
     DataError
         If the file cannot be read.
     """

@@ -22,7 +22,7 @@ def load_batch(fpath: str | Path, label_key: str = "labels") -> tuple[np.ndarray
     ----------
     fpath : path
     label_key : {"labels", "fine_labels", "coarse_labels"}
-        Which labels.
+        The labels to return; CIFAR-100 has fine and coarse ones.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def batch_in(where: str, path: Path, label_key: str = "labels") -> tuple[np.ndar
 
 
 def in_image_data_format(images: np.ndarray) -> np.ndarray:
-    """Move the colours to the last axis if `config.image_data_format` says so."""
+    """Move the colours to the last axis if `config.image_data_format` is "channels_last"."""
     if config.image_data_format == "channels_last":
         return images.transpose(0, 2, 3, 1)
     return images

@@ -33,7 +33,7 @@ def load_data() -> tuple[Samples, Samples]:
     Raises
     ------
     UnavailableError
-        If it is not in `~/.keras/datasets` and cannot be fetched.
+        If the archive is not in `~/.keras/datasets` and cannot be downloaded.
     DataError
         If a file cannot be read.
     """

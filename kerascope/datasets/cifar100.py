@@ -41,7 +41,7 @@ def load_data(label_mode: str = "fine") -> tuple[Samples, Samples]:
     ArgumentError
         If `label_mode` is invalid.
     UnavailableError
-        If it is not in `~/.keras/datasets` and cannot be fetched.
+        If the archive is not in `~/.keras/datasets` and cannot be downloaded.
     DataError
         If a file cannot be read.
     """

@@ -38,7 +38,7 @@ def load_data() -> tuple[Samples, Samples]:
     Raises
     ------
     UnavailableError
-        If a file is not in `~/.keras/datasets/fashion-mnist` and cannot be fetched.
+        If a file is not in `~/.keras/datasets/fashion-mnist` and cannot be downloaded.
     DataError
         If a file cannot be read.
     """

@@ -52,7 +52,7 @@ def load_data(
     Raises
     ------
     UnavailableError
-        If the file is not here and cannot be fetched.
+        If the file is missing and cannot be downloaded.
     DataError
         If the file cannot be read, or no text is shorter than `maxlen`.
 
@@ -76,7 +76,7 @@ def load_data(
 
 
 def get_word_index(path: str = "imdb_word_index.json") -> dict[str, int]:
-    """Return the number of each word, 1 for the most frequent; fetch it the first time.
+    """Return the number of each word, where 1 is the most frequent word.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def get_word_index(path: str = "imdb_word_index.json") -> dict[str, int]:
     Raises
     ------
     UnavailableError
-        If the file is not here and cannot be fetched.
+        If the file is missing and cannot be downloaded.
     DataError
         If the file cannot be read.
     """

@@ -1,8 +1,8 @@
 """Reading data set files safely, for the loaders of this folder.
 
 Old data sets are pickles (CIFAR) or arrays of Python lists inside .npz files (IMDB, Reuters), which
-are pickles, too. An ordinary unpickler runs any code that the file names. This one only builds
-arrays and plain containers.
+are pickles, too. An ordinary unpickler runs any code that the file names. `ArrayUnpickler`
+only creates arrays and plain containers.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def find_file(where: str, path: str | Path, origin: str, file_hash: str) -> Path
     Raises
     ------
     UnavailableError
-        If the file is not here and cannot be fetched.
+        If the file is missing and cannot be downloaded.
     """
     own = Path(path).expanduser()
     if not own.is_absolute():
@@ -231,8 +231,8 @@ def shuffled(
     Parameters
     ----------
     random_state : numpy.random.RandomState
-        Its stable stream gives the same order as NumPy's global generator in Keras. The global
-        generator does not change here.
+        The source of the order. With the seed that Keras sets in NumPy's global generator, it gives
+        the same order as in Keras. The global generator is not changed.
     x, y : ndarray, shape (samples, ...)
         Samples and labels.
 
@@ -278,7 +278,7 @@ class WordChoice:
     oov_char : int or None
         Number put in place of a word that is left out; None drops the word.
     index_from : int or None
-        Added to each word's number, so that the smaller numbers are free for start and unknown.
+        Added to each word's number, so that `start_char` and `oov_char` are not numbers of words.
 
     Examples
     --------

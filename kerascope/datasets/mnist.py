@@ -31,7 +31,7 @@ def load_data(path: str = "mnist.npz") -> tuple[Samples, Samples]:
     Raises
     ------
     UnavailableError
-        If the file is not here and cannot be fetched.
+        If the file is missing and cannot be downloaded.
     DataError
         If the file cannot be read.
     """

@@ -58,7 +58,7 @@ def load_data(
     ArgumentError
         If `test_split` is out of its range.
     UnavailableError
-        If the file is not here and cannot be fetched.
+        If the file is missing and cannot be downloaded.
     DataError
         If the file cannot be read, or no text is shorter than `maxlen`.
 
@@ -80,7 +80,7 @@ def load_data(
 
 
 def get_word_index(path: str = "reuters_word_index.json") -> dict[str, int]:
-    """Return the number of each word, 1 for the most frequent; fetch it the first time.
+    """Return the number of each word, where 1 is the most frequent word.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def get_word_index(path: str = "reuters_word_index.json") -> dict[str, int]:
     Raises
     ------
     UnavailableError
-        If the file is not here and cannot be fetched.
+        If the file is missing and cannot be downloaded.
     DataError
         If the file cannot be read.
     """

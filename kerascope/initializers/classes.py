@@ -269,8 +269,8 @@ class Orthogonal(RandomInitializer):
 
     Notes
     -----
-    A weight with more than two axes is treated as a matrix: the last axis becomes the columns, all
-    others together become the rows. The matrix is the Q of the QR decomposition of normal numbers,
+    A weight with more than two axes is filled from a matrix: its last axis is the columns, and all
+    other axes together are the rows. The matrix is the Q of the QR decomposition of normal numbers,
     with signs chosen so that R has a positive diagonal. Only then are all orthogonal matrices
     equally likely.
 

@@ -152,7 +152,7 @@ class Loss(FunctionWithArguments):
         Notes
         -----
         With losses l_i of n samples and weights w_i, "sum_over_batch_size" is sum(w_i l_i) / n.
-        Unlike the mean of a loss that is a function, it counts samples of weight 0 too. Samples
+        Unlike the mean of a loss that is a function, n includes samples of weight 0. Samples
         that the mask or `counted` excludes are not among the n. If all are excluded, the loss is 0.
         "sum" and None do not divide.
         """
@@ -193,8 +193,9 @@ def of_equal_rank(y_true: Tensor, y_pred: Tensor) -> tuple[Tensor, Tensor]:
     """Return targets and predictions with equal ranks, if they differ by a last axis of size 1.
 
     Targets of shape (batch,) and predictions of shape (batch, 1) would be broadcast to (batch,
-    batch): every target would be compared with every prediction. The axis of size 1 is removed. If
-    only the batch axis would remain, it is added to the other side instead.
+    batch), which would compare every target with every prediction. The axis of size 1 is removed
+    from the tensor that has it. If only the batch axis would remain, an axis of size 1 is added to
+    the other tensor instead.
 
     Examples
     --------
@@ -254,9 +255,9 @@ def snake_case(name: str) -> str:
 
 
 def plain_function(loss: Any) -> Any:
-    """Return the function of a loss object, or the function that a metric of its name averages.
+    """Return the function of a loss object, or the function that a metric function decorates.
 
-    A loss that is not such an object is returned unchanged.
+    Other functions, and loss objects without a function, are returned unchanged.
 
     Examples
     --------
@@ -288,7 +289,7 @@ _MEAN = "sum_over_batch_size"
 
 
 class _LossWithoutArguments(Loss):
-    """Base of losses without arguments of their own. `reduction` comes first, as in Keras 3."""
+    """Base of losses with only the arguments of `Loss`. `reduction` comes first, as in Keras 3."""
 
     def __init__(
         self, reduction: str | None = _MEAN, name: str | None = None, dtype: str | None = None

@@ -2,8 +2,7 @@
 
 `dice` and `tversky` measure how much two areas overlap. `circle` measures whether samples are
 nearer to those of their own class than to other samples, `ctc` whether a sequence spells a label.
-They came with Keras 3, where no metric has their names. Each is a function and a class, as in
-`classes`.
+Keras 3 introduced these losses; no metric has their names. Each loss is a function and a class.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ def get(identifier: Any) -> Optimizer:
 
 
 def _known_name(name: str) -> str:
-    """Return a class name in its correct case, or an unknown name as it is."""
+    """Return a class name in its correct case; an unknown name unchanged."""
     by_small_letters = {known.lower(): known for known in _registry.names()}
     return by_small_letters.get(name.lower(), name)
 

@@ -433,7 +433,7 @@ class Optimizer(Configured):
         }
 
     def has_slot(self, word: str, p: Variable) -> bool:
-        """Return whether the parameter `p` has a slot of this kind. A subclass may return False."""
+        """Return whether the parameter `p` has the slot `word`. A subclass may return False."""
         return True
 
     def _root(self, square: Tensor) -> Tensor:
@@ -577,7 +577,8 @@ class DecayingOptimizer(Optimizer):
     slots : dict of str to str
         Name of a slot in the formula -> last part of its variable's name.
     slots_by_parameter : bool
-        Whether `weights` is ordered by parameter; otherwise by kind of slot.
+        Whether `weights` lists all slots of a parameter, then those of the next; otherwise one
+        slot of all parameters, then the next slot.
     step : callable
         `step(p, g, **shared, **slots)` returns the new values of the slots, in the order of
         `slots`, and then of the parameter. A slot that a parameter does not have (see `has_slot`)

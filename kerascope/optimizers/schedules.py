@@ -228,7 +228,7 @@ class CosineDecay(LearningRateSchedule):
     Parameters
     ----------
     initial_learning_rate : float
-        The rate at step 0. The decay begins at this rate, or with `warmup_target` the warmup.
+        The rate at step 0, where the warmup begins, or without a `warmup_target` the decay.
     decay_steps : int
         Number of steps of the decay.
     alpha : float

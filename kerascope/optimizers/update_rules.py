@@ -116,7 +116,7 @@ class RMSprop(DecayingOptimizer):
     decay : float
         Decay of the learning rate: lr / (1 + decay * t).
     momentum : float
-        Share of the last step that is repeated.
+        Share of the last step that is added to the next step.
     centered : bool
         Whether to subtract the square of the mean gradient from the mean square. Then the gradient
         is divided by its standard deviation.
@@ -127,8 +127,9 @@ class RMSprop(DecayingOptimizer):
     -----
     a = rho * a + (1 - rho) * g^2;  p = p - lr * g / (sqrt(a) + epsilon).
     Slots: `a`, the accumulator. With flavour "3" (see `Optimizer`) epsilon is under the root.
-    With `momentum`, m = momentum * m + lr * g / ... is a slot too, and p = p - m. With `centered`,
-    b = rho * b + (1 - rho) * g is a slot, and a - b^2 replaces a.
+    With `momentum` there is also the slot m = momentum * m + lr * g / (sqrt(a) + epsilon), and
+    p = p - m. With `centered` there is also the slot b = rho * b + (1 - rho) * g, and a - b^2
+    replaces a in the root.
 
     References
     ----------
@@ -161,7 +162,7 @@ class RMSprop(DecayingOptimizer):
         return {k: v for k, v in config.items() if v or k not in ("momentum", "centered")}
 
     def has_slot(self, word: str, p: Variable) -> bool:
-        """Return whether parameters have a slot of this kind. Two kinds depend on options."""
+        """Return whether parameters have the slot `word`. Two slots depend on options."""
         options = {"momentum": self.momentum, "average_gradient": self.centered}
         return bool(options.get(word, True))
 
@@ -246,7 +247,7 @@ class Adagrad(DecayingOptimizer):
 
 
 class Adadelta(DecayingOptimizer):
-    """Adadelta: the gradient times the size of past steps, divided by that of past gradients.
+    """Adadelta: the gradient times the size of past steps, divided by the size of past gradients.
 
     Parameters
     ----------
@@ -564,7 +565,7 @@ class AdamW(Adam):
 
 
 class Lamb(DecayingOptimizer):
-    """Lamb: Adam with each parameter's step scaled to the norm of the parameter, times the rate.
+    """Lamb: Adam, but the norm of each step is the norm of its parameter times the rate.
 
     Parameters
     ----------
@@ -664,7 +665,8 @@ class Muon(DecayingOptimizer):
     Notes
     -----
     m = momentum * m + g; x = g + momentum * m (Nesterov), divided by its length; `ns_steps` times
-    x = a x + (b s + c s s) x with s = x x'; p = p - lr * rms_rate * sqrt(longest side) * x.
+    x = a x + (b s + c s s) x with s = x times its transpose;
+    p = p - lr * rms_rate * sqrt(longest side) * x.
     Slots: `m`, and AdamW's for the other parameters.
 
     References
@@ -718,7 +720,7 @@ class Muon(DecayingOptimizer):
         return constraints  # `step` applies the weight decay
 
     def has_slot(self, word: str, p: Variable) -> bool:
-        """Return whether `p` has a slot of this kind. Matrices that Muon updates have no `v`."""
+        """Return whether `p` has the slot `word`. Matrices that Muon updates have no `v`."""
         return word != "v" or self._is_for_adam(p)
 
     def _is_for_adam(self, p: Variable) -> bool:
@@ -811,7 +813,7 @@ class Ftrl(DecayingOptimizer):
     lr : float
         Learning rate (`learning_rate=` is accepted too).
     learning_rate_power : float
-        Exponent of the sum of squares, by whose power the rate is multiplied; at most 0.
+        The rate is multiplied by the sum of squares to the power of this number, at most 0.
     initial_accumulator_value : float
         First value of the sums of squares.
     l1_regularization_strength, l2_regularization_strength : float
@@ -872,7 +874,7 @@ class Ftrl(DecayingOptimizer):
         self.beta = self._strength(beta)
 
     def _with_decay(self, params: Sequence[Variable], constraints: Constraints) -> Constraints:
-        """Return the constraints alone: `step` applies weight decay to the old values."""
+        """Return the constraints alone, because `step` applies weight decay to the old values."""
         return constraints
 
     def _strength(self, value: float) -> float:

@@ -129,7 +129,7 @@ def cache_folder(cache_subdir: str = "datasets", cache_dir: str | Path | None = 
     Parameters
     ----------
     cache_subdir : str
-        Folder inside the cache. An absolute path is used as it is.
+        Folder inside the cache, or an absolute path of any folder.
     cache_dir : path, optional
         The cache. Default: the environment variable KERAS_HOME, or `~/.keras`.
 
@@ -145,7 +145,7 @@ def cache_folder(cache_subdir: str = "datasets", cache_dir: str | Path | None = 
 def validate_file(
     fpath: str | Path, file_hash: str, algorithm: str = "auto", chunk_size: int = CHUNK_SIZE
 ) -> bool:
-    """Return whether a file has the given checksum.
+    """Return whether a file has this checksum.
 
     Parameters
     ----------
@@ -366,8 +366,8 @@ class Sequence(ABC):
     Parameters
     ----------
     workers : int
-        Number of workers, as in Keras 3. More than 1 make batches in advance, unless arguments of
-        `fit` override it. A subclass need not call this constructor.
+        Number of workers, as in Keras 3. Two or more workers make batches in advance. Arguments of
+        `fit` override this number. A subclass need not call this constructor.
     use_multiprocessing : bool
         Whether the workers are processes instead of threads, also if there is only 1. For the
         requirements on a script see `Model.fit_generator`.

@@ -81,7 +81,7 @@ def register_keras_serializable(
 
 
 def get_registered_name(obj: Any) -> str:
-    """Return the registered name `package>name` of an object, otherwise its own name."""
+    """Return the registered name `package>name` of an object; its own name if not registered."""
     names = [name for name, item in get_custom_objects().items() if item is obj and ">" in name]
     return names[0] if names else str(obj.__name__)
 

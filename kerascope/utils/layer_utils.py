@@ -89,12 +89,13 @@ def get_source_inputs(
 
 
 def convert_all_kernels_in_model(model: Network) -> None:
-    """Flip the kernels of all convolutions in place, for weights from Theano, or back.
+    """Flip the kernels of all convolutions in place, to convert weights from or to Theano.
 
     Notes
     -----
     A mathematical convolution, as in Theano, flips its kernel; the convolution of TensorFlow and
-    newer libraries does not. So kernels for one are flipped along all spatial axes for the other.
+    newer libraries does not. So weights of one library give the same outputs in the
+    other library only if their kernels are flipped along all spatial axes.
     """
     for layer in model.layers:
         for word in _FLIPPED.get(type(layer).__name__, ()):

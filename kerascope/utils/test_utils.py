@@ -43,7 +43,7 @@ def get_test_data(
     -----
     The values of a sample are normally distributed around its class number. Without classes, the
     values of a sample and its target are distributed around the same number between 0 and 1. The
-    standard deviation is 0.7. `np.random.seed` makes them repeatable.
+    standard deviation is 0.7. Call `np.random.seed` first to get the same data again.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def layer_test(
     expected_output_dtype: str | None = None,
     fixed_batch_size: bool = False,
 ) -> np.ndarray:
-    """Check that a layer class works as a layer must, and return the output of an example.
+    """Check that a layer class fulfils the requirements of a layer; return its output.
 
     The layer must accept its own weights, and be created again from its configuration, alone and in
     a model. Its output must have the shape that `compute_output_shape` returns, and a model with it

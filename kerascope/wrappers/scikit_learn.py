@@ -56,7 +56,7 @@ class BaseWrapper:
     Raises
     ------
     ArgumentError
-        If neither `build_fn` nor a method of the model has such an argument.
+        If an argument is neither one of `build_fn` nor of a method of the model.
     """
 
     _kind = "estimator"
@@ -109,7 +109,7 @@ class BaseWrapper:
     def get_params(self, **params: Any) -> dict[str, Any]:
         """Return the arguments of the estimator; `**params` (scikit-learn's `deep`) are ignored.
 
-        The objects are not copied, because `sklearn.base.clone` compares identities.
+        The values are not copied, because `sklearn.base.clone` compares identities.
         """
         return {**self.sk_params, "build_fn": self.build_fn}
 

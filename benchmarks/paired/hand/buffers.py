@@ -1,4 +1,4 @@
-"""Aligned arrays, and numbers too small to be quick."""
+"""Aligned arrays, and a switch for subnormal numbers, which are slow."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def number(value: float = 0.0) -> np.ndarray:
 
 
 def flush_subnormals() -> bool:
-    """Make this thread treat numbers below 1e-38 as zero; return whether this is possible.
+    """Let this thread replace numbers below 1e-38 by zero; return whether this is possible.
 
     Sums with such numbers take 35 to 70 times as long. On x86-64 with the GNU C library two bits of
     the control register (the last word of what `fegetenv` fills) say so.

@@ -16,7 +16,7 @@ from benchmarks.paired.workloads import Workload
 
 
 class Plan(NamedTuple):
-    """What one batch size needs: buffers to fill, functions to run, and where the outputs are."""
+    """The buffers, the functions and the outputs for one batch size."""
 
     x: np.ndarray
     y: np.ndarray
@@ -104,7 +104,7 @@ class DenseNet:
 
 
 class Chain(DenseNet):
-    """A deep net of equal layers (W5): what all layers share is done in one call for all.
+    """A deep net of equal layers (W5); some steps are one call for all layers.
 
     The masks of all relus, the copy of all kernels without their biases (a matrix product likes
     them contiguous) and the gradients of all weights, as one product of stacks of matrices.

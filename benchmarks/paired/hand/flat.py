@@ -25,14 +25,14 @@ class FlatWeights:
     optimizer : {"sgd", "rmsprop", "adam"}
     learning_rate : float
     epsilon : {"outside", "inside", "corrected"}
-        Where the small number stands. Rmsprop: sqrt(a) + epsilon, but with "inside"
+        The place of epsilon. Rmsprop: sqrt(a) + epsilon, but with "inside"
         sqrt(a + epsilon), as in Keras 3. Adam: sqrt(v) + epsilon, but with "corrected" the root is
         first corrected for the early steps, as in torch.
 
     Notes
     -----
-    The moments are kept divided by (1 - rho) and (1 - beta), which saves a pass over them each
-    step; the factors come back in the learning rate and in epsilon.
+    The moments are stored divided by (1 - rho) and (1 - beta), which saves a pass over them in each
+    step. The learning rate and epsilon contain these factors.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class FlatWeights:
     def rmsprop_inside(self) -> None:
         """Update: a = rho a + (1 - rho) g^2;  p = p - lr g / sqrt(a + epsilon).
 
-        What is kept is (a + epsilon) / (1 - rho), which is rho times itself + g^2 + epsilon.
+        The stored array is s = (a + epsilon) / (1 - rho), updated by s = rho s + g^2 + epsilon.
         """
         rho, rate, tiny = self.rho, self.rate, self.tiny
         for p, g, a, spare in self.blocks:

@@ -30,7 +30,7 @@ class Buffers:
     Attributes
     ----------
     inputs : ndarray, (times + 1, units + features + 1, samples)
-        What each time's matrix product reads: the output of the time before, x, and a one.
+        The operand of the matrix product at each time: the previous output, x, and a one.
     last : ndarray, (units + 1, samples)
         The last output, and a one.
     gates : ndarray, (times, 4 units, samples)
@@ -109,7 +109,7 @@ class RecurrentNet:
         program("dot", self.flat.weights[1], b.last, b.z)
 
     def add_factors(self, program: Program, b: Buffers, samples: int) -> tuple[Any, Any]:
-        """Add what multiplies the gradients, for all times at once.
+        """Add the calls that compute the factors of the gradients, for all times at once.
 
         Returns (times, 4, units, samples): (1 - tanh^2) of each gate times what the gate meets; and
         (times, units, samples): (1 - tanh^2) of the state times the output gate.

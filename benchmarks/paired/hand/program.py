@@ -1,4 +1,4 @@
-"""A straight line of NumPy calls, written down once and run as one Python function."""
+"""A sequence of NumPy calls, collected once and run as one Python function."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Program:
         self.globals: dict[str, Any] = dict(FUNCTIONS)
 
     def name(self, value: Any) -> str:
-        """Return how a line of the program calls an operand."""
+        """Return the name or number of an operand in the source of the program."""
         if not isinstance(value, np.ndarray):
             return repr(value)
         key = id(value)  # the array stays alive in `globals`
@@ -67,7 +67,7 @@ class Program:
         self.lines.append(f"    {function}({', '.join(words)})")
 
     def source(self, result: str = "None", lines: int | None = None) -> str:
-        """Return the text of the function; `lines`: of the first calls only."""
+        """Return the source of the function; with `lines`, only of the first calls."""
         return "\n".join(["def run():", *self.lines[:lines], f"    return {result}"])
 
     def function(self, result: str = "None", lines: int | None = None) -> Callable[[], Any]:

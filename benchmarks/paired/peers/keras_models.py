@@ -16,8 +16,9 @@ OPTIMIZERS = {"rmsprop": "RMSprop", "adam": "Adam", "sgd": "SGD"}
 class Column(Peer):
     """A model of Keras or kerascope, by variant.
 
-    "kerascope"; "kerascope-function": its compiled train function alone, without what
-    `train_on_batch` checks; else the backend of Keras 3: "jax", "numpy", "tensorflow", "torch".
+    "kerascope"; "kerascope-function": its compiled train function alone, without the
+    checks of `train_on_batch`. Otherwise the backend of Keras 3: "jax", "numpy",
+    "tensorflow", "torch".
     """
 
     def start(self) -> None:
