@@ -196,7 +196,7 @@ class Alignment:
         return self.value_equal(self.a.units[a], self.b.units[b])
 
     def _parts(self) -> list[tuple[int, int]]:
-        """Return `parts`: an unpaired layer, and the layer of whose output it computes a part."""
+        """Return `parts`: an unpaired layer, and a layer whose output contains its output."""
         found = []
         for is_turned, run, whole, known in (
             (False, self.a, self.b, self.pairs),
@@ -259,7 +259,7 @@ class Alignment:
         return set(bits_of(self._fronts("a", False)[unit.number]))
 
     def free_readers(self, a: Unit, b: Unit) -> tuple[bool, bool]:
-        """Return for each of two units whether it has readers, and all readers are unpaired."""
+        """Return for each of two units whether it has readers of which none is paired."""
         return (
             bool(a.readers) and not self.pairs.keys() & set(a.readers),
             bool(b.readers) and not self._back.keys() & set(b.readers),

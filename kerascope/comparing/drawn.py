@@ -122,9 +122,10 @@ def _sizes(inputs: Sequence[Declared], others: Sequence[Sequence[Declared]]) -> 
 
 
 def _text(shape: Sequence[Any], axis: int, beside: Sequence[Sequence[Any]]) -> list[int]:
-    """Return the sizes that other sides declare for an axis of the same input.
+    """Return the sizes that the other models declare for an axis of the same input.
 
-    If the other axes disagree, the order of axes may differ, and only the first axis is used.
+    If a model declares different sizes for the known axes, its order of axes may differ. From such
+    a model, only the size of the first axis is returned.
     """
     found = []
     for other in beside:

@@ -186,7 +186,7 @@ class _OpenPair:
                 self.outputs, self.part = found
 
     def _order(self) -> np.ndarray | None:
-        """Return where the second side has the first side's features; None if the order is equal.
+        """Return the second side's index of each feature of the first; None if equal or unknown.
 
         A Flatten of images with another order of axes gives features in another order. All calls up
         to the next layer with weights keep this order.
@@ -596,7 +596,7 @@ def _is_of_axes(layout: str) -> bool:
 
 
 def _flattened(a: Call, b: Call, layout: str) -> np.ndarray | None:
-    """Return the order of features that a Flatten on both sides gives the second side, or None."""
+    """Return the second side's index of each feature of the first after a Flatten, or None."""
     shapes = [(side.inputs[0].shape, side.outputs[0].shape) for side in (a, b) if side.outputs]
     if len(shapes) != 2 or any(len(given) <= len(made) for given, made in shapes):
         return None

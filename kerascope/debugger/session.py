@@ -367,7 +367,7 @@ class Session:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Pause the recorder inside the block."""
+        """Pause the recorder inside a `with` block."""
         before, self._is_paused = self._is_paused, True
         try:
             yield

@@ -45,7 +45,7 @@ def _line_of_python(debugger: Shell, prompt: str = "") -> str:
 
 @contextmanager
 def _python_prompts() -> Iterator[None]:
-    """Set the prompts to `>>>` and `...` inside the block, because IPython changes them."""
+    """Set the prompts to `>>>` and `...` inside a `with` block, because IPython changes them."""
     before = {name: getattr(sys, name) for name in ("ps1", "ps2") if hasattr(sys, name)}
     sys.ps1, sys.ps2 = ">>> ", "... "
     try:

@@ -174,7 +174,7 @@ class History:
 
     @contextmanager
     def in_place(self) -> Iterator[None]:
-        """Let the arrow keys show the debugger's lines inside the block, then the program's."""
+        """Give the arrow keys the debugger's lines inside a `with` block, then the program's."""
         if self.readline is None:
             yield
             return
@@ -489,7 +489,7 @@ class Shell:
 
     @contextmanager
     def _completing(self) -> Iterator[None]:
-        """Make the tab key complete commands and names inside the block, in a terminal."""
+        """Make the tab key complete commands and names inside a `with` block, in a terminal."""
         if not self.is_terminal or readline is None:
             yield
             return
@@ -672,7 +672,7 @@ class Shell:
 
     @contextmanager
     def _printing_errors(self) -> Iterator[None]:
-        """Print an exception raised inside the block, unless it ends the session.
+        """Print an exception raised inside a `with` block, unless it ends the session.
 
         Exceptions that end the session are raised again.
         """

@@ -36,7 +36,7 @@ class UnseenModels:
 
     @contextmanager
     def noting_threads(self) -> Iterator[None]:
-        """Detect threads that start inside the block."""
+        """Detect threads that start inside a `with` block."""
         before: Any = threading.getprofile()
 
         def started(*event: Any) -> None:

@@ -307,10 +307,11 @@ def _zero(key: str, value: Any) -> str:
 
 
 def _stopped(one: Any, other: Any) -> list[str] | None:
-    """Return the gradients that slopes of 1 pass, and those that slopes of 0 stop, as text.
+    """Return the gradients at slopes of 1 and those at slopes of 0, as two texts.
 
-    One array contains the slopes, the other the gradients. Return None if an array is unknown, or
-    if neither array consists of zeros and ones.
+    Either array may contain the slopes, which are zeros and ones. The other array contains the
+    gradients, which pass where the slope is 1. Large arrays are described by counts. Return None
+    if an array is unknown, the shapes differ, or neither array consists of zeros and ones.
     """
     if not (_is_known(one) and _is_known(other)) or np.shape(one) != np.shape(other):
         return None

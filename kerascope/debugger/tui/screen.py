@@ -73,7 +73,7 @@ class Program:
 
 @contextmanager
 def _streams(debugger: ScreenDebugger) -> Iterator[None]:
-    """Redirect printing to the screen, and `input()` to the prompt, inside the block."""
+    """Redirect printing to the screen, and `input()` to the prompt, inside a `with` block."""
     before = sys.stdin, sys.stdout, sys.stderr
     ours = debugger.stdin, debugger.stdout, debugger.stdout
     sys.stdin, sys.stdout, sys.stderr = ours
@@ -86,7 +86,7 @@ def _streams(debugger: ScreenDebugger) -> Iterator[None]:
 
 @contextmanager
 def _explaining_signal_errors() -> Iterator[None]:
-    """Make `signal.signal` explain, inside the block, why it fails in the program's thread.
+    """Make `signal.signal` explain, inside a `with` block, why it fails in the program's thread.
 
     Python accepts signal handlers only in the main thread, which draws the screen.
     """

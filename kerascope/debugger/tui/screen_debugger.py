@@ -225,7 +225,7 @@ class ScreenDebugger(ModelDebugger):
 
     @contextmanager
     def saying_to(self, file: IO[str], width: int) -> Iterator[None]:
-        """Make `say` write to a file, in lines of the given width, inside the block."""
+        """Make `say` write lines of `width` characters to a file inside a `with` block."""
         before = self.stdout, self._pane_width
         self.stdout, self._pane_width = file, width
         try:
