@@ -74,7 +74,7 @@ class ItemsByInputs:
         return _of_wanted_call(self._items.get(tuple(to_list(inputs)), []))
 
     def all(self) -> list[Any]:
-        """Return every item."""
+        """Return the items of all inputs."""
         return [item for items in self._items.values() for item, _ in items]
 
     def __copy__(self) -> ItemsByInputs:

@@ -156,7 +156,7 @@ class Run:
 
 
 def _with_inner(applies: list[Apply]) -> Iterator[Apply]:
-    """Yield the given applies. After the Apply of a loop, yield the applies of the loop's step."""
+    """Yield the applies; after the Apply of a loop, also the applies of the loop's step."""
     for apply in applies:
         yield apply
         if isinstance(apply.op, Scan):

@@ -388,7 +388,7 @@ def _blocks(model: Any, choice: Choice, before: str = "") -> Iterable[list[Summa
 
 
 def _on_shapes_of(nodes: list[Node], rows: list[SummaryRow]) -> list[SummaryRow]:
-    """Return the rows inside a nested model. Called on other shapes, they show no costs."""
+    """Return a nested model's rows; without inner costs if it was called on other shapes."""
     if all(_runs_on_own_shapes(node) for node in nodes):
         return rows
     inner = [replace(row, multiply_adds=None, activation_bytes=None) for row in rows[1:]]
