@@ -42,21 +42,21 @@ def trace(
 ) -> Iterator[Tape]:
     """Return a context manager that records every stage inside its block on a tape.
 
-    At the finest grain only the first call of each function is recorded at once. Later calls are
-    executed again when their events are read (`trace/journal.py`). So do not change the data in
-    place before you have read them.
+    At the finest grain only the first call of each function is recorded while it runs. Later calls
+    are executed again when their events are read (`trace/journal.py`). So do not change your data
+    arrays in place before you have read these events.
 
     Parameters
     ----------
     model : Model, optional
-        A model whose functions exist already and are called directly. A model that is built,
-        compiled or fitted inside the block is recorded anyway. For a model of another library, the
-        recording covers its calls in the block.
+        A model that was compiled before the block and whose functions are called directly. A model
+        that is built, compiled or fitted inside the block is recorded without this argument. For a
+        model of another library, its calls inside the block are recorded.
     level : {"detail", "op", "node", "phase", "act"}
         The finest grain to record.
     statistics_only : bool, optional
-        Keep the statistics of arrays instead of their values. By default only for models of other
-        libraries.
+        Whether to keep the statistics of arrays instead of their values. The default is True for
+        models of other libraries, and False otherwise.
     history : int or None
         The limit in bytes for events and arrays; None for unlimited.
 
@@ -117,13 +117,19 @@ class TracingObserver:
 
     @property
     def runner(self) -> UnrecordedRunner:
-        """The runner of stages when this is the only observer."""
+        """The runner that runs the stages if this is the only observer."""
         return UnrecordedRunner(self)
 
     def unrecorded_batches(self, function: Function, feed: Any, callbacks: Any) -> Any:
-        """Return a trainer for the next batches without events; None to record the next batch."""
+        """Return a trainer that runs the next batches without events, or None.
+
+        None means that the next batch must be recorded while it runs.
+        """
         return self.recorder.batches_of(function, feed, callbacks, ANYTHING)
 
     def unrecorded_call(self, function: Function, fed: Any) -> Any:
-        """Return a function that computes a call without events; None to record the call."""
+        """Return a function that computes a call without events, or None.
+
+        None means that the call must be recorded while it runs.
+        """
         return self.recorder.call_of(function, fed, ANYTHING)

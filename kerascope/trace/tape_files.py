@@ -1,9 +1,9 @@
 """Tapes in files: a line of JSON for each event, and the arrays in a `.npz` file next to it.
 
-The first line has the format and the number of lines, and the places in source and facts that
-events share. In the other lines each field has one letter (`SHORT`), and a field is left out if its
-value can be guessed from the lines before. No line is ever executed. Anything but plain data is
-refused, with the number of its line.
+The first line, the header, has the format, the number of events, and data that events share, such
+as source lines. In the other lines the name of each field is one letter (`SHORT`), and a field is
+left out if its value follows from the lines before. Nothing in the file is executed. If a line is
+not the expected plain data, reading stops with an error that has the number of the line.
 
 Values of deltas are plain data, with a one-letter tag for everything else:
 
@@ -13,8 +13,8 @@ Values of deltas are plain data, with a one-letter tag for everything else:
 `{"f": ..}`  a float that JSON cannot express
 `{"t": ..}`  a tuple
 `{"d": ..}`  a dict, as pairs
-`{"s": ..}`  statistics of an array; or the number of earlier statistics, from 1; or 0 for the
-             last ones again
+`{"s": ..}`  statistics of an array, or a reference to earlier statistics: their number in the
+             file, from 1, or 0 for the statistics before
 `{"r": ..}`  a description: its class and its fields
 `{"x": 1}`   the mark for a key that was removed from a container
 `{"e": ..}`  an event, with its fields in order: an open span in the mark of forgotten events
@@ -80,7 +80,7 @@ def write_events(events: list[Event], path: str | os.PathLike[str]) -> None:
 def _piece(
     events: list[Event], version: int, beside: Path, swaps: ExitStack, **facts: Any
 ) -> bytes:
-    """Write the arrays of events into a `.npz` file; return their lines below a header."""
+    """Write the arrays of events into a `.npz` file; return the header and the events' lines."""
     encoder = Encoder()
     places: dict[Where, int] = {}
     shared: dict[int, tuple[int, Mapping[str, Any]]] = {}  # by the id of the shared facts
@@ -111,8 +111,8 @@ def _piece(
 class GrowingFile:
     """The file of a tape, written during the run. It stays readable if the run is killed.
 
-    The file consists of pieces. Each piece has a header, lines and a `.npz` file of its own. The
-    last line of the file has the number of pieces.
+    The file consists of pieces. Each piece has a header, a line for each event, and a separate
+    `.npz` file for its arrays. The last line of the file has the number of pieces.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class GrowingFile:
         self.path.write_bytes(b"")
 
     def add(self, event: Event) -> None:
-        """Add an event. It is written with later events, at the latest when its batch ends."""
+        """Add an event. Events are written together, at the latest when a batch ends."""
         self._waiting.append(event)
         is_end_of_batch = event.kind == "batch" and event.ph == END
         if is_end_of_batch or len(self._waiting) >= MOST_WAITING:
@@ -173,7 +173,7 @@ class GrowingFile:
 
 
 def _has_pieces(path: Path) -> bool:
-    """Return whether a file is a tape in pieces, which owns the numbered `.npz` files."""
+    """Return whether a file is a tape in pieces, to which numbered `.npz` files belong."""
     try:
         with open(path, "rb") as stream:
             header = _header(stream.readline(), path.name, 1)
@@ -216,7 +216,10 @@ def _lines(
 
 
 class _Guess:
-    """The values of fields that a line omits. Writer and reader compute the same values."""
+    """Computes the default values of the fields of a line from the lines before.
+
+    The writer omits a field that has its default value. The reader computes the same default.
+    """
 
     def __init__(self, version: int) -> None:
         self.act = self.phase = ""
@@ -228,7 +231,10 @@ class _Guess:
 
     @property
     def begun(self) -> tuple[str, str] | None:
-        """Kind and name of the innermost open span, the default for an end event; or None."""
+        """The kind and name of the innermost open span; None if no span is open.
+
+        These are the defaults for the next event that ends a span.
+        """
         return self._spans[-1][:2] if self._spans else None
 
     def facts(self, ph: str, kind: str) -> dict[str, Any]:
@@ -293,7 +299,7 @@ def read_events(path: str | os.PathLike[str]) -> Iterator[Event]:
 
 
 def _end_of_pieces(line: bytes) -> int | None:
-    """Return the number of pieces in the last line of a file; None for any other line."""
+    """Return the number of pieces that the last line of a file states; None for other lines."""
     try:
         said = json.loads(line)
         return int(said["pieces"]) if said["format"] == FORMAT else None
@@ -304,7 +310,7 @@ def _end_of_pieces(line: bytes) -> int | None:
 def _events_below(
     header: dict[str, Any], raw: list[bytes], first: int, path: Path, beside: Path, t: int
 ) -> Iterator[Event]:
-    """Yield the events of the lines below the header in line number `first`."""
+    """Yield the events of the lines after a header, which is `raw[first]`."""
     name = path.name
     if len(raw) != first + header["events"] + 2 or raw[-1]:
         last = max(len(raw) - (not raw[-1]), 1)
@@ -410,7 +416,7 @@ def _header(line: bytes, name: str, number: int) -> dict[str, Any]:
 
 
 def _fields(where: Where) -> list[Any]:
-    """Return the fields of a place as they are written. Places of ops have more fields."""
+    """Return the fields of a source place in the form for the file. Places of ops have more."""
     made = where.made
     if made is None:
         return list(where[:-1])
@@ -438,7 +444,7 @@ def _checked_line(value: Any) -> tuple[str, int, str]:
 
 
 class _Parts:
-    """Texts and lists that places share. Each is written only once, in the header."""
+    """The texts and lists in the source places of events. The header has each only once."""
 
     def __init__(self) -> None:
         self._numbers: dict[Any, int] = {}
@@ -449,7 +455,7 @@ class _Parts:
         return list(self._numbers)
 
     def shortened(self, value: Any) -> Any:
-        """Return a place in which negative numbers replace texts and lists: -1 - n is number n."""
+        """Return a place in which text or list number n is replaced by the number -1 - n."""
         if isinstance(value, int):
             return value
         if isinstance(value, (tuple, list)):
@@ -458,14 +464,17 @@ class _Parts:
 
 
 def _expanded(value: Any, parts: list[Any]) -> Any:
-    """Return the text or list for a negative number; any other value unchanged."""
+    """Return the text or list that a negative number refers to; any other value unchanged."""
     if isinstance(value, int) and not isinstance(value, bool) and value < 0:
         value = parts[-1 - value]
     return value
 
 
 def _whole_parts(written: Any) -> list[Any]:
-    """Return the texts and lists of a header, in which each list may refer to earlier parts."""
+    """Return the texts and lists of a header, after replacing references inside lists.
+
+    A list in the file may refer to earlier texts and lists by their numbers.
+    """
     parts: list[Any] = []
     for part in written:
         is_text = isinstance(part, str)
@@ -572,7 +581,10 @@ def _is_numpy(value: Any) -> bool:
 
 
 class Decoder:
-    """Turns JSON back into values. Invalid JSON raises Value-, Type-, Key- or IndexError."""
+    """Turns JSON back into values.
+
+    Invalid data raises a ValueError, TypeError, KeyError or IndexError.
+    """
 
     def __init__(self, arrays: list[np.ndarray]) -> None:
         self.arrays = arrays
@@ -633,7 +645,7 @@ class Decoder:
 
     @staticmethod
     def whole_number(value: Any) -> int:
-        """Return a position if it is an int of at least 0; otherwise raise ValueError."""
+        """Return a value unchanged if it is an int of at least 0; otherwise raise a ValueError."""
         if type(value) is not int or value < 0:
             raise ValueError(f"A position: expected 0 or more, got {value!r}.")
         return value

@@ -1,12 +1,13 @@
-"""The memory of a tape: the count of its bytes, and what is dropped above the limit.
+"""The memory of a tape: its size in bytes, and what is removed when the limit is exceeded.
 
 First the arrays of the oldest events are replaced by their statistics. The events themselves, a few
-hundred bytes each, may take half of the limit. Beyond that, the oldest events are forgotten.
+hundred bytes each, may take half of the limit. If they need more, the oldest events are forgotten,
+which means that they are removed from the tape.
 
 A mark, an event of kind "forgotten", replaces consecutive forgotten events. The mark has the time
-of the last one. Its deltas are the first time, the open spans after the last event, and the names
-in each of these spans. So all other events keep their times, and the names at later times can still
-be rebuilt.
+of the last of these events. Its deltas are the time of the first event, the spans that are open
+after the last event, and the names in each of these spans. So all other events keep their times,
+and the names at later times can still be rebuilt.
 
 Events of building and compiling are forgotten last, because they are few and pictures need them.
 """
@@ -36,7 +37,7 @@ _CONTAINERS = (tuple, list, dict)
 
 
 def bytes_of(event: Event) -> int:
-    """Return the approximate bytes of an event, without its arrays and items of containers."""
+    """Return the approximate size of an event in bytes, without arrays and items of containers."""
     return EVENT_BYTES + DELTA_BYTES * len(event.deltas)
 
 
@@ -85,7 +86,7 @@ class Budget:
 
     @property
     def has_too_many_events(self) -> bool:
-        """Whether the events without their arrays exceed their share of the limit."""
+        """Whether the events without their arrays need more than `most_for_events` bytes."""
         return self.limit is not None and self.bytes_of_events > self.most_for_events
 
     @property
@@ -97,7 +98,7 @@ class Budget:
         return arrays > self.limit - min(self.bytes_of_events, self.limit // 2)
 
     def take(self, events: Iterable[Event]) -> bool:
-        """Count events and their arrays. Return whether the limit may be exceeded."""
+        """Add events and their arrays to the count. Return whether the count exceeds a limit."""
         size, holders, sizes = 0, self._holders, self.bytes
         for event in events:
             deltas = event.deltas
@@ -149,10 +150,10 @@ class Budget:
                             self._release(array)
 
     def oldest(self) -> int | None:
-        """Remove and return the time of the event whose arrays are replaced next, or None.
+        """Remove and return the time of the next event whose arrays are to be replaced, or None.
 
-        This is the oldest event with arrays. But inputs and variables at the start of a call are
-        kept longer, so that the arrays of the call can be computed again.
+        This is the oldest event with arrays. Only events with the inputs and variables at the start
+        of a call are kept longer, so that the arrays of the call can be computed again.
         """
         queue, starts = self._queue, self._starts
         if starts and (not queue or self._now - starts[0] > LONGER * (self._now - queue[0])):
@@ -165,7 +166,7 @@ class Budget:
         self._starts = deque(t for t in self._starts if not is_gone(t))
 
     def with_statistics(self, event: Event) -> Event:
-        """Return an event with statistics in place of its arrays, which no longer count."""
+        """Return an event with statistics in place of its arrays; subtract the arrays' bytes."""
         left_of = self._summary_of
         deltas = tuple(
             [Delta(d.name, d.key, replaced(d.value, np.ndarray, left_of)) for d in event.deltas]
@@ -183,7 +184,7 @@ class Budget:
         return self._figures[place]
 
     def _hold(self, array: np.ndarray) -> int:
-        """Count one more use of an array. Return the added bytes: 0 for an array in use."""
+        """Count one more use of an array. Return its bytes at the first use, and then 0."""
         holders, place = self._holders, id(array)
         holders[place] = holders.get(place, 0) + 1
         return _size(array) if holders[place] == 1 else 0
@@ -211,7 +212,10 @@ def without_arrays(value: Any) -> Any:
 
 
 def _summary_of(array: np.ndarray) -> Any:
-    """Return the statistics of an array; for an array without axes, the number in it."""
+    """Return the statistics of an array, the number in an array without axes, or a dtype's name.
+
+    The name of the dtype stands for arrays of texts or objects, which have no statistics.
+    """
     if not array.ndim:
         return array[()]
     return statistics_of(array) if array.dtype.kind in "fiub" else str(array.dtype)
@@ -225,16 +229,16 @@ _MADE_IN_PHASES = ("gradients", "get_updates")
 
 
 def is_of_a_run(event: Event) -> bool:
-    """Return whether an event belongs to a run, and not to building or compiling models."""
+    """Return whether an event is neither of building or compiling a model, nor a mark of calls."""
     is_made = event.act in _MADE_IN_ACTS or event.phase in _MADE_IN_PHASES
     return not is_made and event.kind != SKIPPED
 
 
 def what_to_forget(events: Sequence[Event], excess: int) -> tuple[int, Callable[[Event], bool]]:
-    """Return how many of the first events to examine, and a test of which of them to forget.
+    """Return how many of the first events to examine, and a function that selects those to forget.
 
-    The oldest events of runs are forgotten. If these do not free enough bytes, the oldest events of
-    any kind are.
+    The function selects events that are not of building or compiling a model. If forgetting them
+    does not free `excess` bytes, it selects events of any kind.
     """
     for is_to_go in (is_of_a_run, _always):
         missing = excess
@@ -251,7 +255,10 @@ def _always(event: Event) -> bool:
 
 
 def forget(events: Iterable[Event], is_to_go: Callable[[Event], bool]) -> list[Event]:
-    """Return the first events of a tape, with one mark for consecutive events to forget."""
+    """Return the events, with a mark in place of consecutive events that `is_to_go` selects.
+
+    `events` must begin with the first event of the tape.
+    """
     kept: list[Event] = []
     scopes = Scopes()
     first: int | None = None
@@ -272,7 +279,7 @@ def forget(events: Iterable[Event], is_to_go: Callable[[Event], bool]) -> list[E
 
 
 def _mark(first: int, last: Event, scopes: Scopes) -> Event:
-    """Return the mark of forgotten events, with the open spans and names after the last one."""
+    """Return the mark that replaces forgotten events, with the spans and names after the last."""
     spans, names = scopes.contents()
     deltas = (
         Delta("first", None, first),

@@ -3,11 +3,11 @@
 Names are in scopes, one for each open span, like local variables:
 
 - the names in a "B" event belong to its span;
-- names after an `overridden` in an event were set by the user, for the whole call of the function:
-  they change existing names, even in a "B" event;
+- deltas after the delta `overridden` of an event are changes by the user, for the whole call of the
+  function: they change existing names, even in a "B" event;
 - an "I" or "E" event changes a name in the innermost open scope that has the name. If no scope has
-  it, the event makes it in the innermost scope. The same holds for a key that is put into a
-  container, even in a "B" event;
+  the name, the event adds it to the innermost scope. The same rule selects the scope of a container
+  when a key is put into it, even in a "B" event;
 - when a span has ended, its names are gone. At the "E" event itself they still exist, its result
   has the name `result`, and an error the name `error`;
 - the `weights` belong to the whole session and never disappear.
@@ -59,7 +59,7 @@ class Scopes:
         return {name: _copied(value) for name, value in merged.items()}
 
     def feed(self, event: Event) -> None:
-        """Advance to the names after `event`, the next event of the tape."""
+        """Apply the deltas of `event`, which must be the next event of the tape."""
         if event.kind == FORGOTTEN:
             self._restore(event)
             return
@@ -89,9 +89,9 @@ class Scopes:
             self._ended = False
 
     def contents(self) -> tuple[list[Event], list[dict[str, Any]]]:
-        """Return the open spans, and the names in each of them, the outermost first.
+        """Return the open spans, and a dict of names for each span, the outermost first.
 
-        There is one more dict than spans: the first dict has the names outside of all spans.
+        The list of dicts has one more item at its start: the names outside of all spans.
         """
         scopes = self._scopes[:-1] if self._ended else self._scopes
         return list(self.spans), [

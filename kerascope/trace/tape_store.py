@@ -1,12 +1,12 @@
 """The tape: all events of a session in order, and the names and open spans at any time.
 
-A tape grows only at its end. To limit its memory (`tape_memory.py`), the arrays of the oldest
-events are replaced by statistics when the budget is exceeded, and if that is not enough the oldest
-events are forgotten. Times of events never change, and the names at a kept time (`tape_names.py`)
-stay correct.
+A tape grows only at its end. Its memory is limited (`tape_memory.py`): if the limit is exceeded,
+the arrays of the oldest events are replaced by statistics, and if that does not free enough memory,
+the oldest events are removed. The times of events never change. The names at the time of any
+remaining event (`tape_names.py`) stay correct.
 
-Below `Tape` are the list of events, in which marks may replace events, and the comparison of two
-tapes for `diff 1 2`.
+After `Tape`, this module defines the list of events, in which marks may replace events, and the
+comparison of two tapes for the debugger's command `diff 1 2`.
 
 Lesson: chapter 12.
 """
@@ -61,20 +61,21 @@ class Tape:
     events : iterable of Event, optional
         The first events.
     history : int or None
-        The limit in bytes for events and arrays; None for unlimited. Events take at most half of
-        it, but 4 MB of them are always kept.
+        The limit in bytes for events and arrays; None for unlimited. Events may take half of the
+        limit, but at least 4 MB.
 
     Attributes
     ----------
     landmarks : Landmarks
         Times that conditions look up.
     live : callable
-        Returns the live object of a description on this tape; None if it was deleted.
+        Takes a description on this tape and returns the object described, or None if that object
+        was deleted.
     expands_all : bool
-        Whether calls without events are executed again as soon as several events are read, so
-        that no marks are visible.
+        Whether reading the events executes all calls again that were not recorded one by one. The
+        reader then sees their events instead of marks.
     settle : callable or None
-        Called before the tape is read. It adds events that have happened but are not on the tape.
+        Called before the tape is read, to append events of the run that are not on the tape yet.
 
     Examples
     --------
@@ -124,11 +125,17 @@ class Tape:
             self._count()
 
     def hurry(self) -> None:
-        """Count bytes at the next event, because the last event may have a large array."""
+        """Check the memory limit at the next event, because the last event may have a large array.
+
+        Usually the limit is checked only after several events.
+        """
         self._count_at = 0
 
     def _count(self) -> None:
-        """Count the bytes of new events. If the budget is exceeded, shorten the oldest events."""
+        """Count the bytes of new events. If they exceed the budget, reduce the oldest events.
+
+        The oldest events are removed, or their arrays are replaced by statistics.
+        """
         kept, budget = self._events.kept, self._counted
         first, self._next_to_count = self._next_to_count, len(kept)
         if budget.limit is not None and budget.take(kept[first:]):
@@ -140,7 +147,7 @@ class Tape:
 
     @property
     def _budget(self) -> Budget:
-        """The budget of the tape, after all events are counted."""
+        """The budget of the tape, in which all events are counted."""
         if self._next_to_count < len(self._events.kept):
             self._count()
         return self._counted
@@ -213,15 +220,18 @@ class Tape:
     # --- skipped calls --------------------------------------------------------------------------
 
     def told(self, t: int) -> Event:
-        """Return the event at time `t`, or the mark that replaces the events of its calls."""
+        """Return the event at time `t`. If a mark replaces this event, return the mark.
+
+        Unlike `tape[t]`, this does not execute the calls of the mark again.
+        """
         event: Event = self._events[t]
         return event
 
     def whole(self) -> list[Event]:
-        """Return all events; calls without events are executed again to get theirs.
+        """Return all events. Calls that a mark represents are executed again for their events.
 
-        Calls are executed again from the last one back, until the budget for events is reached. A
-        mark of forgotten events replaces the earlier calls.
+        The calls are executed again from the last to the first, until the budget for events is
+        reached. A mark of forgotten events replaces the earlier calls.
         """
         if self.expands_all:
             return list(self)
@@ -246,7 +256,7 @@ class Tape:
         return events
 
     def _expand_all(self) -> None:
-        """Replace all marks of calls without events by the events of these calls."""
+        """Execute the calls of all marks again, and replace the marks by the recorded events."""
         if not self._events.has_skipped:
             return
         self.expands_all = False  # the loop has to see marks
@@ -276,7 +286,7 @@ class Tape:
         return began
 
     def counts(self, stop: int | None = None) -> Counter[tuple[str, str]]:
-        """Return the numbers of events by grain and kind before time `stop`; a span counts once."""
+        """Return how many events of each (grain, kind) precede time `stop`; a span counts once."""
         found: Counter[tuple[str, str]] = Counter()
         for event in self[:stop]:
             if event.kind == SKIPPED:
@@ -287,10 +297,10 @@ class Tape:
         return found
 
     def batches(self) -> Iterator[BatchOnTape]:
-        """Yield the batches of `fit` and calls of `train_on_batch`. None is executed again.
+        """Yield the batches of `fit` and the calls of `train_on_batch`, in order of their start.
 
-        The batches are ordered by their start. A batch whose callbacks fit another model comes
-        before the batches of that model. The loss of an open batch is None until it is computed.
+        No batch is executed again. If a callback fits another model during a batch, this batch
+        precedes those of the other model. The loss of an open batch is None until it is computed.
         """
         fits = [_OpenFit(-1, "")]
         calls: Counter[str] = Counter()
@@ -329,17 +339,17 @@ class Tape:
         yield from sorted(waiting, key=lambda one: one.t)
 
     def is_again(self, t: int) -> bool:
-        """Return whether the batch that begins at time `t` got its events by a second execution."""
+        """Return whether the batch that begins at time `t` was executed again for its events."""
         return t in self._looked_at
 
     def sample(self, mark: Event) -> list[Event]:
-        """Return the events of the last call of a mark, as a sample for the other calls."""
+        """Return the events of the last call of a mark, as an example of the calls of the mark."""
         run, _, end = mark.deltas[1].value
         events: list[Event] = run.sample(end - 1)
         return events
 
     def caught_in(self, mark: Event) -> frozenset[str]:
-        """Return which of "nan" and "inf" are known to appear in no call of a mark."""
+        """Return a set of "nan" and "inf", each if it is certain to occur in no call of a mark."""
         caught: frozenset[str] = mark.deltas[1].value[0].catching
         return caught
 
@@ -348,21 +358,28 @@ class Tape:
         return frozenset(number for _, number, outs in self._batches_of(mark) if is_met(outs))
 
     def _batches_of(self, mark: Event) -> Iterator[tuple[int, int, list[Any]]]:
-        """Yield start time, number and outputs of each batch of a mark."""
+        """Yield the start time, the number and the outputs of each batch of a mark."""
         run, begin, end = mark.deltas[1].value
         runs = runs_of(self, self.next_time)
         for t, number, outs in run.batches(begin, end):
             yield t, runs.number(run.trains, t) if run.trains else number, outs
 
     def end_of_rest(self, mark: Event, t: int, but: Container[int]) -> int:
-        """Return the last time before the next batch with a number in `but`; else the last time."""
+        """Return the last time before the next batch of a mark whose number is in `but`.
+
+        Only batches that begin at time `t` or later are considered. If no number is in `but`,
+        return the last time of the mark.
+        """
         for begins, number, _ in self._batches_of(mark) if but else ():
             if begins >= t and number in but:
                 return begins - 1
         return mark.t
 
     def begin_of_rest(self, mark: Event, t: int, but: Container[int]) -> int:
-        """Return the end of the last batch before `t` with a number in `but`; else the start."""
+        """Return the time after the last batch of a mark before `t` whose number is in `but`.
+
+        If there is no such batch, return the first time of the mark.
+        """
         run, begin, _ = mark.deltas[1].value
         found = first_time(mark)
         for place, (_, number, _) in enumerate(self._batches_of(mark) if but else (), begin):
@@ -371,10 +388,10 @@ class Tape:
         return found
 
     def back(self, t: int) -> Iterator[Event]:
-        """Yield the events from time `t` back to the first; of calls without events, only a few.
+        """Yield the events from time `t` back to the first; of the calls of marks, only a few.
 
-        These few are the last call of each run, because all calls of a run produce the same names,
-        and the calls before which variables were set.
+        Consecutive unrecorded calls of one function produce the same names. So only the last of
+        these calls is executed again, and the calls before which variables were set.
         """
         seen: set[Any] = set()
         while t >= 0:
@@ -394,7 +411,11 @@ class Tape:
                 t = first_time(event) - 1
 
     def _expand(self, mark: Event, t: int, folds: bool = True) -> Event:
-        """Replace a mark by the events of its batch at time `t`. Return the event at that time."""
+        """Execute the call of a mark at time `t` again, and put its events into the tape.
+
+        Shorter marks remain for the other calls of the mark. Return the event at time `t`. With
+        `folds=False`, no earlier call is replaced by a mark again to save memory.
+        """
         if self.expand_mark is None:
             return mark
         found = self.expand_mark(mark, t)
@@ -413,7 +434,7 @@ class Tape:
         return events[t]
 
     def _fold(self, t: int) -> None:
-        """Replace the events of a batch by a mark again, because they can be computed again."""
+        """Replace the events of the call that begins at time `t` by a mark, to save memory."""
         events = self._events
         own = self._looked_at.pop(t).mark_of(t)
         first, last = events.place(t), events.place(own.t)
@@ -431,7 +452,7 @@ class Tape:
         self._count_at -= len(gone) - 1
 
     def _expand_ends(self, times: slice) -> None:
-        """Execute again the batches in which a range of times begins or ends, for their events."""
+        """Execute again the batches in which a range of times begins or ends; add their events."""
         start, stop, _ = times.indices(len(self))
         if start < stop:
             for t, is_within in ((start, first_time), (stop - 1, _time_of)):
@@ -440,9 +461,10 @@ class Tape:
                     self._expand(event, t)
 
     def _expand_last(self, begin: int, t: int) -> None:
-        """Execute again the last call of each function from `begin` to `t`, for its events.
+        """Execute again the last call of each function from time `begin` to `t`; add its events.
 
-        Meanwhile no call becomes a mark again, because it may be the last call of another function.
+        Meanwhile no events are replaced by a mark again, because they may belong to the last call
+        of another function.
         """
         events = self._events
         for mark in _last_of_each(events.kept[events.place(begin) : events.place(t) + 1]):
@@ -480,7 +502,7 @@ class Tape:
 
     @property
     def held(self) -> int:
-        """The approximate number of bytes of events and arrays, which `history` limits."""
+        """The approximate number of bytes of events and arrays. It is limited by `history`."""
         return self._holding.held
 
     @property
@@ -536,7 +558,9 @@ class Tape:
         return [event for event in events if event.kind != SKIPPED and matches(event)]
 
     def names_at(self, t: int) -> dict[str, Any]:
-        """Return the names at time `t`. Containers are copied; arrays are those of the tape.
+        """Return a dict of the names and values at time `t`.
+
+        Lists and dicts are copies; arrays are not copied.
 
         Raises
         ------
@@ -617,7 +641,7 @@ class Tape:
         return None
 
     def diff(self, other: Tape) -> Difference:
-        """Return where another tape first differs from this one, and how many events differ."""
+        """Compare this tape with `other`: return the first different event and how many differ."""
         return difference(*both_whole(self, other))
 
     def to_table(self, start: int = 0, stop: int | None = None) -> list[dict[str, Any]]:
@@ -632,7 +656,8 @@ class Tape:
         Parameters
         ----------
         name : str
-            "loss", a metric, a weight as "dense_1/kernel", or several as "dense_*/kernel".
+            "loss", a metric, a weight as "dense_1/kernel", or a pattern for several weights as
+            "dense_*/kernel".
         figure : {"|g|", "|w|", "change", "histogram", "gradient histogram"}
             The figure to draw for a weight: the norm of its gradient, its own norm, its change by a
             batch relative to its norm, or a histogram of its values or of its gradient for each
@@ -724,7 +749,7 @@ class _OpenFit:
         self.begun, self.depth, self.outs = event.t, event.depth + 1, None
 
     def end_batch(self, event: Event) -> BatchOnTape:
-        """Return the batch that ends at an event. It has its loss even if a callback failed."""
+        """Return the batch that ends at `event`, with its loss even if a callback has failed."""
         outs = value_of_event(event, "outs")
         self.outs, self.depth = self.outs if outs is None else outs, 0
         return self.batch()
@@ -735,7 +760,7 @@ class _OpenFit:
 
 
 def _skipped_batches(mark: Event, fit: _OpenFit, calls: Counter[str]) -> Iterator[BatchOnTape]:
-    """Yield the batches of a mark, and add the training calls of models to `calls`."""
+    """Yield the batches of a mark, and count its calls of `train_on_batch` by model in `calls`."""
     run, first, end = mark.deltas[1].value
     if fit.depth and mark.depth == fit.depth:  # the call of a recorded batch
         fit.outs = [*run.batches(first, end)][-1][2]
@@ -753,13 +778,17 @@ def _nothing(what: Any) -> None:
 
 
 def _last_of_each(events: Iterable[Event]) -> list[Event]:
-    """Return, for each function, its last mark of calls without events."""
+    """Return the last mark of unrecorded calls of each function."""
     marks = [event for event in events if event.kind == SKIPPED]
     return list({mark.deltas[1].value[0].function: mark for mark in marks}.values())
 
 
 def both_whole(one: Tape, other: Tape, last: int | None = None) -> tuple[list[Event], list[Event]]:
-    """Return the events of two tapes up to time `last`, without equal calls that have no events."""
+    """Return the events of two tapes before time `last`, to compare them.
+
+    If the tapes have the same marks of unrecorded calls, the marks are left out. Otherwise the
+    calls are executed again for their events.
+    """
     if _skipped_calls(one) == _skipped_calls(other):
         mine, theirs = one[:last], other[:last]
         return [e for e in mine if e.kind != SKIPPED], [e for e in theirs if e.kind != SKIPPED]
@@ -817,7 +846,10 @@ def _statistics_text(value: Any) -> str | None:
 
 
 def text_of(value: Any, own: Callable[[Any], str | None] = _statistics_text) -> str:
-    """Return a value as one line of text; arrays as statistics, unless `own` returns a text.
+    """Return a value as one line of text; by default, with statistics in place of arrays.
+
+    The function `own` returns the text for a value or for an item of a container, or None to use
+    the usual text.
 
     Examples
     --------
@@ -875,7 +907,7 @@ class EventList:
         return iter(self.kept)
 
     def place(self, t: int) -> int:
-        """Return the index of time `t` in `kept`; for a replaced event, the index of its mark."""
+        """Return the index in `kept` of the event at time `t`, or of the mark that replaces it."""
         return t - self.lost if t >= self._solid_from else bisect_left(self.kept, (t,))
 
     def __getitem__(self, t: Any) -> Any:
@@ -886,7 +918,7 @@ class EventList:
         return self.kept[t - self.lost if t >= self._solid_from else self.place(t)]
 
     def _between(self, times: slice) -> list[Event]:
-        """Return the events in a range of times, and a mark that begins before the range."""
+        """Return the events and marks in a range of times, also a mark that only overlaps it."""
         if not self.lost:
             return self.kept[times]
         start, stop, step = times.indices(len(self))
@@ -899,7 +931,7 @@ class EventList:
         return [i for i in range(first, last + 1) if self.kept[i].kind == FORGOTTEN]
 
     def put(self, event: Event) -> None:
-        """Replace the event that has the same time."""
+        """Put an event in the place of the event that has the same time."""
         self.kept[self.place(event.t)] = event
 
     def replace(self, mark: Event, events: list[Event]) -> int:
@@ -909,14 +941,17 @@ class EventList:
         return place
 
     def put_in_place(self, first: int, last: int, events: list[Event]) -> None:
-        """Replace the events from index `first` to index `last`, inclusive."""
+        """Replace the events from index `first` to index `last`, inclusive, by `events`."""
         lost = self.lost + last + 1 - first - len(events)
         solid_from = max(self._solid_from, events[-1].t)
         self.has_skipped = self.has_skipped or any(e.kind == SKIPPED for e in events)
         self.lost, self._solid_from, self.kept[first : last + 1] = lost, solid_from, events
 
     def forget(self, number: int, is_to_go: Callable[[Event], bool]) -> list[Event]:
-        """Replace those of the first events that `is_to_go` selects by marks. Return the marks."""
+        """Replace some of the first `number` events by marks; return all marks of forgotten events.
+
+        The events for which `is_to_go` returns True are replaced.
+        """
         beginning = forget(self.kept[:number], is_to_go)
         marks = [event for event in beginning if event.kind == FORGOTTEN]
         lost = self.lost + min(number, len(self.kept)) - len(beginning)
@@ -939,16 +974,18 @@ class Difference:
     Attributes
     ----------
     name : str
-        The name of the first event, by its time in the first tape, that differs: "dense_2/out".
-        Empty if no event differs.
+        The name of the first event that differs, for example "dense_2/out"; empty if no event
+        differs.
     t : int or None
-        The time of that event in the first tape; in the second tape if the first has no such event.
+        The time of this event in the first tape, or in the second tape if the first tape does not
+        have the event; None if no event differs.
     values : tuple
-        The values of that event in the first and the second tape; None where the event is missing.
+        The values of this event in the first and the second tape; None for a tape without it.
     counts : dict of str to (int, int)
-        For each kind of event, how many differ and how many there are. Spans count once.
+        For each kind of event, how many events differ and how many there are. Spans count once.
+        Empty if no event differs.
     last : dict of str to tuple
-        For `total_loss`, the last values in both tapes, if they differ.
+        The last values of `total_loss` in the two tapes; empty if they are equal or missing.
     layers : dict of str to (int, int)
         For each layer, how many of its ops differ and how many it has, including gradients and
         updates.
@@ -973,7 +1010,10 @@ class Difference:
 
 
 def difference(first: Sequence[Event], second: Sequence[Event]) -> Difference:
-    """Compare two lists of events: arrays bit for bit; statistics where one list has only these."""
+    """Compare two lists of events. Arrays are compared bit for bit.
+
+    If one list has only the statistics of an array, statistics are compared, up to rounding.
+    """
     first, second = _where_both_are_whole(first, second)
     mine, theirs = _numbered(first), _numbered(second)
     differing: Counter[str] = Counter()
@@ -1018,7 +1058,10 @@ def _layer_of(event: Event) -> str:
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Return whether two values are equal. If one has only statistics, these are compared."""
+    """Return whether two values are equal.
+
+    An array and statistics are equal if the statistics of the array are equal up to rounding.
+    """
     if same(one, other):
         return True
     if all(isinstance(x, (np.ndarray, np.generic)) for x in (one, other)):
@@ -1073,7 +1116,10 @@ def _numbered(events: Sequence[Event]) -> dict[Key, Event]:
 
 
 def _values(one: Event | None, two: Event | None) -> tuple[Any, Any]:
-    """Return the values of two events; if both have a result, only the results."""
+    """Return the results of two events, if both have a result; otherwise their deltas.
+
+    For a missing event, None is returned in place of the deltas.
+    """
     said = [None if e is None else tuple((d.name, d.key, d.value) for d in e.deltas)
             for e in (one, two)]  # fmt: skip
     if None not in said and len(said[0] or ()) != len(said[1] or ()):
@@ -1085,7 +1131,7 @@ def _values(one: Event | None, two: Event | None) -> tuple[Any, Any]:
 
 
 def _last(first: Sequence[Event], second: Sequence[Event]) -> dict[str, tuple[Any, Any]]:
-    """Return the last total losses of two lists of events, if both have one and they differ."""
+    """Return the last total losses of two lists of events in a dict; {} if equal or missing."""
     losses = [
         [d.value for e in events for d in e.deltas if d.name == "total_loss"]
         for events in (first, second)

@@ -1,12 +1,13 @@
 """Timelines: the histories of a session after changes to its past, and how calls run again.
 
-`set` in the past does not rewrite history. It forks a new timeline and keeps the old one. This
-module first stores the timelines; the functions below `Call` run calls again.
+If the debugger's command `set` changes a value at an earlier time, it forks a new timeline and
+keeps the old one. The classes before `Call` store the timelines. The functions after `Call` run
+calls again.
 
 A call of a function depends only on its inputs and on the values of the variables that it reads,
 including the draw counts of random ops. The tape contains both. So any recorded call can run again
-with the same result, bit for bit, or with a slot changed on the way. Afterwards the live variables
-are as before, and no observer of the program was notified.
+with the same result, bit for bit, or with an array that is changed during the call. Afterwards the
+variables of the program have their previous values. No observer of the program is notified.
 """
 
 from __future__ import annotations
@@ -164,7 +165,10 @@ class Timelines:
         return made
 
     def complete(self, tape: Tape, fork: Any = None) -> Timeline:
-        """Replace the tape of the current timeline by a tape that continues without a change."""
+        """Replace the tape of the current timeline by a tape that the new change does not affect.
+
+        This is called before the change is made in a call that is paused.
+        """
         made = replace(self.current, tape=tape, fork=fork)
         self._timelines[made.number - 1] = self.current = made
         return made
@@ -177,10 +181,10 @@ class Timelines:
     def difference(
         self, one: int, other: int, times: tuple[int, int] | None = None
     ) -> TimelineDifference:
-        """Compare two timelines up to the end of the shorter one, or in a range of times.
+        """Compare two timelines up to the end of the shorter one, or in the range `times`.
 
-        A forked timeline may end with the call that was computed again. Later events of the other
-        timeline do not count as differences.
+        A forked timeline may end with the call that was computed again. Later events of the
+        timeline that it is compared with do not count as differences.
         """
         tapes = self.get(one, "diff").tape, self.get(other, "diff").tape
         if times is not None:
@@ -271,7 +275,7 @@ def call_at(recorder: Recorder, tape: Tape, t: int, where: str = "set") -> Call:
 
 
 def _function_of(recorder: Recorder, span: Event, ops: set[str]) -> Function | None:
-    """Return the live function with the name and the ops of a span; None if there is none."""
+    """Return the live function with the name of a span and with ops of the names `ops`, or None."""
     if span.kind != "function":
         return None
     paused = [h.function for h in recorder.observers if isinstance(h, FunctionRecorder)]
@@ -357,14 +361,14 @@ def _begin_with(call: FunctionRecorder, slot: int, array: np.ndarray) -> None:
 
 
 def _is_read_later(call: FunctionRecorder, slot: int, event: Event) -> bool:
-    """Return whether a slot is still needed: by a later op, or as an output of the call."""
+    """Return whether a later op reads a slot, or the slot has an output or update of the call."""
     begin = call._index + (event.kind == "op" and event.ph == END)
     is_result = slot in call.function.schedule.results
     return is_result or any(slot in p.step.inputs for p in call.plan.steps[begin:])
 
 
 def _why_not_set(name: str, call: FunctionRecorder, slot: int, event: Event) -> str:
-    """Return the message for a name whose slot in a paused call cannot be set at an event."""
+    """Return the error message for an array of a paused call that cannot be set at an event."""
     where = f"set: {name} has no array at t={event.t}:"
     if any(slot in planned.step.outputs for planned in call.plan.steps[call._index :]):
         return f"{where} it is not computed yet. Stop at its end: tbreak tensor:{name}:ret."
@@ -379,7 +383,7 @@ def _why_not_set(name: str, call: FunctionRecorder, slot: int, event: Event) -> 
 def patched(event: Event, old: Any, new: np.ndarray, further: tuple[Delta, ...] = ()) -> Event:
     """Return an event in which array `new` replaces array `old`.
 
-    The deltas in `further` are added, unless the event has a delta of the same name and key.
+    The deltas in `further` are added, except deltas whose name and key the event has already.
     """
 
     def changed(value: Any) -> Any:
@@ -400,7 +404,7 @@ def _has(value: Any, array: np.ndarray) -> bool:
 def _deltas_of(
     plan: FunctionPlan, slot: int, array: np.ndarray, names: Mapping[str, Any], event: Event
 ) -> tuple[Delta, ...]:
-    """Return deltas that give a new array to all names of a slot at an event."""
+    """Return the deltas that set all names of a slot at an event to a new array."""
     tensor, tensor_map = tensor_of(plan, slot), names.get("tensor_map", {})
     found: list[Delta] = []
     key = plan.keys.get(tensor)
@@ -435,10 +439,10 @@ def restored(
     overrides: Sequence[Override] = (),
     rows_of: Callable[[int], Journal] | None = None,
 ) -> Tape:
-    """Return a tape on which the function call at time `t` has arrays instead of statistics.
+    """Run the function call at time `t` again, to get arrays that the tape has as statistics.
 
-    The call runs again from its initial values, which are kept longer than computed arrays. The
-    result is compared with the tape: all names and statistics must be the same.
+    The call runs from its initial values, which are kept longer than computed arrays. Its events
+    are compared with those of the tape. All names and statistics must be the same.
 
     Parameters
     ----------
@@ -447,12 +451,12 @@ def restored(
     tape : Tape
     t : int
     where : str
-        The command to name in an error.
+        The name of the command in error messages.
     overrides : sequence of Override
         The changes of this timeline. Changes inside the call are repeated.
     rows_of : callable, optional
-        Returns the journal with the initial values of the call that begins at a time; by default
-        the recorder's.
+        Takes the start time of a call and returns the journal with its initial values. By default
+        the recorder's journal is used.
 
     Returns
     -------
@@ -462,7 +466,8 @@ def restored(
     Raises
     ------
     ArgumentError
-        No call is open at `t`, its initial values are not kept, or its results differ now.
+        No call is open at `t`, its initial values are no longer kept, or the events of the second
+        run differ from those on the tape.
     """
     call = call_at(recorder, tape, t, where)
     last = max((event.t for event in _inside(tape, call.begin)), default=call.begin)
@@ -486,9 +491,10 @@ def restored(
 
 
 def history_of_call(tape: Tape, call: Call) -> int | None:
-    """Return the bytes to keep for all arrays of a call: the tape's limit, or more up to 2 GB.
+    """Return the limit in bytes for a temporary tape that keeps all arrays of a call.
 
-    A temporary tape may need as much memory as a training step of a model with millions of weights.
+    This is the limit of `tape`, or a higher limit of at most 2 GB if the arrays need it. It is None
+    if `tape` has no limit.
     """
     if tape.history is None:
         return None
@@ -516,7 +522,7 @@ def initial_values(
     Raises
     ------
     ArgumentError
-        The tape no longer has these arrays.
+        The tape no longer has the inputs or the values of the variables.
     """
     inputs = list(tape.names_at(call.begin).get("inputs", ()))
     journal = recorder.journal if recorder.tape is tape else None
@@ -565,18 +571,19 @@ def rerun_recorded(
     overrides : sequence of Override
         The changes, by time. Without changes, the events are the same as before.
     where : str
-        The command to name in an error.
+        The name of the command in error messages.
     journal : Journal, optional
-        The journal with the initial values of the call; by default the recorder's, if the tape is
-        its own.
+        The journal with the initial values of the call. By default, the recorder's journal is used
+        if `tape` is the recorder's tape; otherwise no journal.
     history : int or None
-        The number of bytes that the new tape keeps, 0 for the limit of the old one. Other values
-        also add all weights to the event before the call.
+        The limit of the new tape in bytes, None for unlimited, or 0 for the limit of `tape`. If it
+        is not 0, the values of the function's variables are added to the event before the call.
 
     Raises
     ------
     ArgumentError
-        The inputs of the call are no longer on the tape, or an override does not fit.
+        The inputs or initial values of the call are no longer kept, or an override cannot be set
+        in the call.
     """
     if journal is None and recorder.tape is tape:
         journal = recorder.journal
@@ -619,10 +626,10 @@ def _run(recorder: Recorder, function: Function, inputs: list[Any]) -> None:
 def _values_of(
     recorder: Recorder, tape: Tape, call: Call, where: str, journal: Journal | None
 ) -> tuple[dict[Variable, np.ndarray], dict[Variable, np.ndarray]]:
-    """Return the variables' values when a call starts, and those last recorded until then.
+    """Return the values of a function's variables at the start of a call, and as last recorded.
 
-    The journal comes first, because two variables may have the same name (two rates, for example),
-    and the tape stores values by name.
+    A journal is preferred to the tape, which stores values by name: two variables may have the same
+    name.
     """
     n = None if journal is None else journal.row_of_call(call.function, call.begin)
     if journal is not None and n is not None:
@@ -697,7 +704,7 @@ def _arrays_gone(t: int, where: str) -> str:
 
 @contextmanager
 def _with_values(values: dict[Variable, np.ndarray]) -> Iterator[None]:
-    """Give variables other values inside the block, and restore the old values afterwards."""
+    """Return a context manager that sets variables to `values`, and restores the old values."""
     before = {variable: variable.get_value(borrow=True) for variable in values}
     try:
         replace_arrays((variable, np.asarray(array)) for variable, array in values.items())

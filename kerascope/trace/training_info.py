@@ -1,9 +1,8 @@
 """Facts about a train function: which tensors are layer outputs, losses and gradients.
 
-A train function is one list of ops, which does not say that a tensor is dense_1's output. The
-model's graph does (the outputs of its Nodes are the entries of `tensor_map`), and so do the events
-of compile, of the backward pass over the ops (the sweep) and of the optimizer. They are collected
-here.
+A train function is one list of ops, which does not say that a tensor is dense_1's output or the
+gradient of a weight. This module collects these facts from the model's graph, and from the events
+of compile, of the backward pass over the ops (the sweep) and of the optimizer.
 
 `TrainingInfo` has the facts about one function. `Memory` is the recorder's memory between stages:
 the facts about all functions, values of weights, and descriptions.
@@ -55,7 +54,7 @@ def without_observers(function: Any, *arguments: Any) -> Any:
 
 
 def graph_map_of(model: Any) -> GraphMap:
-    """Return a model's graph map. For a subclassed model, map from its inputs to its outputs."""
+    """Return a model's graph map; for a subclassed model, the map from its inputs to outputs."""
     if model._is_graph_network:
         return without_observers(getattr, model, "graph_map")
     return without_observers(map_graph, model.inputs, model.outputs)
@@ -75,29 +74,31 @@ class TrainingInfo:
     model : Model
         A compiled model.
     loss_terms : list of LossTerm
-        The terms that `compile` reported; empty if it was not observed.
+        The terms of the total loss that `compile` reported; empty if `compile` was not observed.
 
     Attributes
     ----------
     places : dict of Tensor to Place
-        The place of each Node output in the model, by falling depth.
+        For each output of a Node, the Node and its depth, in order of decreasing depth.
     ids : dict of Node to str
         The id of each call, as in the summary and in pictures: "dense_1", "shared@1".
     calls : dict of Apply to Place
-        For each op of a layer's call, the place of that call.
+        For each op of a layer's call, the Node of that call and its depth.
     losses, metrics : dict of str to Tensor
         Losses and metrics by name, the total loss last.
     output_names : list of str
         Names of the train function's outputs: the total loss, the losses of several outputs,
         metrics.
     arrivals : list of Arrival
-        Gradients as the sweep and the optimizer reported them; see `arrivals_in_order`.
+        The complete gradients, in the order in which the sweep and the optimizer reported them.
     updates : list of ParameterUpdate
         The optimizer's updates in the order of the parameters.
     reached_at : dict of Tensor to int
-        The number of ops that had been swept at the last contribution to a gradient.
+        For each tensor, how many ops the sweep had visited when the last term was added to the
+        gradient with respect to this tensor.
     contributions : dict of Tensor to list of (Apply, Tensor)
-        The terms of each gradient, with the op that was swept for each.
+        For each tensor, the terms of the gradient with respect to this tensor. Each term comes
+        after the op whose gradient function returned it.
     """
 
     def __init__(self, model: Any, loss_terms: list[LossTerm]) -> None:
@@ -135,7 +136,7 @@ class TrainingInfo:
             self.calls.update((apply, place) for apply in applies if apply in inside)
 
     def label(self, apply: Apply) -> str:
-        """Return the id of the layer call that contains an op ("shared@1"); else the op's scope."""
+        """Return the id of the layer call that contains an op ("shared@1"); otherwise its scope."""
         place = self.calls.get(apply) or self._only_calls.get(apply.scope.name)
         return self.ids[place.node] if place else apply.scope.name or apply.op.name
 
@@ -160,7 +161,7 @@ class TrainingInfo:
         )
 
     def roles(self) -> dict[Variable, str]:
-        """Return variables with their roles "parameter", "slot" or "iterations"; no others."""
+        """Return the roles of the variables in training: "parameter", "slot" or "iterations"."""
         found = dict.fromkeys(self.model._collected_trainable_weights or (), "parameter")
         iterations = getattr(self.model.optimizer, "iterations", None)
         if iterations is not None:
@@ -176,12 +177,13 @@ class Sweep:
     Parameters
     ----------
     facts : TrainingInfo or None
-        The facts about the new train function, to which the sweep adds gradients; or None.
+        The facts about the new train function, to which the sweep adds gradients; None if no
+        facts are to be collected.
 
     Attributes
     ----------
     contributions : dict of Tensor to int
-        The number of terms so far in the gradient of each tensor.
+        For each tensor, how many terms have been added to the gradient with respect to it.
     """
 
     def __init__(self, facts: TrainingInfo | None) -> None:
@@ -194,7 +196,10 @@ class Sweep:
         self.contributions[event.loss] = 1
 
     def take(self, event: Swept) -> list[tuple[Tensor, Tensor | None, int]]:
-        """Add a swept op. Return each of its inputs with the gradient term and its number."""
+        """Add a swept op. Return its inputs, each with its gradient term and the term's number.
+
+        The terms of one tensor are numbered from 1. An input without a term has None and 0.
+        """
         self._ops += 1
         if self.facts is not None:
             for y, gradient in zip(event.apply.outputs, event.output_grads, strict=True):
@@ -243,20 +248,23 @@ class Memory:
     Attributes
     ----------
     describer : Describer
+        Describes objects that are not arrays.
     figures : Figures
-        The statistics of arrays, if only these are kept.
+        Computes the statistics of arrays, if only statistics are kept.
     facts_of : dict of Function to TrainingInfo
     swept_of : dict of Function to dict of Apply to Apply
         For each op that computes a gradient, the forward op that it belongs to.
     loss_terms : dict of Model to list of LossTerm
+        The terms of the total loss that `compile` reported.
     lengths : dict of Function to (FunctionPlan, int, int)
-        The number of events of a function's last call, without those of variables that were set,
-        and the time of its start.
+        For the last recorded call of each function: its plan, its number of events (without the
+        events of variables that were set), and the time of its start.
     values : dict of Variable to array
         The last recorded value of each variable.
     seen_layers : set of Layer
+        The layers whose creation is recorded.
     recorded_ops : set of Tensor
-        Outputs of the ops that were recorded when they were made.
+        The first output of each op whose creation is recorded.
     """
 
     def __init__(self, statistics_only: bool) -> None:
@@ -300,7 +308,10 @@ class Memory:
         return found
 
     def note_twins(self, function: Function, t: int) -> None:
-        """Store the values at time `t` of variables with equal names, which a tape confuses."""
+        """Store the values at time `t` of variables with equal names.
+
+        A tape stores values by name, so it cannot distinguish these variables.
+        """
         values = [v.get_value(borrow=True) for v in self.twins(function)]
         if values and sum(value.size for value in values) <= MOST_OF_TWINS:
             self._twin_values[t] = values
@@ -356,7 +367,7 @@ class Memory:
     # --- values -----------------------------------------------------------------------------------
 
     def payload(self, value: Any) -> Any:
-        """Return the form in which a tape keeps a value: array, number, statistics, description."""
+        """Return what a tape stores for a value: array, number, statistics or description."""
         if value.__class__ is np.ndarray and self.statistics_only:  # this case is the most frequent
             if value.ndim and value.dtype.kind in "fiub":
                 return self.figures.of(value)
@@ -369,7 +380,7 @@ class Memory:
         return self.figures.of(np.asarray(value)) if value.ndim else np.asarray(value)[()]
 
     def copied(self, value: Any) -> Any:
-        """Return the form in which a tape keeps a value that may change: that of a copy."""
+        """Copy a value that may change later, and return what a tape stores for the copy."""
         is_writable = isinstance(value, (list, tuple, np.ndarray))
         return self.payload(np.array(value) if is_writable else value)
 
@@ -380,9 +391,10 @@ def _variables_of(function: Function) -> set[Variable]:
 
 
 def updates_by_scope(function: Function, model: Any) -> list[ParameterUpdate]:
-    """Return the gradient and the new values of each parameter, found by the scopes of ops.
+    """Return the gradient and the new values of each parameter of a model's train function.
 
-    This is for functions that were made without an observer.
+    The ops of an update are recognized by their scope, `update/NAME`. This is for functions that
+    were made without an observer.
     """
     found = []
     params = getattr(model, "_collected_trainable_weights", None) or []
@@ -401,8 +413,8 @@ def updates_by_scope(function: Function, model: Any) -> list[ParameterUpdate]:
 def sweep_again(facts: TrainingInfo) -> None:
     """Add the gradients of layer outputs to the facts of a function made without an observer.
 
-    The sweep is repeated. Its ops are the same as those of the function, so its tensors correspond
-    to tensors there. Tensors without such a partner are left out.
+    The sweep is repeated. It makes the same ops again as the sweep of the function, so its tensors
+    can be matched with those of the function. Tensors without a match are left out.
     """
     fresh = copy(facts)
     fresh.arrivals, fresh.reached_at, fresh.contributions = [], {}, {}
@@ -429,7 +441,10 @@ def sweep_again(facts: TrainingInfo) -> None:
 
 
 def twins_of(pairs: Iterable[tuple[Tensor, Tensor]]) -> dict[Tensor, Tensor]:
-    """Match the tensors of two graphs that the same ops compute, beginning at pairs of outputs.
+    """Match the tensors of two op graphs of the same form, backward from pairs of outputs.
+
+    Returns a dict from the tensors of the first graph to those of the second graph. A tensor that
+    is in both graphs, such as a variable, has no entry.
 
     Examples
     --------
@@ -469,7 +484,7 @@ def _is_gradient(x: Tensor) -> bool:
 
 
 def facts_of_model(model: Any, loss_terms: list[LossTerm] | None) -> TrainingInfo:
-    """Return the facts about a model. Without a total loss, they are only those of its graph."""
+    """Return the facts about a model. A model without a total loss has only facts of its graph."""
     if getattr(model, "total_loss", None) is not None:
         return TrainingInfo(model, loss_terms or [])
     graph: Any = SimpleNamespace(
@@ -487,9 +502,9 @@ def facts_of_model(model: Any, loss_terms: list[LossTerm] | None) -> TrainingInf
 
 
 def keys_by_node(ids: dict[Node, str]) -> dict[Tensor, str]:
-    """Return the keys of `tensor_map` by tensor: the ids in pictures, "dense_1" or "shared@1".
+    """Return the key of each tensor in `tensor_map`: the id of its layer call, as "shared@1".
 
-    Several outputs of one call are numbered: "lstm_1:0".
+    If a call has several outputs, their keys are numbered, as "lstm_1:0".
     """
     keys = {}
     for node, name in ids.items():

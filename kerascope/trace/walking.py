@@ -69,15 +69,15 @@ class WalkStep:
 
 
 def walk(model: Any, x: Any, *, nested: bool = False) -> Iterator[WalkStep]:
-    """Walk through a model's forward pass step by step, by falling depth.
+    """Walk through a model's forward pass step by step, in order of decreasing depth.
 
     Parameters
     ----------
     model : Model or path
-        A built model, one that takes its input shape from `x`, or the file of a model.
+        A built model, a model that can be built with the shape of `x`, or the path of a model file.
     x : array_like, list of array_like, or dict by input name
-        As for `model.predict`; all samples run together. For a model of another library its
-        arguments: a tuple of several, or a dict of named ones.
+        The inputs, as for `model.predict`; all samples run together. For a model of another
+        library: its argument, a tuple of several arguments, or a dict of arguments by name.
     nested : bool
         Whether to include the steps inside nested models, before the step of the nested model's
         call.
@@ -85,8 +85,8 @@ def walk(model: Any, x: Any, *, nested: bool = False) -> Iterator[WalkStep]:
     Returns
     -------
     iterator of WalkStep
-        Lazy: a layer is called when its step is requested. A model of another library has run
-        before the first step, and yields `foreign.CallStep`s.
+        Lazy: a layer is called when its step is requested. A model of another library runs
+        completely before the first step, and its steps are `foreign.CallStep`s.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def walk(model: Any, x: Any, *, nested: bool = False) -> Iterator[WalkStep]:
 
 
 def forward_stage(model: Any, x: Any, where: str) -> tuple[Network, Stage]:
-    """Return the network of a model, and the stage of its forward pass on arrays.
+    """Return a model's graph of layers as a Network, and the stage of its forward pass on `x`.
 
     Raises
     ------
@@ -193,7 +193,7 @@ class _Steps:
         yield WalkStep(node, node.outbound_layer, depth, inputs, arrays, copied, self.network)
 
     def _free_name(self, tensor: Tensor, node: Node) -> str:
-        """Return a new name for `tensor_map`: the tensor's name with the id of the layer's call."""
+        """Return an unused key for `tensor_map`: the tensor's name, with the id of its call."""
         layer_name, call_id = node.outbound_layer.name, self._ids[node]
         name = tensor.name
         if call_id != layer_name:
