@@ -109,7 +109,7 @@ def _homes_of(subject: Any) -> list[str]:
 
 
 def adapter_of(subject: Any, *inputs: Any) -> ModuleType | None:
-    """Return the adapter for an object, or None for any object without an adapter.
+    """Return the adapter of the library that an object belongs to, or None without an adapter.
 
     Raises
     ------
@@ -124,7 +124,7 @@ def adapter_of(subject: Any, *inputs: Any) -> ModuleType | None:
 
 
 def adapter_named(library: str, where: str) -> ModuleType:
-    """Return the adapter of a library. `where` begins the message if the library is missing.
+    """Return the adapter of a library. Its error message begins with `where`.
 
     Raises
     ------
@@ -171,10 +171,12 @@ class Fed(NamedTuple):
 
 
 def fed(inputs: Any, subject: Any = None) -> Fed:
-    """Return the inputs of a call: a single value, a tuple, or a dict of named inputs.
+    """Return the inputs that a user passes to a foreign model as arguments of the model's call.
 
-    For a PyTorch module or a Keras model, a tuple may also end with a dict of named inputs, and a
-    tuple of sizes, such as (2, 4), is replaced by an array of random numbers with this shape.
+    A tuple contains positional inputs, and a dict contains named inputs. Any other value is the
+    only input. For a PyTorch module or a Keras model, a tuple may also end with a dict of named
+    inputs, and a tuple of sizes, such as (2, 4), is replaced by an array of random numbers with
+    this shape.
 
     Examples
     --------
@@ -196,7 +198,7 @@ def fed(inputs: Any, subject: Any = None) -> Fed:
 
 
 def _names_after(number: int, subject: Any) -> set[str]:
-    """Return the argument names of a model's call, without its first `number` arguments."""
+    """Return the names of the arguments of a model's call after the first `number` arguments."""
     call = getattr(subject, "forward", None) or getattr(subject, "call", None)
     try:
         arguments = list(signature(call).parameters.values())[number:] if call else []
@@ -206,9 +208,10 @@ def _names_after(number: int, subject: Any) -> set[str]:
 
 
 def drawable(subject: Any, inputs: Any = None, values: Any = None) -> tuple[Any, Any]:
-    """Return a subject that can be drawn, and the results of its calls if values are shown.
+    """Return a model or graph that `draw` can draw, and the numbers that the picture shows.
 
-    A model of kerascope is returned unchanged.
+    A model of kerascope is returned unchanged. For a model, the numbers are its inputs. For a
+    graph, they are the results of the calls by their ids. They are None if `values` is None.
 
     Parameters
     ----------
@@ -335,12 +338,14 @@ def record(
 def tracing(
     subject: Any, *, statistics_only: bool = True, history: int | None = HISTORY
 ) -> AbstractContextManager[Tape] | None:
-    """Return a context manager that records each run of a foreign model, or None without adapter.
+    """Return a context manager that records each run of a foreign model.
+
+    Return None if the subject has no adapter.
 
     Raises
     ------
     ArgumentError
-        If models of this library do not run by themselves, as ONNX files.
+        If only kerascope can run models of this library step by step, such as ONNX files.
     """
     adapter = adapter_of(subject)
     if adapter is None:
@@ -372,7 +377,9 @@ def _needed(subject: Any, *inputs: Any, where: str) -> ModuleType:
 
 
 def name_of(subject: Any) -> str:
-    """Return the name of a foreign model, or the name of its class or file.
+    """Return the name of a foreign model, or of its class if the model has no name.
+
+    The name of a path is the name of the file without its extension.
 
     Examples
     --------

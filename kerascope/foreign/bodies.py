@@ -36,7 +36,8 @@ class ArrayType(NamedTuple):
     Attributes
     ----------
     shape : tuple of (int, str or None), or None
-        A size that varies is a name or None. None in place of the tuple: the rank is unknown.
+        A size that varies is a name or None. None in place of the tuple means that the rank is
+        unknown.
     dtype : str
         "" if it is unknown.
     """
@@ -46,7 +47,7 @@ class ArrayType(NamedTuple):
 
     @property
     def sizes(self) -> tuple[int | None, ...]:
-        """The shape with None for each size that varies."""
+        """The shape with None for each size that varies; () if the rank is unknown."""
         return tuple(size if isinstance(size, int) else None for size in self.shape or ())
 
 
@@ -128,7 +129,7 @@ class Body(NamedTuple):
 
 
 class StepNames:
-    """Makes the names of steps unique. The second step with a name gets the number `first`."""
+    """Makes names of steps unique. The second step with the same name gets the number `first`."""
 
     def __init__(self, first: int) -> None:
         self.first = first
@@ -156,9 +157,9 @@ class WalkedValue(NamedTuple):
     array : array, optional
         None if nothing is computed.
     role : str
-        If this value is an array of the model, possibly reshaped: the name of the array. Otherwise
-        "". The walk stores the name here, because JAX passes arrays into functions under other
-        variables.
+        The name of the array if this value is an array of the model, even after a reshape. "" for
+        other values. The key of the value is not enough, because JAX passes arrays into functions
+        under other variables.
     origin : Value, optional
         The array of the model before any reshaping. None for other values.
     words : str
@@ -181,7 +182,7 @@ Values = Sequence[WalkedValue]
 
 
 class Visit(NamedTuple):
-    """A step that the walk has reached: its body, its inputs, and all values so far by key."""
+    """A step that the walk has reached: its body, its inputs, and all earlier values by key."""
 
     step: Step
     body: Body
@@ -190,7 +191,7 @@ class Visit(NamedTuple):
 
 
 class Evaluator(Protocol):
-    """Computes the steps of a walk. `numpy` is the module for the arrays: NumPy or jax.numpy."""
+    """Computes the steps of a walk with arrays of the module `numpy`: NumPy or jax.numpy."""
 
     numpy: Any
 
@@ -205,7 +206,10 @@ class Evaluator(Protocol):
 
 
 class Loop(NamedTuple):
-    """A loop. The inputs of its body are the constants, the states, and a slice of each row.
+    """A loop, which runs its body once for each iteration.
+
+    The inputs of the body are the constants, the states, and a slice of each array in `rows`. Its
+    outputs are the new states, then outputs that are stacked over the iterations.
 
     Attributes
     ----------
@@ -215,9 +219,11 @@ class Loop(NamedTuple):
     rows : sequence of WalkedValue
         The arrays from which each iteration gets one slice.
     axes : sequence of (int, bool)
-        The axis and the direction in which the loop iterates over each of the rows.
+        For each array in `rows`: the axis along which it is sliced, and whether the loop begins
+        with the last slice.
     stacks : sequence of (int, bool)
-        How the outputs after the states are stacked over the iterations.
+        For each stacked output: the axis of the iterations, and whether the last iteration comes
+        first.
     constants : sequence of WalkedValue
     turns : int, optional
         Maximum number of iterations, if known before the first.
@@ -225,9 +231,11 @@ class Loop(NamedTuple):
         Whether two more inputs of the body precede the states: the iteration number and a
         condition. Such a body returns a condition before the states.
     limits : sequence of WalkedValue
-        Values that decide whether there is a first iteration.
-    test, test_constants : Body and sequence of WalkedValue, optional
-        A body that decides before each iteration whether to run it.
+        The maximum number of iterations and the first condition of a counted loop, unless omitted.
+    test : Body, optional
+        A body that computes before each iteration whether the loop continues.
+    test_constants : sequence of WalkedValue
+        The inputs of `test` before the states.
     """
 
     body: Body
@@ -380,9 +388,9 @@ class Walk:
     def _start(
         self, step: Step, loop: Loop, limits: Values, states: Values, turn: int
     ) -> list[WalkedValue]:
-        """Record and return the inputs of an iteration.
+        """Return the inputs of the loop's body for an iteration, and record them as a call.
 
-        An initial state that is a literal is only shown as a number in the first iteration.
+        If an input of the call is a literal, such as an initial state, the box shows its number.
         """
         inner, keys = loop.body, loop.body.inputs[len(loop.constants) :]
         inputs, start = [*limits, *states, *loop.rows], []
@@ -403,7 +411,7 @@ class Walk:
     def _kept(
         self, step: Step, body: Body, limits: Values, ends: Values, start: Values
     ) -> list[WalkedValue]:
-        """Return the states after an iteration. Samples whose test is false keep the old states."""
+        """Return the states after an iteration. Samples with a false test keep their old states."""
         kept, (condition,) = [], limits
         for key, new, old in zip(body.outputs, ends, start, strict=True):
             arrays = condition.array, new.array, old.array
@@ -433,7 +441,7 @@ class Walk:
         return [self.made(body, key, next(arrays)) if key else self.absent() for key in keys]
 
     def made(self, body: Body, key: Any, array: Any) -> WalkedValue:
-        """Return a new value: with the array, or if nothing is computed, with the type of a key."""
+        """Return a new value with an array, or with only the type of `key` without an evaluator."""
         if self.evaluator is None:
             return self.declared(self.type_of(body, key))
         return self.given(array)
@@ -495,10 +503,10 @@ class Walk:
     def rest(
         self, step: Step, loop: Loop, states: list[WalkedValue], scanned: Scanned
     ) -> tuple[list[WalkedValue], Scanned, Mapping[str, Setting]]:
-        """Compute the iterations that are not recorded.
+        """Compute the iterations of a loop that are not recorded.
 
-        Return the states after the last iteration, the other outputs of each iteration, and the
-        settings that the loop shows.
+        Return the states after the last iteration, a list with the stacked outputs of each
+        iteration, and the settings that the box of the loop shows.
         """
         return states, scanned, step.settings
 
@@ -513,7 +521,7 @@ def selected(numpy: Any, condition: Any, new: Any, old: Any) -> Any:
 
 
 def stacked(numpy: Any, pieces: Sequence[Any], each: Each, of_one: ArrayType) -> Any:
-    """Return the outputs of all iterations as one array, which is empty without iterations."""
+    """Return the arrays of all iterations as one array, which is empty without iterations."""
     axis, is_backwards = each
     if not pieces:
         sizes = [size or 0 for size in of_one.sizes]

@@ -131,7 +131,7 @@ def _returned(call: Call, result: Any) -> Call:
 
 
 def _recorded(token: str, array: Any) -> Recorded:
-    """Return the record of a value from a tape, where it is an array or statistics of an array."""
+    """Return the record of an array on a tape, or of the statistics of an array."""
     if isinstance(array, (np.ndarray, np.generic)):
         return Recorded(token, array.shape, str(array.dtype), np.asarray(array))
     found = _KIND.fullmatch(array.kind) if isinstance(array, Statistics) else None

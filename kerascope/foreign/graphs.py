@@ -129,7 +129,7 @@ class _CallRegistry:
                 self.makers[value.token] = (call.id, number)
 
     def box(self, call: Call) -> GraphNode:
-        """Return the box for a call, in the order of the calls."""
+        """Return the box for a call. Its counters require that the calls are passed in order."""
         number = self._seen[call.name]
         self._seen[call.name] += 1
         weights = list(call.parameters.values())

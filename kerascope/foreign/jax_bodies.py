@@ -124,7 +124,7 @@ class _JaxReader:
                 yield f"branch{number}", self.body(branch, f"{name}.branch{number}")
 
     def _scopes(self, around: str, stack: Sequence[str]) -> tuple[str, ...]:
-        """Return the ids of the frames around an equation, from the scopes of its trace."""
+        """Return the ids of the frames around an equation, one for each scope of its trace."""
         names, path = [], around
         for scope in stack:
             path = f"{path}.{scope}" if path else scope
@@ -134,7 +134,7 @@ class _JaxReader:
 
 
 def _innermost_function(function: ClosedJaxpr, name: str) -> tuple[ClosedJaxpr, str]:
-    """Return the innermost of functions that each only call the next, and the outermost name."""
+    """Return the innermost of nested functions that only call each other, and the first name."""
     while (call := _only_call(function)) is not None:
         equation, function = call
         name = name or _name_of(equation)

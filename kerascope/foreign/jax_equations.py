@@ -60,7 +60,7 @@ def kind_of(op: str, parameters: int, arguments: int) -> str:
     Parameters
     ----------
     op : str
-        Its primitive, or the JAX function that consists of this equation alone.
+        Name of the primitive, or of the JAX function that consists of this equation alone.
     parameters, arguments : int
         Number of inputs that are arrays of the model, and number of other inputs.
 

@@ -163,7 +163,7 @@ class Leaf(NamedTuple):
     name : str
         Path of the array, such as "params.dense.kernel".
     role : str
-        The name again for a parameter, or "" for an input.
+        The same as `name` for a parameter, "" for an input.
     array : array or ShapeDtypeStruct
     aval : ShapedArray
         The shape and type of the array for JAX.
@@ -299,7 +299,7 @@ def _name(subject: Any) -> str:
 
 
 def _inputs_by_name(function: Callable[..., Any], inputs: tuple[Any, ...]) -> dict[str, Any]:
-    """Return the inputs by the names of the arguments."""
+    """Return the positional inputs of a function by the names of its arguments."""
     module: Any = getattr(function, "__self__", None)
     if inputs and _is_linen(module) and function.__name__ == "apply":  # it passes on the others
         return {"variables": inputs[0], **_inputs_by_name(module.__call__, inputs[1:])}
@@ -339,7 +339,7 @@ def _captured_by(function: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _roles(function: Any) -> dict[int, str]:
-    """Return the names of the arrays that a function captures, by their identity."""
+    """Return the names of the arrays that a function captures, by the identity of each array."""
     roles: dict[int, str] = {}
     for name, found in _captured_by(function):
         try:

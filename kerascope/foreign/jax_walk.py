@@ -1,8 +1,9 @@
 """The walk through a JAX function (`bodies.py`), and the evaluator of its equations.
 
-Each equation runs with its own primitive. The first `MOST_TURNS` iterations of a loop are recorded,
-and the rest runs compiled. An array of the model is a parameter of each equation that reads it,
-even after a reshape: a bias that a layer reshapes before adding it is still the bias.
+Each equation runs with its own primitive. The first `MOST_TURNS` iterations of a loop are recorded.
+Later iterations run as compiled functions. An array of the model is a parameter of each equation
+that reads the array, even after a reshape. For example, a bias that a layer reshapes before the
+addition is still the bias.
 """
 
 from __future__ import annotations
@@ -125,7 +126,7 @@ class JaxWalk(Walk):
     def rest(
         self, step: Step, loop: Loop, states: list[WalkedValue], scanned: Scanned
     ) -> tuple[list[WalkedValue], Scanned, Mapping[str, Setting]]:
-        """Run the iterations after the first `MOST_TURNS` as a compiled function."""
+        """Run the iterations after the first `MOST_TURNS` with a compiled body."""
         shown = len(scanned)
         settings = {} if loop.turns is None else {"turns": loop.turns}
         if self.evaluator is None or shown < MOST_TURNS:
@@ -206,7 +207,7 @@ def _compiled(body: Body, constants: Values) -> Callable[..., list[Any]]:
 def _compiled_turns(
     loop: Loop, arrays: list[Any], shown: int
 ) -> tuple[list[Any], list[Sequence[Any]]]:
-    """Run the iterations from number `shown` on. Return the last states, and all outputs."""
+    """Run the iterations from `shown` on. Return the last states and each stacked output."""
     compute, more = _compiled(loop.body, loop.constants), list[Sequence[Any]]()
     test = None if loop.test is None else _compiled(loop.test, loop.test_constants)
     for turn in count(shown) if loop.turns is None else range(shown, loop.turns):

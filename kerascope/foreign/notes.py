@@ -1,14 +1,15 @@
-"""Pending events: what a `TapeWriter` notes during a run and turns into events later.
+"""A queue of notes, from which a `TapeWriter` makes the events of a tape later.
 
-Making the two events of a call takes about as long as observing the call, and a tape is usually
-read after the training, if at all. So while a model runs, a `TapeWriter` only takes notes. A note
-holds a function that writes its events, and the function's arguments, which are immutable. The
-events are the same, in the same order, as if they were written at once. Notes are written out
+Making the two events of a call takes about as long as observing the call, and many tapes are read
+only after the training, or never. So while a model runs, a `TapeWriter` only adds notes to a queue.
+A note is a function that writes events, with the function's arguments, which are immutable. The
+events and their order are the same as if they were written immediately. Notes become events
 
 - when the tape is read;
-- at once, if there is a listener or arrays are kept, whose bytes count toward the tape's limit;
-- one by one, the oldest first, if the tape is limited and the waiting notes may take as much memory
-  as the limit leaves them.
+- immediately, if there is a listener, or if copies of arrays are kept, because their bytes count
+  toward the tape's limit;
+- one by one, the oldest first, if the tape has a limit and the notes in the queue take about half
+  of its memory.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ Kept = np.ndarray | Statistics | None
 
 
 class Notes:
-    """A tape whose events are made when it is read.
+    """A queue of notes, and the tape on which their events are written later.
 
     Parameters
     ----------
     history : int or None
         How many bytes the tape keeps. None means no limit.
     may_wait : bool
-        Whether events may be made when the tape is read, and not at once.
+        Whether notes may stay in the queue. If False, each note becomes an event immediately.
 
     Attributes
     ----------
@@ -75,14 +76,14 @@ class Notes:
 
     @property
     def tape(self) -> Tape:
-        """The tape with all events; reading it writes out the waiting notes."""
+        """The tape with all events. Reading the tape writes the events of all waiting notes."""
         return self._events.tape
 
     def __len__(self) -> int:
         return len(self._waiting)
 
     def listen(self, hear: Callable[[Event], Any]) -> None:
-        """Call a listener with each event from now on, when it happens."""
+        """Add a listener, which is called with each later event as soon as the event happens."""
         self.write_out()
         self._most = 0
         self._events.listeners.append(hear)
@@ -92,7 +93,7 @@ class Notes:
         self._events.listeners.remove(hear)
 
     def close(self) -> None:
-        """End all open spans. No notes may follow."""
+        """End all open spans. Do not add notes after this call."""
         while self.depth:
             self.end({})
         self._is_closed = True
@@ -150,7 +151,7 @@ class Notes:
             self.tape.settle = None
 
     def _shorten(self, most: float) -> None:
-        """Write out the oldest notes until at most `most` are waiting."""
+        """Write the events of the oldest notes until at most `most` notes are waiting."""
         if self._is_writing:  # a listener or the tape reads events meanwhile
             return
         self._is_writing = True
@@ -221,7 +222,7 @@ _layer = lru_cache(maxsize=4096)(LayerRef)
 
 @lru_cache(maxsize=4096)
 def _place(line: Line | None) -> Where:
-    """Return the place of an event that a line of the user's code caused."""
+    """Return the location that an event stores for the line of the user's code that caused it."""
     if line is None:
         return Where()
     file, number, function = line

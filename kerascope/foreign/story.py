@@ -168,7 +168,7 @@ def _statistics(value: Any) -> Statistics | None:
 def _figure(value: Any) -> str:
     """Return a loss or a metric as text, such as "0.25", "nan" or "-inf".
 
-    A tape stores it as an array or as statistics.
+    The value is an array or the statistics of an array, as stored on the tape.
     """
     array = np.asarray(value)
     if array.ndim == 0 and array.dtype.kind in "fiub":

@@ -102,7 +102,7 @@ class Arrays:
             self._numbers[id(new)] = (weakref.ref(new), self._numbers[id(old)][1])
 
     def value(self, array: Any) -> Value:
-        """Return an array as a `Value` for the recorder, whose numbers are read later."""
+        """Return an array as a `Value` for the recorder, which reads the numbers later."""
         held = array.value if isinstance(array, self.variable) else array
         shape = tuple(held.shape)
         dtype = str(getattr(held.dtype, "name", held.dtype)).removeprefix("torch.")
