@@ -76,9 +76,10 @@ EXAMPLES = "dense_2, dense_2:bwd, depth 2, op:dot, phase:commit, batch 17, train
 
 
 class KnownNames(NamedTuple):
-    """The existing names, to detect misspelt ones. An empty collection is not checked.
+    """The existing names of a program, to detect misspelt names in selectors.
 
-    `layers_so_far` are not all: other names may become names of layers.
+    If a collection is empty, names of this kind are not checked. `layers_so_far` has the names of
+    layers while more layers may still be added, so layers with other names are not refused.
     """
 
     layers: Collection[str] = ()
@@ -95,7 +96,8 @@ NOTHING_KNOWN = KnownNames()
 class BatchAddress(NamedTuple):
     """The address of a batch, an epoch or a `fit`, such as "fit 2 epoch 1 batch 17 of D".
 
-    Fits count from 1, epochs and batches from 0. Missing numbers are None, a missing model is "".
+    The calls of `fit` count from 1, epochs and batches from 0. A number that the text does not
+    state is None, and a model that it does not state is "".
     """
 
     fit: int | None = None
@@ -108,7 +110,7 @@ NO_ADDRESS = BatchAddress()
 
 
 def parse_address(text: str, where: str) -> BatchAddress | None:
-    """Parse an address such as "epoch 1 batch 17 of D"; return None if the text is not an address.
+    """Parse the address of a batch, an epoch or a `fit`; return None for any other text.
 
     Examples
     --------
@@ -137,7 +139,7 @@ class Selector:
         "layer", "op", "tensor", "weight", "phase", "event", "depth", "batch", "epoch", "fit",
         "line", "step" or "all".
     pattern : str
-        A name or a glob of names; for a line the file, for an event the kind.
+        A name or a glob of names; for "line" the file, for "event" the kind of event.
     name : str
         For "event": the name of the layer, node, tensor or variable.
     number : int
@@ -163,7 +165,11 @@ class Selector:
     address: BatchAddress = NO_ADDRESS
 
     def matches(self, event: Event, events: History = ()) -> bool:
-        """Return whether the selector selects an event. For an end, earlier events may be read."""
+        """Return whether the selector selects an event.
+
+        `events` are the events of the tape. They are read to find the start of a span, or the
+        `fit` and epoch of a batch.
+        """
         if self.time and is_of_run(event) != (self.time == "run"):
             return False
         if self.what == "all":
@@ -178,7 +184,9 @@ class Selector:
 
 
 def phase_meant(word: str) -> str | None:
-    """Return the phase, act or function of a model that a word means; None for other words.
+    """Return the phase, act or function of a model that a word denotes, or None.
+
+    Names of functions in the source of Keras are understood as well.
 
     Examples
     --------
@@ -191,10 +199,10 @@ def phase_meant(word: str) -> str | None:
 
 
 def op_name(event: Event, events: History = ()) -> str:
-    """Return the name of the op that an event is about.
+    """Return the name of the op that an event makes or computes.
 
-    The name is the delta "op" of the event or of its start. Otherwise it is the last part of
-    the tensor's name.
+    The name is the delta "op" of the event, or of the event that begins its span. If neither has
+    this delta, the name is the last part of the tensor's name.
     """
     named = value_of_span(event, events, "op") if events else value_of_event(event, "op")
     if isinstance(named, str):
@@ -203,7 +211,7 @@ def op_name(event: Event, events: History = ()) -> str:
 
 
 def number_of(event: Event) -> int | None:
-    """Return the number at the end of an event's name, 17 for "batch 17"; None without a number."""
+    """Return the number at the end of an event's name, 17 for "batch 17"; None if there is none."""
     digits = re.search(r"[0-9]{1,18}$", event.name)
     return int(digits.group()) if digits else None
 
@@ -218,7 +226,7 @@ SYMBOLIC_KINDS = frozenset(_SYMBOLIC.split())
 
 
 def is_of_run(event: Event) -> bool:
-    """Return whether an event is about numbers in a run; events about symbols are not."""
+    """Return whether an event belongs to a computation with arrays, and not to one with symbols."""
     is_made = event.kind == "function" and event.name.startswith("make_")
     return (
         event.kind not in SYMBOLIC_KINDS and event.act not in ("build", "compile") and not is_made
@@ -302,7 +310,7 @@ def _is_at(selector: Selector, event: Event, events: History) -> bool:
 
 
 def _is_in(address: BatchAddress, around: dict[str, Event], events: History) -> bool:
-    """Return whether the enclosing `fit` and epoch match an address."""
+    """Return whether the `fit` and the epoch in `around` are those of an address."""
     fit, epoch = around.get("fit"), around.get("epoch")
     if fit is None or address.model not in ("", model_of_fit(fit)):
         return False
@@ -337,7 +345,7 @@ def _is_line(selector: Selector, event: Event, events: History) -> bool:
 
 
 def is_file(path: str, pattern: str) -> bool:
-    """Return whether a path ends with the given file: "example.py" or "examples/example.py"."""
+    """Return whether a path ends with `pattern`, such as "example.py" or "examples/example.py"."""
     return path == pattern or path.replace("\\", "/").endswith("/" + pattern.replace("\\", "/"))
 
 
@@ -362,12 +370,13 @@ def parse_selector(text: str, known: KnownNames = NOTHING_KNOWN, where: str = "b
     Parameters
     ----------
     text : str
-        A selector as in the table above, without a condition.
+        A selector as in the table of this module, without a condition.
     known : KnownNames
-        The existing names. Other names are refused, but globs never are. Leave out names that may
-        still be added, such as the layers of a model that is being built.
+        The existing names. A selector with any other name is refused, except a glob. If names of a
+        kind may still be added, such as layers of a model that is being built, pass no names of
+        this kind.
     where : str
-        The command to name in an error.
+        The name of the command in error messages.
 
     Raises
     ------
@@ -473,7 +482,10 @@ def _what_is_wrong(text: str, prefix: str, name: str) -> str:
 
 
 def may_be_known(selector: Selector, known: KnownNames) -> bool:
-    """Return whether a selector's name is known, is a glob, or is of a kind without known names."""
+    """Return whether a selector's name is in `known`, is a glob, or cannot be checked.
+
+    A name cannot be checked if `known` has no names of its kind.
+    """
     there, name = names_for(selector, known), selector.pattern
     if not there or any(sign in name for sign in "*?["):
         return True
@@ -494,7 +506,7 @@ def _check_name(selector: Selector, known: KnownNames, where: str) -> None:
 
 
 def names_for(selector: Selector, known: KnownNames) -> Collection[str]:
-    """Return the names that are valid in a selector of this kind."""
+    """Return the known names of the selector's kind; an empty collection if there are none."""
     names: dict[str, Collection[str]] = {
         "layer": known.layers,
         "step": known.layers,
@@ -508,7 +520,9 @@ def names_for(selector: Selector, known: KnownNames) -> Collection[str]:
 
 
 def guess(selector: Selector, known: KnownNames) -> str:
-    """Return "Did you mean 'dense_2'? " for a misspelt name in a selector; otherwise "".
+    """Return a question such as "Did you mean 'dense_2'? " for a misspelt name in a selector.
+
+    If no known name is similar, return "".
 
     Examples
     --------

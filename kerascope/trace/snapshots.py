@@ -1,9 +1,9 @@
 """Descriptions of live objects on a tape: plain data that stays valid.
 
-A tape may outlive its model, and can be saved to a file. So it holds no layer, node or tensor, but
-frozen descriptions of them (`LayerRef`, `NodeRef`, `TensorRef`), and copies of containers with
-names as keys. Arrays are kept by reference, because the engine never writes into an array that a
-function has computed or committed.
+A tape may be used after its model is deleted, and it can be saved to a file. So a tape contains no
+layers, nodes or tensors, but immutable descriptions of them (`LayerRef`, `NodeRef`, `TensorRef`).
+Containers are copied, with names as keys. Arrays are not copied, because the engine never writes
+into an array that a function has computed or committed.
 
 Lesson: chapter 12.
 """
@@ -86,7 +86,7 @@ class ErrorRef:
 
 @dataclass(frozen=True, slots=True)
 class ObjectRef:
-    """Any other object: its class and its name."""
+    """An object that is no tensor, node, layer or exception: its class and its name."""
 
     kind: str
     name: str
@@ -99,7 +99,7 @@ REFS = (TensorRef, NodeRef, LayerRef, ErrorRef, ObjectRef)
 
 
 class Describer:
-    """Makes one description for each object, and returns the live object of a description."""
+    """Makes descriptions of objects, one for each object, and finds the object of a description."""
 
     def __init__(self) -> None:
         self._refs: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
@@ -125,7 +125,7 @@ class Describer:
         return found
 
     def key(self, tensor: Tensor) -> str:
-        """Return a name that is unique among the live tensors: "shared/add~2"."""
+        """Return a name for a tensor that no other live tensor has, such as "shared/add~2"."""
         key = self._keys.get(tensor)
         if key is None:
             key, number = tensor.name, 1
@@ -137,7 +137,7 @@ class Describer:
         return key
 
     def live(self, value: Any) -> Any:
-        """Replace descriptions in a value by their live objects, or by None for deleted objects."""
+        """Return a value with descriptions replaced by their objects, or by None if deleted."""
 
         def living(described: Any) -> Any:
             _, reference = self._objects.get(id(described), (None, None))
@@ -153,8 +153,8 @@ class Describer:
         value : object
             The value of a local name.
         keys : mapping, optional
-            Keys for some objects, such as the ids of calls in a `tensor_map`. By default nodes and
-            layers have their names as keys, and tensors `key`.
+            The texts that replace objects used as keys of dicts or as elements of sets. By default
+            a node or layer is replaced by its name, and a tensor by `key(tensor)`.
         """
         if isinstance(value, dict):
             return {self._key(k, keys): self.snapshot(item, keys) for k, item in value.items()}
@@ -199,7 +199,9 @@ def _described(thing: Any) -> Any:
 
 
 def error_ref(error: BaseException | None) -> ErrorRef:
-    """Return the description of an exception: its class and the first line of its text.
+    """Return the description of an exception: its class and the first line of its message.
+
+    For None, which means that the work was abandoned, the class is "abandoned".
 
     Examples
     --------

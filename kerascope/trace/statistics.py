@@ -4,15 +4,15 @@
 computed in float64 and rounded to three or four digits, so a transcript is the same on every
 machine.
 
-First come the `Statistics` of one array, then those of many small arrays together. For a small
-array the calls of NumPy cost more than the arithmetic, so the arrays of one function call wait for
-each other, and one `reduceat` finds the minimum of each. Their `Statistics` exist at once. The
-values are computed when the call is over, or when one of them is read. The arrays are held until
-then and no longer.
+The module first defines the `Statistics` of one array, and then computes those of many small arrays
+together. For a small array the calls of NumPy cost more than the arithmetic. So the arrays of one
+function call are collected, and one `reduceat` computes, for example, the minimum of each. The
+`Statistics` objects are made immediately. Their fields are computed when the function call ends, or
+when one of the fields is read. The arrays are released afterwards.
 
-At the end are the functions for conditions and watches, which return whether a value contains NaN,
-and its norm. The value may be an array, a number, a container of these, or the `Statistics` that
-replaced an array.
+The last functions are for conditions and watches, for example whether a value contains NaN, or its
+norm. The value may be an array, a number, a container of these, or the `Statistics` that replaced
+an array.
 """
 
 from __future__ import annotations
@@ -39,8 +39,9 @@ class PendingStatistics:
     Attributes
     ----------
     source : object
-        The object that computes the fields: `source.row(place)` returns all of them in order.
+        The object that computes the fields: `source.row(place)` returns all fields in order.
     place : int
+        The index of the array in `source`.
     """
 
     __slots__ = ("place", "source")
@@ -68,7 +69,8 @@ class Statistics(PendingStatistics):
     kind : str
         Dtype and shape: "f32[32,64]".
     norm, min, mean, max : float or None
-        Over the finite elements; None if there are none.
+        The Euclidean norm, minimum, mean and maximum of the finite elements; None if no element is
+        finite.
     nans, infinities : int
         The numbers of NaN and of infinite elements.
     """
@@ -123,7 +125,7 @@ class Statistics(PendingStatistics):
 
     @property
     def short_cells(self) -> tuple[str, ...]:
-        """A text with dtype and shape, the norm, and the counts of NaN and infinite elements."""
+        """The texts of `cells` without minimum, mean and maximum."""
         return tuple(cell for cell in self.cells if not cell.startswith(("min=", "mean=", "max=")))
 
     @property
@@ -154,7 +156,7 @@ def statistics_of(array: Any) -> Statistics:
 
 
 def _figures_of(array: np.ndarray) -> tuple[Any, ...]:
-    """Return the values of the fields of `Statistics` for an array."""
+    """Return the fields of `Statistics` for an array, as a tuple."""
     kind = kind_of_shape(array.dtype, array.shape)
     if array.size > LARGE:
         return _figures_in_pieces(kind, array)
@@ -224,12 +226,12 @@ def sum_of_squares(array: np.ndarray) -> float:
 
 
 def without_noise(mean: float, largest: float) -> float:
-    """Return a mean; 0 for a mean that is only rounding error relative to the largest element."""
+    """Return a mean, or 0 if it is only a rounding error relative to the largest element."""
     return 0.0 if abs(mean) < NOISE * largest else mean
 
 
 def norm_of(array: Any) -> float:
-    """Return the norm of an array, scaled if the squares would overflow or underflow."""
+    """Return the norm of an array. The array is scaled first if squares over- or underflow."""
     values = np.asarray(array, "float64").ravel()
     squares = sum_of_squares(values)
     if TINY < squares < math.inf:
@@ -301,7 +303,7 @@ class Batch:
         self.size = 0
 
     def take(self, array: np.ndarray) -> Statistics:
-        """Add a non-empty array; return `Statistics` that are computed later with the others."""
+        """Add a non-empty array; return its `Statistics`, whose fields are computed later."""
         found = _new(Statistics)
         _set_source(found, self)
         _set_place(found, len(self._arrays))
@@ -341,14 +343,15 @@ class Batch:
 
 
 class Figures:
-    """The statistics of arrays that do not change. Each array is processed once.
+    """Computes the statistics of arrays that do not change, and caches them by array.
 
     The same array may appear many times: as an op's result, a gradient, a new value and a weight.
 
     Attributes
     ----------
     may_wait : bool
-        Whether no array can change before `settle` is called.
+        Whether the statistics may be computed later, because no array can change before `settle`
+        is called.
     """
 
     def __init__(self) -> None:
@@ -377,12 +380,12 @@ class Figures:
         return found
 
     def settle(self, kept: Iterable[np.ndarray] = ()) -> None:
-        """Compute the statistics of all waiting arrays, because arrays may change from now on.
+        """Compute all statistics that are still missing, because arrays may change from now on.
 
         Parameters
         ----------
         kept : iterable of np.ndarray
-            Arrays that will appear again and do not change.
+            Arrays that will not change and whose statistics remain in the cache.
         """
         self.may_wait = False
         held = list(kept)
@@ -398,7 +401,7 @@ class Figures:
 
 
 def short_statistics_of(array: np.ndarray) -> Statistics:
-    """Return the statistics of one array at once, rounded to six digits.
+    """Return the statistics of one array, rounded to six digits.
 
     Examples
     --------
@@ -468,10 +471,10 @@ def count_inf(value: Any) -> int:
 
 
 def is_finite(array: np.ndarray) -> bool:
-    """Return whether a quick check proves that all values of an array are finite.
+    """Return whether the sum of squares of an array is finite; True for integers and booleans.
 
-    A finite sum of squares proves it. False proves nothing, because the sum may overflow for finite
-    values.
+    If True, all values are finite. If False, the values may still be finite, because their squares
+    may overflow.
     """
     kind = array.dtype.kind
     return kind in "iub" or (kind == "f" and math.isfinite(sum_of_squares(array)))
@@ -502,8 +505,8 @@ def has_nan(value: Any) -> bool:
 def norm(value: Any) -> float:
     """Return the norm of all numbers in a value; NaN if the value contains no numbers.
 
-    A symbol has no norm. NaN is neither above nor below any threshold, so conditions are false for
-    it.
+    A symbolic tensor contains no numbers. The conditions `norm(x) > a` and `norm(x) < a` are then
+    false for any `a`, because NaN is neither greater nor less than any number.
 
     Examples
     --------
@@ -522,7 +525,7 @@ def _norm(part: Any) -> float:
 
 
 def relative_change(old: Any, new: Any) -> float | None:
-    """Return ‖new - old‖ / ‖old‖; None if types or shapes of the values do not match.
+    """Return ‖new - old‖ / ‖old‖; None if the shapes differ or a value is not numeric.
 
     If the old value is 0 everywhere, the result is 1 for any change and 0 for no change.
 

@@ -1,9 +1,9 @@
-"""The stepper: a position in time and its movements. It never prints. `bdb` is its model.
+"""The stepper: a position in time and its movements. Its design follows Python's `bdb`.
 
-The stepper is at an event. A verb (`step`, `next`, ...) makes a *plan*, and then the stepper passes
-events one by one. For each it calls `should_stop`: does a breakpoint hit, does a caught condition
-hold, has a watched value changed, does the plan end here? The check is the same when the tape is
-read and when the program runs, forward and backward::
+The stepper never prints. It is at an event. A verb (`step`, `next`, ...) makes a *plan*, and then
+the stepper passes events one by one. At each event it calls `should_stop`: does a breakpoint hit,
+does a caught condition hold, has a watched value changed, does the plan end here? The check is the
+same when the tape is read and when the program runs, forward and backward::
 
     past                      now                 end of the tape
     |--- read backward ---|   ^   |--- read on ---|--- the program runs on --->
@@ -94,9 +94,9 @@ class Stop:
     t : int
         The time; -1 before the first event.
     reason : Reason
-        The first that applies, in the order breakpoint, catch, watch, step.
+        The reason. If several apply, the first in the order breakpoint, catch, watch, step.
     event : Event or None
-        The event. At the end of history the last event, at its start None.
+        The event; the last event at the end of history, and None before the first event.
     breakpoint : Breakpoint or None
         The breakpoint that was hit.
     findings : tuple of Finding
@@ -104,7 +104,7 @@ class Stop:
     changes : tuple of Change
         The changes of watched values.
     error : str
-        The error of the breakpoint's condition, else "".
+        The error that the breakpoint's condition raised; "" if it raised none.
     """
 
     t: int
@@ -117,7 +117,7 @@ class Stop:
 
     @property
     def word(self) -> str:
-        """The word of pdb: "--Call--" at the start of a span, "--Return--" at its end; else ""."""
+        """As pdb prints: "--Call--" at the start of a span, "--Return--" at its end; else ""."""
         words = {BEGIN: "--Call--", END: "--Return--"}
         return words.get(self.event.ph, "") if self.event else ""
 
@@ -130,7 +130,7 @@ RANKS = {grain: rank for rank, grain in enumerate(GRAINS)}
 
 @dataclass(frozen=True)
 class Plan:
-    """The condition that ends a movement. This base class, which never ends one, is `continue`.
+    """The condition that ends a movement. This base class is the plan of `continue`: it never ends.
 
     Attributes
     ----------
@@ -148,7 +148,10 @@ class Plan:
         return False
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the time limit for skipping calls at a span depth: no limit for this class."""
+        """Return the last time to which calls at a span depth may be skipped: inf for this class.
+
+        For a backward movement, this is the first time, and -inf for this class.
+        """
         return -inf if self.backward else inf
 
     def after(self, event: Event) -> Plan:
@@ -157,7 +160,7 @@ class Plan:
 
 
 def _unless(is_met: bool, plan: Plan) -> float:
-    """Return the time limit of a plan: no calls are skipped if `is_met`, otherwise all calls."""
+    """Return a time limit for `earliest_hit`: it allows no skipping if `is_met`, otherwise all."""
     return -inf if is_met != plan.backward else inf
 
 
@@ -172,7 +175,7 @@ class Step(Plan):
         return _unless(True, self)
 
     def is_met_by(self, event: Event) -> bool:
-        """Return whether the event's grain is not finer than that of the plan."""
+        """Return whether the event's grain is not finer than the grain of the plan."""
         return RANKS[event.grain] <= self.rank
 
 
@@ -204,7 +207,7 @@ class Next(Step):
 
 
 def next_from(event: Event | None, rank: int, backward: bool = False) -> Next:
-    """Return the plan of `next` from an event; before the first event, the plan of `step`.
+    """Return the plan of `next` from an event; before the first event, it ends at any event.
 
     Backward from the end of a span, the plan ends at the last event inside the span.
     """
@@ -216,7 +219,7 @@ def next_from(event: Event | None, rank: int, backward: bool = False) -> Next:
 
 @dataclass(frozen=True)
 class Return(Plan):
-    """Plan: stop at the end of the enclosing span at this depth; backward, at its start."""
+    """Ends at the end of the span at depth `depth`; backward, at its start."""
 
     depth: int = -1
 
@@ -230,10 +233,11 @@ class Return(Plan):
 
 
 def return_from(event: Event | None, rank: int, backward: bool = False) -> Plan:
-    """Return the plan of `return` from an event: to the end of the span that contains it.
+    """Return the plan of `return` from an event: to the end of the span that contains the event.
 
-    At the start of a span, `return` goes to its end, as in pdb at `--Call--`. At an end it
-    continues in the enclosing span, as in pdb at `--Return--`.
+    At the start of a span, `return` goes to the end of this span, as in pdb at `--Call--`. At the
+    end of a span, `return` acts as `next`, as in pdb at `--Return--`. Backward, start and end are
+    exchanged.
     """
     if event is None:
         return Return(backward)
@@ -250,11 +254,11 @@ class UntilTime(Plan):
     t: int = 0
 
     def is_met_by(self, event: Event) -> bool:
-        """Return whether the event is at or after the plan's time; backward, at or before."""
+        """Return whether the event is at or after time `t`; backward, at or before time `t`."""
         return event.t <= self.t if self.backward else event.t >= self.t
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the time limit for skipping calls: just before time `t`; backward, after it."""
+        """Return the time limit for skipping calls: `t - 1`; for a backward movement, `t + 1`."""
         return self.t + 1 if self.backward else self.t - 1
 
 
@@ -276,21 +280,22 @@ class UntilPhase(Plan):
         return event.kind == self.phase and event.ph != END and event.grain in GRAINS[:2]
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the time limit for skipping calls: no calls, because any may have the phase."""
+        """Return the time limit for skipping: no calls, because the phase may begin in any call."""
         return _unless(True, self)
 
 
 @dataclass(frozen=True)
 class UntilDepth(Plan):
-    """Ends at an event of network depth `wanted`; without it, at any depth except `left`.
+    """Ends at an event of network depth `wanted`; if this is None, at any depth except `left`.
 
     Attributes
     ----------
     wanted, left : int or None
-        Depths in the network: the depth to stop at, and the depth to leave.
+        The network depth to stop at, and the network depth at which the movement began.
     around : int
-        Span depth of the phase in which the movement began; -1 for none. The movement ends at the
-        end of this phase at the latest, as pdb's `until` does when the function returns.
+        The span depth of the phase in which the movement began; -1 if it began outside of phases.
+        The movement ends at the end of this phase at the latest, as pdb's `until` does when the
+        function returns.
     """
 
     wanted: int | None = None
@@ -309,7 +314,7 @@ class UntilDepth(Plan):
         return depth is not None and depth != self.left
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the time limit for skipping calls: no calls, because any may have the depth."""
+        """Return the time limit for skipping: no calls, because any call may have the depth."""
         return _unless(True, self)
 
 
@@ -322,19 +327,19 @@ class Events(History, Protocol):
     def __len__(self) -> int: ...
 
     def names_at(self, t: int) -> Mapping[str, Any]:
-        """Return the names of the source at time `t`, with their values."""
+        """Return the names of the tape at time `t`, with their values."""
 
 
 @dataclass
 class Recording:
-    """A source of events, with a tape that may be complete.
+    """A source of events that the stepper moves along: a tape, which may still grow.
 
     Attributes
     ----------
     tape : Events
         The events so far; the event at time t has index t.
     ended : bool
-        Whether no more events can come.
+        Whether the tape is complete.
     """
 
     tape: Events
@@ -364,7 +369,7 @@ class Passage(NamedTuple):
     but : frozenset of int
         The numbers of the batches that the movement must not skip.
     catching : frozenset of str
-        Bad numbers ("nan", "inf") that must not appear in skipped calls.
+        The values ("nan", "inf") that must not appear in skipped calls.
     losses : tuple of Expression
         Conditions that the losses of skipped calls must not meet.
     """
@@ -375,13 +380,13 @@ class Passage(NamedTuple):
     losses: tuple[Expression, ...] = ()
 
     def meets(self, outs: Any) -> bool:
-        """Return whether any condition is true for the loss of a call, or fails with an error."""
+        """Return whether a condition in `losses` is true for the loss of a call, or raises."""
         loss = outs[0] if isinstance(outs, (list, tuple)) else outs
         return any(condition.may_hold_for(loss) for condition in self.losses)
 
 
 class Stepper:
-    """A position among the events of a source, with the movements from there.
+    """A position among the events of a source, with methods that move the position.
 
     Parameters
     ----------
@@ -395,14 +400,16 @@ class Stepper:
     catches : Catches
     watches : Watches
     plan : Plan
-        The end of the current movement; `continue` between movements.
+        The condition that ends the current movement; the plan `CONTINUE` between movements.
     extra_names : mapping
-        Names for expressions in addition to those of the tape and the event: `model`, `K`.
+        Additional names for expressions, such as `model` and `K`, besides those of the tape and
+        the event.
 
     Notes
     -----
-    The end of history lies after the last event of an ended program, and its start before the first
-    event. They are positions of their own, so a step back from the end shows the last event.
+    Besides the events there are two positions: the start of history, before the first event, and
+    the end of history, after the last event of an ended program. So a step back from the end of
+    history goes to the last event.
     """
 
     def __init__(self, source: Recording, grain: str = "node") -> None:
@@ -459,13 +466,20 @@ class Stepper:
         return names
 
     def names_for(self, expression: Expression, t: int) -> dict[str, Any]:
-        """Return the names for an expression. Those of the tape are left out if not needed."""
+        """Return the names for an expression, without those of the tape if it only reads the event.
+
+        The dict also has the arrays of tensors that the expression names.
+        """
         if expression.is_of_the_event:
             return names_of_event(self.tape[t] if 0 <= t < len(self.tape) else None)
         return self._with_tensors(expression, self.names(t), t)
 
     def names_to_watch(self, expression: Expression, t: int) -> dict[str, Any]:
-        """Return the names for a watch. During a commit, each weight changes at its own event."""
+        """Return the names for a watched expression at time `t`.
+
+        They are those of `names_for`, but during a commit `weights` has the new value of a weight
+        only from the event on that writes this weight.
+        """
         if expression.is_of_the_event:
             return self.names_for(expression, t)
         names, weights = self.names(t), weights_written(self.tape, t)
@@ -557,7 +571,10 @@ class Stepper:
     # --- anywhere ---------------------------------------------------------------------------------
 
     def goto(self, t: int) -> Stop | None:
-        """Move to time `t`, past breakpoints too. A time after all events means the end of history.
+        """Move to time `t` without stopping at breakpoints.
+
+        If the program has ended and `t` is after its last event, move to the end of history. If the
+        program must run to reach `t`, return None.
 
         Raises
         ------
@@ -583,7 +600,7 @@ class Stepper:
         self._interrupted = True
 
     def switch(self, source: Recording, t: int) -> Stop | None:
-        """Go to time `t` in another source, the tape of another timeline."""
+        """Replace the source by `source`, such as the tape of another timeline; go to time `t`."""
         self.source = source
         return self.goto(t)
 
@@ -606,13 +623,14 @@ class Stepper:
         return self._at_end() if source.ended else None
 
     def may_pass(self, depth: int, sample: Callable[[], Sequence[Event]]) -> Passage:
-        """Return the limits within which calls at a span depth can be skipped without a stop.
+        """Return the limits within which calls can be skipped because no stop can occur in them.
 
         Parameters
         ----------
         depth : int
+            The span depth of the calls.
         sample : callable
-            Returns the events of one such call. It is called only if there are breakpoints.
+            Returns the events of one of the calls. It is called only if breakpoints are enabled.
         """
         nothing = Passage(inf if self.plan.backward else -inf)
         is_watching = any(one.enabled for one in self.watches)
@@ -631,11 +649,11 @@ class Stepper:
         return Passage(self.plan.earliest_hit(depth), numbers, catching, tuple(losses.values()))
 
     def _names_that_change(self) -> set[str]:
-        """Return those of `extra_names` whose values the script or the user may change."""
+        """Return the names in `extra_names` whose values the script or the user may change."""
         return {*self.extra_names} - {*names_of_event(None), *LOSS_NAMES}
 
     def _passed(self, mark: Event) -> bool:
-        """Move past the calls of a mark that need no stop. Return whether the position changed."""
+        """Move past the calls of a mark in which no stop can occur; return whether it moved."""
         tape: Any = self.tape
         passage = self.may_pass(mark.depth, partial(tape.sample, mark))
         until, numbers, catching, losses = passage
@@ -790,7 +808,10 @@ class Stepper:
         return UntilDepth(backward, left=self._network_depth(), around=around)
 
     def _network_depth(self) -> int | None:
-        """Return the network depth of the last event, up to the position, that has one."""
+        """Return the network depth of the last event before or at the position that has one.
+
+        If no event has a network depth, return None.
+        """
         for event in before(self.tape, min(self._place + 1, len(self.tape))):
             depth = network_depth_of(event)
             if depth is not None:
@@ -832,20 +853,21 @@ class LiveDriver:
     """Connects a running program with the prompt of a stepper.
 
     The recorder calls the driver after it has appended an event. At a stop the program waits until
-    the prompt returns an order that needs the program. Orders that stay in the past run while it
-    waits.
+    the prompt returns an order that needs new events from the program. Orders that move only among
+    recorded events are carried out while the program waits.
 
     Parameters
     ----------
     stepper : Stepper
         A stepper on a source of class `Running`.
     prompt : callable
-        Its exceptions go through the program, as those of `quit` do in pdb.
+        Takes a `Stop` and returns an order. An exception that it raises passes through the program
+        and ends it, as `quit` does in pdb.
 
     Attributes
     ----------
     detached : bool
-        Whether the prompt has ended. The program then continues without stops.
+        Whether the prompt returned None or raised. The program then continues without stops.
     """
 
     def __init__(self, stepper: Stepper, prompt: Prompt) -> None:
@@ -855,14 +877,14 @@ class LiveDriver:
         self._is_asking = False
 
     def __call__(self, event: Event) -> None:
-        """Stop at the new last event of the tape, or let the program continue."""
+        """Continue the movement to the new last event of the tape; call the prompt at a stop."""
         if self.detached or self._is_asking:
             return  # expressions at the prompt cause no stops
         if not self.stepper.passes(event):
             self._ask_from(self.stepper.resume())
 
     def finish(self) -> None:
-        """End the source. The prompt gets a last stop, from which the user can move back."""
+        """Mark the source as ended, and call the prompt with a stop at the end of history."""
         source = self.stepper.source
         if isinstance(source, Running):
             source.ended = True
@@ -881,7 +903,10 @@ class LiveDriver:
 
 
 def ask(stepper: Stepper, stop: Stop | None, prompt: Prompt) -> bool:
-    """Carry out orders until one needs the program; return whether the prompt has ended."""
+    """Call the prompt at each stop and carry out its order; return whether the prompt ended it.
+
+    False means that an order needs new events from the program.
+    """
     while stop is not None:
         order = prompt(stop)
         if order is None:
@@ -891,5 +916,5 @@ def ask(stepper: Stepper, stop: Stop | None, prompt: Prompt) -> bool:
 
 
 def replay(stepper: Stepper, prompt: Prompt) -> None:
-    """Carry out orders of the prompt on a complete tape, beginning with the stop of a step."""
+    """Step to the first event of a complete tape, and carry out the orders of the prompt."""
     ask(stepper, stepper.step(), prompt)
