@@ -60,7 +60,7 @@ class PassCollector:
     Attributes
     ----------
     done : list of ModelPass
-        The outermost passes that have ended.
+        The passes that have ended and are not part of another pass.
     """
 
     def __init__(self) -> None:

@@ -148,9 +148,10 @@ class Recorder(EventWriter):
     # --- calls without events ---------------------------------------------------------------------
 
     def sample_of(self, function: Function, callbacks: Any = None) -> list[Event]:
-        """Return the events of a function's recorded call and of its batch; [] if not kept.
+        """Return the events of a function's last recorded call; [] if the tape has them no longer.
 
-        The events of the batch are made up, with only the values that are the same in all batches.
+        With `callbacks`, events of a batch and its callbacks are added. They are not on the tape:
+        they have only the values that are the same in all batches.
         """
         _, count, began = self.memory.lengths.get(function, (None, 0, 0))
         events: list[Event] = self.tape[began : began + count] if count else []
@@ -161,7 +162,7 @@ class Recorder(EventWriter):
         return events
 
     def _around_a_call(self, callbacks: list[str]) -> list[Event]:
-        """Return made-up events around the function call of a batch, also of its callbacks."""
+        """Return example events of a batch and its callbacks, without the function call."""
         known = tuple(callbacks)
         if known not in self._around:
             again = self.scratch_recorder(None)
@@ -170,7 +171,7 @@ class Recorder(EventWriter):
         return self._around[known]
 
     def scratch_recorder(self, history: int | None) -> Recorder:
-        """Return a new recorder, with an empty tape, that shares known models and functions."""
+        """Return a new recorder with an empty tape and the same registered models and functions."""
         again = type(self)(self.level, history=history)
         again.memory = self.memory.without_values()
         again.describer = again.memory.describer
@@ -277,9 +278,10 @@ class Recorder(EventWriter):
         return run
 
     def settle(self) -> None:
-        """Append the mark of the open run, whose calls have no events, to the tape.
+        """End the open run of calls without events, and append its mark to the tape.
 
-        If the callbacks of the last batch are running, that batch is recorded up to its callbacks.
+        If the callbacks of the last batch are running, the events of this batch up to its callbacks
+        are appended after the mark.
         """
         run, self.open_run = self.open_run, None
         if run is None:
@@ -298,7 +300,7 @@ class Recorder(EventWriter):
             self.when_settled()
 
     def _open_callbacks(self, run: UnrecordedRun, events: list[Event]) -> None:
-        """Append a batch's events up to its callbacks; open the spans of batch and callbacks."""
+        """Append the events of a batch up to the start of its callbacks, whose spans stay open."""
         run.is_open = run.records_end = True
         begins = [event for event in events if event.kind in ("batch", "callbacks")]
         for event in events[: events.index(begins[1]) + 1 + len(run.callbacks or ())]:
@@ -316,7 +318,7 @@ class Recorder(EventWriter):
         fit.batch, fit.callbacks_call_nothing = run.journal.rows[-1].number, False
 
     def record_end_of_batch(self, run: UnrecordedRun) -> None:
-        """Record the end of a batch, and of its callbacks, if only its start is on the tape."""
+        """Record the end of a batch and of its callbacks, if their spans on the tape are open."""
         if self.open_run is run:
             self.settle()
         if not run.is_open:
@@ -471,7 +473,7 @@ class FitRecorder(StageRecorder):
             self.end(epoch_logs=logs, result=logs)
 
     def _note_order(self) -> None:
-        """Store the feed with the order of the samples in this epoch, which the feed has drawn."""
+        """Store a feed that repeats the order of samples that `fit` drew for this epoch."""
         feeds, feed = self.recorder.feeds, self.stage.names.get("feed")
         if self._epoch_began_at not in feeds and isinstance(feed, Feed):
             feeds[self._epoch_began_at] = getattr(feed.batches_again(), "__self__", None)

@@ -27,7 +27,7 @@ from kerascope.user_frames import line_outside_the_package
 
 
 class IgnoredStage(StageRecorder):
-    """A stage without events of its own: it only starts other stages, which are recorded."""
+    """Records nothing of a stage that only starts other stages; these are recorded."""
 
     builds = True
 
@@ -152,7 +152,9 @@ def own_word(weight: str, layer: str) -> str:
 
 
 class RunRecorder(StageRecorder):
-    """Records a network that runs on new tensors by falling depth, filling its `tensor_map`.
+    """Records a network that runs on new tensors, layer by layer in order of decreasing depth.
+
+    Each layer call adds its outputs to the `tensor_map`.
 
     The order is known, so each layer call is recorded before it happens.
     """

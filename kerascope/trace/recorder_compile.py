@@ -1,7 +1,8 @@
 """Recording compile and the making of a train function; no numbers are computed.
 
-The backward *sweep* is recorded here, op by op from the last one; the gradients' *values* come with
-each batch. Lessons: chapters 12 (compile), 13 (the gradient sweep) and 14 (update tuples).
+The backward *sweep*, which makes the gradients as tensors, is recorded here op by op, from the last
+op to the first. The *values* of the gradients are recorded in each batch. Lessons: chapters 12
+(compile), 13 (the gradient sweep) and 14 (update tuples).
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class CompileRecorder(StageRecorder):
             self.recorder.record("metric.term", event.name, where, (term,))
 
     def _made_by_ops_of(self, term: Tensor) -> Where:
-        """Return the engine's line, with the user's lines that made a loss term of outputs."""
+        """Return the current engine line, with the user lines that made a loss term's ops."""
         outputs = self.stage.subject.outputs
         applies = applies_in_order([term], fed=outputs)
         own = [apply for apply in applies if apply.scope.made_at is None]  # ops that no layer made

@@ -203,7 +203,10 @@ class FunctionRecorder(StageRecorder):
         return new_delta((name, key, array))
 
     def _expect(self, index: int) -> None:
-        """Begin the next op that is needed; after the last op, begin the commit."""
+        """Record the start of the next op that will run; after the last op, that of the commit.
+
+        `index` is the position in the plan from which to search.
+        """
         steps, values = self.plan.steps, self._values
         count = len(steps)
         while index < count:
@@ -248,7 +251,10 @@ class FunctionRecorder(StageRecorder):
             self.recorder.begin_op(planned.name, planned.where, planned.deltas, NO_FACTS)
 
     def _find(self, step: Step) -> PlannedStep:
-        """Return the plan of an unexpected op, which runs because a condition was changed."""
+        """Return the planned step of an op that runs although another op was expected.
+
+        This happens if the user changed the condition of a branch. The start of the op is recorded.
+        """
         if self._expected is not None and self._records_ops:
             self.end(error=ErrorRef("skipped", "its condition changed"))
         elif self._expected is None:
@@ -343,7 +349,10 @@ class FunctionRecorder(StageRecorder):
             self.recorder.end(() if result is None else named(result=result))
 
     def _result_of_phase(self) -> Any:
-        """Return the result of a phase: the outputs of "forward", the loss of "loss"; else None."""
+        """Return the result of the phase: outputs of "forward", or the total loss of "loss".
+
+        Other phases have the result None.
+        """
         if self._phase == "loss":
             return self._total_loss
         if self._phase != "forward" or self.plan.facts is None:
@@ -388,7 +397,7 @@ class FunctionRecorder(StageRecorder):
             around.function_returned(self.function)
 
     def _end_in_journal(self, events: int, outs: list[Any]) -> None:
-        """Add a row for the call to the journal, if the journal also covers recorded calls."""
+        """Add the call to the journal, if the journal also stores calls that have events."""
         recorder = self.recorder
         journal, spans = recorder.journal, list(recorder.spans)
         if not journal.covers_recorded_calls:
@@ -408,9 +417,10 @@ class FunctionRecorder(StageRecorder):
 def fed_copies(
     stage: Stage, schedule: Schedule
 ) -> tuple[dict[int, np.ndarray], dict[int, np.ndarray]]:
-    """Return copies of the inputs by slot, and the caller's own arrays by id.
+    """Return copies of the inputs by slot, and the caller's arrays by id.
 
-    Both mappings are empty if the inputs do not fit. The function itself reports this error.
+    Both dicts are empty if number, types or shapes of the inputs are wrong. The function itself
+    reports this error.
     """
     given = stage.names.get("inputs", ())
     if not isinstance(given, (list, tuple)) or len(given) != len(schedule.inputs):
@@ -427,7 +437,10 @@ def fed_copies(
 def variables_set(
     schedule: Schedule, memory: Memory
 ) -> list[tuple[Variable, np.ndarray, np.ndarray | None]]:
-    """Store the current values of variables; return (variable, new, old) for the changed ones."""
+    """Store the current values of variables; return (variable, new, old) for each change.
+
+    The old value is None if no value was recorded before.
+    """
     values, found = memory.values, []
     for _, v in schedule.variables:
         array, before = v.get_value(borrow=True), values.get(v)
@@ -440,7 +453,10 @@ def variables_set(
 def names_at_start(
     plan: FunctionPlan, copies: dict[int, np.ndarray], written: Container[Any], memory: Memory
 ) -> dict[str, Any]:
-    """Return the local names at the start of a call: known values, and empty containers."""
+    """Return the local names at the start of a call.
+
+    They are the inputs, the learning rate and other values, and empty containers for later results.
+    """
     payload = memory.payload
     names: dict[str, Any] = {"inputs": [payload(x) for x in copies.values()]}
     names["feed_names"] = tuple([x.name for x in plan.function.schedule.inputs])
@@ -489,7 +505,7 @@ def names_of_group(
     memory: Memory,
     values: list[Any],
 ) -> tuple[Delta, ...]:
-    """Return the local names at the start of a layer's call or of a parameter's update."""
+    """Return, as deltas, the local names at the start of a layer's call or a parameter's update."""
     if group.deltas is None:
         group.deltas = _always_of(group, memory)
     if group.variable is None:
@@ -509,7 +525,7 @@ def names_of_group(
 
 
 def _always_of(group: Group, memory: Memory) -> tuple[Delta, ...]:
-    """Return the local names of a layer's call or update that are the same at each call."""
+    """Return, as deltas, the local names whose values are the same at each call of the function."""
     ref, names = memory.describer.ref, {}
     if group.depth is not None:
         names["depth"] = group.depth

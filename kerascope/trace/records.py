@@ -1,7 +1,7 @@
 """Records: each is one line of a report, as plain data. A report is a list of records.
 
-`report.py` makes them from events. A printer (`viz/story.py`) decides how a record looks; records
-know nothing about lines or colours.
+`report.py` makes the records from events. `viz/story.py` prints them. A record has no information
+about its layout or colours.
 """
 
 from __future__ import annotations
@@ -36,16 +36,17 @@ class Record:
     phase : str
         One of `PHASES`.
     kind : str
-        "section" (a new chapter), "begin" (a heading inside one), or what the line is about:
-        "layer", "visit", "depth", "pair", "tensor", ...
+        "section" (the heading of a section), "begin" (a heading inside a section), or the subject
+        of the line: "layer", "visit", "depth", "pair", "tensor", ...
     depth : int
         The nesting level: 0 for a section.
     name : str
         The layer, node, tensor or variable that the record is about.
     cells : tuple of str
-        The text in pieces, for the columns of a table.
+        The text of the line, with one string for each column of a table.
     facts : mapping
-        The content of the cells, and more, as data: strings, numbers, and lists of these.
+        The content of the line as data: strings, numbers, and lists of these. It may have facts
+        that are not in `cells`.
     alarm : bool
         Whether the record reports a failure, or a number that is NaN or infinite.
     """

@@ -1,8 +1,8 @@
 """The records of `kerascope trace`, made from the events of a run one by one.
 
-Each kind of event has a function, marked with `@reports`, that turns it into records. The state
-before it is in the `RunState`. This module has the functions for building, compiling and making the
-train function; those for training and calls, and `reporting`, are in `reporting.py`.
+For each kind of event, a function registered with `@reports` makes the records. It reads the state
+of the run from the `RunState`. This module has the functions for building, compiling and making the
+train function. The functions for training and for calls are in `reporting.py`.
 
 Lessons: chapters 6, 8 and 9 (building), 12 (compile), 13 (the gradient sweep) and 14 (update
 tuples).
@@ -45,7 +45,7 @@ Handler = Callable[[Any, Event, Any], None]
 
 
 class EventHandlers(dict[tuple[str, str], Handler]):
-    """The function that makes the records for each kind of event."""
+    """A table of the functions that make the records, by kind of event."""
 
     def __call__(self, kind: str, *ends: str) -> Callable[[Handler], Handler]:
         """Return a decorator that registers a function for a kind, and for "B" or "E" if given."""
@@ -168,7 +168,7 @@ class RunReport(Reporter):
             self._fail("eager_call" if is_eager else name, event, error)
 
     def _fail(self, name: str, event: Event, error: Any) -> None:
-        """Emit a record of an error once, not again while it passes through the outer stages."""
+        """Emit a record of an error, unless an inner stage has already reported this error."""
         last, depth = self._failure
         self._failure = error, event.depth
         if error != last or event.depth >= depth:
@@ -211,7 +211,7 @@ class RunReport(Reporter):
     # --- calls in one line ------------------------------------------------------------------------
 
     def call(self, name: str, words: Iterable[str], is_sound: bool) -> None:
-        """Emit a record of a call, or count the call if the one before had the same name."""
+        """Emit a record of a call; if the previous call had the same name, only count the call."""
         self.section("calls", "call", "calls", "other calls of models, layers and functions")
         cells, last = tuple(words), self._repeated
         record = Record("call", "called", 1, name, cells, {"results": list(cells)}, not is_sound)
@@ -268,7 +268,7 @@ def figures_of(array: Any) -> Statistics:
 
 
 def are_finite(values: Iterable[Any]) -> bool:
-    """Return whether all values are finite: arrays, numbers, or arrays given as statistics."""
+    """Return whether all values are finite. A value is an array, a number or `Statistics`."""
     return all(
         value.is_sound if isinstance(value, Statistics)
         else np.asarray(value).dtype.kind not in "f" or bool(np.isfinite(value).all())
@@ -341,7 +341,7 @@ def _node(report: RunReport, event: Event, _: Any) -> None:
 
 
 def _with_shapes(tensors: Any) -> str:
-    """Return names and shapes of tensors; equal names are followed by the tensor's layer call."""
+    """Return the names and shapes of tensors; if names are equal, also the layer calls."""
     times = Counter(name for name, *_ in tensors)
     return listed(
         f"{name} of {call} {shape}" if call and times[name] > 1 else f"{name} {shape}"
@@ -358,7 +358,7 @@ def _inner_run(report: RunReport, event: Event, _: Any) -> None:
 
 
 def _depth_of_run(report: RunReport) -> int:
-    """Return the depth of records inside a graph's run: 1 plus the layer calls around the run."""
+    """Return the nesting level of records in a graph's run: 1 plus the outer layer calls."""
     kinds = [span.begin.kind for span in report.state.spans]
     place = len(kinds) - kinds[::-1].index("run_internal_graph")
     return kinds[:place].count("layer.call") + 1

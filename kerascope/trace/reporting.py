@@ -142,7 +142,7 @@ def _run_done(report: RunReport, event: Event, span: RunSpan) -> None:
 
 
 def _emit_call(report: RunReport, name: str, event: Event, metrics: Iterable[str] = ()) -> None:
-    """Emit a record with the results of a call: statistics of arrays, or values of metrics."""
+    """Emit a record with the results of a call: the values of `metrics`, or else statistics."""
     result = value_of_event(event, "result")
     results = list(result) if isinstance(result, tuple) else [result]
     words = [f"{key}={figure(x)}" for key, x in zip(metrics, results, strict=False)]
@@ -190,7 +190,7 @@ class BatchReport:
             self._alarm("NaN or Inf", "not made here: it came with", listed(brought))
 
     def _alarm(self, name: str, *words: str, **facts: Any) -> None:
-        """Store the record of a NaN or infinite number, which is emitted before the updates."""
+        """Store a record about a NaN or infinite number, to emit it before the updates."""
         emit = partial(self.report.emit, "forward", "not_finite", 2, name, *words, alarm=True)
         self._alarms.append(partial(emit, **facts))
 
@@ -267,7 +267,7 @@ class BatchReport:
         self.report.array("backward", kind, 3, name, array, *words, tensor=own_name(event.name))
 
     def _new_value(self, name: str, array: Any, event: Event) -> None:
-        """Make the record of a variable's change, emitted in the phase "update" at the earliest."""
+        """Make the record of a variable's change, and emit it once the phase "update" has begun."""
         old = self.report.state.weights.get(name)
         if isinstance(old, Statistics) or np.asarray(array).dtype.kind not in "f" or old is None:
             return

@@ -1,10 +1,11 @@
-"""Rows of a batch and samples of the data: where a NaN is, and which has the largest loss.
+"""Rows of a batch and samples of the data: which rows have a NaN, and the loss of each row.
 
-The first axis of the inputs is that of the batch. `tensors_with_rows` follows it through ops that
-keep rows apart: elementwise ops, products with a weight, reductions over other axes. Any other op
-is performed again on the batch with the rows in another order. If the output is reordered in the
-same way along an axis, this is the axis of the rows. Otherwise no row is reported. The feed has the
-sample of each row, even after shuffling. A generator does not have it.
+The first axis of the inputs is that of the batch: each index on it is a row, which has one sample.
+`tensors_with_rows` follows this axis through ops that do not combine rows: elementwise ops,
+products with a weight, reductions over other axes. Any other op is performed again on the batch
+with the rows in another order. If the output is reordered in the same way along an axis, this is
+the axis of the rows. Otherwise no row is reported. The feed stores which sample is in which row,
+even after shuffling, unless the data come from a generator.
 """
 
 from __future__ import annotations
@@ -96,7 +97,10 @@ def _keeps_rows(apply: Apply, known: set[Tensor]) -> bool:
 
 
 def _moves_rows(op: Any, inputs: list[Tensor], own: list[bool], out: Tensor) -> bool:
-    """Return whether an op that only moves values keeps each row at its position."""
+    """Return whether an op that moves or sums values keeps each row at its index of the first axis.
+
+    `own` has, for each input, whether its first axis is the axis of the rows.
+    """
     if isinstance(op, broadcasting.SumTo):
         return all(own) and inputs[0].ndim == inputs[1].ndim
     if isinstance(op, broadcasting.BroadcastLike):
@@ -179,9 +183,10 @@ def batch_at(recorder: Any, tape: Tape, t: int) -> BatchAt | None:
 
 
 def spoilt_rows(recorder: Any, tape: Tape, event: Event) -> tuple[BatchAt, list[int]] | None:
-    """Return the batch and the rows in which the values of an event are not finite; else None.
+    """Return the batch of an event, and the rows in which values of the event are not finite.
 
-    The values are the output of an op, or the inputs at the start of a call.
+    The values are the output of an op, or the inputs at the start of a call. If all rows are finite
+    or the rows cannot be determined, return None.
     """
     batch = batch_at(recorder, tape, event.t)
     plan = _plan_of(recorder, batch)
@@ -204,7 +209,10 @@ def spoilt_rows(recorder: Any, tape: Tape, event: Event) -> tuple[BatchAt, list[
 
 
 def _axes_of_rows(plan: FunctionPlan, tape: Tape, batch: BatchAt, event: Event) -> dict[Any, int]:
-    """Return the axis of the rows in each tensor of a call, for the ops up to an event."""
+    """Return the axis of the rows in the output of each op of a call, up to the op of an event.
+
+    Tensors whose axis cannot be determined are left out.
+    """
     axes: dict[Any, int] = dict.fromkeys(tensors_with_rows(plan), 0)
     steps = {planned.name: planned.step for planned in plan.steps}
     begun: Any = None
@@ -226,9 +234,10 @@ def _axes_of_rows(plan: FunctionPlan, tape: Tape, batch: BatchAt, event: Event) 
 def _axes_kept(
     step: Step, inputs: list[Any], axes: list[int | None], outs: list[Any], size: int
 ) -> list[int | None]:
-    """Return the axis of the rows in each output of an op; None where there is none.
+    """Return the axis of the rows in each output of an op; None for outputs without this axis.
 
-    An axis may combine the rows with other axes, for example after time steps were flattened.
+    The result is an empty list if the op cannot be performed again with the same result. An axis
+    may combine the rows with other axes, for example after time steps were flattened.
     """
     op = step.apply.op
     is_sure = (is_builtin(op) or is_pure(op)) and not isinstance(op, random.RandomOp)
@@ -282,7 +291,7 @@ def losses_by_row(recorder: Any, tape: Tape, t: int) -> tuple[BatchAt, np.ndarra
 
 
 def _names_of_losses(plan: FunctionPlan) -> set[str]:
-    """Return the names of the last ops that have one loss for each row, one op for each output."""
+    """Return the name of the last op with one loss for each row, for each output of the model."""
     if plan.facts is None:
         return set()
     with_rows = tensors_with_rows(plan)
@@ -298,7 +307,7 @@ def _names_of_losses(plan: FunctionPlan) -> set[str]:
 
 
 def _plan_of(recorder: Any, batch: BatchAt | None) -> FunctionPlan | None:
-    """Return the plan of the function that is called in a batch; None if no plan fits the call."""
+    """Return the plan of the function that is called in a batch; None if no plan is recorded."""
     if recorder is None or batch is None or batch.call is None:
         return None
     names = value_of_event(batch.call, "feed_names")

@@ -1,7 +1,7 @@
 """RunState: the state of a run after its events so far: open spans, values and weights.
 
-`feed` takes the events in order, and nothing else is read. `kerascope trace` (`report.py`) and the
-captions of the playing page choose their words by it.
+The state is computed only from the events that are passed to `feed`, in order. `kerascope trace`
+(`report.py`) and the captions of the playing page choose their words by the state.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from kerascope.trace.history import value_of_event
 
 @dataclass(eq=False, slots=True)
 class RunSpan:
-    """An open span of a run, with what happened inside.
+    """An open span of a run, with its ops and gradients.
 
     Attributes
     ----------
@@ -43,9 +43,9 @@ class RunState:
     weights : dict of str to array
         The last value of each variable.
     loss : object
-        The last total loss; None before the first.
+        The last total loss; None before the first loss is computed.
     rate : object
-        The last learning rate; None before the first.
+        The last learning rate; None before the first event with a learning rate.
 
     Examples
     --------
@@ -66,7 +66,10 @@ class RunState:
         self.rate: Any = None
 
     def feed(self, event: Event) -> RunSpan | None:
-        """Update the state by an event. Return the span that the event begins or ends, or None."""
+        """Update the state by an event.
+
+        Return the span that the event begins or ends; None for an event without duration.
+        """
         if event.kind == "function" and event.ph == BEGIN:
             self.values.clear()
             self.gradients.clear()
@@ -112,5 +115,8 @@ class RunState:
 
 
 def first_of(value: Any) -> Any:
-    """Return the first of several outputs, or the output of (output, mask); otherwise the value."""
+    """Return the first item of a non-empty tuple or list, for example of an (output, mask) pair.
+
+    Any other value is returned unchanged.
+    """
     return value[0] if isinstance(value, (tuple, list)) and value else value
