@@ -2,7 +2,7 @@
 
 Files, in the order of their imports: `shapes`, `scopes`, `atomic`, `graph` (Tensor, Apply, Op),
 `ops/` (each Op with its function), `gradient` (the reverse sweep), `schedule` and `function`
-(K.function), `program/` (what a function becomes), `eager`, `state`.
+(K.function), `program/` (the source that a function compiles), `eager`, `state`.
 """
 
 # ruff: noqa: F401, F403 (each module's __all__ lists its public names)

@@ -67,7 +67,7 @@ def name_of_numbers(array: np.ndarray) -> str:
 
 
 def with_numbers(name: str, array: np.ndarray) -> str:
-    """Return an array as text: name, shape and elements; large arrays are shortened as by NumPy.
+    """Return an array as text: name, shape and elements. NumPy shortens large arrays.
 
     Examples
     --------

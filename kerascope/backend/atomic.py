@@ -75,29 +75,29 @@ class Locks:
         self.writing: Any = threading.RLock()
 
     def note(self, ids: frozenset[int]) -> None:
-        """Record that the variables `ids` will be written. The lock `writing` must be held."""
+        """Record that the variables with these ids will be written. Hold the lock `writing`."""
         number = self.writes = self.writes + 1
         if len(self._last) > MOST_WRITERS:
             self._forget_half()
         self._last[ids] = number
 
     def _forget_half(self) -> None:
-        """Forget the older half of the recorded writes."""
+        """Delete the records of the older half of the writes, to limit memory."""
         by_time = sorted(self._last.items(), key=itemgetter(1))
         older, newer = by_time[: len(by_time) // 2], by_time[len(by_time) // 2 :]
         self._last, self._forgotten = dict(newer), older[-1][1]
 
     def has_changed(self, ids: set[int], since: int) -> bool:
-        """Return whether one of these variables was written since `writes` had the value `since`.
+        """Return whether any of these variables was written since `writes` had the value `since`.
 
-        Writes of all threads count, also of this one: a signal handler or an op may write.
+        Writes by the current thread count too, because a signal handler or an op may write.
         """
         return bool(self.changed(ids, since))
 
     def changed(self, ids: Iterable[int], since: int) -> set[int]:
         """Return which of these variables were written since `writes` had the value `since`.
 
-        Only recent writes are recorded one by one. If `since` is older, return all variables.
+        If `since` is older than the recorded writes, return all variables.
         """
         with self.writing:
             if since < self._forgotten:
@@ -194,7 +194,7 @@ def at_once(calls: Iterable[Call]) -> None:
 
 
 def write(calls: Iterable[Call], ids: frozenset[int]) -> None:
-    """Make the calls that write the variables `ids`, while no other thread reads or writes them."""
+    """Make `calls`, which write the variables with these ids, while other threads are excluded."""
     with LOCKS.writing:
         LOCKS.note(ids)
         at_once(calls)
@@ -268,7 +268,7 @@ def _resets_of(
 
 
 def replace_arrays(pairs: Iterable[tuple[Writable, np.ndarray]]) -> None:
-    """Make arrays of the right shapes and dtypes the arrays of variables: all of them at once."""
+    """Replace the arrays of variables, all at once, by arrays of the same shapes and dtypes."""
     pairs = [(variable, np.require(array, requirements="C")) for variable, array in pairs]
     with LOCKS.steps:
         calls = [one for v, array in pairs for one in v._calls_to_have(array, is_shared=True)]

@@ -3,8 +3,8 @@
 A tensor that several ops read gets the sum of the gradients that they send back. In most graphs
 `Sums` only adds. But a lazy switch (`Op.lazy`) computes only the branch that its condition chooses,
 and so only the gradient of that branch. Inside a branch the sweep assumes that the branch is
-chosen. Where a gradient leaves the branch, a switch is put around it, as around the values: it
-chooses between the gradient and zeros, or the gradient of the other branch.
+chosen. Where a gradient leaves the branch, it becomes an input of a new lazy switch on the same
+condition. The other input is zeros, or the gradient of the other branch.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def entered(branches: Branches, apply: Apply, position: int) -> Branches:
 
 
 def shared(several: Sequence[Branches]) -> Branches:
-    """Return the outermost branches that all items have in common."""
+    """Return the outermost branches that several sequences of branches have in common."""
     if len(several) == 1:
         return several[0]
     alike = takewhile(lambda level: len(set(level)) == 1, zip(*several, strict=False))
@@ -76,7 +76,7 @@ def shared(several: Sequence[Branches]) -> Branches:
 
 
 def switched(x: Tensor, gradient: Tensor, inside: Branches, outside: Branches = ()) -> Tensor:
-    """Move a gradient of `x` from branches `inside` to the outer ones: 0 in the other branches."""
+    """Return a gradient of `x` that also holds outside its branches: 0 if one is not chosen."""
     for condition, wanted in reversed(inside[len(outside) :]):
         zeros = zeros_like(x)
         gradient = Switch()(condition, *((gradient, zeros) if wanted else (zeros, gradient)))

@@ -84,7 +84,7 @@ def as_input(value: Any, tensor: Tensor) -> np.ndarray:
 
 
 def checked_update(v: Any, nv: Any) -> Update:
-    """Return the update of a variable, or raise if the new value does not fit the variable."""
+    """Return the update of a variable; raise if the new value has another shape."""
     if not isinstance(v, Variable):
         raise DtypeError(f"updates: expected a variable, got {v!r}.", subject=v)
     new_value = cast(as_tensor(nv, like=v), v.dtype)

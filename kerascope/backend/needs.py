@@ -80,7 +80,7 @@ def simplified(need: Need) -> Need:
 
 
 def _flipped(conjunction: Conjunction, condition: Tensor) -> Conjunction:
-    """Return the conjunction in which this condition must have the opposite value."""
+    """Return a copy of a conjunction in which one condition must have the opposite value."""
     return frozenset((x, wanted ^ (x is condition)) for x, wanted in conjunction)
 
 

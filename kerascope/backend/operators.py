@@ -75,7 +75,7 @@ class Operators:
         return OPERATORS["!="](self, other)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        """Handle NumPy's operators, such as `np.ones(3) * tensor`; raise for other ufuncs."""
+        """Return the result of a NumPy operator, as in `np.ones(3) * x`; raise for other ufuncs."""
         name = _UFUNCS.get(ufunc.__name__)
         if name is not None and method == "__call__" and not kwargs:
             return OPERATORS[name](*inputs)

@@ -67,7 +67,7 @@ class Provenance(NamedTuple):
 
     @property
     def role(self) -> str:
-        """How the line is related to the op's layer or model: "made dense_1"; "" without one."""
+        """What the line did, such as "made dense_1", or "" if it made the op itself."""
         return "" if self.kind == OWN else WORDS[self.kind].format(name=self.name).strip()
 
 
@@ -105,7 +105,7 @@ def line_of(apply: Apply) -> tuple[str, int] | None:
 
 
 def describe(apply: Apply) -> str:
-    """Return the user's line for an op, and how it is related, as text; "" without such a line."""
+    """Return the user's line for an op as text, with its relation to the op; "" without a line."""
     found = provenance_of(apply)
     return "" if found is None else describe_line(found)
 

@@ -135,7 +135,7 @@ def users_name_scope(name: str) -> AbstractContextManager[Scope]:
 
 @contextmanager
 def root_scope(scope: Scope | None = None) -> Iterator[None]:
-    """Return a context manager without any open scope, or with only the given one."""
+    """Return a context manager in which only `scope` is open, by default no scope."""
     token = _scope.set(scope or Scope())
     try:
         yield
@@ -169,12 +169,12 @@ def gradient_scope(apply: Any = None, named: bool = True) -> AbstractContextMana
 
 
 def origin_here(kind: str, name: str = "", made_on: Line | None = None) -> Origin:
-    """Return a new origin: its line is the user's line that led to the caller's caller."""
+    """Return a new origin whose frames are the user's frames that led to the caller's caller."""
     return Origin(kind, name, made_on, users_frames(2), _scope.get().origin)
 
 
 def current_origin() -> Origin | None:
-    """Return the origin that ops made now get; None outside of layer calls and compiling."""
+    """Return the origin of ops that are made now; None outside of layer calls and compiling."""
     return _scope.get().origin
 
 

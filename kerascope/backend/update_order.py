@@ -2,8 +2,8 @@
 
 A layer that is called twice computes two new values of its moving mean, each from the variable. But
 a function writes a variable once. So `chained` computes the second new value again, from the first
-new value instead of the variable. Only the ops between the inputs of the second call and its new
-value are repeated, and of these only the ones that depend on the variable.
+new value instead of the variable. Only ops between the inputs of the second call and its new value
+are repeated, and only if they depend on the variable.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _repeated(apply: Apply, inputs: list[Tensor]) -> Apply:
 
 
 def assigned_by_several_calls(pairs: Iterable[tuple[Variable, Any]]) -> Variable | None:
-    """Return a variable assigned in several chains, which ignore each other; None without one."""
+    """Return a variable that several chains assign without reading each other's values, or None."""
     chains: dict[Variable, int] = {}
     for pair in pairs:
         chain = pair.chain if isinstance(pair, CallUpdate) else None
