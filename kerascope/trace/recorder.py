@@ -14,15 +14,16 @@ source: for building (`recorder_build.py`), compiling (`recorder_compile.py`) an
 function (`recorder_function.py`), and in this module for the loops over epochs and batches. The
 clock and the spans are in `event_writer.py`.
 
-A "B" is recorded before the thing happens if the order is known beforehand: for stages, for the ops
-of a function (from the schedule), and for the layer calls of a graph run (by depth). So a listener
-that blocks there stops the program before the op, and may change the arrays in the slots
+The start of a span, its "B" event, is recorded before the work begins if the order of the work is
+known: for stages, for the ops of a function (from the schedule), and for the layer calls of a graph
+run (by depth). So a listener that blocks at this event stops the program before the op, and may
+change the arrays in the slots
 (`recorder.stage.names["values"]`). When the engine reports that an op is done, its "E" with the
 value is recorded, and then the next "B". If the engine only reports the end (a layer's `build`, an
 epoch's last callbacks, the backward pass through one layer), "B" and "E" follow each other.
 
-A span that fails, or is abandoned, still ends: its "E" has the name `error`. So a tape is balanced
-when the recorder is closed, whatever happened.
+If a span fails or is abandoned, its "E" event is recorded as well, with the name `error`. So after
+`close` each "B" event on the tape has its "E" event.
 
 The engine does not report some things, so no tape has them: calls of layers inside another layer's
 `call` during symbolic building (for a function's ops, the scopes identify them, see

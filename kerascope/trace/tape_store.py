@@ -663,7 +663,7 @@ class Tape:
             batch relative to its norm, or a histogram of its values or of its gradient for each
             batch.
         **options
-            `log`: whether the vertical axis is logarithmic (by default as the numbers need it);
+            `log`: whether the vertical axis is logarithmic (by default chosen from the numbers);
             `most=200`: the maximum number of batches to read; `theme`, `ax` and `backend` as for
             `History.plot`.
 
