@@ -160,7 +160,7 @@ def record(
         The inputs in the order of the file, or by name.
     writer : TapeWriter
     loss : None
-        An ONNX file has no gradients.
+        Must be None, because an ONNX file has no gradients.
 
     Returns
     -------

@@ -67,7 +67,7 @@ class OnnxWalk(Walk):
         return outputs
 
     def loop_of(self, visit: Visit) -> Loop | None:
-        """Return the loop of a node `Loop` or `Scan`."""
+        """Return the loop of a node `Loop` or `Scan`, or None for an `If`."""
         step, _, operands, _ = visit
         if step.op == "If":
             return None
@@ -215,7 +215,7 @@ def _shape_in_words(array: Any) -> str:
 
 
 def _each(node: NodeProto, name: str, number: int) -> list[Each]:
-    """Return (axis, whether backward) of a `Scan` for each input or output. Default: (0, False)."""
+    """Return the axis of each input or output of a `Scan`, and whether it is scanned backward."""
     given = {one.name: [*one.ints] for one in node.attribute}
     zeros = [0] * number
     axes, directions = (given.get(f"{name}_{word}", zeros) for word in ("axes", "directions"))

@@ -339,7 +339,7 @@ class TapeWriter:
             self._notes.instant("event", type(error).__name__, None, names)
 
     def listen(self, hear: Callable[[Event], Any]) -> None:
-        """Call a listener with each event from now on, when it happens."""
+        """Add a listener, which is called with each later event as soon as the event happens."""
         self._notes.listen(hear)
 
     def graph(self, name: str, *, values: bool = False) -> Graph:
@@ -396,7 +396,7 @@ class TapeWriter:
         return replace(known.array, kind=f"{kind}[{','.join(map(str, shape))}]")
 
     def _kept(self, array: np.ndarray) -> np.ndarray | Statistics | None:
-        """Return a copy of an array, its statistics or None, as the option `arrays` says.
+        """Return a copy of an array, its statistics or None, depending on the option `arrays`.
 
         The statistics of small arrays are computed in batches.
         """

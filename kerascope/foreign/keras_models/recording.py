@@ -207,7 +207,7 @@ class KerasRecorder:
         return self._settings[id(layer)]
 
     def _numbered(self, op: str) -> str:
-        """Return a name for one call of a function: "block/add", then "block/add_1"."""
+        """Return a unique name for a call of a function: "block/add", then "block/add_1"."""
         name = self._inside(op)
         number = self._functions[name]
         self._functions[name] += 1

@@ -209,7 +209,7 @@ class KerasTraining:
     def _without_training(
         self, kind: str, original: Callable[..., Any], args: Any, kwargs: Any
     ) -> Any:
-        """Run `evaluate` or `predict` as a span. Its batches are counted from 0."""
+        """Run `evaluate` or `predict` and record a span for it, whose batches count from 0."""
         batch, self.batch = self.batch, 0
         try:
             with self.writer.span(kind, f"{kind} {self._model.name}"):
@@ -240,7 +240,7 @@ class KerasTraining:
 
     @contextmanager
     def one_batch(self, size: int) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Open the span of the next batch. Yield the batch's number and its dict of end values."""
+        """Open the span of the next batch. Yield the batch's number and a dict for its results."""
         number = self.batch
         self.batch += 1
         with self.writer.span("batch", f"batch {number}", batch_index=number, size=size) as at_end:
@@ -251,7 +251,7 @@ class KerasTraining:
         return self._arrays.backend == "jax"
 
     def _with_data(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any]:
-        """Return the arguments of a step, and its batch. The batch is None if it is unknown."""
+        """Return the arguments of a step and its batch. The batch is None if it is unknown."""
         if self._is_jax:
             state, iterator = args
             data = next(iterator)  # StopIteration ends the step, too
@@ -417,7 +417,7 @@ class _Passes(KerasRecorder):
                 yield
 
     def after_call(self, call: str, op: str, arrays: list[Any]) -> None:
-        """Remember the first call of a batch whose output is not finite."""
+        """Store a description of the first call in a batch whose output is not finite."""
         if self.first is None and not _are_finite(self._arrays, arrays):
             self.first = f"the first output that is not finite is that of {call!r} ({op})"
 

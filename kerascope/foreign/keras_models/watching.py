@@ -78,10 +78,10 @@ class CallObserver(Protocol):
     """Receives the calls of a model from a `Watch`."""
 
     def root(self, args: Any, kwargs: Any) -> AbstractContextManager[Any]:
-        """Return a context manager in which the model's call runs. The call begins now."""
+        """Return a context manager in which the model's call runs. Entering it begins the call."""
 
     def frame(self, layer: Any, inputs: list[Any], caller: Any) -> AbstractContextManager[Any]:
-        """Open a frame, and return a context manager. Calls until its end are in the frame."""
+        """Return a context manager that opens a frame. Calls in its block are in the frame."""
 
     def left(self, layer: Any, outputs: list[Any]) -> None:
         """Receive the outputs of a frame, before the context manager of `frame` ends."""

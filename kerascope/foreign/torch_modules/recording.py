@@ -169,7 +169,7 @@ class TorchRecorder:
     def listening(self, *others: tuple[str, nn.Module]) -> Iterator[None]:
         """Observe the module, and `others` that it does not contain, in a `with` block.
 
-        The hooks are always removed at the end.
+        The hooks are removed when the block ends, also after an error.
         """
         self.is_on = True
         try:
@@ -737,7 +737,7 @@ class _Functions(TorchFunctionMode):
             super().__exit__(None, None, None)
 
     def resume(self) -> None:
-        """Resume after `pause`."""
+        """Observe functions again after `pause`."""
         if self._is_paused:
             if not self._is_last():
                 super().__enter__()

@@ -83,7 +83,7 @@ class TorchTraining(TorchRecorder):
 
     @contextmanager
     def batches(self) -> Iterator[None]:
-        """Observe optimizer steps in a `with` block. Its end closes the last batch."""
+        """Observe optimizer steps in a `with` block. The last batch ends with the block."""
         handles = [
             register_optimizer_step_pre_hook(self._step_begins),
             register_optimizer_step_post_hook(self._step_ends),
