@@ -39,8 +39,8 @@ class Alignment:
     pairs : dict of int to int
         For each paired unit of `a`, the number of its partner in `b`.
     parts : list of (int, int)
-        Pairs of a layer without a partner, and a layer of the other side that computes the same
-        output as a part of a larger one.
+        Pairs (unit of `a`, unit of `b`) in which a layer without a partner computes a part of the
+        output of the layer on the other side.
     """
 
     def __init__(self, a: Run, b: Run, tolerance: float) -> None:
@@ -196,7 +196,7 @@ class Alignment:
         return self.value_equal(self.a.units[a], self.b.units[b])
 
     def _parts(self) -> list[tuple[int, int]]:
-        """Return `parts`: an unpaired layer, and a layer whose output contains its output."""
+        """Return `parts`: pairs of an unpaired layer and a layer that also computes its output."""
         found = []
         for is_turned, run, whole, known in (
             (False, self.a, self.b, self.pairs),
@@ -259,7 +259,7 @@ class Alignment:
         return set(bits_of(self._fronts("a", False)[unit.number]))
 
     def free_readers(self, a: Unit, b: Unit) -> tuple[bool, bool]:
-        """Return for each of two units whether it has readers of which none is paired."""
+        """Return for each of two units whether it has readers, and no reader has a partner."""
         return (
             bool(a.readers) and not self.pairs.keys() & set(a.readers),
             bool(b.readers) and not self._back.keys() & set(b.readers),
@@ -268,7 +268,7 @@ class Alignment:
     def unpaired_before(
         self, a: Unit, b: Unit, *, themselves: bool = False
     ) -> tuple[list[Unit], list[Unit]]:
-        """Return the unpaired units before `a` and before `b`, back to the nearest paired ones."""
+        """Return the unpaired units before `a` and before `b`, back to the nearest paired units."""
         found: tuple[list[Unit], list[Unit]] = ([], [])
         parts = [{pair[side] for pair in self.parts} for side in (0, 1)]
         for units, run, unit, known in (
@@ -341,5 +341,5 @@ def _sizes(unit: Unit) -> set[int]:
 
 
 def is_same_layout(a: str, b: str) -> bool:
-    """Return whether two libraries use the same order of axes. kerascope and Keras do."""
+    """Return whether two libraries use the same order of axes, as kerascope and Keras do."""
     return a == b or (a in KERAS and b in KERAS)

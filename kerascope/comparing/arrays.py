@@ -107,7 +107,7 @@ class Agreement(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """One of `parts` equal parts of the longer of two arrays; `number` counts from 0."""
+    """Part `number`, from 0, when the longer of two arrays is split into `parts` equal parts."""
 
     number: int
     parts: int
@@ -115,7 +115,7 @@ class Chunk(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The part as it is shown in tables, such as "part 2 of 3 of b"."""
+        """The text for tables, such as "part 2 of 3 of b"."""
         return f"part {self.number + 1} of {self.parts} of {'b' if self.is_of_b else 'a'}"
 
 

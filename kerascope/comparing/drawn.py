@@ -104,7 +104,7 @@ def _is_drawable(dtype: str) -> bool:
 
 
 def _sizes(inputs: Sequence[Declared], others: Sequence[Sequence[Declared]]) -> list[list[int]]:
-    """Return the shapes of the arrays for the inputs. Sizes with the same name are equal."""
+    """Return the shapes of the random inputs. Unknown sizes with the same name are equal."""
     named: dict[Hashable, int] = {}
     found = []
     for place, one in enumerate(inputs):
@@ -124,8 +124,8 @@ def _sizes(inputs: Sequence[Declared], others: Sequence[Sequence[Declared]]) -> 
 def _text(shape: Sequence[Any], axis: int, beside: Sequence[Sequence[Any]]) -> list[int]:
     """Return the sizes that the other models declare for an axis of the same input.
 
-    If a model declares different sizes for the known axes, its order of axes may differ. From such
-    a model, only the size of the first axis is returned.
+    A model that declares other sizes for the known axes may order its axes differently. Its sizes
+    are ignored, except that of the first axis.
     """
     found = []
     for other in beside:

@@ -113,9 +113,9 @@ def group_folded(alignment: Alignment, a: Unit, b: Unit) -> Group | None:
 
 
 def _with_norm(run: Run, unit: Unit, free: set[int], *, has_activation: bool) -> list[Unit]:
-    """Return a list with the only reader of a layer if it is a normalization, otherwise [].
+    """Return a list with the normalization that alone reads a layer; [] if there is none.
 
-    With `has_activation`, an activation after the normalization is included.
+    With `has_activation`, an activation that alone reads the normalization is appended.
     """
     norm = _only_reader(run, unit, free)
     if norm is None or norm.family != "normalization" or "moving_variance" not in _roles(norm):
@@ -216,7 +216,10 @@ def _arrays(units: Sequence[Unit]) -> dict[str, tuple[Call, np.ndarray]]:
 
 
 def _pieces(a: np.ndarray, b: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield pairs of arrays: the given two, or the shorter array with each part of the longer."""
+    """Yield two arrays of equal size, or the shorter array with each equal part of the longer.
+
+    Yield nothing if the longer array cannot be split into parts of the size of the shorter.
+    """
     if a.size == b.size:
         yield a, b
         return
@@ -287,7 +290,7 @@ def _of_folded(
     libraries: tuple[str, str],
     tolerance: float,
 ) -> list[str]:
-    """Return texts about how a layer's weights differ from the folded weights of the other side."""
+    """Return texts about how a layer differs from the layer and normalization folded into it."""
     whole, layer, norm = folded
     is_in_a = whole in group.a
     library = libraries[is_in_a]

@@ -177,7 +177,7 @@ class _OpenPair:
                 self.outputs = Agreement(False, PERMUTED, difference)
 
     def _compare_part(self) -> None:
-        """Compare a layer's output with its part of a longer output that merges several layers."""
+        """Compare the smaller of two outputs with the most similar part of the larger output."""
         a, b = self.a[-1].outputs[0].array, self.b[-1].outputs[0].array
         is_linear = family_of(self.a[0]) in WITH_ACTIVATION and self.is_one_family
         if is_linear and isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
@@ -186,9 +186,10 @@ class _OpenPair:
                 self.outputs, self.part = found
 
     def _order(self) -> np.ndarray | None:
-        """Return the second side's index of each feature of the first; None if equal or unknown.
+        """Return the order of the second side's features; None if it is equal or unknown.
 
-        A Flatten of images with another order of axes gives features in another order. All calls up
+        The order is an array: for each feature of the first side, its index in the second side. A
+        Flatten of images with another order of axes gives features in another order. All calls up
         to the next layer with weights keep this order.
         """
         known = self.judge.orders
@@ -223,7 +224,7 @@ class _OpenPair:
 
     @property
     def has_old_order(self) -> bool:
-        """Whether the order of the features differs between the sides, but not that of weights."""
+        """Whether the two sides order their features differently, but their weights are equal."""
         if self.order is None or not self.weights[0] or not self.weight_differences:
             return False
         layout, tolerance = self.layout_of_weights, self.judge.tolerance
@@ -240,7 +241,7 @@ class _OpenPair:
 
     @property
     def has_form(self) -> bool:
-        """Whether the outputs have the same axes in any order. False if they are unknown."""
+        """Whether the outputs have the same axes in any order. False if an output is unknown."""
         return self.outputs is not None and not self.outputs.layout.startswith("shape")
 
     def is_well_founded(self) -> bool:
@@ -499,12 +500,12 @@ class Judge:
         return found[::-1]
 
     def note_layout(self, value: Recorded, found: Agreement | None) -> None:
-        """If two values agree, increase the count of the order of axes in which they agree."""
+        """Count the order of axes in which two values agree. Ignore values that differ."""
         if found is not None and found.agrees and _is_of_axes(found.layout):
             self._layouts[len(value.shape), found.layout] += 1
 
     def _unpaired(self, verb: str, *units: Unit, themselves: bool = False) -> list[str]:
-        """Return texts about the unpaired calls before two units, back to the nearest pairs."""
+        """Return texts about the unpaired calls between two units and the nearest pairs before."""
         sides = zip(
             "ab",
             (self.alignment.a, self.alignment.b),
@@ -596,7 +597,7 @@ def _is_of_axes(layout: str) -> bool:
 
 
 def _flattened(a: Call, b: Call, layout: str) -> np.ndarray | None:
-    """Return the second side's index of each feature of the first after a Flatten, or None."""
+    """Return the order of the second side's features after a Flatten; None if it is unknown."""
     shapes = [(side.inputs[0].shape, side.outputs[0].shape) for side in (a, b) if side.outputs]
     if len(shapes) != 2 or any(len(given) <= len(made) for given, made in shapes):
         return None

@@ -98,7 +98,7 @@ def _words_of_shapes(a: Side, b: Side) -> str:
 
 
 def _arrays_of_one(a: Side, b: Side) -> list[str]:
-    """Return texts about the weights that only one side has."""
+    """Return texts about the weights that exist in only one of the two layers."""
     roles = [
         {role_of(name, len(value.shape)) for name, value in parameters_of(side.calls).items()}
         for side in (a, b)

@@ -254,12 +254,12 @@ class Session:
         return stepper.may_pass(len(recorder.spans), sample)
 
     def settle(self) -> None:
-        """Put calls that ran without events on the tape."""
+        """Append a mark for the calls that ran without events to the tape, if there are any."""
         if self.recorder is not None:
             self.recorder.settle()
 
     def _when_settled(self) -> None:
-        """Move the stepper past the calls that were just put on the tape, without a stop."""
+        """Move the stepper past the mark that was just appended to the tape, without a stop."""
         if self.recorder is not None and self.stepper.tape is self.recorder.tape:
             self.stepper.pass_settled()
 
@@ -318,7 +318,7 @@ class Session:
         return standing[1] if standing is not None and standing[0] is stop else None
 
     def end(self) -> None:
-        """Finish a session whose program has ended; the prompt opens once more."""
+        """Close the recorder of a program that has ended, and open the prompt once more."""
         if self.recorder is not None and self.driver is not None and not self.is_over:
             self.settle()
             self.recorder.close()

@@ -127,7 +127,7 @@ class StepTimeline:
         return step
 
     def shown(self, box: str) -> str:
-        """Return a box, or the closed frame that is drawn in its place."""
+        """Return the id of a box, or of the closed frame that is drawn in place of the box."""
         return self.alias.get(box, box)
 
     def _add_beats_of(self, event: Event, caption: Caption, inside: list[str]) -> None:
@@ -183,7 +183,7 @@ class StepTimeline:
             self._found[key] = beat._replace(boxes=tuple(dict.fromkeys([*beat.boxes, *more])))
 
     def _fed(self) -> list[str]:
-        """Return the boxes that exist before the forward pass: inputs and targets."""
+        """Return the ids of the input and target boxes, which exist before the forward pass."""
         targets = {edge.target for edge in self.whole.edges if edge.source in self.calls}
         on_rails = [n for n in self.whole.nodes if "line" not in n.attrs and n.kind != "loss"]
         fed = [n.id for n in on_rails if n.id in self.calls and n.id not in targets]
@@ -194,7 +194,7 @@ class StepTimeline:
         return [node.id for node in reversed(losses) if node.kind == "loss"]
 
     def _new_on_card_of(self, weight: str) -> list[str]:
-        """Return the ids of the boxes for the new value and the new slots of a weight."""
+        """Return the ids of the boxes for the new values of a weight and of its slots."""
         return [
             node.id
             for node in self.whole.nodes
@@ -204,7 +204,7 @@ class StepTimeline:
     # --- order and number of beats ----------------------------------------------------------------
 
     def _dealt(self) -> list[Beat]:
-        """Return the beats, ordered by lanes. The updates on a card are one beat.
+        """Return all beats in the order of the lanes, with the updates of each card as one beat.
 
         If there are more than `MOST_BEATS` beats, adjacent beats of a lane are merged.
         """

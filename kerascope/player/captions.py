@@ -292,7 +292,7 @@ def _pair(values: Any) -> tuple[Any, Any]:
 
 
 def _is_known(value: Any) -> bool:
-    """Return whether the numbers of an array are known, and not only its statistics."""
+    """Return whether a value is a number or a numeric array. False for recorded statistics."""
     if isinstance(value, (bool, int, float)):
         return True
     return isinstance(value, (np.ndarray, np.generic)) and np.asarray(value).dtype.kind in "fiub"

@@ -57,7 +57,7 @@ def roomy(placed: Placed) -> Placed:
 
 
 def _strips(placed: Placed) -> list[tuple[float, float]]:
-    """Return the vertical strips between the boxes, without those above and below all boxes."""
+    """Return (top, bottom) of each empty strip between two rows of boxes, from top to bottom."""
     found = []
     reached: float | None = None
     for rect in sorted(placed.boxes.values(), key=lambda one: one.y):

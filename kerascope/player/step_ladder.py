@@ -202,12 +202,12 @@ class LadderStates(BoxStates):
 
 
 def _sender(node: GraphNode) -> str:
-    """Return the call that sends a contribution, from the label of the contribution's box."""
+    """Return the name of the call that sends a contribution, from the label of its box."""
     return node.label.rpartition("(from ")[2].removesuffix(")")
 
 
 def _box_of_delta(event: Event, delta: Delta, boxes: Mapping[str, Any]) -> str:
-    """Return the box for the value that a delta of an event sets, or "" if it has no box."""
+    """Return the id of the box whose value an event changes by a delta; "" without a box."""
     key = str(delta.key) if delta.key is not None else ""
     if not key or event.act in ("build", "compile"):
         return ""

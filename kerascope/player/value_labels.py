@@ -85,14 +85,14 @@ def _level(share: float) -> int:
 
 
 def _shade(level: int) -> str:
-    """Return the CSS class of a cell: the sign and the size of its level."""
+    """Return the CSS class for a colour level: "none" for 0, otherwise such as "up3" or "down3"."""
     if not level:
         return "none"
     return f"{'up' if level > 0 else 'down'}{max(1, round(abs(level) / 9 * STEPS))}"
 
 
 def value_label_rules(palette: Palette) -> Iterator[str]:
-    """Yield the CSS rules for cells. Every colour also has a text or an outline."""
+    """Yield the CSS rules for the outlines, texts and colours of cells."""
     yield f".chip{{stroke:{palette.edge};stroke-width:.8;fill:{palette.background}}}"
     yield f".chip-text{{fill:{palette.text};font-size:{SIZE}px}}"
     for step in range(1, STEPS + 1):
