@@ -343,7 +343,7 @@ class TapeWriter:
         self._notes.listen(hear)
 
     def graph(self, name: str, *, values: bool = False) -> Graph:
-        """Return the graph of the last pass, which are the calls since the last batch began.
+        """Return the graph of the last pass: all calls since the last batch began.
 
         Parameters
         ----------

@@ -199,7 +199,7 @@ class TorchRecorder:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Observe functions in a `with` block. At its end, calls that failed are closed."""
+        """Observe functions in a `with` block. When it ends, close the calls that failed."""
         with _Functions(self) as self._functions:
             try:
                 yield
@@ -562,7 +562,7 @@ class TorchRecorder:
         return f"{type(self.module).__name__}/{name}" if name in self._paths else name
 
     def _bases(self, changed: Sequence[Tensor], read: set[int]) -> list[Value]:
-        """Return the base tensors of changed views, because their other elements are unchanged."""
+        """Return the base tensors of changed views. Elements outside the views are unchanged."""
         bases = _distinct([t._base for t in changed if t._base is not None])
         found = [(base, self._tokens.known(base)) for base in bases if id(base) not in read]
         return [
