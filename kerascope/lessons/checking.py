@@ -632,9 +632,9 @@ def _edits(block: Block, run: ChapterRun) -> list[Edit]:
 
 
 def _fenced(lines: list[str]) -> list[str]:
-    """Return the lines between the two ends of an `output` fence.
+    """Return these lines as an `output` fence, with its first and last line.
 
-    The ends are longer than any fence in the lines.
+    The fence has more backticks than any fence in the lines.
     """
     longest = max((len(match[0]) for line in lines if (match := re.match("`+", line))), default=0)
     fence = "`" * max(3, longest + 1)

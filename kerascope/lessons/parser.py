@@ -264,7 +264,7 @@ class _Reader:
         return Output(token.content, begin + 2, (begin, end))
 
     def _picture(self, inline: Token) -> Picture | None:
-        """Return the picture of a paragraph, or None for text. Raise if it has both."""
+        """Return the picture in a paragraph; None for text. Raise if it has text and a picture."""
         assert inline.map is not None
         line = inline.map[0] + 1
         if not any(child.type == "image" for child in inline.children or []):
