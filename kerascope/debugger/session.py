@@ -254,12 +254,12 @@ class Session:
         return stepper.may_pass(len(recorder.spans), sample)
 
     def settle(self) -> None:
-        """Append a mark for the calls that ran without events to the tape, if there are any."""
+        """Append to the tape a mark for the calls that ran without events, if there are any."""
         if self.recorder is not None:
             self.recorder.settle()
 
     def _when_settled(self) -> None:
-        """Move the stepper past the mark that was just appended to the tape, without a stop."""
+        """Move the stepper past the events that were just appended to the tape, without a stop."""
         if self.recorder is not None and self.stepper.tape is self.recorder.tape:
             self.stepper.pass_settled()
 
