@@ -54,8 +54,8 @@ class Cast(ShapeOfFirst):
     def infer_dtype(self, x: Tensor) -> str:
         return self.dtype
 
-    def perform(self, x: np.ndarray) -> np.ndarray:
-        return np.asarray(x).astype(self.dtype)
+    def perform(self, x: np.ndarray, xp: Any = np) -> np.ndarray:
+        return xp.asarray(x).astype(self.dtype)
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         return "np.copyto({out}, {0}, 'unsafe')"
@@ -161,7 +161,7 @@ class SumTo(ShapeOfLast):
     def perform(self, x: np.ndarray, like: np.ndarray) -> np.ndarray:
         if x.shape == like.shape:
             return x
-        axes = _stretched_axes(x.shape, like.shape)
+        axes = stretched_axes(x.shape, like.shape)
         if like.ndim == 1 and is_sum_of_rows(x, axes):
             return np.dot(np.ones(len(x), x.dtype), x)
         return x.sum(axis=axes, keepdims=True, dtype=x.dtype).reshape(like.shape)
@@ -170,7 +170,7 @@ class SumTo(ShapeOfLast):
         x, like = inputs
         if x.shape == like.shape:
             return templates.COPY
-        axes = _stretched_axes(x.shape, like.shape)
+        axes = stretched_axes(x.shape, like.shape)
         if len(like.shape) == 1 and is_sum_of_rows(x, axes):
             return templates.sum_of_rows(x.shape[0])
         text = templates.reduction("np.add", axes, keepdims=True)
@@ -181,7 +181,7 @@ class SumTo(ShapeOfLast):
         return [BroadcastLike(None)(output_grads[0], inputs[0]), None]
 
 
-def _stretched_axes(shape: tuple[int, ...], original: tuple[int, ...]) -> tuple[int, ...]:
+def stretched_axes(shape: tuple[int, ...], original: tuple[int, ...]) -> tuple[int, ...]:
     """Return the axes of `shape` along which an array of shape `original` was broadcast."""
     extra = len(shape) - len(original)
     longer = (a for a, n in enumerate(original, start=extra) if n == 1 != shape[a])
@@ -200,11 +200,11 @@ class BroadcastLike(ShapeOfLast):
     is_view = True
     inputs_read_by_shape = frozenset({1})
 
-    def perform(self, x: np.ndarray, like: np.ndarray) -> np.ndarray:
-        x = np.asarray(x)
+    def perform(self, x: np.ndarray, like: np.ndarray, xp: Any = np) -> np.ndarray:
+        x = xp.asarray(x)
         if self.axes is not None:
-            x = np.expand_dims(x, self.axes)
-        return np.broadcast_to(x, like.shape)
+            x = xp.expand_dims(x, self.axes)
+        return xp.broadcast_to(x, like.shape)
 
     def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         x, _ = inputs
@@ -222,8 +222,8 @@ class Stretch(Op):
     def infer_shape(self, x: Tensor) -> Shape:
         return (self.rows, *x.shape)
 
-    def perform(self, x: np.ndarray) -> np.ndarray:
-        return np.broadcast_to(x, (self.rows, *x.shape)).copy()
+    def perform(self, x: np.ndarray, xp: Any = np) -> np.ndarray:
+        return xp.broadcast_to(x, (self.rows, *x.shape)).copy()
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         return "np.copyto({out}, {0}[..., None, :])"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -48,8 +49,10 @@ class Where(Op):
     def infer_dtype(self, condition: Tensor, x: Tensor, y: Tensor) -> str:
         return x.dtype
 
-    def perform(self, condition: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.where(condition, x, y)
+    def perform(
+        self, condition: np.ndarray, x: np.ndarray, y: np.ndarray, xp: Any = np
+    ) -> np.ndarray:
+        return xp.where(condition, x, y)
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         condition, x, y = inputs

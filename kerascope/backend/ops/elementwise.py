@@ -8,6 +8,7 @@ first converted to a common dtype by a `Cast`, which is visible in the graph.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -206,9 +207,9 @@ def sign(x: TensorLike) -> Tensor:
 class Round(Elementwise):
     """`x` rounded to the nearest integer; halves are rounded to the even one."""
 
-    def perform(self, x: np.ndarray) -> np.ndarray:
+    def perform(self, x: np.ndarray, xp: Any = np) -> np.ndarray:
         # `np.round` of integers returns `x` itself in NumPy 2.0; an op must return a new array.
-        return np.round(x) if is_float(x.dtype.name) else x.copy()
+        return xp.round(x) if is_float(x.dtype.name) else x.copy()
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         return "np.rint({0}, {out})" if is_float(outputs[0].dtype.name) else COPY
@@ -329,8 +330,8 @@ class Clip(Elementwise):
     low: float
     high: float
 
-    def perform(self, x: np.ndarray) -> np.ndarray:
-        return np.minimum(np.maximum(x, self.low), self.high)
+    def perform(self, x: np.ndarray, xp: Any = np) -> np.ndarray:
+        return xp.minimum(xp.maximum(x, self.low), self.high)
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         raised = f"np.maximum({{0}}, {full(self.low)}, out={{out}})"

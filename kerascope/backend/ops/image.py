@@ -137,7 +137,7 @@ def _pairs(where, padding):
 # used the corner, which moved the image by half a pixel.)
 
 
-def _shares(size: int, factor: int) -> Iterator[tuple[float, slice, slice]]:
+def shares(size: int, factor: int) -> Iterator[tuple[float, slice, slice]]:
     """Yield (weight, places in the result, places in the input) for interpolation along an axis.
 
     The result is the sum of the inputs at these places, times the weights. If a place of the result
@@ -177,7 +177,7 @@ class Interpolate(Interpolation):
         """Compute the weighted sums of neighbouring pixels of `x` into `out`."""
         out.fill(0)
         before = (slice(None),) * self.axis
-        for weight, there, here in _shares(x.shape[self.axis], self.factor):
+        for weight, there, here in shares(x.shape[self.axis], self.factor):
             out[(*before, there)] += x[(*before, here)] * x.dtype.type(weight)
 
     def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
@@ -196,7 +196,7 @@ class SumInterpolated(Interpolation):
         """Compute the weighted sums of the output gradients `x` into `out`."""
         out.fill(0)
         before = (slice(None),) * self.axis
-        for weight, there, here in _shares(out.shape[self.axis], self.factor):
+        for weight, there, here in shares(out.shape[self.axis], self.factor):
             out[(*before, here)] += x[(*before, there)] * x.dtype.type(weight)
 
     def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:

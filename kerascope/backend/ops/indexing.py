@@ -231,8 +231,8 @@ class OneHot(Op):
     def infer_dtype(self, indices: Tensor) -> str:
         return self.dtype
 
-    def perform(self, indices: np.ndarray) -> np.ndarray:
-        return (np.asarray(indices)[..., None] == np.arange(self.num_classes)).astype(self.dtype)
+    def perform(self, indices: np.ndarray, xp: Any = np) -> np.ndarray:
+        return (xp.asarray(indices)[..., None] == xp.arange(self.num_classes)).astype(self.dtype)
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         classes = np.arange(self.num_classes)
@@ -287,11 +287,11 @@ class InTopK(Op):
     def infer_dtype(self, predictions: Tensor, targets: Tensor) -> str:
         return "bool"
 
-    def perform(self, predictions: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    def perform(self, predictions: np.ndarray, targets: np.ndarray, xp: Any = np) -> np.ndarray:
         exists = (targets >= 0) & (targets < predictions.shape[1])
-        chosen = np.take_along_axis(predictions, np.where(exists, targets, 0)[:, None], axis=1)
-        above = np.count_nonzero(predictions > chosen, axis=1)
-        return (above < self.k) & np.isfinite(chosen[:, 0]) & exists
+        chosen = xp.take_along_axis(predictions, xp.where(exists, targets, 0)[:, None], axis=1)
+        above = xp.count_nonzero(predictions > chosen, axis=1)
+        return (above < self.k) & xp.isfinite(chosen[:, 0]) & exists
 
 
 def in_top_k(predictions: TensorLike, targets: TensorLike, k: int) -> Tensor:
@@ -377,7 +377,7 @@ class Span(NamedTuple):
         return 0 if self.start is not None and self.start == self.stop else None
 
 
-def _numpy_index(index: tuple[Any, ...]) -> tuple[Any, ...]:
+def numpy_index(index: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return a NumPy index, in which each `Span` is replaced by a `slice`."""
     return tuple(builtins.slice(*i) if isinstance(i, Span) else i for i in index)
 
@@ -402,14 +402,14 @@ class GetItem(Op):
         return tuple(result)
 
     def perform(self, x: np.ndarray) -> np.ndarray:
-        return x[(*_numpy_index(self.index), ...)]  # without `...` a scalar would be a copy
+        return x[(*numpy_index(self.index), ...)]  # without `...` a scalar would be a copy
 
     def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [PutItem(self.index)(output_grads[0], inputs[0])]
 
     def known_values(self, x):
         values = known_values(x)
-        return None if values is None else values[_numpy_index(self.index)[0]]
+        return None if values is None else values[numpy_index(self.index)[0]]
 
 
 @parametric
@@ -420,7 +420,7 @@ class PutItem(ShapeOfLast, IntoMemory):
     inputs_read_by_shape = frozenset({1})
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
-        index = _numpy_index(self.index)
+        index = numpy_index(self.index)
 
         def compute(out: np.ndarray, x: np.ndarray, like: np.ndarray) -> None:
             out.fill(0)

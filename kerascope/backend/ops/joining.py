@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -27,8 +28,8 @@ class Concatenate(Op):
     def infer_shape(self, *inputs: Tensor) -> Shape:
         return concatenated_shape([x.shape for x in inputs], self.axis, "concatenate")
 
-    def perform(self, *inputs: np.ndarray) -> np.ndarray:
-        return np.concatenate(inputs, self.axis)
+    def perform(self, *inputs: np.ndarray, xp: Any = np) -> np.ndarray:
+        return xp.concatenate(inputs, self.axis)
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         listed = "".join(f"{{{i}}}, " for i in range(len(inputs)))
@@ -105,8 +106,8 @@ class Stack(Op):
             merged = both
         return (*merged[: self.axis], len(inputs), *merged[self.axis :])
 
-    def perform(self, *inputs: np.ndarray) -> np.ndarray:
-        return np.stack(inputs, self.axis)
+    def perform(self, *inputs: np.ndarray, xp: Any = np) -> np.ndarray:
+        return xp.stack(inputs, self.axis)
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         new_axis = f"[{':, ' * self.axis}None]"  # `np.stack` is slow: it loops in Python
@@ -145,8 +146,8 @@ class Tile(Op):
             None if n is None else n * r for n, r in zip(x.shape, self.repeats, strict=True)
         )
 
-    def perform(self, x: np.ndarray) -> np.ndarray:
-        return np.tile(x, self.repeats)
+    def perform(self, x: np.ndarray, xp: Any = np) -> np.ndarray:
+        return xp.tile(x, self.repeats)
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         return _copy_tiles(inputs[0].shape, self.repeats)
@@ -166,8 +167,8 @@ class SumTiles(Op):
             None if n is None else n // r for n, r in zip(x.shape, self.repeats, strict=True)
         )
 
-    def perform(self, x: np.ndarray) -> np.ndarray:
-        split = np.reshape(x, _split(x.shape, self.repeats))
+    def perform(self, x: np.ndarray, xp: Any = np) -> np.ndarray:
+        split = xp.reshape(x, _split(x.shape, self.repeats))
         return split.sum(axis=tuple(range(0, 2 * x.ndim, 2)), dtype=x.dtype)
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
@@ -221,23 +222,23 @@ class TileBy(TileAtRunTime):
         pairs = zip(x.shape, times, strict=True)
         return tuple(None if None in pair else pair[0] * pair[1] for pair in pairs)
 
-    def perform(self, x: np.ndarray, repeats: np.ndarray) -> np.ndarray:
-        return np.tile(x, tuple(repeats))
+    def perform(self, x: np.ndarray, repeats: np.ndarray, xp: Any = np) -> np.ndarray:
+        return xp.tile(x, tuple(repeats))
 
 
 class TileLike(ShapeOfLast, TileAtRunTime):
     """`x` repeated as tiles to fill the shape of `like`."""
 
-    def perform(self, x: np.ndarray, like: np.ndarray) -> np.ndarray:
-        return np.tile(x, [n // m for n, m in zip(like.shape, x.shape, strict=True)])
+    def perform(self, x: np.ndarray, like: np.ndarray, xp: Any = np) -> np.ndarray:
+        return xp.tile(x, [n // m for n, m in zip(like.shape, x.shape, strict=True)])
 
 
 class SumTilesLike(ShapeOfLast):
     """The sum of the tiles of `x`, each of the shape of `like`: the gradient of `TileLike`."""
 
-    def perform(self, x: np.ndarray, like: np.ndarray) -> np.ndarray:
+    def perform(self, x: np.ndarray, like: np.ndarray, xp: Any = np) -> np.ndarray:
         repeats = tuple(n // m for n, m in zip(x.shape, like.shape, strict=True))
-        return SumTiles(repeats).perform(x)
+        return SumTiles(repeats).perform(x, xp=xp)
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         large, small = inputs[0].shape, inputs[1].shape
@@ -297,8 +298,8 @@ class RepeatElements(Op):
         stretched = None if size is None else size * self.times
         return (*x.shape[: self.axis], stretched, *x.shape[self.axis + 1 :])
 
-    def perform(self, x: np.ndarray) -> np.ndarray:
-        return np.repeat(x, self.times, self.axis)
+    def perform(self, x: np.ndarray, xp: Any = np) -> np.ndarray:
+        return xp.repeat(x, self.times, self.axis)
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         before, after = inputs[0].shape[: self.axis + 1], inputs[0].shape[self.axis + 1 :]
@@ -322,8 +323,8 @@ class SumRepeated(Op):
         shrunk = None if size is None else size // self.times
         return (*x.shape[: self.axis], shrunk, *x.shape[self.axis + 1 :])
 
-    def perform(self, x: np.ndarray) -> np.ndarray:
-        return np.reshape(x, self._blocks(x)).sum(axis=self.axis + 1, dtype=x.dtype)
+    def perform(self, x: np.ndarray, xp: Any = np) -> np.ndarray:
+        return xp.reshape(x, self._blocks(x)).sum(axis=self.axis + 1, dtype=x.dtype)
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         split = f"{{0}}.reshape({self._blocks(inputs[0])})"

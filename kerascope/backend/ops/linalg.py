@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -237,14 +237,14 @@ class BatchDot(Contraction):
 
     batch: ClassVar[int] = 1
 
-    def perform(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    def perform(self, x: np.ndarray, y: np.ndarray, xp: Any = np) -> np.ndarray:
         x_free, y_free = self.free(x.ndim, self.x_axes), self.free(y.ndim, self.y_axes)
         x_sizes, y_sizes = [x.shape[a] for a in x_free], [y.shape[b] for b in y_free]
         rows, columns = math.prod(x_sizes), math.prod(y_sizes)
         inner = math.prod(x.shape[a] for a in self.x_axes)
         left = x.transpose(0, *x_free, *self.x_axes).reshape(len(x), rows, inner)
         right = y.transpose(0, *self.y_axes, *y_free).reshape(len(y), inner, columns)
-        return np.matmul(left, right).reshape(len(x), *x_sizes, *y_sizes)
+        return xp.matmul(left, right).reshape(len(x), *x_sizes, *y_sizes)
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         return self.as_product("np.matmul", *inputs)
@@ -317,8 +317,8 @@ class MatMul(Op):
         batch = broadcast_shapes(x.shape[:-2], y.shape[:-2], where="matmul")
         return (*batch, x.shape[-2], y.shape[-1])
 
-    def perform(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.matmul(x, y)
+    def perform(self, x: np.ndarray, y: np.ndarray, xp: Any = np) -> np.ndarray:
+        return xp.matmul(x, y)
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         return "np.matmul({0}, {1}, {out})"

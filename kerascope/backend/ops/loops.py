@@ -57,7 +57,7 @@ def _last_seen(mask: np.ndarray) -> np.ndarray:
     return np.maximum.accumulate(steps, axis=0)
 
 
-def _spread(x: np.ndarray, ndim: int) -> np.ndarray:
+def spread(x: np.ndarray, ndim: int) -> np.ndarray:
     """Append axes of size 1 to an array with two axes, so that it has `ndim` axes in total."""
     return x.reshape(x.shape + (1,) * (ndim - 2))
 
@@ -88,7 +88,7 @@ class SumHeld(ShapeOfFirst):
     def perform(self, x: np.ndarray, mask: np.ndarray) -> np.ndarray:
         total = np.zeros_like(x)
         running = np.zeros(x.shape[1:], x.dtype)
-        seen = _spread(np.asarray(mask), x.ndim)
+        seen = spread(np.asarray(mask), x.ndim)
         for step in range(len(x) - 1, -1, -1):
             running = running + x[step]
             total[step] = np.where(seen[step], running, 0)

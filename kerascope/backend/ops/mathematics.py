@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
@@ -227,8 +228,8 @@ class Exp2(Smooth):
 class Sinc(Smooth):
     """`sin(pi x) / (pi x)`, and 1 at 0."""
 
-    def perform(self, x: np.ndarray) -> np.ndarray:
-        return np.asarray(np.sinc(x)).astype(x.dtype)
+    def perform(self, x: np.ndarray, xp: Any = np) -> np.ndarray:
+        return xp.asarray(xp.sinc(x)).astype(x.dtype)
 
     def slope(self, x, y):
         is_zero = equal(x, 0)

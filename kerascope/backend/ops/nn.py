@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -75,16 +76,16 @@ class Relu(Activation):
         bears_ceiling = self.max_value is None or self.max_value > 0 or self.alpha == 0
         return self.threshold == 0 and 0 <= self.alpha <= 1 and bears_ceiling
 
-    def perform(self, x: np.ndarray) -> np.ndarray:
+    def perform(self, x: np.ndarray, xp: Any = np) -> np.ndarray:
         top = self.max_value
         if self._is_greatest:
-            y = np.maximum(x, 0 if self.alpha == 0 else self.alpha * x)
-            return y if top is None else np.minimum(y, top)
-        y = np.where(x <= self.threshold, x.dtype.type(0), x)
+            y = xp.maximum(x, 0 if self.alpha == 0 else self.alpha * x)
+            return y if top is None else xp.minimum(y, top)
+        y = xp.where(x <= self.threshold, x.dtype.type(0), x)
         if top is not None:
-            y = np.minimum(np.maximum(y, 0), top)
+            y = xp.minimum(xp.maximum(y, 0), top)
         if self.alpha != 0:
-            y = y - np.maximum(self.threshold - x, 0) * self.alpha
+            y = y - xp.maximum(self.threshold - x, 0) * self.alpha
         return y
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
@@ -130,13 +131,13 @@ class ReluSlope(Activation):
     threshold: float
     is_exact = True
 
-    def perform(self, x: np.ndarray) -> np.ndarray:
+    def perform(self, x: np.ndarray, xp: Any = np) -> np.ndarray:
         is_above = x > self.threshold
-        slope = np.where(is_above, x.dtype.type(1), x.dtype.type(self.alpha))
+        slope = xp.where(is_above, x.dtype.type(1), x.dtype.type(self.alpha))
         if self.max_value is None:
             return slope
         is_inside = (x < self.max_value) & (x > 0)
-        return np.where(is_above & ~is_inside, x.dtype.type(0), slope)
+        return xp.where(is_above & ~is_inside, x.dtype.type(0), slope)
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         alpha, top = self.alpha, self.max_value
@@ -200,8 +201,8 @@ class Elu(Activation):
 
     alpha: float
 
-    def perform(self, x: np.ndarray) -> np.ndarray:
-        return np.maximum(x, 0) + self.alpha * np.expm1(np.minimum(x, 0))
+    def perform(self, x: np.ndarray, xp: Any = np) -> np.ndarray:
+        return xp.maximum(x, 0) + self.alpha * xp.expm1(xp.minimum(x, 0))
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         alpha, above = self.alpha, np.empty(*inputs[0])
@@ -228,8 +229,8 @@ def elu(x: TensorLike, alpha: float = 1.0) -> Tensor:
 class Softplus(Activation):
     """`log(1 + exp(x))`, without overflow."""
 
-    def perform(self, x: np.ndarray) -> np.ndarray:
-        return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
+    def perform(self, x: np.ndarray, xp: Any = np) -> np.ndarray:
+        return xp.maximum(x, 0) + xp.log1p(xp.exp(-xp.abs(x)))
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         above = np.empty(*inputs[0])
@@ -256,8 +257,8 @@ def softplus(x: TensorLike) -> Tensor:
 class Softsign(Activation):
     """`x / (1 + |x|)`."""
 
-    def perform(self, x: np.ndarray) -> np.ndarray:
-        return x / (1 + np.abs(x))
+    def perform(self, x: np.ndarray, xp: Any = np) -> np.ndarray:
+        return x / (1 + xp.abs(x))
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         return "np.divide({0}, np.add({number:1}, np.abs({0}, {out}), {out}), {out})"

@@ -105,8 +105,8 @@ class Roll(ShapeOfFirst):
     shift: tuple[int, ...]
     axes: tuple[int, ...]
 
-    def perform(self, x: np.ndarray) -> np.ndarray:
-        return np.roll(x, self.shift, self.axes)
+    def perform(self, x: np.ndarray, xp: Any = np) -> np.ndarray:
+        return xp.roll(x, self.shift, self.axes)
 
     def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [Roll(tuple(-n for n in self.shift), self.axes)(output_grads[0])]
@@ -311,9 +311,9 @@ class SearchSorted(Op):
     def infer_dtype(self, sequence: Tensor, values: Tensor) -> str:
         return "int32"
 
-    def perform(self, sequence: np.ndarray, values: np.ndarray) -> np.ndarray:
-        found = np.searchsorted(sequence, values, self.side)  # type: ignore[call-overload]
-        return np.asarray(found).astype("int32")
+    def perform(self, sequence: np.ndarray, values: np.ndarray, xp: Any = np) -> np.ndarray:
+        found = xp.searchsorted(sequence, values, self.side)  # type: ignore[call-overload]
+        return xp.asarray(found).astype("int32")
 
 
 class Nonzero(Op):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from types import ModuleType
 from typing import ClassVar
 
 import numpy as np
@@ -79,8 +80,8 @@ class CumulativeProduct(ShapeOfFirst):
 
     axis: int
 
-    def perform(self, x: np.ndarray) -> np.ndarray:
-        return np.cumprod(x, self.axis, dtype=x.dtype)
+    def perform(self, x: np.ndarray, xp: ModuleType = np) -> np.ndarray:
+        return xp.cumprod(x, self.axis, dtype=x.dtype)
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         return f"np.multiply.accumulate({{0}}, {self.axis}, None, {{out}})"
@@ -171,11 +172,11 @@ class CountOver(Op):
 class Mean(Reduction):
     """The arithmetic mean over `axes`."""
 
-    def perform(self, x: np.ndarray) -> np.ndarray:
+    def perform(self, x: np.ndarray, xp: ModuleType = np) -> np.ndarray:
         # float16 would lose half of its digits in the sum.
         wide = np.result_type(x.dtype, np.float32)
         total = x.sum(axis=self.axes, keepdims=self.keepdims, dtype=wide)
-        return np.divide(total, self._count(x)).astype(x.dtype, copy=False)
+        return xp.divide(total, self._count(x)).astype(x.dtype, copy=False)
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         x, total = inputs[0], reduction("np.add", self.axes, self.keepdims)

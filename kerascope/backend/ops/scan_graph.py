@@ -41,7 +41,7 @@ __all__ = ["counts_of_draws"]
 # the same number at the same step, and so draws the same random numbers as the forward loop.
 
 
-_FACTOR = 6364136223846793005  # Knuth's constant for MMIX; it spreads neighbouring counts
+FACTOR = 6364136223846793005  # Knuth's constant for MMIX; it spreads neighbouring counts
 
 
 class StepNumbers(Op):
@@ -53,8 +53,8 @@ class StepNumbers(Op):
     def infer_dtype(self, x: Tensor) -> str:
         return "int64"
 
-    def perform(self, x: np.ndarray) -> np.ndarray:
-        return np.arange(len(x), dtype="int64")
+    def perform(self, x: np.ndarray, xp: Any = np) -> np.ndarray:
+        return xp.arange(len(x), dtype="int64")
 
 
 class StepDraws(Op):
@@ -67,7 +67,7 @@ class StepDraws(Op):
         return "int64"
 
     def perform(self, draws: np.ndarray, step: np.ndarray) -> np.int64:
-        return np.int64((int(draws) * _FACTOR + int(step) + 1) % 2**63)
+        return np.int64((int(draws) * FACTOR + int(step) + 1) % 2**63)
 
 
 def counts_of_draws(applies):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -56,8 +57,8 @@ class Reshape(Reshaping):
     def infer_shape(self, x: Tensor) -> Shape:
         return reshaped_shape(x.shape, self.shape)
 
-    def perform(self, x: np.ndarray) -> np.ndarray:
-        return np.reshape(x, self.shape)
+    def perform(self, x: np.ndarray, xp: Any = np) -> np.ndarray:
+        return xp.reshape(x, self.shape)
 
 
 class ReshapeTo(Reshaping):
@@ -66,8 +67,8 @@ class ReshapeTo(Reshaping):
     def infer_shape(self, x: Tensor, shape: Tensor) -> Shape:
         return reshaped_shape(x.shape, sizes_from(shape, "reshape: the target shape"))
 
-    def perform(self, x: np.ndarray, shape: np.ndarray) -> np.ndarray:
-        return np.reshape(x, tuple(shape))
+    def perform(self, x: np.ndarray, shape: np.ndarray, xp: Any = np) -> np.ndarray:
+        return xp.reshape(x, tuple(shape))
 
 
 class ReshapeLike(ShapeOfLast, Reshaping):
@@ -75,8 +76,8 @@ class ReshapeLike(ShapeOfLast, Reshaping):
 
     inputs_read_by_shape = frozenset({1})
 
-    def perform(self, x: np.ndarray, like: np.ndarray) -> np.ndarray:
-        return np.reshape(x, like.shape)
+    def perform(self, x: np.ndarray, like: np.ndarray, xp: Any = np) -> np.ndarray:
+        return xp.reshape(x, like.shape)
 
 
 def reshape(x, shape):
@@ -128,8 +129,8 @@ class BatchFlatten(Reshaping):
             )
         return (x.shape[0], product(x.shape[1:]))
 
-    def perform(self, x: np.ndarray) -> np.ndarray:
-        return np.reshape(x, (len(x), math.prod(x.shape[1:])))
+    def perform(self, x: np.ndarray, xp: Any = np) -> np.ndarray:
+        return xp.reshape(x, (len(x), math.prod(x.shape[1:])))
 
 
 def batch_flatten(x: TensorLike) -> Tensor:
@@ -160,8 +161,8 @@ class ExpandDims(Op):
         sizes = iter(x.shape)
         return tuple(1 if axis in self.axes else next(sizes) for axis in range(ndim))
 
-    def perform(self, x: np.ndarray) -> np.ndarray:
-        return np.expand_dims(x, self.axes)
+    def perform(self, x: np.ndarray, xp: Any = np) -> np.ndarray:
+        return xp.expand_dims(x, self.axes)
 
     def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [Squeeze(self.axes)(output_grads[0])]
@@ -190,8 +191,8 @@ class Squeeze(Op):
             )
         return tuple(size for axis, size in enumerate(x.shape) if axis not in self.axes)
 
-    def perform(self, x: np.ndarray) -> np.ndarray:
-        return np.squeeze(x, self.axes)
+    def perform(self, x: np.ndarray, xp: Any = np) -> np.ndarray:
+        return xp.squeeze(x, self.axes)
 
     def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [ExpandDims(self.axes)(output_grads[0])]
@@ -216,8 +217,8 @@ class Reverse(ShapeOfFirst):
     axes: tuple[int, ...]
     is_view = True
 
-    def perform(self, x: np.ndarray) -> np.ndarray:
-        return np.flip(x, self.axes)
+    def perform(self, x: np.ndarray, xp: Any = np) -> np.ndarray:
+        return xp.flip(x, self.axes)
 
     def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [Reverse(self.axes)(output_grads[0])]
@@ -239,8 +240,8 @@ class Transpose(Op):
     def infer_shape(self, x: Tensor) -> Shape:
         return tuple(x.shape[axis] for axis in self.pattern)
 
-    def perform(self, x: np.ndarray) -> np.ndarray:
-        return np.transpose(x, self.pattern)
+    def perform(self, x: np.ndarray, xp: Any = np) -> np.ndarray:
+        return xp.transpose(x, self.pattern)
 
     def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         back = tuple(self.pattern.index(axis) for axis in range(len(self.pattern)))
