@@ -16,10 +16,13 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "floatx": ("float16", "float32", "float64"),
     "image_data_format": ("channels_last", "channels_first"),
     "dialect": ("1.2", "2.2", "3"),
+    "engine": ("numpy", "jax"),
 }
-SETTINGS = ("floatx", "epsilon", "image_data_format", "dialect")
+SETTINGS = ("floatx", "epsilon", "image_data_format", "dialect", "engine")
 DIALECT_VARIABLE = "KERASCOPE_DIALECT"
 USUAL_DIALECT = "2.2"
+ENGINE_VARIABLE = "KERASCOPE_ENGINE"
+USUAL_ENGINE = "numpy"
 VERIFY_VARIABLE = "KERASCOPE_VERIFY"
 
 
@@ -38,6 +41,9 @@ class Config:
         The Keras version that decides the names of weights, layers and logs, and the defaults and
         formulas where the versions differ. Default "2.2", or the environment variable
         KERASCOPE_DIALECT.
+    engine : {"numpy", "jax"}
+        The library that computes functions. Default "numpy", or the environment variable
+        KERASCOPE_ENGINE.
 
     Examples
     --------
@@ -55,6 +61,7 @@ class Config:
     epsilon: float
     image_data_format: str
     dialect: str
+    engine: str
 
     def __init__(
         self,
@@ -71,18 +78,19 @@ class Config:
             self.dialect = dialect
 
     def __getattr__(self, name: str) -> Any:
-        """Read the dialect from the environment when it is first used.
+        """Read the dialect or the engine from the environment when it is first used.
 
-        If it were read at import time, callers could not catch the error for an invalid dialect.
+        If they were read at import time, callers could not catch the error for an invalid name.
         """
-        if name != "dialect":
+        if name not in _FROM_ENVIRONMENT:
             raise AttributeError(f"config: unknown setting {name!r}.")
+        read, usual = _FROM_ENVIRONMENT[name]
         try:
-            self.dialect = dialect_of_environment()
+            setattr(self, name, read())
         except ArgumentError as error:
-            self.dialect = USUAL_DIALECT
-            warn(f"{error} {USUAL_DIALECT!r} is used.", KerascopeWarning)
-        return self.dialect
+            setattr(self, name, usual)
+            warn(f"{error} {usual!r} is used.", KerascopeWarning)
+        return getattr(self, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in _CHOICES:
@@ -126,6 +134,18 @@ def dialect_of_environment() -> str:
     return _checked_choice("dialect", value, f"environment variable {DIALECT_VARIABLE}")
 
 
+def engine_of_environment() -> str:
+    """Return the engine in the environment variable KERASCOPE_ENGINE, or the default.
+
+    Raises
+    ------
+    ArgumentError
+        If the value of the variable is not an engine.
+    """
+    value = os.environ.get(ENGINE_VARIABLE) or USUAL_ENGINE
+    return _checked_choice("engine", value, f"environment variable {ENGINE_VARIABLE}")
+
+
 def verify_of_environment() -> bool:
     """Return whether the environment variable KERASCOPE_VERIFY requests verified programs.
 
@@ -140,4 +160,8 @@ def verify_of_environment() -> bool:
     raise ArgumentError(f"environment variable {VERIFY_VARIABLE}: expected 0 or 1, got {value!r}.")
 
 
+_FROM_ENVIRONMENT = {
+    "dialect": (dialect_of_environment, USUAL_DIALECT),
+    "engine": (engine_of_environment, USUAL_ENGINE),
+}
 config = Config(dialect=None)

@@ -144,6 +144,7 @@ DOORS = {
     "backend/eager.py": "numbers in place of symbols",
     "backend/function_checks.py": "whether arrays and updates fit",
     "backend/update_order.py": "updates that several calls add follow each other",
+    "backend/engines/__init__.py": "which library computes a function",
     "backend/program/dispatch.py": "a function's program",
     "backend/program/inspecting.py": "what looks into a function",
     "backend/program/custom_ops.py": "which declarations of a custom op are trusted",

@@ -42,7 +42,8 @@ def test_an_unknown_setting_lists_the_known_ones():
 
 def test_settings_print_as_they_are_written():
     assert repr(Config(dialect="3")) == (
-        "Config(floatx='float32', epsilon=1e-07, image_data_format='channels_last', dialect='3')"
+        "Config(floatx='float32', epsilon=1e-07, image_data_format='channels_last', dialect='3', "
+        "engine='numpy')"
     )
 
 

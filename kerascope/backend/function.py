@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from kerascope.backend.atomic import replace_arrays
+from kerascope.backend.engines import checked_engine, programs_of_engine
 from kerascope.backend.float_settings import with_float_settings
 from kerascope.backend.function_checks import (
     Update,
@@ -77,6 +78,9 @@ def function(
         steps, before any result is used. The steps of a loop (`K.rnn`) are compared op by op; up to
         rounding if they were rewritten. The default is the environment variable KERASCOPE_VERIFY:
         1 or 0.
+    engine : {"numpy", "jax"}, optional
+        The library that computes; by default that of `K.set_engine`. A call that is stepped
+        through or recorded is computed with NumPy in any case.
 
     Returns
     -------
@@ -101,13 +105,14 @@ def function(
     name = kwargs.pop("name", "function")
     rewrites = checked_rewrites(kwargs.pop("rewrites", None))
     verify = kwargs.pop("verify", None)
+    engine = checked_engine(kwargs.pop("engine", None), "K.function")
     if kwargs:
         raise ArgumentError(
-            f"K.function: expected inputs, outputs, updates, name, rewrites or verify, "
+            f"K.function: expected inputs, outputs, updates, name, rewrites, verify or engine, "
             f"got the unknown argument {sorted(kwargs)[0]!r}."
         )
     given = () if updates is None else updates
-    return Function(inputs, outputs, given, name=name, rewrites=rewrites, verify=verify)
+    return Function(inputs, outputs, given, name, rewrites, verify, engine)
 
 
 class Function(Inspectable):
@@ -116,11 +121,16 @@ class Function(Inspectable):
     Attributes
     ----------
     inputs, outputs : list of Tensor
+    engine : {None, "numpy", "jax"}
+        The engine that computes; None for that of `K.set_engine`.
     updates : list of Update
         One for each variable that a call may write, including default updates.
     schedule : Schedule
         The ops in the order in which a call computes them.
     """
+
+    engine: str | None = None
+    jax_programs: Any = None  # made by the first call on that engine
 
     def __init__(
         self,
@@ -130,8 +140,10 @@ class Function(Inspectable):
         name: str = "function",
         rewrites: Sequence[str] | None = None,
         verify: bool | None = None,
+        engine: str | None = None,
     ) -> None:
         self.name = name
+        self.engine = engine
         self.inputs = checked_inputs(inputs)
         self._single = isinstance(outputs, Tensor)
         self.outputs = [outputs] if isinstance(outputs, Tensor) else [as_tensor(y) for y in outputs]
@@ -183,7 +195,7 @@ class Function(Inspectable):
         return with_float_settings(self._compute, inputs)
 
     def _compute(self, inputs: Sequence[Any]) -> Any:
-        outputs = self._programs(self._arrays(inputs))
+        outputs = programs_of_engine(self)(self._arrays(inputs))
         return outputs[0] if self._single else outputs
 
     def stage(self, inputs: Sequence[Any] = ()) -> Stage:

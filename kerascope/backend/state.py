@@ -18,6 +18,7 @@ import numpy as np
 from kerascope.backend.atomic import LOCKS, set_values
 from kerascope.backend.dtypes import as_numbers, checked_dtype
 from kerascope.backend.eager import value_of
+from kerascope.backend.engines import checked_engine
 from kerascope.backend.function import function
 from kerascope.backend.graph import Constant, Placeholder, Tensor, as_tensor, is_eager
 from kerascope.backend.ops.control import switch
@@ -59,6 +60,7 @@ __all__ = [
     "ndim",
     "placeholder",
     "reset_uids",
+    "set_engine",
     "set_epsilon",
     "set_floatx",
     "set_image_data_format",
@@ -457,8 +459,23 @@ _LAYOUTS = {"tf": "channels_last", "th": "channels_first"}
 
 
 def backend() -> str:
-    """Return the name of the backend, always "numpy"."""
-    return "numpy"
+    """Return the name of the engine that computes functions: "numpy" or "jax"."""
+    return config.engine
+
+
+def set_engine(name: str) -> None:
+    """Let "numpy" or "jax" compute all functions from now on, also those made before.
+
+    Calls that are stepped through, recorded or drawn are computed with NumPy in any case.
+
+    Raises
+    ------
+    ArgumentError
+        The engine is unknown.
+    MissingToolError
+        JAX is not installed.
+    """
+    config.engine = checked_engine(name, "K.set_engine")
 
 
 def image_dim_ordering() -> str:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from enum import Enum
 from functools import partial
 from operator import setitem
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -27,6 +27,13 @@ from kerascope.backend.operators import OPERATORS
 from kerascope.backend.scopes import current_scope, scoped
 from kerascope.errors import GraphError, ShapeError
 from kerascope.settings import config
+
+
+class DeviceArrays(Protocol):
+    """Variables on a device; see `engines/functions.py`."""
+
+    def array_of(self, variable: Variable) -> np.ndarray:
+        """Return the array of a variable as a read-only NumPy array."""
 
 
 class Variable(Tensor):
@@ -50,7 +57,7 @@ class Variable(Tensor):
         Random ops count their draws with it. Theano's shared variables have the same attribute.
     """
 
-    __slots__ = ("_is_shared", "_value", "constraint", "default_update")
+    __slots__ = ("_is_shared", "_state", "_value", "constraint", "default_update")
 
     def __init__(
         self,
@@ -60,11 +67,13 @@ class Variable(Tensor):
         constraint: Callable[..., Any] | None = None,
     ) -> None:
         dtype = checked_dtype(dtype or config.floatx)
-        self._value = np.array(as_numbers(value, "variable", dtype), dtype=dtype, order="C")
+        array = np.array(as_numbers(value, "variable", dtype), dtype=dtype, order="C")
+        self._value: np.ndarray | None = array  # None: the array is on a device, in `_state`
+        self._state: DeviceArrays | None = None
         self._is_shared = False
         self.constraint = constraint
         self.default_update: Tensor | None = None
-        super().__init__(self._value.shape, dtype, name or scoped("variable"))
+        super().__init__(array.shape, dtype, name or scoped("variable"))
 
     def get_value(self, borrow: bool = False) -> np.ndarray:
         """Return the value as an array: a copy, or with `borrow` the variable's array, read-only.
@@ -76,10 +85,10 @@ class Variable(Tensor):
             return self._only_numbers(assigned[self])
         if not borrow:
             with LOCKS.writing:
-                return self._value.copy()
+                return self.room.copy()
         with LOCKS.steps:
             if LOCKS.calls:  # a call that writes in place is running
-                return self._value.copy()
+                return self.room.copy()
             return lend(self)
 
     def set_value(self, value: Any) -> None:
@@ -102,9 +111,9 @@ class Variable(Tensor):
         """
         array = as_numbers(value, f"variable '{self.name}'", self.dtype)
         array = array.astype(self.dtype, copy=False)
-        if array.shape != self._value.shape:
+        if array.shape != self.shape:
             raise ShapeError(
-                f"variable '{self.name}': expected a new value of shape {self._value.shape}, "
+                f"variable '{self.name}': expected a new value of shape {self.shape}, "
                 f"got {array.shape}.",
                 subject=self,
             )
@@ -118,25 +127,47 @@ class Variable(Tensor):
         """Return the calls that copy the elements of an array into the variable."""
         if self.is_lent:
             return self._calls_to_have(np.array(array, order="C"), is_shared=False)
-        return [partial(setitem, self._value, ..., array)]
+        return [partial(setitem, self.room, ..., array)]
 
     def _calls_to_have(self, array: np.ndarray, *, is_shared: bool) -> list[Call]:
         """Return the calls that make `array` the variable's own array."""
         return [
             partial(setattr, self, "_value", array),
+            partial(setattr, self, "_state", None),
             partial(setattr, self, "_is_shared", is_shared),
             partial(setattr, LOCKS, "moves", LOCKS.moves + 1),
         ]
 
+    def _calls_to_live_in(self, state: DeviceArrays) -> list[Call]:
+        """Return the calls that make the array in `state`, on a device, the variable's only one."""
+        return [partial(setattr, self, "_state", state), partial(setattr, self, "_value", None)]
+
+    @property
+    def state(self) -> DeviceArrays | None:
+        """The state on a device that holds the variable's array; None if NumPy holds it."""
+        return self._state if self._value is None else None
+
     @property
     def room(self) -> np.ndarray:
         """The variable's array itself, for compiled functions. It may be written at any time."""
-        return self._value
+        array = self._value
+        if array is None:
+            with LOCKS.writing:
+                state = self.state
+                return self.room if state is None else state.array_of(self)
+        return array
 
     @property
     def is_lent(self) -> bool:
         """Whether callers or observers may hold the variable's array, which is then read-only."""
-        return self._is_shared or not self._value.flags.writeable
+        array = self._value
+        return array is None or self._is_shared or not array.flags.writeable
+
+    def __getstate__(self) -> Any:
+        """Return the attributes to pickle, with a NumPy array even if the array is on a device."""
+        with LOCKS.writing:
+            state: Any = super().__getstate__()  # type: ignore[misc]
+            return state[0], {**state[1], "_value": self.room, "_state": None}
 
     def move_to(self, room: np.ndarray) -> None:
         """Copy the value to the array `room`, which then is the variable's own array.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kerascope import backend as K
+from kerascope.backend.engines import ENGINES
 from kerascope.compat.keras_dtype_policies import dtype_policy, set_dtype_policy
 from kerascope.errors import RefusedError
 from kerascope.utils.io_utils import (
@@ -40,15 +41,21 @@ image_data_format, set_image_data_format = K.image_data_format, K.set_image_data
 
 
 def set_backend(backend: str) -> None:
-    """Do nothing for "numpy", which is the only backend.
+    """Let "numpy" or "jax" compute all functions, as `K.set_engine` does.
 
     Raises
     ------
     RefusedError
         Another backend is given.
+    MissingToolError
+        JAX is not installed.
     """
-    if backend != "numpy":
-        raise RefusedError(f"keras.config.set_backend({backend!r}): kerascope computes with NumPy.")
+    if backend not in ENGINES:
+        raise RefusedError(
+            f"keras.config.set_backend({backend!r}): kerascope computes with 'numpy' or 'jax'. "
+            "Use one of them."
+        )
+    K.set_engine(backend)
 
 
 def enable_traceback_filtering() -> None:

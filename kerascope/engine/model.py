@@ -29,6 +29,7 @@ import numpy as np
 
 from kerascope import display, optimizers
 from kerascope.backend.atomic import reset_together
+from kerascope.backend.engines import checked_engine
 from kerascope.backend.function import Function, function
 from kerascope.backend.graph import Constant, Placeholder, Tensor
 from kerascope.backend.scopes import (
@@ -136,6 +137,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
     train_function: Function | None = None
     test_function: Function | None = None
     predict_function: Function | None = None
+    engine: str | None = None
     stop_training: bool = False
     stop_evaluating: bool = False
     stop_predicting: bool = False
@@ -153,6 +155,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         sample_weight_mode: Any = None,
         weighted_metrics: Any = None,
         target_tensors: Any = None,
+        engine: str | None = None,
         **kwargs: Any,
     ) -> None:
         """Set the loss, the metrics and the optimizer of the training.
@@ -176,6 +179,9 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
             Metrics that use the sample weights.
         target_tensors : Tensor, list or dict, optional
             Used instead of placeholders for the targets.
+        engine : {"numpy", "jax"}, optional
+            The library that computes training, tests and predictions; by default that of
+            `K.set_engine`.
 
         Raises
         ------
@@ -187,14 +193,23 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         arguments = locals()
         given = {name: arguments[name] for name in compile_rules.COMPILE_ARGUMENTS}
         arguments = compile_rules.complete_arguments(self, given, kwargs)
+        checked_engine(engine, f"{self.label}: compile")
         if self.outputs:
             if any(y.shape is UNKNOWN for y in self.outputs):
                 self._require_that_it_runs()
             self._compile_stage(arguments, origin_here(COMPILE, self.name)).run()
+            self._compute_with(engine)
             return
         self._compiled_at = origin_here(COMPILE, self.name)
         arguments["optimizer"] = self.optimizer = optimizers.get(optimizer)
         self._waiting_to_compile = arguments  # used when the shape of the inputs is known
+        self._compute_with(engine)
+
+    def _compute_with(self, engine: str | None) -> None:
+        """Set the engine of the model's functions."""
+        self.engine = engine
+        if self.predict_function is not None:
+            self.predict_function.engine = engine
 
     def compile_stage(self, arguments: dict[str, Any]) -> Stage:
         """Return `compile` as a stage; its events are those of `engine.compiling`."""
@@ -307,7 +322,9 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
                 updates = [*self._checked_updates(self.updates), *self.metrics_updates]
                 updates += [*training_updates, count]
                 outputs = [self.total_loss, *self.metrics_tensors]
-                self.train_function = function(inputs, outputs, updates, name="train_function")
+                self.train_function = function(
+                    inputs, outputs, updates, name="train_function", engine=self.engine
+                )
         return self.train_function
 
     def _updates_stage(self) -> Stage:
@@ -323,6 +340,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
                 [self.total_loss, *self.metrics_tensors],
                 updates=[*self._checked_updates(self.state_updates), *self.metrics_updates],
                 name="test_function",
+                engine=self.engine,
             )
         return self.test_function
 
@@ -333,6 +351,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
                 self.outputs,
                 updates=self._checked_updates(self.state_updates),
                 name="predict_function",
+                engine=self.engine,
             )
         return self.predict_function
 

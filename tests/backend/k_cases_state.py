@@ -21,6 +21,15 @@ def floatx_is_the_type_of_new_tensors():
     assert K.floatx() == "float64"
 
 
+@behaviour("set_engine")
+def engine_is_numpy_until_another_is_chosen():
+    assert K.backend() == "numpy"
+    K.set_engine("numpy")
+    with pytest.raises(ValueError, match="expected the engine 'numpy' or 'jax', got 'theano'"):
+        K.set_engine("theano")
+    assert K.backend() == "numpy"
+
+
 @behaviour("epsilon", "set_epsilon")
 def epsilon_keeps_logarithms_finite():
     assert K.epsilon() == 1e-7

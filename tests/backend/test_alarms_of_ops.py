@@ -5,13 +5,13 @@ import warnings
 
 import numpy as np
 import pytest
+from op_rows import CASES, case_name, fed, graph_inputs, op_of
 from thinned import thinned
 
 from kerascope import backend as K
 from kerascope.backend.program.alarms import Alarm, Alarms
 from kerascope.backend.schedule import Step
 from kerascope.errors import DataError
-from tests.backend.test_ops import CASES, case_name, fed, graph_inputs, op_of
 
 SPOILS = [
     lambda x: x * x.dtype.type(1e30),

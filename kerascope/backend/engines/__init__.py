@@ -1,0 +1,55 @@
+"""Engines: the libraries that compute functions, NumPy and JAX.
+
+NumPy is always there, and computes whatever observers watch: stages, pictures, traces and the
+debugger. JAX, the extra `jax`, compiles a function by XLA for a processor or for GPUs. Both give
+the same results up to rounding.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from kerascope.errors import ArgumentError, MissingToolError
+from kerascope.settings import config
+
+ENGINES = ("numpy", "jax")
+
+
+def checked_engine(name: Any, where: str) -> Any:
+    """Return the name of an engine that is installed; None stays None.
+
+    Raises
+    ------
+    ArgumentError
+        The engine is unknown.
+    MissingToolError
+        JAX is not installed.
+    """
+    if name is not None and name not in ENGINES:
+        raise ArgumentError(f"{where}: expected the engine 'numpy' or 'jax', got {name!r}.")
+    if name == "jax":
+        _jax_programs(where)
+    return name
+
+
+def programs_of_engine(function: Any) -> Any:
+    """Return the programs that compute the calls of a function on its engine."""
+    engine = function.engine or config.engine
+    if engine == "numpy":
+        return function._programs
+    if function.jax_programs is None:
+        function.jax_programs = _jax_programs(function.name)(function._programs)
+    return function.jax_programs
+
+
+def _jax_programs(where: str) -> Any:
+    """Return the class `JaxPrograms`. JAX is imported when it is first needed."""
+    try:
+        return importlib.import_module(f"{__name__}.functions").JaxPrograms
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("jax", "jaxlib"):
+            raise
+        raise MissingToolError(
+            f"{where}: the engine 'jax' needs JAX. Install it: pip install 'kerascope[jax]'."
+        ) from error

@@ -1,0 +1,216 @@
+"""Calls of functions on JAX: one compiled program for each set of shapes, weights on the device.
+
+`JaxPrograms` has the interface of `program.dispatch.Programs`. It computes a call by one XLA
+program that also returns the new values of the variables. The variables of a function live in a
+`DeviceState`: a step replaces all of them by one assignment, and an array is copied to NumPy only
+when it is read (`Variable.room`). NumPy and JAX functions can take turns on the same variables.
+
+NumPy computes what XLA cannot: functions in which sizes depend on values, calls that observers
+watch, and calls with a value that an op refuses, which then raise the usual error. A call that
+raised, or was interrupted, has changed nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from kerascope.backend.atomic import LOCKS, write
+from kerascope.backend.engines import rules
+from kerascope.backend.engines.lowering import CannotLower, are_met, requirements, run
+from kerascope.backend.program.bound import conditions_of
+from kerascope.backend.program.dispatch import Programs
+from kerascope.backend.variables import Variable
+from kerascope.printable import printable
+from kerascope.user_frames import warn
+
+__all__ = ["DeviceState", "JaxPrograms", "rules"]
+
+MANY_COMPILATIONS = 16
+SECONDS_BEFORE_NOTICE = 2.0
+
+
+class DeviceState:
+    """Variables whose arrays are on a device.
+
+    Parameters
+    ----------
+    variables : list of Variable
+
+    Attributes
+    ----------
+    content : (list of jax.Array, dict of int to np.ndarray)
+        The array of each variable, and those already copied to NumPy, by their index. A step
+        replaces the whole content.
+    """
+
+    def __init__(self, variables: Sequence[Variable]) -> None:
+        self.variables = list(variables)
+        self.index = {v: number for number, v in enumerate(self.variables)}
+        self.content: tuple[list[Any], dict[int, np.ndarray]] = ([], {})
+
+    def array_of(self, variable: Variable) -> np.ndarray:
+        """Return the array of a variable as a read-only NumPy array."""
+        arrays, fetched = self.content
+        number = self.index[variable]
+        if number not in fetched:
+            array = np.require(np.asarray(arrays[number]), requirements="C")
+            array.flags.writeable = False
+            fetched[number] = array
+        return fetched[number]
+
+
+class JaxPrograms:
+    """Runs each call of a function by XLA, or by NumPy if XLA cannot.
+
+    Parameters
+    ----------
+    programs : Programs
+        The NumPy programs of the same function.
+
+    Attributes
+    ----------
+    refused : str or None
+        The reason why all calls run on NumPy.
+    compilations : int
+        How often the function was compiled: once for each set of shapes and learning phase.
+    """
+
+    def __init__(self, programs: Programs) -> None:
+        self.numpy = programs
+        self.refused: str | None = None
+        self.compilations = 0
+        self._schedule, self._name = programs._schedule, programs._name
+        written = programs._variables
+        self._written = DeviceState(written)
+        self._kept = DeviceState([v for _, v in self._schedule.variables if v not in set(written)])
+        self._ids = frozenset(map(id, written))
+        self._all_ids = frozenset(map(id, [*written, *self._kept.variables]))
+        self._conditions = sorted(conditions_of(self._schedule))
+        self._arrays_of_kept: list[Any] = []
+        self._seen: Any = None
+        self._notice: threading.Timer | None = None
+        self._program: Any = jax.jit(self._trace, static_argnums=0)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle only the function's description: a copy compiles its own programs."""
+        return JaxPrograms, (self.numpy,)
+
+    def __call__(self, arrays: Sequence[np.ndarray]) -> list[Any]:
+        """Return the outputs for these input arrays, and write the new values of the variables."""
+        if self.refused is not None:
+            return self.numpy(arrays)
+        before = self._written.content
+        try:
+            outputs, is_valid = self._step(arrays)
+            if is_valid is not None and not is_valid:
+                return self.numpy(arrays)  # no variable has changed; NumPy raises the error
+            return [np.array(y)[()] for y in outputs]
+        except CannotLower as error:
+            self.refused = str(error)
+        except jax.errors.JaxRuntimeError:  # a custom op raised, or memory was exhausted
+            self._take_back(before)
+        finally:
+            if self._notice is not None:
+                self._notice.cancel()
+                self._notice = None
+        return self.numpy(arrays)
+
+    def _step(self, arrays: Sequence[np.ndarray]) -> tuple[Any, Any]:
+        """Run the program, and make its new values those of the variables."""
+        flags = tuple([bool(arrays[slot]) for slot in self._conditions])
+        with LOCKS.steps, jax.enable_x64(True):
+            if self._seen != (LOCKS.writes, LOCKS.moves):
+                self._collect()
+            outputs, new, is_valid = self._program(
+                flags, self._written.content[0], self._arrays_of_kept, list(arrays)
+            )
+            if new:
+                self._commit((new, {}))
+        return outputs, is_valid
+
+    def _commit(self, content: Any) -> None:
+        """Replace the values of all written variables by one assignment."""
+        moves = LOCKS.moves + 1
+        calls = [
+            partial(setattr, self._written, "content", content),
+            partial(setattr, LOCKS, "moves", moves),
+        ]
+        write(calls, self._ids)
+        self._seen = (LOCKS.writes, moves)
+
+    def _take_back(self, content: Any) -> None:
+        """Restore the variables after a program that failed while it was running."""
+        with LOCKS.steps:
+            if self._written.content is not content and content[0]:
+                self._commit(content)
+
+    def _collect(self) -> None:
+        """Bring all variables to the device; a variable on a device stays in its state if it can.
+
+        Variables that the function writes move into its own state. The others are read from the
+        state of another function, or move into `_kept`.
+        """
+        states = (self._written, self._kept)
+        arrays = [[self._on_device(v) for v in state.variables] for state in states]
+        calls: list[Any] = []
+        for state, new in zip(states, arrays, strict=True):
+            calls.append(partial(setattr, state, "content", (new, {})))
+            for v in state.variables:
+                if state is self._written or v.state is None or v.state is self._kept:
+                    calls += v._calls_to_live_in(state)
+        moves = LOCKS.moves + 1
+        write([*calls, partial(setattr, LOCKS, "moves", moves)], self._all_ids)
+        self._arrays_of_kept = arrays[1]
+        self._seen = (LOCKS.writes, moves)
+
+    def _on_device(self, variable: Variable) -> Any:
+        state: Any = variable.state
+        if state is not None:
+            return state.content[0][state.index[variable]]
+        return jax.device_put(np.array(variable.room))  # JAX may use the memory of this copy
+
+    # --- tracing ----------------------------------------------------------------------------------
+
+    def _trace(self, flags: Any, written: Any, kept: Any, arrays: Any) -> tuple[Any, Any, Any]:
+        """Return (outputs, new values, whether all required conditions held) for tracers."""
+        self._count_compilation()
+        schedule = self._schedule
+        values = dict(zip(self._written.variables, written, strict=True))
+        values.update(zip(self._kept.variables, kept, strict=True))
+        inputs = list(arrays)
+        for slot, flag in zip(self._conditions, flags, strict=True):
+            inputs[slot] = np.asarray(flag, schedule.inputs[slot].dtype)
+        with requirements() as all_met:
+            slots = run(schedule, inputs, [values[v] for _, v in schedule.variables])
+            is_valid = all_met()
+        # A result that is an input gets its own memory: the caller may write into the input.
+        results = [jnp.array(slots[slot], copy=True) for slot in schedule.results]
+        outputs, new = results[: schedule.n_outputs], results[schedule.n_outputs :]
+        for number, (v, old) in enumerate(zip(self._written.variables, written, strict=True)):
+            guards = schedule.guards_of_followers.get(v)
+            is_read = True if guards is None else are_met(guards, slots)
+            for condition in (is_read, True if is_valid is None else is_valid):
+                if condition is not True:
+                    new[number] = jnp.where(condition, new[number], old)
+        return outputs, new, is_valid
+
+    def _count_compilation(self) -> None:
+        self.compilations += 1
+        name = printable(self._name)
+        text = f"{name}: JAX is compiling a program. Later calls with these shapes are fast."
+        self._notice = threading.Timer(SECONDS_BEFORE_NOTICE, print, [text])
+        self._notice.daemon = True
+        self._notice.start()
+        if self.compilations == MANY_COMPILATIONS:
+            warn(
+                f"{name}: JAX has compiled {MANY_COMPILATIONS} programs, one for each set of "
+                "shapes. Pad the inputs to a few lengths, so that programs are used again.",
+                RuntimeWarning,
+            )

@@ -1,0 +1,217 @@
+"""Lowering: one walk through a schedule with JAX's tracers instead of arrays.
+
+A schedule is a list of pure steps, gradients and updates included. `run` goes through it once with
+tracers in the slots, and `jax.jit` compiles the computation that this records. The *lowering* of
+one step is the first of these that applies:
+
+1. The op needs only shapes, or all its inputs are known: NumPy computes it while tracing.
+2. The rule of the nearest class in `RULES`; see `rules.py`.
+3. The function of `jax.numpy` with the name of the op's ufunc.
+4. The op's own `perform`, with `jax.numpy` as its keyword `xp`.
+
+The op of a user, from outside kerascope, is computed by NumPy in the middle of the program.
+
+An op that refuses values ("gather: no row 9") cannot raise inside a compiled program. Its rule
+calls `require(condition)`, and the program returns whether all these conditions held.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache, reduce
+from types import SimpleNamespace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from kerascope.backend.graph import Op
+from kerascope.backend.ops.into_memory import IntoMemory
+from kerascope.backend.ops.scan import Scan
+from kerascope.backend.ops.shaping import Full
+from kerascope.backend.program.custom_ops import is_builtin_class, is_pure, on_read_only
+from kerascope.backend.schedule import Guards, Schedule
+from kerascope.errors import DtypeError
+
+RULES: dict[type[Op], Callable[..., Any]] = {}
+_REQUIRED: ContextVar[list[Any]] = ContextVar("required")
+
+
+class CannotLower(Exception):
+    """A function has no program for XLA, because sizes in it depend on values."""
+
+
+def rule(*kinds: type[Op]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a function of (op, *arrays) as the lowering of these op classes."""
+
+    def register(lowering: Callable[..., Any]) -> Callable[..., Any]:
+        RULES.update(dict.fromkeys(kinds, lowering))
+        return lowering
+
+    return register
+
+
+def is_known(x: Any) -> bool:
+    """Return whether the values of an array are known while tracing."""
+    return isinstance(x, (np.ndarray, np.generic, int, float))
+
+
+# --- conditions on values -------------------------------------------------------------------------
+
+
+def require(condition: Any) -> None:
+    """Require a condition on values. Where it is false, NumPy repeats the call and raises."""
+    _REQUIRED.get().append(jnp.all(condition))
+
+
+@contextmanager
+def requirements() -> Iterator[Callable[[], Any]]:
+    """Collect the conditions required in the block; yield a function that joins them by `and`.
+
+    The function returns None if nothing was required.
+    """
+    found: list[Any] = []
+    token = _REQUIRED.set(found)
+    try:
+        yield lambda: reduce(jnp.logical_and, found) if found else None
+    finally:
+        _REQUIRED.reset(token)
+
+
+# --- one op ---------------------------------------------------------------------------------------
+
+
+def lower(op: Op, *xs: Any) -> Any:
+    """Return the result of an op for arrays and tracers.
+
+    Raises
+    ------
+    CannotLower
+        A size in the result depends on values, or a custom op is not pure.
+    """
+    kind: Any = type(op)
+    if not is_builtin_class(kind):
+        if not is_pure(op):
+            raise CannotLower(f"The custom op {op.name} is not pure.")
+        return by_numpy(op, *xs)
+    if kind not in RULES and op.needs_only_shapes:
+        return op.perform(*[x if is_known(x) else _shaped_like(x) for x in xs])
+    if xs and op.is_pure and not isinstance(op, (Scan, Full)) and all(map(is_known, xs)):
+        return op.perform(*xs)
+    for ancestor in kind.__mro__:
+        if ancestor in RULES:
+            return RULES[ancestor](op, *xs)
+        if ancestor is not IntoMemory and {"perform", "compute"} & vars(ancestor).keys():
+            break
+    if kind.ufunc is not None:
+        return getattr(jnp, kind.ufunc.__name__)(*xs)
+    perform: Any = op.perform
+    return perform(*xs, xp=jnp) if _takes_xp(kind) else perform(*xs)
+
+
+@cache
+def _takes_xp(kind: Any) -> bool:
+    return "xp" in inspect.signature(kind.perform).parameters
+
+
+def _shaped_like(x: Any) -> np.ndarray:
+    """Return a NumPy array of the shape and dtype of a tracer, without memory of its own."""
+    return np.broadcast_to(np.zeros((), x.dtype), x.shape)
+
+
+def by_numpy(op: Op, *xs: Any) -> Any:
+    """Return the result of an op that NumPy computes while the compiled program waits."""
+    perform: Any = op.perform if is_builtin_class(type(op)) else on_read_only(op)
+    facts: Any = [SimpleNamespace(shape=x.shape, dtype=str(x.dtype), ndim=x.ndim) for x in xs]
+    shapes, dtypes = op.infer_shape(*facts), op.infer_dtype(*facts)
+    if op.n_outputs == 1:
+        shapes, dtypes = (shapes,), (dtypes,)
+    wanted = [jax.ShapeDtypeStruct(*one) for one in zip(shapes, dtypes, strict=True)]
+
+    def compute(*arrays: Any) -> list[np.ndarray]:
+        found = perform(*map(np.asarray, arrays))
+        several = (found,) if op.n_outputs == 1 else found
+        return [np.asarray(y, x.dtype) for y, x in zip(several, wanted, strict=True)]
+
+    results = jax.pure_callback(compute, wanted, *xs)
+    return results[0] if op.n_outputs == 1 else tuple(results)
+
+
+def transposed(forward: Callable[[Any], Any], shape: Sequence[int], g: Any) -> Any:
+    """Return the gradient for the input, of this shape, of a linear function."""
+    like = jax.ShapeDtypeStruct(tuple(map(int, shape)), g.dtype)
+    return jax.linear_transpose(forward, like)(g)[0]
+
+
+# --- a schedule -----------------------------------------------------------------------------------
+
+
+def run(schedule: Schedule, arrays: Sequence[Any], variables: Sequence[Any] = ()) -> list[Any]:
+    """Return the array of each slot after a walk through a schedule.
+
+    Parameters
+    ----------
+    schedule : Schedule
+    arrays : list of array or tracer
+        The inputs.
+    variables : list of array or tracer
+        One for each of `schedule.variables`.
+
+    Raises
+    ------
+    CannotLower
+        A size in a result depends on values.
+    DtypeError
+        A step has another dtype than with NumPy.
+    """
+    values: list[Any] = [None] * len(schedule.slots)
+    values[: len(arrays)] = arrays
+    for slot, array in schedule.fixed:
+        values[slot] = array
+    for (slot, _), array in zip(schedule.variables, variables, strict=True):
+        values[slot] = array
+    for step in schedule.steps:
+        if step.guards and are_met(step.guards, values) is False:
+            continue
+        with jax.named_scope(step.apply.name.replace(" ", "_")):
+            result = lower(step.apply.op, *[values[slot] for slot in step.inputs])
+        several = (result,) if len(step.outputs) == 1 else result
+        for slot, array, tensor in zip(step.outputs, several, step.apply.outputs, strict=True):
+            if array.dtype != tensor.dtype:
+                raise DtypeError(
+                    f"{step.apply.name}: expected {tensor.dtype} from JAX, as from NumPy, "
+                    f"got {array.dtype}. Please report this."
+                )
+            values[slot] = array
+    return values
+
+
+def are_met(guards: Guards, values: Sequence[Any]) -> Any:
+    """Return whether all conditions of any conjunction hold.
+
+    Returns
+    -------
+    bool or tracer
+        A tracer if it depends on values that are known only when the program runs.
+    """
+    whole: Any = False
+    for conjunction in guards:
+        part: Any = True
+        for slot, wanted in conjunction:
+            value = values[slot]
+            if value is None or part is False:  # a condition whose step was left out
+                continue
+            if is_known(value):
+                part = part if bool(value) is wanted else False
+            else:
+                truth = value.astype(bool) if wanted else ~value.astype(bool)
+                part = truth if part is True else part & truth
+        if part is True:
+            return True
+        if part is not False:
+            whole = part if whole is False else whole | part
+    return whole
