@@ -138,7 +138,7 @@ def test_of_pytorch_a_class_weights_and_an_array_are_told():
         assert "model = Small(...), then ks." in message_of(verb, Small)
         for weights in (state, {"epoch": 3, "model": state}, list(state.values())):
             assert "Make the module and load them" in message_of(verb, weights)
-        assert "give the model" in message_of(verb, torch.ones(2, 4))
+        assert "Give the model" in message_of(verb, torch.ones(2, 4))
 
 
 @pytest.mark.process
