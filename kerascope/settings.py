@@ -12,11 +12,12 @@ from typing import Any
 from kerascope.errors import ArgumentError, KerascopeWarning
 from kerascope.user_frames import warn
 
+ENGINES = ("numpy", "jax")
 _CHOICES: dict[str, tuple[str, ...]] = {
     "floatx": ("float16", "float32", "float64"),
     "image_data_format": ("channels_last", "channels_first"),
     "dialect": ("1.2", "2.2", "3"),
-    "engine": ("numpy", "jax"),
+    "engine": ENGINES,
 }
 SETTINGS = ("floatx", "epsilon", "image_data_format", "dialect", "engine")
 DIALECT_VARIABLE = "KERASCOPE_DIALECT"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from kerascope import backend as K
-from kerascope.backend.engines import ENGINES
 from kerascope.compat.keras_dtype_policies import dtype_policy, set_dtype_policy
 from kerascope.errors import RefusedError
+from kerascope.settings import ENGINES
 from kerascope.utils.io_utils import (
     disable_interactive_logging,
     enable_interactive_logging,

@@ -16,6 +16,7 @@ from kerascope.backend.graph import Op
 from kerascope.backend.ops.indexing import Gather
 from kerascope.errors import ArgumentError, DataError, MissingToolError
 from kerascope.layers import LSTM, BatchNormalization, Dense, Dropout, Embedding
+from kerascope.layers.ops import keras_ops as ops
 from kerascope.models import Sequential
 from kerascope.settings import config
 
@@ -335,6 +336,7 @@ def test_an_interrupted_step_is_done_wholly_or_not_at_all():
             except KeyboardInterrupt:
                 hits += 1
             assert set(K.get_value(b).tolist()) == {float(K.get_value(a))}
+            assert not jax.config.jax_enable_x64  # other users of JAX keep 32 bits
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
@@ -342,6 +344,69 @@ def test_an_interrupted_step_is_done_wholly_or_not_at_all():
     steps = float(K.get_value(a))
     f([])
     assert float(K.get_value(a)) == steps + 1
+
+
+# What NumPy does with values at which XLA does something else, without an error.
+CORNERS = {
+    "a slice that ends outside": (lambda x, i: ops.slice(x, i, (2,)), [1.0, 2.0, 3.0], [2]),
+    "a slice that starts outside": (lambda x, i: ops.slice(x, i, (2,)), [1.0, 2.0, 3.0], [-1]),
+    "an update that ends outside": (
+        lambda x, i: ops.slice_update(x, i, np.ones(2, "float32")),
+        [1.0, 2.0, 3.0],
+        [2],
+    ),
+    "an index outside": (lambda x, i: ops.take(x, i), [1.0, 2.0], [2]),
+    "the gradient of a row outside": (
+        lambda x, i: K.gradients(K.sum(K.gather(x, i)), [x])[0],
+        [[1.0], [2.0]],
+        [5],
+    ),
+    "a division of integers by 0": (lambda i, j: ops.floor_divide(i, j), [7, -7], [0, 0]),
+    "a remainder by 0": (lambda i, j: ops.mod(i, j), [7, -7], [0, 0]),
+    "numbers that are no integers": (lambda x, i: K.cast(x, "int32"), [np.nan, np.inf, 3e10], [0]),
+    "a number below 0 as uint8": (lambda x, i: K.cast(x, "uint8"), [-3.0, 300.0], [0]),
+    "a matrix without an inverse": (lambda x, i: ops.inv(x), np.zeros((2, 2)), [0]),
+    "a matrix with NaN": (lambda x, i: ops.svd(x), np.full((2, 2), np.nan), [0]),
+    "a matrix that is not positive": (lambda x, i: ops.cholesky(x), -np.eye(2), [0]),
+    "labels outside": (
+        lambda x, i: K.sparse_categorical_crossentropy(i, x),
+        [[0.2, 0.8]],
+        [5],
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", CORNERS)
+def test_at_a_corner_both_engines_return_or_raise_the_same(name):
+    build, *values = CORNERS[name]
+    arrays = [np.asarray(x) for x in values]
+    arrays = [x.astype("float32" if x.dtype.kind == "f" else "int32") for x in arrays]
+    inputs = [K.placeholder(x.shape, dtype=x.dtype.name) for x in arrays]
+    outputs = build(*inputs)
+    outputs = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
+    results = []
+    for engine in ("numpy", "jax"):
+        try:
+            results.append(K.function(inputs, outputs, engine=engine)(arrays))
+        except Exception as error:
+            results.append(f"{type(error).__name__}: {error}")
+    wanted, found = results
+    if isinstance(wanted, str):
+        assert found == wanted
+    else:
+        for y, z in zip(found, wanted, strict=True):
+            np.testing.assert_array_equal(y, z)
+
+
+def test_weights_that_were_set_survive_a_step_that_fails():
+    x, w = K.placeholder((1,)), K.variable([1.0])
+    f = K.function([x], [x], updates=[(w, w + Halved()(x))], engine="jax")
+    f([np.array([4], "float32")])
+    w.set_value([10.0])
+    with pytest.raises(ValueError, match="too large to be halved"):
+        f([np.array([400], "float32")])
+    assert w.get_value().tolist() == [10.0]
 
 
 # --- choosing -------------------------------------------------------------------------------------

@@ -11,9 +11,7 @@ import importlib
 from typing import Any
 
 from kerascope.errors import ArgumentError, MissingToolError
-from kerascope.settings import config
-
-ENGINES = ("numpy", "jax")
+from kerascope.settings import ENGINES, config
 
 
 def checked_engine(name: Any, where: str) -> Any:
@@ -27,7 +25,8 @@ def checked_engine(name: Any, where: str) -> Any:
         JAX is not installed.
     """
     if name is not None and name not in ENGINES:
-        raise ArgumentError(f"{where}: expected the engine 'numpy' or 'jax', got {name!r}.")
+        listed = " or ".join(map(repr, ENGINES))
+        raise ArgumentError(f"{where}: expected the engine {listed}, got {name!r}.")
     if name == "jax":
         _jax_programs(where)
     return name

@@ -12,6 +12,7 @@ raised, or was interrupted, has changed nothing.
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Sequence
 from functools import partial
@@ -94,7 +95,7 @@ class JaxPrograms:
         self._all_ids = frozenset(map(id, [*written, *self._kept.variables]))
         self._conditions = sorted(conditions_of(self._schedule))
         self._arrays_of_kept: list[Any] = []
-        self._seen: Any = None
+        self._seen = -1  # `LOCKS.moves` when all variables were last known to be on the device
         self._notice: threading.Timer | None = None
         self._program: Any = jax.jit(self._trace, static_argnums=0)
 
@@ -106,34 +107,46 @@ class JaxPrograms:
         """Return the outputs for these input arrays, and write the new values of the variables."""
         if self.refused is not None:
             return self.numpy(arrays)
-        before = self._written.content
+        before = after = None
         try:
-            outputs, is_valid = self._step(arrays)
+            outputs, before, after, is_valid = self._step(arrays)
             if is_valid is not None and not is_valid:
                 return self.numpy(arrays)  # no variable has changed; NumPy raises the error
             return [np.array(y)[()] for y in outputs]
         except CannotLower as error:
             self.refused = str(error)
         except jax.errors.JaxRuntimeError:  # a custom op raised, or memory was exhausted
-            self._take_back(before)
+            self._take_back(before, after)
         finally:
             if self._notice is not None:
                 self._notice.cancel()
                 self._notice = None
         return self.numpy(arrays)
 
-    def _step(self, arrays: Sequence[np.ndarray]) -> tuple[Any, Any]:
-        """Run the program, and make its new values those of the variables."""
+    def _step(self, arrays: Sequence[np.ndarray]) -> tuple[Any, Any, Any, Any]:
+        """Run the program, and make its new values those of the variables.
+
+        Returns
+        -------
+        (outputs, content before, content afterwards, whether all values were accepted)
+        """
         flags = tuple([bool(arrays[slot]) for slot in self._conditions])
-        with LOCKS.steps, jax.enable_x64(True):
-            if self._seen != (LOCKS.writes, LOCKS.moves):
-                self._collect()
-            outputs, new, is_valid = self._program(
-                flags, self._written.content[0], self._arrays_of_kept, list(arrays)
-            )
-            if new:
-                self._commit((new, {}))
-        return outputs, is_valid
+        uses_64_bits = jax.config.jax_enable_x64  # in this thread, for other code
+        try:
+            with LOCKS.steps, jax.enable_x64(True):
+                if self._seen != LOCKS.moves:
+                    self._collect()
+                before = self._written.content
+                outputs, new, is_valid = self._program(
+                    flags, before[0], self._arrays_of_kept, list(arrays)
+                )
+                after: Any = (new, {})
+                if new:
+                    self._commit(after)
+            return outputs, before, after, is_valid
+        finally:
+            if jax.config.jax_enable_x64 != uses_64_bits:  # Ctrl-C came while JAX set it back
+                jax.enable_x64(uses_64_bits).__enter__()
 
     def _commit(self, content: Any) -> None:
         """Replace the values of all written variables by one assignment."""
@@ -143,13 +156,13 @@ class JaxPrograms:
             partial(setattr, LOCKS, "moves", moves),
         ]
         write(calls, self._ids)
-        self._seen = (LOCKS.writes, moves)
+        self._seen = moves
 
-    def _take_back(self, content: Any) -> None:
-        """Restore the variables after a program that failed while it was running."""
+    def _take_back(self, before: Any, after: Any) -> None:
+        """Restore the variables after a program that failed, unless they were written meanwhile."""
         with LOCKS.steps:
-            if self._written.content is not content and content[0]:
-                self._commit(content)
+            if after is not None and self._written.content is after and self._seen == LOCKS.moves:
+                self._commit(before)
 
     def _collect(self) -> None:
         """Bring all variables to the device; a variable on a device stays in its state if it can.
@@ -168,7 +181,7 @@ class JaxPrograms:
         moves = LOCKS.moves + 1
         write([*calls, partial(setattr, LOCKS, "moves", moves)], self._all_ids)
         self._arrays_of_kept = arrays[1]
-        self._seen = (LOCKS.writes, moves)
+        self._seen = moves
 
     def _on_device(self, variable: Variable) -> Any:
         state: Any = variable.state
@@ -205,7 +218,7 @@ class JaxPrograms:
         self.compilations += 1
         name = printable(self._name)
         text = f"{name}: JAX is compiling a program. Later calls with these shapes are fast."
-        self._notice = threading.Timer(SECONDS_BEFORE_NOTICE, print, [text])
+        self._notice = threading.Timer(SECONDS_BEFORE_NOTICE, print, [text], {"file": sys.stderr})
         self._notice.daemon = True
         self._notice.start()
         if self.compilations == MANY_COMPILATIONS:

@@ -68,6 +68,14 @@ def _(op: Any, shape: Any) -> Any:
     return jnp.full(tuple(map(int, shape)), op.value, op.dtype)
 
 
+@rule(b.Cast)
+def _(op: Any, x: Any) -> Any:
+    kind = np.dtype(op.dtype)
+    if kind.kind in "iu" and x.dtype.kind == "f":  # others become what the processor makes of them
+        require((x > np.iinfo(kind).min - 1.0) & (x < np.iinfo(kind).max + 1.0))
+    return x.astype(kind)
+
+
 @rule(b.Sum)
 def _(op: Any, x: Any) -> Any:
     return x.sum(axis=op.axes, keepdims=op.keepdims, dtype=x.dtype)
@@ -112,24 +120,25 @@ def _(op: Any, x: Any) -> Any:
 # --- rules: functions that NumPy lacks, products --------------------------------------------------
 
 
-@rule(e.Erf)
+_FUNCTIONS: dict[Any, Any] = {
+    e.Erf: lax.erf,
+    m.Erfc: lax.erfc,
+    m.Erfinv: lax.erf_inv,
+    m.BesselI0: jnp.i0,
+    nn.Sigmoid: jax.nn.sigmoid,
+}
+
+
+@rule(*_FUNCTIONS)
 def _(op: Any, x: Any) -> Any:
-    return lax.erf(x)
+    return _FUNCTIONS[type(op)](x)
 
 
-@rule(m.Erfc)
-def _(op: Any, x: Any) -> Any:
-    return lax.erfc(x)
-
-
-@rule(m.Erfinv)
-def _(op: Any, x: Any) -> Any:
-    return lax.erf_inv(x)
-
-
-@rule(m.BesselI0)
-def _(op: Any, x: Any) -> Any:
-    return jnp.i0(x)
+@rule(e.FloorDivide)
+def _(op: Any, x: Any, y: Any) -> Any:
+    if x.dtype.kind in "iu":
+        require(y != 0)  # NumPy returns 0
+    return jnp.floor_divide(x, y)
 
 
 @rule(m.ViewAs)
@@ -150,11 +159,6 @@ def _(op: Any, x: Any, y: Any) -> Any:
 @rule(linalg.Einsum)
 def _(op: Any, *xs: Any) -> Any:
     return jnp.einsum(op.subscripts, *xs)
-
-
-@rule(nn.Sigmoid)
-def _(op: Any, x: Any) -> Any:
-    return jax.nn.sigmoid(x)
 
 
 @rule(nn.Softmax)
@@ -188,41 +192,47 @@ def _wide(x: Any) -> Any:
     return x.astype("float32") if x.dtype == np.float16 else x
 
 
+def _finite(x: Any, kind: Any) -> Any:
+    """Return a result in a dtype, and require it to be finite: otherwise NumPy may refuse."""
+    require(jnp.isfinite(x))
+    return x.astype(kind)
+
+
 @rule(dec.Inverse)
 def _(op: Any, x: Any) -> Any:
-    y = jnp.linalg.inv(_wide(x))
-    require(jnp.isfinite(y))
-    return y.astype(x.dtype)
+    return _finite(jnp.linalg.inv(_wide(x)), x.dtype)
 
 
 @rule(dec.Cholesky)
 def _(op: Any, x: Any) -> Any:
-    y = jnp.linalg.cholesky(_wide(x), symmetrize_input=False)
-    require(jnp.isfinite(y))
-    return y.astype(x.dtype)
-
-
-@rule(dec.LogDeterminant)
-def _(op: Any, x: Any) -> Any:
-    return tuple(y.astype(x.dtype) for y in jnp.linalg.slogdet(_wide(x)))
+    return _finite(jnp.linalg.cholesky(_wide(x), symmetrize_input=False), x.dtype)
 
 
 @rule(dec.Solve)
 def _(op: Any, a: Any, c: Any) -> Any:
-    y = jnp.linalg.solve(_wide(a), _wide(c))
-    require(jnp.isfinite(y))
-    return y.astype(c.dtype)
+    return _finite(jnp.linalg.solve(_wide(a), _wide(c)), c.dtype)
+
+
+@rule(dec.LeastSquares)
+def _(op: Any, a: Any, c: Any) -> Any:
+    return _finite(jnp.linalg.lstsq(_wide(a), _wide(c), op.rcond)[0], c.dtype)
 
 
 @rule(dec.Eigh)
 def _(op: Any, x: Any) -> Any:
-    return tuple(y.astype(x.dtype) for y in jnp.linalg.eigh(_wide(x), symmetrize_input=False))
+    found = jnp.linalg.eigh(_wide(x), symmetrize_input=False)
+    return tuple(_finite(y, x.dtype) for y in found)
 
 
 @rule(dec.Svd)
 def _(op: Any, x: Any) -> Any:
     found = jnp.linalg.svd(_wide(x), full_matrices=op.full_matrices)
-    return tuple(y.astype(x.dtype) for y in found)
+    return tuple(_finite(y, x.dtype) for y in found)
+
+
+@rule(dec.LogDeterminant)
+def _(op: Any, x: Any) -> Any:
+    return tuple(y.astype(x.dtype) for y in jnp.linalg.slogdet(_wide(x)))
 
 
 @rule(dec.Qr)
@@ -235,11 +245,6 @@ def _(op: Any, x: Any) -> Any:
 def _(op: Any, x: Any) -> Any:
     lu, pivots, _ = lax.linalg.lu(x)
     return lu, pivots.astype("int32")
-
-
-@rule(dec.LeastSquares)
-def _(op: Any, a: Any, c: Any) -> Any:
-    return jnp.linalg.lstsq(_wide(a), _wide(c), op.rcond)[0].astype(c.dtype)
 
 
 # --- rules: choosing ------------------------------------------------------------------------------
@@ -281,12 +286,19 @@ def _(op: Any, x: Any, like: Any) -> Any:
     return jnp.zeros(like.shape, x.dtype).at[indexing.numpy_index(op.index)].set(x)
 
 
+def _inside(start: Any, sizes: Sequence[int], whole: Sequence[int]) -> list[Any]:
+    """Return the start of a slice, which must stay inside: XLA would move it, NumPy shortens it."""
+    for first, count, size in zip(start, sizes, whole, strict=True):
+        require((first >= 0) & (first <= size - count))
+    return list(start)
+
+
 @rule(indexing.GetSlice)
 def _(op: Any, x: Any, start: Any, size: Any) -> Any:
     if not is_known(size) or (np.any(np.asarray(size) == -1) and not is_known(start)):
         raise CannotLower("The size of a slice depends on values.")
-    sizes = [n if n != -1 else x.shape[k] - start[k] for k, n in enumerate(size)]
-    return lax.dynamic_slice(x, list(start), [int(n) for n in sizes])
+    sizes = [int(n if n != -1 else x.shape[k] - start[k]) for k, n in enumerate(size)]
+    return lax.dynamic_slice(x, _inside(start, sizes, x.shape), sizes)
 
 
 @rule(indexing.Arange, places.PlacesWithPadding)
@@ -296,7 +308,8 @@ def _(op: Any, *xs: Any) -> Any:
 
 @rule(indexing.PutSlice)
 def _(op: Any, x: Any, start: Any, size: Any, like: Any) -> Any:
-    return lax.dynamic_update_slice(jnp.zeros(like.shape, x.dtype), x, list(start))
+    whole = jnp.zeros(like.shape, x.dtype)
+    return lax.dynamic_update_slice(whole, x, _inside(start, x.shape, like.shape))
 
 
 def _picked(op: Any, x: Any, where: Any) -> Any:
@@ -367,14 +380,13 @@ def _(op: Any, x: Any, indices: Any, updates: Any) -> Any:
 
 @rule(places.UpdateSlice)
 def _(op: Any, x: Any, start: Any, updates: Any) -> Any:
-    for first, count, size in zip(start, updates.shape, x.shape, strict=True):
-        require((first >= 0) & (first <= size - count))
-    return lax.dynamic_update_slice(x, updates.astype(x.dtype), list(start))
+    start = _inside(start, updates.shape, x.shape)
+    return lax.dynamic_update_slice(x, updates.astype(x.dtype), start)
 
 
 @rule(places.SliceLike)
 def _(op: Any, x: Any, start: Any, like: Any) -> Any:
-    return lax.dynamic_slice(x, list(start), like.shape)
+    return lax.dynamic_slice(x, _inside(start, like.shape, x.shape), like.shape)
 
 
 @rule(places.Histogram)
