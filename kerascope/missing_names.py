@@ -189,7 +189,7 @@ NEVER: Rows = {
         ),
         (
             "StatelessScope SymbolicScope",
-            "It hides changes of variables from JAX, which is not used here. "
+            "It hides changes of variables from JAX; functions do so by themselves. "
             "layer.stateless_call and K.function compute without changing any.",
         ),
         ("export", "It writes programs for TensorFlow. Use model.save('model.keras')."),
