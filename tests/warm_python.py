@@ -391,7 +391,7 @@ def new_processes() -> Iterator[None]:
 # Not imported beforehand: what runs when it is imported, or needs an optional package.
 _LEFT_OUT = (
     *("__main__", "kerascope.debugger.tui", "kerascope.wrappers", ".child"),
-    "kerascope.foreign.",
+    *("kerascope.foreign.", "kerascope.backend.engines."),
 )
 _COMMON = ("doctest", "pdb", "pygraphviz", "yaml", "h5py", "networkx", "rich.console", "rich.table")
 
