@@ -532,7 +532,10 @@ def checked_frequency(save_freq: Any) -> str | int:
 
 
 def difference(name: str, there: Any, here: Any) -> str:
-    """Return a description of a fact that differs between the backup and this run."""
+    """Return the first difference between a value in the backup and in this run, as text.
+
+    `name` is the name of the value, such as "optimizer", with which the text begins.
+    """
     if isinstance(there, dict) and isinstance(here, dict):
         for key in here:
             if there.get(key) != here[key]:

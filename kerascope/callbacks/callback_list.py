@@ -212,13 +212,13 @@ class CallbackList:
             callback.on_train_end(logs)
 
     def hooks(self, name: str) -> list[Callable[..., None]]:
-        """Return the callbacks' own methods called `name`, a hook of `evaluate` or `predict`."""
+        """Return the overridden hooks called `name`, such as "on_test_begin"."""
         found = [getattr(callback, name, None) for callback in self.callbacks]
         empty = getattr(Callback, name)
         return [hook for hook in found if hook and getattr(hook, "__func__", None) is not empty]
 
     def tell(self, name: str, *args: Any) -> None:
-        """Call the callbacks' own methods called `name`, such as "on_test_begin"."""
+        """Call the overridden hooks called `name`, such as "on_test_begin"."""
         for hook in self.hooks(name):
             hook(*args)
 
@@ -255,7 +255,7 @@ class CallbackList:
             hook(batch, logs)
 
     def _find_batch_hooks(self) -> None:
-        """Find the overridden batch hooks. Every epoch does so again: a hook may be assigned."""
+        """Find the overridden batch hooks: once per epoch, because callbacks can be changed."""
         self._batch_begin_hooks = _written_hooks(self.callbacks, "on_batch_begin")
         self._batch_end_hooks = _written_hooks(self.callbacks, "on_batch_end")
 

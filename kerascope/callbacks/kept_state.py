@@ -68,7 +68,7 @@ class ObjectState:
         self._first_sums = {name: checksum(value) for name, value in self._first.items()}
 
     def _arguments_at_first(self) -> dict[str, Any]:
-        """Return the object's arguments as they were at its first run in this process."""
+        """Return the object's immutable arguments as they were at its first run in this process."""
         now = {k: v for k, v in self._named().items() if self._is_configuration(k, v)}
         key = id(self.subject)
         if key not in _arguments_of:
@@ -148,7 +148,7 @@ class ObjectState:
     # --- restoring the state ----------------------------------------------------------------------
 
     def check(self, state: Any) -> None:
-        """Raise ConfigError if the object was made from data other than the backup's."""
+        """Raise ConfigError if a source of batches differs from the one in the backup."""
         if not self.is_source:
             return
         for name, was in state["unchanged"].items():
@@ -288,20 +288,20 @@ _arguments_of: dict[int, dict[str, Any]] = {}  # id of an object in a run -> its
 
 
 class FeedStates:
-    """The places of all feeds of a run, and the states of their sources.
+    """The positions of all feeds of a run in their data, and the states of their sources.
 
     Parameters
     ----------
     feeds : dict of str to feed
         The feeds "training" and "validation".
     read_forward : bool
-        Whether an iterator with an unknown place may be read from its beginning up to the place in
-        the backup.
+        Whether an iterator whose position is unknown may be read from its beginning up to the
+        position in the backup.
 
     Raises
     ------
     DataError
-        The place of a feed cannot be restored.
+        The position of a feed cannot be restored.
     """
 
     def __init__(self, feeds: dict[str, Any], read_forward: bool) -> None:
@@ -355,7 +355,7 @@ class FeedStates:
         return not changed
 
     def take(self) -> dict[str, Any]:
-        """Return all places and states as plain data."""
+        """Return the positions of all feeds and the states of their sources, as plain data."""
         return {
             name: {
                 "place": feed.place(),
@@ -367,14 +367,14 @@ class FeedStates:
     # --- restoring --------------------------------------------------------------------------------
 
     def check(self, taken: dict[str, Any]) -> None:
-        """Raise if places and states from a backup do not fit these feeds. Nothing is changed.
+        """Raise if positions and states from a backup do not fit these feeds. Nothing is changed.
 
         Raises
         ------
         ConfigError
-            The data are different.
+            The data differ from those of the backed-up run.
         DataError
-            A generator to read forward is not at its beginning.
+            A generator that must be read from its beginning was already used.
         """
         if not all(isinstance(taken[name]["place"], dict) for name in self.feeds):
             raise ConfigError("BackupAndRestore: expected a place for each source of data.")
@@ -388,7 +388,7 @@ class FeedStates:
                 )
 
     def restore(self, taken: dict[str, Any]) -> None:
-        """Restore the state of each source, then let each feed continue at its place."""
+        """Restore the state of each source, and let each feed continue at its position."""
         for name, feed in self.feeds.items():
             place = taken[name]["place"]
             if name in self._read_forward:
@@ -402,14 +402,14 @@ class FeedStates:
 
 
 def _is_known(feed: Any) -> bool:
-    """Return whether a feed can continue at its place without reading the batches before."""
+    """Return whether a feed can continue at its position without reading the earlier batches."""
     if not hasattr(feed, "source") or feed.is_sequence:
         return True
     return not feed.has_workers and (keeps_state(feed.source) or is_in_its_attributes(feed.source))
 
 
 def _check_source(name: str, feed: Any) -> None:
-    """Raise DataError if a feed cannot continue at its place in a new process."""
+    """Raise DataError if a feed cannot continue at its position in a new process."""
     if _is_known(feed):
         return
     label = type(feed.source).__name__

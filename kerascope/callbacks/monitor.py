@@ -62,7 +62,7 @@ def other_accuracy(name: str) -> str | None:
 
 
 def find(name: str, logs: Logs) -> Any:
-    """Return the value of `name` in the logs, in either spelling of accuracy, or None."""
+    """Return the value of `name` in the logs, or None. `acc` and `accuracy` are the same."""
     if name in logs:
         return logs[name]
     return logs.get(other_accuracy(name) or name)

@@ -285,7 +285,7 @@ class EventFile:
 
 
 def _unused(folder: Path, name: str) -> Path:
-    """Return the path of a file that does not exist yet: two runs can begin in the same second."""
+    """Return the path of a new file; a number is appended to the name if it already exists."""
     path, number = folder / name, 1
     while path.exists():
         path, number = folder / f"{name}.{number}", number + 1

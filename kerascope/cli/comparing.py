@@ -56,7 +56,7 @@ def _side(word: str, options: Namespace) -> Any:
     Raises
     ------
     UsageError
-        A file does not exist, or the only argument is not a model file.
+        A file does not exist, or there is only one argument and it is not a .keras or .h5 file.
     """
     suffix = Path(word).suffix.lower()
     if suffix in (*TAPES, *OF_TORCH) or library_of(word):

@@ -115,7 +115,7 @@ def _prepare(session: StudentSession, action: str) -> None:
 
 
 def _action_of(words: list[str], exercises: list[Exercise], at: str) -> tuple[str, list[str]]:
-    """Return the action and the words after it; the default action shows the exercise."""
+    """Return the action of `kerascope learn` and the words after it; by default, "next"."""
     if not words:
         return "next", []
     first, *rest = words

@@ -200,7 +200,10 @@ def own_classes(words: Iterable[str]) -> dict[str, Any]:
 
 @contextmanager
 def _reading(how: str) -> Iterator[None]:
-    """Raise `UsageError` for errors of reading a model file; its message says how to write one."""
+    """Turn errors of reading a model file, inside a `with` block, into `UsageError`s.
+
+    The message of a `ConfigError` is followed by `how`, advice on how to write the file.
+    """
     try:
         yield
     except UnknownNameError as error:
@@ -266,7 +269,7 @@ def _how_it_failed(script: ScriptRun) -> str:
 def _named(
     names: dict[str, Any], attribute: str, where: str, used: list[Network] | None = None
 ) -> Any:
-    """Return the model in a variable, or else the model of this name.
+    """Return the model in a variable; without this variable, the model in `used` of this name.
 
     If the variable holds a function without required arguments, return the result of a call.
     """
@@ -310,7 +313,9 @@ def _called(build: Callable[..., Any], where: str) -> Any:
 
 @contextmanager
 def _running(where: str, module: str = "") -> Iterator[None]:
-    """Run the user's code. If it fails, print its traceback and raise `ScriptFailed`.
+    """If the user's code in a `with` block fails, print its traceback and raise `ScriptFailed`.
+
+    Prints of the code go to standard error.
 
     Raises
     ------

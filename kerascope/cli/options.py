@@ -245,7 +245,7 @@ def split_debug_words(parser: Parser, words: list[str]) -> tuple[list[str], list
 
 
 def _safe(option: list[str]) -> list[str]:
-    """Return the words of an option, joined to one if the value of `-c` looks like an option."""
+    """Return the words of an option; `-c` and a value that looks like an option become one word."""
     name, *value = option
     if name in ("-c", "--command") and value and value[0].startswith("-"):
         return [f"{name}={value[0]}" if name.startswith("--") else f"{name}{value[0]}"]

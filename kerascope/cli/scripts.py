@@ -70,7 +70,7 @@ def _hint(path: Path) -> str:
 
 
 def _near(path: Path) -> str:
-    """Return the most similar file name in the folder of a missing file, or ""."""
+    """Return the most similar file name in the folder of a missing file; "" without one."""
     from difflib import get_close_matches  # imported here, because only mistakes need it
 
     beside = {one.name for one in path.parent.iterdir()} if path.parent.is_dir() else set()

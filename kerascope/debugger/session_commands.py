@@ -78,7 +78,7 @@ class Aliases(dict[str, str]):
 
 
 def _filled(line: str, words: list[str]) -> str:
-    """Return a line with the words in place of %1, %2, ..., and all words in place of %*.
+    """Return an alias's line with the typed words in place of %1, %2, ..., and all of them for %*.
 
     Examples
     --------

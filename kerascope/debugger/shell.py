@@ -34,7 +34,7 @@ from kerascope.trace.stepper import Stepper, Stop
 
 
 def number_in(words: str, command: str, default: int = 1) -> int:
-    """Return the number of repetitions in the words of a command; without words, the default.
+    """Return the number of repetitions typed after a command; `default` if nothing was typed.
 
     Raises
     ------
@@ -91,10 +91,11 @@ def split_commands(line: str) -> list[str]:
 
 
 def parse_line(line: str) -> tuple[str | None, str, str]:
-    """Return the name of a command, its words and the line. For Python, the name is None or "".
+    """Split a typed line. Return the name of its command, the words after the name, and the line.
 
-    `s = 3` and `n.shape` are Python, although `s` and `n` are commands. In pdb, `s = 3` is also
-    Python. For `!x`, the name is "statement".
+    For lines such as `s = 3` and `n.shape`, which are Python although `s` and `n` are commands,
+    the name is None. For other lines of Python it is the first name in the line, or "" if the line
+    does not begin with one. For `!x` the name is "statement", and `?x` is read as `help x`.
 
     Examples
     --------
@@ -174,7 +175,7 @@ class History:
 
     @contextmanager
     def in_place(self) -> Iterator[None]:
-        """Give the arrow keys the debugger's lines inside a `with` block, then the program's."""
+        """Let the arrow keys show the debugger's own history inside a `with` block."""
         if self.readline is None:
             yield
             return
@@ -293,7 +294,7 @@ class Shell:
     lacks_input : bool
         Whether input was requested but impossible: in a notebook that runs without input.
     is_unattended : bool
-        Whether no prompt is shown at all.
+        Whether the session runs without a prompt.
     """
 
     def __init__(
@@ -319,7 +320,9 @@ class Shell:
         self._completions: list[str] = []
 
     def state(self, kind: type[State]) -> State:
-        """Return the shell's only object of a class of state; create the object at the first call.
+        """Return the shell's only object of the class `kind`; the first call creates the object.
+
+        Commands store their state between two calls in objects of this kind.
 
         Examples
         --------
@@ -395,7 +398,7 @@ class Shell:
         return names_at_stop(self.session, self.stop, self.own_names)
 
     def place_of_program(self) -> Where | None:
-        """Return the place of the program's current line; None if the stop is at an event."""
+        """Return file and line of the program; None at an event, or if the program has ended."""
         session = self.session
         frame = session.frame_at(self.stop)
         if frame is not None:
@@ -407,10 +410,10 @@ class Shell:
         return Where(str(session.script), first_line(session.script), "<module>")
 
     def place_of_building(self) -> Where | None:
-        """Return the place in the script that is shown for an event, or None.
+        """Return file and line in the script for the current event; None if its line is elsewhere.
 
-        The user's line is shown for ops, and for events without a line of the engine: the begin
-        and the end of building a model.
+        The script's line is shown for ops, and for events without a line of the engine, which are
+        the begin and the end of building a model. Other events show their line in the engine.
         """
         event = self.session.stepper.event
         if event is None or (event.where.file and event.where.made is None):
@@ -420,10 +423,11 @@ class Shell:
     # --- moving -----------------------------------------------------------------------------------
 
     def move(self, order: Callable[[Stepper], Stop | None] | None) -> bool:
-        """Keep an order for the stepper, and return True to leave the prompt.
+        """Store an order for the stepper, and return True to leave the prompt.
 
-        The order None detaches the program. If no program is running, run the order at once, and
-        return False, because the prompt stays.
+        An order is a function that moves the stepper and returns its stop; None detaches the
+        program. If no program is running, the order runs at once. Then return False, because the
+        prompt stays open.
         """
         if self.session.is_over and not self._is_reading:
             if order is not None:
@@ -455,7 +459,7 @@ class Shell:
         self.stop = stop
 
     def ask(self, stop: Stop) -> Callable[[Stepper], Stop | None] | None:
-        """Show a stop and read commands until one moves; this is the prompt of a session."""
+        """Show a stop, read commands until one moves the program, and return its order."""
         if not self._order_failed:
             self._show_all(stop)
         self._order_failed = self._has_order = False
@@ -628,7 +632,8 @@ class Shell:
     def onecmd(self, line: str) -> bool:
         """Run one line; an error is printed in a line that begins with ***.
 
-        Commands separated by `;;` run one after the other; after a moving one, the rest wait.
+        Commands separated by `;;` run one after the other. After a command that moves the program,
+        the remaining ones wait for the next stop. Return whether the line leaves the prompt.
         """
         if line.strip() == END_OF_INPUT:
             raise Quitting
@@ -692,7 +697,7 @@ class Shell:
 
 
 def _attributes(text: str, names: Mapping[str, Any]) -> list[str]:
-    """Return the completions of a text such as "model.la" by attributes of the object.
+    """Return the attributes of the object in a text such as "model.la", as completions.
 
     Private attributes are completed only after an underscore.
     """

@@ -3,7 +3,8 @@
 `self` is the object whose method is running: the called layer, the network that is mapped or run,
 the optimizer that builds its updates, otherwise the model. `v` and `new_v`, also `nv`, are the two
 items of an update pair, at events that have one. `inputs` are the inputs of the train function
-being made. They hide names of the script, as local variables do, but names on the tape hide them.
+being made. These names hide equal names of the script, as local variables do. Equal names on the
+tape hide them.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ MOST_STEPS, NEAR = 24, 4  # rows of a long loop: its ends, and those near the fi
 
 
 def say_steps(shell: Shell, words: str) -> None:
-    """Print all steps of a loop, or the output of each op in one of them."""
+    """Print all steps of a loop; if `words` contain a number, each op's output in this step."""
     found = re.fullmatch(r"(?:(\S*[^\d\s]\S*) ?)?(?:step )?(\d+)?", words.strip())
     if found is None:
         raise ArgumentError(
@@ -33,7 +33,7 @@ def say_steps(shell: Shell, words: str) -> None:
 
 
 def say_step_of_stop(shell: Shell, stop: Stop) -> None:
-    """Print in which step of a loop a stop is: where a breakpoint hit, or a NaN first appeared."""
+    """Print the step of a loop at which a breakpoint hit, or at which the first NaN appeared."""
     event, hit = stop.event, stop.breakpoint
     if event is None or not is_loop(event):
         return
@@ -58,7 +58,7 @@ def _first_spoilt(steps: Iterable[LoopStep]) -> LoopStep | None:
 
 
 def _say_all(shell: Shell, loop: LoopAt) -> None:
-    """Print the norms of the states after each step; without states, those of the last output."""
+    """Print the norm of each state after every step; without states, of each step's last output."""
     rows: list[list[str]] = []
     names: list[str] = []
     place_of_spoilt: int | None = None

@@ -62,8 +62,8 @@ from kerascope.trace.stepper import Stop
 def known_names(session: Session) -> KnownNames:
     """Return the names of all layers, ops, tensors and weights, for the check of selectors.
 
-    Until a batch has run, models may still be built, with new names. So before the first batch,
-    only the layers so far are returned.
+    Before the first batch, the script may still build models with new names. So until then, only
+    the names of the existing layers are returned, as `layers_so_far`.
     """
     is_all = session.is_over or any(event.kind == "batch" for event in _events(session))
     so_far = names_so_far(session)
@@ -124,10 +124,10 @@ class OncePerLine(Selector):
         return super().matches(event, events) and not self._continues(event, events)
 
     def _continues(self, event: Event, events: History) -> bool:
-        """Return whether an event belongs to an execution of the line that has begun earlier.
+        """Return whether the line's current execution began before this event.
 
-        A new layer begins another execution, and so does a repeated event: in a loop the same layer
-        is called again.
+        An event of a new layer begins a new execution. So does an event that repeats an earlier one
+        of the line, because then a loop calls the same layer again.
         """
         where = event.where
         if event.kind in OP_KINDS:
@@ -143,7 +143,7 @@ class OncePerLine(Selector):
         return bool(earlier) and (event.kind, event.name) not in earlier
 
     def _op_continues(self, event: Event, events: History) -> bool:
-        """Return whether the previous op in the same layer call also belongs to this line."""
+        """Return whether the op before this one, in the same layer call, comes from this line."""
         for other in before(events, event.t) if events else ():
             if other.kind in OP_KINDS and other.ph == event.ph:
                 return super().matches(other, events)
@@ -231,7 +231,7 @@ class Reported:
 
 
 def _selectors(debugger: Shell, text: str, line: str, begin: int, end: int) -> list[str]:
-    """Return the completions of a selector: after `phase:`, `event:`, `dense_2:`, ..."""
+    """Return the words that complete a selector, such as the phases after `phase:`."""
     before_it = line[:begin].split(None, 1)[-1] if " " in line[:begin] else ""
     known = names_so_far(debugger.session)
     prefix = before_it.replace(" ", "").rpartition(",")[2].removesuffix(":")
@@ -304,7 +304,7 @@ def _break(debugger: Shell, words: str, temporary: bool) -> None:
 
 
 def _say_of_line(debugger: Shell, made: Breakpoint) -> None:
-    """Print what a breakpoint at a line waits for, if the line makes no op or layer."""
+    """Print a note if a breakpoint's line is in a callback, or has made no layer or op so far."""
     session, selector = debugger.session, made.selector
     if session.when_fit_begins is None and session.recorder is not None:
         session.when_fit_begins = CallbackBreakpoints(debugger).wrap_methods

@@ -57,7 +57,7 @@ class CaughtConditions(list[tuple[int, str]]):
 
 @dataclass
 class RepeatedDrawing:
-    """The function that draws the picture of `draw -w` at each stop; None for no drawing."""
+    """Stores the function that repeats the drawing of `draw -w` at each stop, or None."""
 
     draw: Callable[[], None] | None = None
 
@@ -74,9 +74,9 @@ def _say_table(debugger: Shell, header: Sequence[str], rows: Rows, nothing: str)
 
 
 def _fitted(debugger: Shell, rows: Rows) -> Rows:
-    """Return table rows that leave space for the column `changed` within the output's width.
+    """Return table rows that fit the output's width together with their column `changed`.
 
-    Values are shortened first, then names.
+    Values are shortened first, then names. An empty column `changed` loses its header.
     """
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     excess = sum(widths) + 2 * (len(widths) - 1) - debugger.width

@@ -116,7 +116,10 @@ DONE, FAILED, USAGE, FOUND, INTERRUPTED = 0, 1, 2, 3, 130
 
 
 class ResultComplete(BaseException):
-    """Raised when the result is complete. `except Exception` in the program does not catch it."""
+    """Raised to end the program when the session's output is complete.
+
+    `except Exception` in the program does not catch this exception.
+    """
 
 
 class Goal(NamedTuple):
@@ -125,7 +128,8 @@ class Goal(NamedTuple):
     Attributes
     ----------
     form : str
-        One of FORMATS, or LAST_STOP; "" if there is a prompt, and nothing is written.
+        "text", "md", "jsonl", "html" or "svg"; "last stop" for only the last stop, as text; "" if
+        there is a prompt, and nothing is written.
     grain : str or None
         The finest grain of the stops or recorded events; None for the default.
     until : Until or None
@@ -147,7 +151,7 @@ class Goal(NamedTuple):
 
 
 class Unattended:
-    """Gives the orders at the stops of a session, in place of a person at a prompt.
+    """Decides at each stop of a session how the stepper moves, in place of a person at a prompt.
 
     Parameters
     ----------

@@ -1,8 +1,9 @@
 """Models that the debugger does not record, because they are trained in another thread.
 
 Stages are recorded in the thread that observes them, the program's main thread. A profile hook of
-`threading` notes that another thread has started; each thread calls it once and then removes it.
-Only then is it worth looking for models that were trained without being recorded.
+`threading` notes that another thread has started; each thread calls the hook once and then removes
+it. If no other thread has started, the debugger does not search for models that were trained
+without being recorded.
 """
 
 from __future__ import annotations

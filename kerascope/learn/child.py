@@ -111,7 +111,7 @@ def _watch(path: str, result: str, seconds: float) -> None:
 
 
 def _line_in(path: str, frame: FrameType | None) -> int | None:
-    """Return the innermost line of the student's file that is being executed, or None."""
+    """Return the number of the innermost line of the file `path` in the call stack, or None."""
     while frame is not None:
         if frame.f_code.co_filename == path:
             return frame.f_lineno

@@ -72,7 +72,7 @@ def at_folder(folder: Path) -> str:
 
 @dataclass
 class StudentSession:
-    """A student's session: the folder, the language, and functions to print and to check.
+    """A student's folder and language, with methods that print texts and check exercises.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class StudentSession:
 
     @property
     def at(self) -> str:
-        """The option that a command needs to find this folder: ` --folder ann`, otherwise ""."""
+        """The option that selects this folder: ` --folder ann`; "" for the default folder."""
         return at_folder(self.workbook.folder)
 
     def say(self, text: Text | str = "") -> None:
@@ -128,7 +128,7 @@ def show_next(session: StudentSession, chosen: list[Exercise]) -> int:
 
 
 def show_list(session: StudentSession, chosen: list[Exercise]) -> int:
-    """Print a table of the chosen exercises with their verdicts; without a choice, of all."""
+    """Print a table of the chosen exercises with their verdicts; of all if none is chosen."""
     session.say(pages.table(session.workbook, chosen or session.workbook.exercises))
     return DONE
 

@@ -35,7 +35,7 @@ class Network(NamedTuple):
 
 
 def drawn_networks(number: int = 8, outputs: int = 1) -> list[Network]:
-    """Return `number` random networks and `number` of `mixed_networks`.
+    """Return `number` simple random networks, followed by as many from `mixed_networks`.
 
     Each call returns equal networks.
     """

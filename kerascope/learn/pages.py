@@ -236,7 +236,7 @@ Checked = list[tuple[Exercise, Path, Outcome]]
 
 
 def report(folders: list[tuple[Path, Checked]]) -> dict[str, Any]:
-    """Return the verdicts of several students as JSON data, in the schema above.
+    """Return the verdicts of several students as JSON data of the schema in `SCHEMA`.
 
     Examples
     --------

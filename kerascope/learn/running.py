@@ -65,7 +65,9 @@ def open_places(written: bytes) -> list[int]:
 
 
 def only_defines(written: bytes) -> str:
-    r"""Return the name of the first function if a file only defines functions and classes, or "".
+    r"""Return a file's first function name if the file only defines; "" if it does anything else.
+
+    Functions, classes, imports, docstrings and assignments without calls are definitions.
 
     Examples
     --------
@@ -276,7 +278,7 @@ class _OutputReader(threading.Thread):
 
 
 def environment() -> dict[str, str]:
-    """Return the environment variables of a student's process, with one hash seed for all."""
+    """Return the environment variables of a student's process, with a fixed hash seed."""
     own = {k: v for k, v in os.environ.items() if k not in ("KERASCOPE_DIALECT", "PYTHONSTARTUP")}
     return {
         **own,

@@ -145,10 +145,10 @@ def first_difference(found: Any, expected: Any) -> int | None:
 
 
 def first_change(before: Any, after: Any) -> tuple[Any, Any, Text]:
-    """Return the old value, the new value and the place of a change.
+    """Return the old value, the new value, and a text that names the index of the change.
 
-    For arrays of the same shape, these are of the first element that differs. For other values,
-    the place is empty.
+    For arrays of the same shape, these describe the first element that differs. For other values,
+    the text is empty.
 
     Examples
     --------

@@ -152,7 +152,7 @@ class Student:
         Parameters
         ----------
         found : callable
-            ``layer.get_config``, or an object with a ``__call__`` of the student's.
+            ``layer.get_config``, or an object whose ``__call__`` the student wrote.
         name : str
             The name of the method in messages.
         changes : sequence of int, optional

@@ -16,7 +16,7 @@ How to write a chapter:
    without outputs. A block that makes a picture saves it as `out/NAME.svg`.
 2. `kerascope lessons build --accept NN` runs the blocks and writes the outputs and the pictures.
    A player (`player/__init__.py`) is saved as `out/NAME.html` and stored in the same way.
-   Read them. You can cut a long output: a line `...` matches any number of lines.
+   Read all of them. You can cut a long output: a line `...` matches any number of lines.
 3. Write `lesson.zh.md`: the same sections, blocks and pictures, with prose in Chinese. Both files
    use the terms of `glossary.toml`.
 4. Each number in the prose must occur in an output. Mark other numbers: `1983{.free}`.

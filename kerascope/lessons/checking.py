@@ -499,7 +499,7 @@ def difference_of(block: Block, run: ChapterRun) -> Difference | None:
 
 
 def stored_of(block: Block) -> str:
-    """Return the stored output of a block, or ""; for a doctest, its source with the outputs."""
+    """Return the stored output of a block; "" if it has none; for a doctest, its whole source."""
     if block.kind == "pycon":
         return block.code
     return block.output.text if block.output else ""
@@ -642,7 +642,7 @@ def _fenced(lines: list[str]) -> list[str]:
 
 
 def _edited(lines: list[str], edits: list[Edit]) -> list[str]:
-    """Return the lines after the edits. The last edit comes first, so line numbers stay valid."""
+    """Return the edited lines. The last edit is made first, so line numbers stay valid."""
     result = list(lines)
     for begin, end, new in sorted(edits, reverse=True):
         result[begin:end] = new

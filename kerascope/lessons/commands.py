@@ -97,9 +97,9 @@ def _html(options: Namespace, tutorials: Path, chapters: list[Chapter]) -> int:
 
 
 def _with_a_page(folder: Path, tutorials: Path, chapters: list[Chapter]) -> list[Chapter]:
-    """Return the given chapters, and the other chapters whose page is in the folder.
+    """Return `chapters`, and all other chapters whose page is in the output folder.
 
-    They have the order of the course.
+    The result is in the order of the course.
     """
     chosen = {chapter.name: chapter for chapter in chapters}
     return [

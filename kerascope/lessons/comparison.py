@@ -253,8 +253,8 @@ def _same_but_for_floats(expected: str, got: str) -> bool:
 def _matched(expected: list[str], got: list[str]) -> int | None:
     """Return the index of the first stored line that does not match, or None if all match.
 
-    A `...` can match any number of lines. So all positions in the printed lines are tracked that
-    can follow each stored line.
+    A `...` can match any number of lines. So after each stored line, all positions in the printed
+    lines are tracked at which the match can continue.
     """
     reached = _reachable(expected, got)
     if not reached[-1]:

@@ -47,7 +47,7 @@ class Block:
     Attributes
     ----------
     kind : str
-        One of `KINDS`.
+        "python", "raises", "pycon", "pdb" or "kscope".
     id : str
         The name in the chapter, the same in both languages.
     words : tuple of str

@@ -468,6 +468,6 @@ def _player(picture: Picture, chapter: Chapter) -> str:
 
 
 def _width(svg: str) -> float:
-    """Return the width of an SVG, from which the style sheet lets it shrink only a little."""
+    """Return the width of an SVG in its own unit; 0 if it declares none."""
     text = svg.partition(' width="')[2].partition('"')[0]
     return float(text.rstrip("ptx") or 0)

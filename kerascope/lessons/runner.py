@@ -48,7 +48,7 @@ def clean(text: str, roots: Iterable[str] = ()) -> str:
     text : str
     roots : iterable of str
         Folders whose names are removed from paths: the chapter's working folder and the parent of
-        the package. Any other path is cut to its last name.
+        the package. Of any other path, only the file name remains.
 
     Examples
     --------

@@ -86,7 +86,7 @@ def number_places(text: str) -> str:
 
 
 def _name(found: re.Match[str], after: str) -> str:
-    """Return a line number of kerascope's source as function and statement, which edits keep.
+    """Return the stored form of a place in kerascope: a function and a statement, no line number.
 
     `after` is the line of the output that follows; a debugger prints the statement there.
     """
@@ -118,7 +118,7 @@ def _name_of(source: Source, line: int) -> str:
 
 
 def _which(lines: list[int], line: int) -> str:
-    """Return the suffix that tells equal lines apart: "" for the first, "2" for the second."""
+    """Return the suffix that distinguishes equal lines: "" for the first, "2" for the second."""
     place = lines.index(line) if line in lines else 0
     return str(place + 1) if place else ""
 
@@ -205,7 +205,7 @@ class Source:
         return max(around, key=lambda one: one.first, default=FunctionLines("<module>", 0, 0, 0, 0))
 
     def first_line_of(self, name: str) -> int | None:
-        """Return the first line of a function or of its decorators, by qualified name; or None."""
+        """Return the first line of a function with its decorators; None without such a function."""
         return next((one.first for one in self.functions if one.name == name), None)
 
 

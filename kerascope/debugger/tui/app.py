@@ -1,4 +1,4 @@
-"""The app: the screen's layout, its keys, and how it handles news from the program.
+"""The app: the screen's layout, its keys, and the display of the program's messages.
 
 The style and the widgets (a pane with a title, the transcript, the prompt) come first.
 """
@@ -296,7 +296,10 @@ class Prompt(Input):
         self._complete(self.value[: self.cursor_position])
 
     def take(self, completed: Completions) -> str:
-        """Insert the common prefix of all completions; return the text that lists them."""
+        """Insert the common prefix of the completions. Return them as a line of text.
+
+        Return "" if there is at most one completion, or if the line has changed meanwhile.
+        """
         if self.value[: self.cursor_position] != completed.line or not completed.words:
             return ""
         common = _common_beginning(completed.words)
@@ -341,9 +344,9 @@ SINGLE_KEYS = ("line", "type", "pane", "zoom", "quit")  # actions; at the prompt
 
 
 def _keys() -> Iterator[BindingType]:
-    """Yield the key bindings: pdb's letters run commands, with shift their backward commands.
+    """Yield the key bindings: pdb's letters run its commands, and with shift the backward commands.
 
-    Each other letter opens the prompt, and is the first letter of a typed command.
+    Each other letter opens the prompt, and becomes the first letter of the typed command.
     """
     for key, words in {"s": "step", "n": "next", "r": "return", "c": "cont", "t": "until"}.items():
         yield _key(key, f"line('{COMMANDS.get(key, key)}')", words)
@@ -380,7 +383,7 @@ def _key(key: str, action: str, words: str = "", shown: str | None = None) -> Bi
 
 
 class DebuggerApp(App[None]):
-    """The full-screen interface of a debugger that waits in a thread of its own.
+    """The full-screen interface of a debugger that runs in another thread.
 
     Parameters
     ----------
@@ -460,7 +463,7 @@ class DebuggerApp(App[None]):
         self.query_one("#tabs", Static).update(tabs_text(self.chosen))
 
     def on_room_changed(self) -> None:
-        """Request new content for panes whose size has changed, and lines of the new width."""
+        """Request new content for the panes if the size of a pane or of the transcript changed."""
         sizes = {pane.id or "": pane.room() for pane in self.query(Pane)}
         sizes["log"] = self.query_one(Transcript).room()
         seen = {name: size for name, size in sizes.items() if size.width and size.height}

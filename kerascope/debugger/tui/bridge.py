@@ -148,7 +148,7 @@ class Bridge:
 
     @property
     def is_idle(self) -> bool:
-        """Whether the program waits for a line, and none has been sent."""
+        """Whether the program waits for a line, and the queue contains no line or request."""
         return self.asking is not None and not self._requests
 
     # --- in the program's thread ------------------------------------------------------------------
@@ -187,7 +187,7 @@ class Bridge:
         return True
 
     def complete(self, completed: Completions) -> None:
-        """Send the completions that were requested."""
+        """Store the completions that the app requested, for its next call of `take`."""
         with self._changed:
             self._completed = completed
 
@@ -240,7 +240,7 @@ class ScreenWriter(io.TextIOBase):
         return len(text)
 
     def flush(self) -> None:
-        """Flush the terminal after detaching; before, do nothing, because the screen needs none."""
+        """Flush the terminal if the program has detached; the screen needs no flushing."""
         if self._bridge.is_detached and not self.closed:
             self._terminal.flush()
 

@@ -22,7 +22,7 @@ STACK = 64 * 2**20  # bytes, because threads get less than the main thread on so
 
 
 class Program:
-    """The debugged program, in a thread of its own.
+    """Runs the debugged program in a separate thread.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def on_screen(debug: Callable[[ScreenDebugger], int]) -> int:
     Parameters
     ----------
     debug : callable
-        Called with the debugger in a thread of its own; returns the exit code.
+        Called with the debugger, in a separate thread; returns the exit code.
 
     Raises
     ------

@@ -168,7 +168,7 @@ def _graph(debugger: ScreenDebugger, size: Size) -> Text:
 
 
 def _row_of_current(drawing: Text, ascii_only: bool) -> int | None:
-    """Return the index of the row in a drawing with the sign of the current layer, or None."""
+    """Return the index of the drawing's row with the current layer; None if no row shows it."""
     state = STATES["current"]
     sign = f"{state.plain if ascii_only else state.glyph} "
     rows = drawing.plain.split("\n")
@@ -256,7 +256,10 @@ class ScreenDebugger(ModelDebugger):
             return view_of(self, dict(self.bridge.sizes))
 
     def ask(self, stop: Stop) -> Callable[[Stepper], Stop | None] | None:
-        """Show a stop and read lines until one moves; notify the screen if the program detaches."""
+        """Show a stop, read lines until one moves the program, and return its order.
+
+        If the order detaches the program, the screen is notified.
+        """
         order = super().ask(stop)
         if order is None:
             self.bridge.detach()
