@@ -1,4 +1,4 @@
-"""Activations with parameters or weights, which are layers of their own.
+"""Layers that apply an activation function with parameters or weights.
 
 Add one after a layer without activation: `Dense(64)`, then `LeakyReLU(0.1)`. An activation without
 parameters is an argument of the layer itself: `Dense(64, activation="relu")`.
@@ -67,7 +67,9 @@ class LeakyReLU(_Activation):
 
 
 class LearntActivation(_Activation):
-    """Base class of activations with trained parameters: one per position of a sample, or shared.
+    """Base class of activations with trained parameters.
+
+    By default, each element of a sample has its own parameter.
 
     Parameters
     ----------
@@ -85,9 +87,9 @@ class LearntActivation(_Activation):
         self.shared_axes = None if axes is None else [int(axis) for axis in axes]
 
     def _shape_of_parameters(self, input_shape: Shape) -> Shape:
-        """Return the parameters' shape: that of a sample, with size 1 along the shared axes.
+        """Return the parameters' shape: the shape of a sample, with size 1 along the shared axes.
 
-        Later inputs must have the same sizes along the other axes.
+        Inputs of later calls must have the same sizes along the axes that are not shared.
 
         Raises
         ------
@@ -156,7 +158,7 @@ class PReLU(LearntActivation):
         self.alpha_constraint = constraints.get(alpha_constraint)
 
     def build(self, input_shape: Shape) -> None:
-        """Make `alpha`.
+        """Create the weight `alpha`, which contains the slopes.
 
         Raises
         ------
@@ -241,7 +243,7 @@ class Softmax(_Activation):
     Parameters
     ----------
     axis : int, or list of int
-        Axis along which the sum is 1; several axes together if it is a list.
+        Axis along which the sum is 1. For a list, the sum over all its axes together is 1.
     **kwargs
         As for `Layer`.
 

@@ -1,7 +1,7 @@
-"""Types and checks of the layers' constructor arguments, and the weights made from them.
+"""Types and checks of the layers' constructor arguments.
 
-The functions that check a number come first: each returns the number or raises an error.
-`make_weight` passes the arguments of a weight to the base class.
+Each function that checks a number returns the number or raises an error. `make_weight` adds a
+weight to a layer, with the initializer, regularizer and constraint from the layer's constructor.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def number(value: Any, where: str, least: float | None = None) -> float:
 
 
 def make_weight(layer: Layer, name: str, shape: Shape, of: str | None = None) -> Variable:
-    """Add a weight to a layer, and use the layer's initializer, regularizer and constraint.
+    """Add a weight with the layer's initializer, regularizer and constraint for this weight.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def make_weight(layer: Layer, name: str, shape: Shape, of: str | None = None) ->
         Name of the weight, such as "kernel".
     shape : tuple of int
     of : str, optional
-        Prefix of the layer's attributes; default `name`. For example, "depthwise" means
+        Prefix of the three attributes of the layer; default `name`. For example, "depthwise" means
         `depthwise_initializer`, `depthwise_regularizer` and `depthwise_constraint`.
     """
     word = of or name

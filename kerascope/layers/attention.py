@@ -1,9 +1,9 @@
-"""Attention: weighted means of values; the weights say how well a query matches each key.
+"""Attention layers: weighted means of values. A weight measures how well a query matches a key.
 
-`Attention` and `AdditiveAttention` differ in how they compare a query with a key: by a product or
-by a sum. Neither projects its inputs; `MultiHeadAttention`, the core of the transformer, does: each
-position of one sequence attends to all positions of another, several times. The layers come from
-tf.keras and Keras 3.
+`Attention` compares a query with a key by their product, `AdditiveAttention` by their sum. Both use
+their inputs without projections. `MultiHeadAttention`, the core of the transformer, projects its
+inputs several times, once for each head, and each position of one sequence attends to all positions
+of another sequence. The layers come from tf.keras and Keras 3.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def causal_mask(scores: Tensor) -> Tensor:
 
 
 def masked_softmax(scores: Tensor, masks: Sequence[Tensor], axes: Iterable[int]) -> Tensor:
-    """Return the softmax of scores over all given axes together; it is 0 where a mask is False.
+    """Return the softmax of scores over `axes` together, with 0 where a mask is False.
 
     If the masks exclude every position, all positions get the same weight.
     """
@@ -201,7 +201,7 @@ class Attention(_Attention):
         self.score_mode = score_mode
 
     def build(self, input_shape: Shapes) -> None:
-        """Make the weights `scale` and `concat_score_weight`, if the arguments require them."""
+        """Create `scale` with `use_scale`, and `concat_score_weight` with score_mode "concat"."""
         self._checked_shapes(input_shape)
         self.scale = self.concat_score_weight = None
         if self.use_scale:
@@ -213,7 +213,7 @@ class Attention(_Attention):
         self.built = True
 
     def scores(self, query: Tensor, key: Tensor) -> Tensor:
-        """Return scaled products of query and key; for "concat", sums of tanh(query + key)."""
+        """Return products of queries and keys; in mode "concat", sums of tanh(query + key)."""
         if self.score_mode == "dot":
             products = K.batch_dot(query, key, axes=(2, 2))
             return products if self.scale is None else products * self.scale
@@ -300,7 +300,7 @@ class MultiHeadAttention(Layer):
     dropout : float
         Fraction of the attention weights that is dropped in training.
     use_bias : bool
-        Whether the four products add a bias.
+        Whether the projections of query, key, value and output add a bias.
     output_shape : int or tuple of int, optional
         Features of the output; default those of the query.
     attention_axes : int or tuple of int, optional
@@ -308,7 +308,7 @@ class MultiHeadAttention(Layer):
     sliding_window, flash_attention, use_gate : object
         Arguments of Keras 3; only None and False are supported.
     kernel_initializer, bias_initializer : str, callable or object
-        Initial values of the four kernels and biases.
+        Initial values of the kernels and biases of the four projections.
     kernel_regularizer, bias_regularizer, activity_regularizer : str, callable or object, optional
         Penalties.
     kernel_constraint, bias_constraint : str, callable or object, optional
@@ -321,8 +321,8 @@ class MultiHeadAttention(Layer):
     Notes
     -----
     Called as `layer(query, value)` or `layer(query, value, key)`; the key defaults to the value.
-    Queries have shape (batch, ..., features), values and keys may have another length. With
-    head h, and projections q = query Q_h + a_h, k = key K_h + c_h, v = value V_h + e_h,
+    Queries have shape (batch, ..., features). Values and keys may have a different length. Head h
+    projects its inputs: q = query Q_h + a_h, k = key K_h + c_h, v = value V_h + e_h. Then
 
         head_h = softmax(q k^T / sqrt(key_dim)) v,    output = sum_h head_h O_h + b.
 
@@ -447,7 +447,7 @@ class MultiHeadAttention(Layer):
         return (shape[-1],)
 
     def _make(self, word: str, inputs: Shape, outputs: Shape) -> tuple[Tensor, Tensor | None]:
-        """Make and return the kernel and the bias (or None) of a projection, such as "query"."""
+        """Create and return the kernel and the bias of a projection; the bias may be None."""
         kernel = self.add_weight(
             name=f"{word}/kernel",
             shape=(*inputs, *outputs),
@@ -526,7 +526,7 @@ class MultiHeadAttention(Layer):
         return product if bias is None else product + bias
 
     def _letters(self, ndim: int) -> tuple[str, str, str]:
-        """Return the `einsum` subscripts of the projected query, of the keys, and of the scores.
+        """Return the `einsum` subscripts of the projected query, the projected key, and the scores.
 
         The axes of the scores are: the axes without attention, the heads, the positions of the
         queries, and the positions of the keys.
@@ -539,7 +539,7 @@ class MultiHeadAttention(Layer):
         return f"{places}yz", f"{others}yz", f"{shared}y{''.join(apart)}{looked_at}"
 
     def _with_head_axes(self, mask: Tensor | None, ndim: int) -> list[Tensor]:
-        """Return [mask], with axes of size 1 added for the heads; an empty list without a mask."""
+        """Return a list of the mask, with added axes of size 1; an empty list if it is None."""
         if mask is None:
             return []
         while K.ndim(mask) < ndim:
@@ -579,7 +579,7 @@ class MultiHeadAttention(Layer):
     def compute_output_shape(
         self, query_shape: Shapes, value_shape: Shape | None = None, key_shape: Shape | None = None
     ) -> Shape:
-        """Return the query's shape, with the output's features in place of the last size."""
+        """Return the query's shape, with the number of output features as the last size."""
         query_shape, _, _ = _three(query_shape, value_shape, key_shape)
         return (*query_shape[:-1], *(self._output_shape or query_shape[-1:]))
 
@@ -590,7 +590,7 @@ class MultiHeadAttention(Layer):
 
 
 def _three(query_shape: Any, value_shape: Any, key_shape: Any) -> tuple[Shape, Shape, Shape]:
-    """Return the shapes of query, value and key, also if the first argument is a list of them."""
+    """Return the shapes of query, value and key; the first argument may be a list of all shapes."""
     if query_shape and isinstance(query_shape[0], (list, tuple)):
         query_shape, value_shape, *rest = query_shape
         key_shape = rest[0] if rest else None
@@ -598,5 +598,5 @@ def _three(query_shape: Any, value_shape: Any, key_shape: Any) -> tuple[Shape, S
 
 
 def _spread(mask: Tensor | None, axis: int) -> Tensor | None:
-    """Return a mask of shape (batch, positions) with an axis inserted; None without a mask."""
+    """Return a mask with an axis of size 1 inserted at index `axis`; None if the mask is None."""
     return None if mask is None else K.expand_dims(mask, axis)

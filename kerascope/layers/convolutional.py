@@ -1,10 +1,10 @@
 """Layers of convolution: a small kernel moves over a sequence, an image or a volume.
 
 At each position the kernel sees only a few neighbours, and the same kernel is used everywhere. So a
-convolution has far fewer weights than a `Dense`. `_Sliding` is the base class: it handles sizes,
+convolution has far fewer weights than a `Dense`. `_Sliding` is the base class: it stores sizes,
 strides, padding and layout, adds the bias and applies the activation. There are four kinds of
-kernels: ordinary; transposed, which enlarge images; depthwise, which see one channel each; and
-separable, which are depthwise and then mix the channels.
+convolutions. Ordinary kernels see all channels. Transposed convolutions enlarge images. Depthwise
+kernels see one channel each. Separable convolutions are depthwise and then mix the channels.
 
 As in Keras, the layers without weights that make images larger or smaller (`spatial.py`) and the
 pooling layers can be imported from here too.
@@ -71,8 +71,9 @@ class _Sliding(Layer, metaclass=KernelType):
     """Base class of the convolutions: a kernel along `kernel_axes` axes, a bias and an activation.
 
     A subclass makes its kernels in `make_kernels(channels)`, uses them in `convolve(inputs)`, and
-    returns the number of output channels from `output_channels(channels)`. Each class below has the
-    signature that users see and passes all arguments on by name; each base class stores its own.
+    returns the number of output channels from `output_channels(channels)`. The public classes
+    have the signatures that users see, and pass all arguments by name to their base classes, which
+    store the arguments.
     """
 
     kernel_axes: ClassVar[int]
@@ -124,7 +125,7 @@ class _Sliding(Layer, metaclass=KernelType):
         raise NotImplementedError
 
     def output_length(self, size: Size, axis: int) -> Size:
-        """Return the output length along one spatial axis; 0 is the first axis of the kernel."""
+        """Return the output length along spatial axis `axis`, for an input of length `size`."""
         return windows.conv_output_length(
             size,
             self.kernel_size[axis],
@@ -134,7 +135,7 @@ class _Sliding(Layer, metaclass=KernelType):
         )
 
     def _slide(self, *arguments: Any, **options: Any) -> Tensor:
-        """Apply the class's K function, with the layer's strides, padding, layout and dilation."""
+        """Call the class's K function, with the layer's strides, padding, layout and dilation."""
         return type(self).function(
             *arguments,
             strides=self.strides,
@@ -185,7 +186,7 @@ class _Sliding(Layer, metaclass=KernelType):
         return self.activation(output)
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """Return the output shape: the batch size, the output lengths and the number of filters.
+        """Return the output shape: batch size, lengths and number of channels in the data format.
 
         Raises
         ------
@@ -212,7 +213,7 @@ class _Sliding(Layer, metaclass=KernelType):
 
 
 class _Convolution(_Sliding):
-    """A convolution with `filters` kernels, each over all channels or one group of channels."""
+    """A convolution with `filters` kernels, each of which sees all channels or one group."""
 
     paddings: ClassVar[tuple[str, ...]] = ("valid", "same", "full")
 
@@ -260,7 +261,7 @@ class _Convolution(_Sliding):
         return (*self.kernel_size, channels // self.groups, self.filters)
 
     def make_kernels(self, channels: int) -> None:
-        """Make `kernel`."""
+        """Create the weight `kernel`."""
         self.kernel = make_weight(self, "kernel", self.kernel_shape(channels))
 
     def convolve(self, inputs: Tensor) -> Tensor:
@@ -491,8 +492,8 @@ class _Transposed(_Convolution):
         Raises
         ------
         ArgumentError
-            A number is not below the stride of its axis, or no convolution maps an output of that
-            size back to the input.
+            An output padding is not below the stride of its axis, or no convolution maps an output
+            of the resulting size back to the size of the input.
         """
         if value is None:
             return None
@@ -523,11 +524,11 @@ class _Transposed(_Convolution):
         return windows.conv_output_length(long, kernel, self.padding, step, apart) == size
 
     def kernel_shape(self, channels: int) -> tuple[int, ...]:
-        """Return the kernel's shape (sizes, filters, channels), as in the reverse convolution."""
+        """Return the kernel's shape: (sizes..., filters, channels)."""
         return (*self.kernel_size, self.filters, channels)
 
     def output_length(self, size: Any, axis: int) -> Any:
-        """Return the output length along an axis, for an input size: an int, None or a tensor."""
+        """Return the output length along an axis; int, None or tensor, like the input size."""
         return windows.deconv_length(
             size,
             self.strides[axis],
@@ -619,10 +620,11 @@ class Conv2DTranspose(_Transposed):
 
     Notes
     -----
-    `kernel` has shape (rows, columns, filters, channels): that of the reverse convolution. Without
-    `output_padding` p, n rows become n * strides with "same" and
-    n * strides + max(kernel - strides, 0) with "valid"; with it
-    (n - 1) * strides + kernel - 2 * half + p, where half is kernel // 2 with "same", otherwise 0.
+    `kernel` has shape (rows, columns, filters, channels), as in the convolution from the output
+    back to the input. Without `output_padding`, n rows become n * strides with
+    "same", and n * strides + max(kernel - strides, 0) with "valid". With `output_padding` p, n rows
+    become (n - 1) * strides + kernel - 2 * half + p, where half is kernel // 2 with "same" and 0
+    with "valid".
 
     Examples
     --------
@@ -726,7 +728,7 @@ class _Depthwise(_Sliding):
         self.depthwise_constraint = constraints.get(depthwise_constraint)
 
     def make_kernels(self, channels: int) -> None:
-        """Make `depthwise_kernel`."""
+        """Create the weight `depthwise_kernel`."""
         shape = (*self.kernel_size, channels, self.depth_multiplier)
         self.depthwise_kernel = make_weight(self, "depthwise_kernel", shape, of="depthwise")
 

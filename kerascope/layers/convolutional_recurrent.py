@@ -156,13 +156,13 @@ class ConvLSTM2DCell(LSTMCell, metaclass=KernelType):
         return K.bias_add(projected, self.bias, self.data_format) if self.use_bias else projected
 
     def convolved(self, images: Tensor, kernel: Tensor) -> Tensor:
-        """Return the convolution of the inputs."""
+        """Return the convolution of input images with a kernel."""
         return self.function(
             images, kernel, self.strides, self.padding, self.data_format, self.dilation_rate
         )
 
     def convolved_state(self, state: Tensor, kernel: Tensor) -> Tensor:
-        """Return the convolution of a state. The result has the state's size."""
+        """Return the convolution of a state with a kernel. The result has the state's size."""
         steps = (1,) * self.kernel_axes
         return self.function(state, kernel, steps, "same", self.data_format)
 
@@ -173,7 +173,10 @@ class ConvLSTM2DCell(LSTMCell, metaclass=KernelType):
         factors: list[Tensor] | None,
         multiply: Callable[[Tensor, Tensor], Tensor] | None = None,
     ) -> Tensor:
-        """Return `multiply(x, kernel)`, by default the convolution of a state; see `GatedCell`."""
+        """Return `multiply(x, kernel)`, with dropout factors applied to x: see `GatedCell`.
+
+        By default, `multiply` is the convolution of a state.
+        """
         return super().product(x, kernel, factors, multiply or self.convolved_state)
 
     def zero_state(self, inputs: Tensor) -> Tensor:
@@ -212,7 +215,7 @@ class ConvRNN2D(RNN):
     axes: tuple[str, ...] = ("batch", "time", "rows", "columns", "channels")
 
     def get_initial_state(self, inputs: Tensor) -> list[Tensor]:
-        """Return zeros for each state, with the shape of the convolved images."""
+        """Return zeros for each state, with as many rows and columns as the convolved images."""
         zeros = self.cell.zero_state(inputs[:, 0])
         return [zeros for _ in self.states]
 
@@ -264,7 +267,7 @@ class ConvLSTM2D(LayerOfCell, ConvRNN2D, metaclass=KernelType):
     return_sequences, go_backwards, stateful : bool
     dropout, recurrent_dropout : float
     **kwargs
-        As for `Layer`; `return_state` and `unroll` too.
+        As for `Layer`; `return_state` and `unroll` as for `RNN`.
 
     Notes
     -----
@@ -318,12 +321,12 @@ class ConvLSTM2D(LayerOfCell, ConvRNN2D, metaclass=KernelType):
     def conv_step(
         self, x: Tensor, W: Tensor, b: Tensor | None = None, border_mode: str = "valid"
     ) -> Tensor:
-        """Return the convolution of one step's images, plus a bias. This is a method of Keras 1."""
+        """Return the convolution of one step's images, plus a bias, as in Keras 1."""
         images = K.conv2d(x, W, self.strides, border_mode, self.data_format)
         return images if b is None else K.bias_add(images, b, self.data_format)
 
     def conv_step_hidden(self, x: Tensor, W: Tensor, border_mode: str = "valid") -> Tensor:
-        """Return the convolution of a state. This is a method of Keras 1."""
+        """Return the convolution of a state, as in Keras 1."""
         return K.conv2d(x, W, 1, border_mode, self.data_format)
 
     def get_config(self) -> dict[str, Any]:

@@ -151,7 +151,7 @@ class Dense(Layer):
 
 
 class Activation(Layer):
-    """An activation function as a layer of its own.
+    """An activation function as a layer.
 
     Parameters
     ----------
@@ -643,7 +643,7 @@ class Lambda(Layer):
         return (first[0], *self._output_shape)
 
     def _declared_output_shape(self, input_shape: Shapes, arguments: dict[str, Any]) -> Any:
-        """Return the declared output shape; None if the constructor was given no output shape."""
+        """Return the output shape from the constructor's `output_shape`; None without it."""
         return None if self._output_shape is None else self.compute_output_shape(input_shape)
 
     def get_config(self) -> dict[str, Any]:
@@ -674,7 +674,7 @@ class Lambda(Layer):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Layer:
-        """Make a Lambda from the configuration that `get_config` returned, here or in Keras 2.
+        """Make a Lambda from a configuration that `get_config` of kerascope or Keras 2 returned.
 
         Raises
         ------
@@ -682,7 +682,7 @@ class Lambda(Layer):
             A function is stored as byte code, and the custom objects contain no replacement under
             the layer's name.
         UnknownNameError
-            No function of this name is known.
+            The name of a function is not in the custom objects or `lambda_functions`.
         """
         notes = ("module", "_type", "_module")  # Keras 2: function_type, output_shape_type, ...
         kept = {name: value for name, value in config.items() if not name.endswith(notes)}
@@ -708,21 +708,21 @@ def _function(function: Any, where: str) -> Callable[..., Any]:
 
 
 def _output_shape(output_shape: Any) -> Any:
-    """Return the argument `output_shape` as None, a function (also from its name), or a tuple."""
+    """Return the argument `output_shape` as None, a tuple or a function, which it may name."""
     if isinstance(output_shape, str):
         return lambda_functions.lookup(output_shape)
     return output_shape if output_shape is None or callable(output_shape) else tuple(output_shape)
 
 
 def _restored(value: Any) -> Any:
-    """Return the array for a dict in which Keras 2 stores an array, and other values unchanged."""
+    """Return the array that a dict of Keras 2 contains; return any other value unchanged."""
     if isinstance(value, dict) and value.get("type") == "ndarray":
         return np.array(value["value"])
     return value
 
 
 def _in_place_of_byte_code(layer_name: str) -> Callable[..., Any]:
-    """Return the custom object that replaces a lambda which Keras 2 stored as byte code."""
+    """Return the custom object under a layer's name, which replaces a lambda in byte code."""
     try:
         return lambda_functions.lookup(layer_name)
     except UnknownNameError:

@@ -1,4 +1,4 @@
-"""Embedding: a layer with a table of weights, which returns the table's row for each word.
+"""Embedding: a layer that returns, for each word, a row of a table of weights.
 
 Lesson: the chapter on text. The gradient of a row is the sum over all positions of its word.
 """
