@@ -111,7 +111,9 @@ class _LocallyConnected(Layer, metaclass=KernelType):
         raise NotImplementedError(f"{type(self).__name__} must define _products(inputs).")
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """Return (batch, windows..., filters), or (batch, filters, windows...).
+        """Return the output shape: (batch, windows..., filters) with "channels_last".
+
+        With "channels_first" it is (batch, filters, windows...).
 
         Raises
         ------
@@ -132,7 +134,7 @@ class LocallyConnected1D(_LocallyConnected):
     filters : int
         Number of outputs for each window.
     kernel_size : int or tuple of 1 int
-        Steps of a window.
+        Number of steps in a window.
     strides : int or tuple of 1 int
         Distance from one window to the next.
     padding : {"valid"}
@@ -143,7 +145,7 @@ class LocallyConnected1D(_LocallyConnected):
     activation : str or callable, optional
         Applied to each output; None is `linear`.
     use_bias : bool
-        Whether a bias is added; each window and filter has its own.
+        Whether a bias is added; each window has its own bias for each filter.
     kernel_initializer, bias_initializer : str, callable or object
         Initial values of the weights.
     kernel_regularizer, bias_regularizer : str, callable or object, optional

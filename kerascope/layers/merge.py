@@ -142,9 +142,9 @@ class _Merge(Layer):
         return batch[0]
 
     def compute_mask(self, inputs: Tensors, mask: Any = None) -> Tensor | None:
-        """Return the logical and of the inputs' masks, or None if no input has a mask.
+        """Return the logical and of the inputs' masks; None if no input has a mask.
 
-        In dialect "3" the masks are joined by "or", and the result is None if an input has no mask.
+        In dialect "3", return the logical or of the masks; None if any input has no mask.
         """
         masks = [m for m in mask or [] if m is not None]
         if self._ends_masks:
@@ -201,7 +201,8 @@ class _MaskAware(_Merge):
     def _combine_unmasked(self, tensors: list[Tensor], masks: list[Tensor | None]) -> Tensor:
         """Return the combination of the unmasked entries of tensors.
 
-        A mask has the shape (batch, positions, 1), or is None. At least one mask is not None.
+        Each item of `masks` is None or has the shape (batch, positions, 1). At least one is not
+        None.
         """
         raise NotImplementedError(f"{type(self).__name__} must define _combine_unmasked(...).")
 
@@ -259,7 +260,7 @@ class Minimum(_MaskAware):
 def _extreme(
     combine: Callable[[Tensor, Tensor], Tensor], tensors: list[Tensor], masks: list[Tensor | None]
 ) -> Tensor:
-    """Return the maximum or minimum of the unmasked entries, where `combine` takes two tensors."""
+    """Return the unmasked entries' maximum or minimum; `combine` is K.maximum or K.minimum."""
     found, kept = tensors[0], masks[0]
     for x, mask in zip(tensors[1:], masks[1:], strict=True):
         x = x if mask is None else K.switch(mask, x, found)
@@ -285,7 +286,7 @@ class Concatenate(_Merge):
     Raises
     ------
     ShapeError
-        The inputs differ along another axis.
+        The sizes of the inputs differ along an axis other than `axis`.
 
     Examples
     --------
@@ -321,11 +322,11 @@ class Concatenate(_Merge):
         return concatenated_shape(shapes, axis, self.label)
 
     def compute_mask(self, inputs: Tensors, mask: Any = None) -> Tensor | None:
-        """Return the concatenated masks, or None without masks.
+        """Return the concatenated masks; None if no input has a mask.
 
-        If the masks lack the axis `axis`, they are joined by "and" instead. In dialect "3" the
-        masks get the shapes of their inputs first, and a position of the output counts if any of
-        its features counts.
+        If the masks do not have the axis `axis`, return their logical and instead. In dialect "3",
+        masks are broadcast to the shapes of their inputs first, and a position of the output is
+        unmasked if any of its features is unmasked.
         """
         masks = list(mask or [])
         ranks = [K.ndim(m) for m in masks if m is not None]
@@ -345,7 +346,7 @@ class Concatenate(_Merge):
 
 
 def _like(x: Tensor, mask: Tensor | None) -> Tensor:
-    """Return a mask broadcast to the shape of `x`, all True without a mask, as in Keras 3."""
+    """Return a mask broadcast to the shape of `x`; all True if the mask is None, as in Keras 3."""
     if mask is None:
         return K.ones_like(x, dtype="bool")
     if K.ndim(mask) == K.ndim(x):
@@ -354,7 +355,7 @@ def _like(x: Tensor, mask: Tensor | None) -> Tensor:
 
 
 def _all_true(x: Tensor, features: Iterable[int]) -> Tensor:
-    """Return an all-True mask with the shape of `x` without the axes in `features`."""
+    """Return a mask of True whose shape is that of `x` without the axes in `features`."""
     return K.all(K.ones_like(x, dtype="bool"), axis=list(features))
 
 
@@ -428,7 +429,10 @@ class Dot(_Merge):
         return x_axis, y_axis
 
     def compute_output_shape(self, input_shape: list[Shape]) -> Shape:
-        """Return (batch, other axes of input 1, other axes of input 2); (batch, 1) without any."""
+        """Return (batch, other axes of input 1, other axes of input 2).
+
+        If both inputs have no other axes, return (batch, 1).
+        """
         x, y = shapes = self.checked_list(input_shape)
         x_axis, y_axis = self._axes_for(shapes)
         batch = self.common_batch(shapes)
@@ -534,7 +538,10 @@ def _layer_of_mode(
 
 
 class _MergeType(LayerType):
-    """Metaclass of `Merge`: calling `Merge` itself, but no subclass, makes the Keras 2 layer."""
+    """Metaclass of `Merge`: a call of `Merge` returns the Keras 2 layer, not a `Merge`.
+
+    A call of a subclass returns an instance of the subclass.
+    """
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         made = super().__call__(*args, **kwargs)
@@ -547,16 +554,16 @@ class Merge(_Merge, metaclass=_MergeType):
     Parameters
     ----------
     layers : list of Layer, optional
-        Layers or models whose outputs the new layer is called on at once.
+        Layers or models. If they are given, the new layer is called on their outputs.
     mode : {"sum", "mul", "ave", "max", "concat", "dot", "cos"} or callable
-        How to combine them: as Add, Multiply, Average, Maximum, Concatenate, Dot,
-        Dot(normalize=True), Lambda.
+        How to combine the inputs: as by Add, Multiply, Average, Maximum, Concatenate, Dot,
+        Dot(normalize=True) or, for a callable, Lambda.
     concat_axis : int
-        For "concat".
+        Axis to join along, in mode "concat".
     dot_axes : int or pair of int
-        For "dot" and "cos".
+        Axes of the products, in modes "dot" and "cos".
     output_shape, output_mask, arguments
-        For a function: `output_shape`, `mask` and `arguments` of the Lambda.
+        If `mode` is a callable: `output_shape`, `mask` and `arguments` of the Lambda.
     node_indices, tensor_indices : list of int, optional
         For each of `layers`: the index of its call, and the index of the output of that call.
         Default: 0.
@@ -624,7 +631,7 @@ class Merge(_Merge, metaclass=_MergeType):
 
 
 class _CallableModule(ModuleType):
-    """Class of the module `merge`: calling the module is Keras 1's function of that name."""
+    """Class of the module `merge`: calling the module calls the function `merge` of Keras 1."""
 
     def __call__(self, inputs: list[Any], mode: Any = "sum", **kwargs: Any) -> Any:
         """Return `merge(inputs, mode)`."""

@@ -41,7 +41,7 @@ Axis = int | Sequence[int]
 
 
 class BatchNormalization(Layer):
-    """Normalises each feature: by the batch in training, by moving averages in test.
+    """Normalises each feature, with batch statistics in training and moving averages in test.
 
     Parameters
     ----------
@@ -74,17 +74,18 @@ class BatchNormalization(Layer):
     `mean` and `variance` are taken over the n values of the feature in the batch. The variance is
     the sum of the squared distances from the mean, divided by n. In dialect "2.2" the moving
     variance is the average of variance * n / (n - 1 - epsilon) instead, as in Keras 2.2.4 (Bessel's
-    correction, because the mean is estimated too). This is 14 % more for n = 8, and nearly the same
-    for large n. For n = 1 both variances are 0, or the corrected one is NaN if epsilon is 0. The
-    averages start from their initial values, as in Keras on Theano; Keras 2.2.4 on TensorFlow
-    removes the influence of the initial values (`zero_debias`).
+    correction, because the mean is estimated too). The corrected variance is 14 % greater for n =
+    8, and nearly equal for large n. For n = 1 both variances are 0, but with epsilon 0 the
+    corrected variance is NaN. The averages start from their initial values, as in Keras on Theano;
+    Keras 2.2.4 on TensorFlow removes the influence of the initial values (`zero_debias`).
 
     The two updates belong to the inputs of one call: a model that does not contain this call does
     not run its updates. If a model contains several calls of the layer, each call starts from the
     averages after the call before it.
 
-    If the layer is frozen (`trainable = False`), training does not change the moving averages. The
-    layer still normalises by the batch; in dialect "3" it uses the moving averages, as in test. The
+    If the layer is frozen (`trainable = False`), training does not change the moving averages. In
+    dialect "3" a frozen layer normalises by the moving averages, as in test. In other dialects it
+    still normalises by the statistics of the batch. The
     train function uses the value of `trainable` at the time when the function is made: call
     `compile` again after a change.
 
@@ -259,12 +260,12 @@ class BatchNormalization(Layer):
 
 
 def _wide(x: Tensor) -> str:
-    """Return the dtype for counts, at least float32: in float16, 2049 becomes 2048."""
+    """Return the dtype for counts: float32 instead of float16, which cannot represent 2049."""
     return "float32" if x.dtype == "float16" else x.dtype
 
 
 class _TrainableFlag(Placeholder):
-    """A placeholder with value 0 in functions made while its layer is frozen, 1 in all others."""
+    """A placeholder: 0 in functions made while its layer is frozen, 1 in all other functions."""
 
     __slots__ = ("layer",)
 
@@ -274,7 +275,7 @@ class _TrainableFlag(Placeholder):
 
     @property
     def default(self) -> float:  # type: ignore[override]
-        """The value in functions that are made now: 1 if the layer is trainable, otherwise 0."""
+        """The value in functions that are made now: 1 if the layer is trainable, 0 otherwise."""
         return float(self.layer.trainable)
 
     @default.setter
@@ -312,7 +313,7 @@ def _mode_of_keras_1(kwargs: dict[str, Any]) -> int:
 
 
 class _Normalizing(Layer):
-    """Base class of layers that normalise along `axis`, with weights of the sizes of these axes."""
+    """Base class of layers that normalise along axes; these axes' sizes are the weights' shape."""
 
     axis: Any
 
@@ -562,8 +563,8 @@ class RMSNormalization(_Normalizing):
 
     Notes
     -----
-    output = scale * inputs / sqrt(mean inputs^2 + epsilon), with a weight `scale` of the sizes of
-    the axes. It is layer normalisation without the mean.
+    output = scale * inputs / sqrt(mean inputs^2 + epsilon), where the weight `scale` has the
+    sizes of the axes in `axis` as its shape. It is layer normalisation without the mean.
 
     References
     ----------
@@ -731,12 +732,12 @@ class Normalization(Layer):
 
     @property
     def mean(self) -> Any:
-        """The mean that is subtracted, broadcastable to the inputs; None before it is known."""
+        """The mean that is subtracted, broadcastable to the inputs; None if not given or built."""
         return self._shown("mean")
 
     @property
     def variance(self) -> Any:
-        """The variance, broadcastable to the inputs; None before it is known."""
+        """The variance, broadcastable to the inputs; None if not given and the layer not built."""
         return self._shown("variance")
 
     def _shown(self, word: str) -> Any:
@@ -822,7 +823,7 @@ class Normalization(Layer):
         return mean, variance
 
     def get_config(self) -> dict[str, Any]:
-        """Return the constructor's arguments. Statistics from `adapt` are weights instead."""
+        """Return the constructor's arguments. They do not include statistics from `adapt`."""
         return {**super().get_config(), **{k: plain(v) for k, v in self._given.items()}}
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:

@@ -1,9 +1,9 @@
 """Opaque layers: layers of a model's file that cannot be run here.
 
 An opaque layer has the name, the class name, the configuration and the weights that the file
-contains. Its outputs are tensors of the shapes that the file states, or of the shape `?`. So its
-model can be drawn, summarised, compared and saved again. Computing its outputs raises an error that
-names the layer.
+contains. Its outputs have the shapes that the file states, or the unknown shape, shown as `?`. So
+its model can be drawn, summarised, compared and saved again. Computing its outputs raises an error
+that names the layer.
 
 If the class is unknown, the layer is an instance of `Opaque`. If the class is known but the layer
 cannot be called as the file requires, the object becomes an instance of a class derived from
@@ -47,7 +47,8 @@ class RecordedCall:
     inputs : list of Shape, or None
         The shapes of all inputs; None if the file does not state them.
     outputs : list of (Shape, str or None)
-        The shape and the dtype of each output; `UNKNOWN` and None if the file does not state them.
+        The shape and the dtype of each output. If the file does not state them, the shape is
+        `UNKNOWN` and the dtype is None.
     """
 
     inputs: list[Shape] | None
@@ -77,11 +78,12 @@ class FileEntry:
     why : str
         The reason why the layer cannot be run: a sentence without a full stop.
     calls : list of RecordedCall
+        The calls of the layer that the file contains.
     is_operation : bool
         Whether the entry is an operation of Keras 3, which has no weights and is not a layer in
         Keras 3.
     held : dict of str to (Layer, or list of Layer)
-        The layers in the layer's configuration, by the names of the arguments.
+        The layers inside the opaque layer, by the argument names in its configuration.
     """
 
     entry: dict[str, Any]
@@ -92,7 +94,7 @@ class FileEntry:
 
 
 class FileConfig(dict[str, Any]):
-    """The configuration of an opaque layer; `entry` is the whole entry of the layer in the file."""
+    """The configuration of an opaque layer; `entry` is the layer's whole entry in the file."""
 
     entry: dict[str, Any]
 
@@ -108,7 +110,7 @@ _given: ContextVar[Mapping[str, tuple[int | None, ...]]] = ContextVar(
 
 @contextmanager
 def shapes_given(shapes: Mapping[str, tuple[int | None, ...]]) -> Iterator[None]:
-    """Return a context manager that sets output shapes (of a sample) of opaque layers, by name."""
+    """Return a context manager that sets opaque layers' output shapes (of a sample), by name."""
     token = _given.set(shapes)
     try:
         yield
@@ -117,7 +119,7 @@ def shapes_given(shapes: Mapping[str, tuple[int | None, ...]]) -> Iterator[None]
 
 
 def shape_given(layer: Layer) -> Shape | None:
-    """Return the output shape that the user gave for a layer, or None without one."""
+    """Return the output shape that the user gave for a layer; None if there is none."""
     sample = _given.get().get(layer.name)
     return None if sample is None else (None, *sample)
 
@@ -145,6 +147,7 @@ class Unknown(Op):
     layer : str
         The layer's label in errors.
     outputs : tuple of (Shape, str)
+        The shape and the dtype of each output.
     words : str
         The error message: why the op cannot compute, and what to do.
     """
@@ -261,7 +264,7 @@ class Opaque(Layer):
     # --- outputs ----------------------------------------------------------------------------------
 
     def build(self, input_shape: Any = None) -> None:
-        """Make nothing: the weights come from the file."""
+        """Create no weights, because they come from the file."""
         self.built = True
 
     def call(self, inputs: Any) -> Any:
@@ -289,7 +292,7 @@ class Opaque(Layer):
             yield shape, dtype or _USUAL_DTYPE
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return the output shape that the file states for these inputs, or `?`."""
+        """Return the output shape that the file states for these inputs; otherwise `UNKNOWN`."""
         shapes = [UNKNOWN] if input_shape is UNKNOWN else listed_shapes(input_shape)
         return unpack_singleton([shape for shape, _ in self._outputs_for(shapes)])
 
@@ -301,7 +304,7 @@ class Opaque(Layer):
         return
 
     def add_inner_layers(self, layers: dict[str, Layer]) -> None:
-        """Add inner layers, by path, for which the file contains only weights."""
+        """Add inner layers, by path in the file, of which the file contains only weights."""
         self._file.held.update(layers)
         self._held_layers.extend(layers.values())
 
@@ -335,10 +338,10 @@ class Opaque(Layer):
 
     @property
     def is_unsure(self) -> bool:
-        """Whether the layer has weights, and it is unknown which of them are trained.
+        """Whether the layer has weights of which it is unknown whether they are trained.
 
-        It is known for kerascope's own layers: all their weights are trained, unless the layer has
-        statistics such as a moving mean.
+        Weights of kerascope's own layers are known to be trained, unless the layer has statistics
+        such as a moving mean.
         """
         is_standard = any(
             cls.__module__.startswith("kerascope.layers.") and not issubclass(cls, Opaque)

@@ -240,7 +240,7 @@ class AveragePooling3D(_Pooling3D):
 
 
 class _GlobalPooling(_Spatial):
-    """Base class of pooling over all positions; `_reduce` of a subclass is the mean or maximum."""
+    """Base class of pooling over all positions, by a subclass's `_reduce` (mean or maximum)."""
 
     def __init__(
         self, data_format: str | None = None, keepdims: bool = False, **kwargs: Any
@@ -303,7 +303,7 @@ class GlobalMaxPooling1D(_GlobalMaxPooling):
 
 
 class GlobalAveragePooling1D(_GlobalAveragePooling):
-    """The mean of each feature over all time steps, or over the unmasked ones.
+    """The mean of each feature over all time steps that are not masked.
 
     Parameters
     ----------

@@ -63,11 +63,12 @@ class RNN(Layer):
         An object with `call(inputs, states)`, which returns `(output, new_states)`, and
         `state_size`, an int or a list of ints. A list of cells is stacked.
     return_sequences : bool
-        Whether the output contains all time steps. By default, it is only that of the last step.
+        Whether the output contains all time steps. By default, it is the output of the last step.
     return_state : bool
         Whether the last states are returned too, after the output.
     go_backwards : bool
-        Whether the steps are processed from the last to the first. The output has this order too.
+        Whether the steps are processed from the last to the first. The output has this reversed
+        order too.
     stateful : bool
         Whether the states at the end of a batch are the first states of the next batch. The batch
         size must be known.
@@ -165,7 +166,7 @@ class RNN(Layer):
         initial_state: Tensors | None = None,
         constants: Tensors | None = None,
     ) -> Any:
-        """Run the cell over all time steps.
+        """Apply the cell to all time steps, one after another.
 
         Returns
         -------
@@ -208,7 +209,10 @@ class RNN(Layer):
         return [output, *[K.identity(y) if y is output else y for y in last_states]]
 
     def _keep(self, last_states: list[Tensor], inputs: Tensors) -> None:
-        """Store the last states for the next batch; in dialect "3", for the very next call."""
+        """Store the last states as the first states of the next batch.
+
+        In dialect "3" they are assigned at once, so even a second call in the same model uses them.
+        """
         pairs = list(zip(self.states, last_states, strict=True))
         if not dialect_options().trains_as_keras_3:
             self.add_update(pairs, inputs)
@@ -235,7 +239,7 @@ class RNN(Layer):
             )
 
     def _check_entries(self, inputs: Tensors) -> None:
-        """Raise an error if a layer in the cell has penalties or updates, except with `unroll`."""
+        """Raise an error if a layer in the cell has penalties or updates and `unroll` is False."""
         call = self._whole_call(inputs)
         kept = [*self._of_inner_layers("get_losses_for", call)]
         kept += self._of_inner_layers("get_updates_for", call)
@@ -543,8 +547,8 @@ class LayerOfCell(RNN):
         Returns
         -------
         Tensor, shape (batch, time, gates * units)
-            Products of the inputs with the kernel. With `consume_less="gpu"`, or if the layer does
-            not project first, it is `x`.
+            Products of the inputs with the kernel. `x` itself with `implementation=2`
+            (`consume_less="gpu"` in Keras 1), or if `step` computes these products.
         """
         if not self._is_projected:
             return x
@@ -565,11 +569,11 @@ class LayerOfCell(RNN):
         return [factors[0] for factors in drawn] if gates == 1 else drawn
 
     def get_initial_states(self, x: Tensor) -> list[Tensor]:
-        """Return the first states of a sequence: zeros."""
+        """Return the first states of a sequence, which are zeros."""
         return super().get_initial_state(x)
 
     def step(self, x: Tensor, states: list[Any]) -> tuple[Tensor, list[Tensor]]:
-        """Compute one time step.
+        """Return the output and the new states of one time step.
 
         Parameters
         ----------
@@ -603,7 +607,7 @@ class LayerOfCell(RNN):
         return self.get_initial_states(inputs)
 
     def _prepared(self, sequence: Tensor, number_of_constants: int, training: Training) -> Any:
-        """Return the sequence and the step function, using Keras 1 methods that are overridden."""
+        """Return sequence and step function, using Keras 1 methods that a subclass overrides."""
         names = ("preprocess_input", "get_constants", "step")
         if all(getattr(type(self), name) is getattr(LayerOfCell, name) for name in names):
             return super()._prepared(sequence, number_of_constants, training)

@@ -1,10 +1,11 @@
 """Cells: the computation of one time step of a recurrent layer.
 
 A cell has `call(inputs, states)`, which returns an output and the new states; `recurrent.py` has
-the loop over time around it. SimpleRNNCell, GRUCell and LSTMCell compute a step in two parts: the
-product of the input with `kernel`, which does not depend on the state, and the rest, which does. A
-recurrent layer computes the first part for all time steps at once, in one large product, and only
-the rest step by step. A cell with several gates keeps their kernels side by side in one matrix.
+the loop over time steps. SimpleRNNCell, GRUCell and LSTMCell compute a step in two parts. The first
+part is the product of the input with `kernel`, which does not depend on the state. A recurrent
+layer computes this part for all time steps at once, in one large product. The second part depends
+on the state and is computed step by step. A cell with several gates keeps their kernels side by
+side in one matrix.
 
 The base class `GatedCell` contains weights, dropout, and the products with both kernels. The
 formula of each cell is its method `step`.
@@ -48,7 +49,7 @@ class OneStep(Layer):
     _is_part = True
 
     def __call__(self, inputs: Tensors, *args: Any, **kwargs: Any) -> Any:
-        """Compute one time step.
+        """Return the output and the new states of one time step.
 
         Parameters
         ----------
@@ -103,7 +104,10 @@ ELEMENTWISE = (
 
 
 class DropoutMasks(NamedTuple):
-    """Dropout factors of inputs and states: one or one per gate in a list; None without dropout."""
+    """Dropout factors of inputs and of states: a list with one tensor, or one for each gate.
+
+    None replaces the list if there is no dropout.
+    """
 
     inputs: list[Tensor] | None
     states: list[Tensor] | None
@@ -217,7 +221,7 @@ class GatedCell(OneStep):
         training: Training = None,
         masks: DropoutMasks | None = None,
     ) -> Any:
-        """Compute one time step.
+        """Return the output and the new states of one time step.
 
         Parameters
         ----------
@@ -227,7 +231,7 @@ class GatedCell(OneStep):
         training : bool or Tensor, optional
             Whether dropout acts; by default the learning phase decides.
         masks : DropoutMasks, optional
-            The result of `dropout_masks`; by default it is called now.
+            The result of `dropout_masks`; by default, the call draws new masks.
 
         Returns
         -------
@@ -278,9 +282,10 @@ class GatedCell(OneStep):
         )
 
     def stacked_gates(self, x: Tensor, number: int) -> Any:
-        """Return the gates' parts of `x`: stacked in one tensor if x has two axes, else as a list.
+        """Return the gates' parts of `x`, stacked in one tensor if x has two axes, otherwise in a list.
 
-        In the tensor the gates are the first axis, so that each gate is contiguous in memory.
+        The first axis of the tensor is that of the gates, so that each gate is contiguous in
+        memory.
         """
         if x.ndim != 2:
             return split(x, number, self.units, self.channel_axis)
@@ -549,7 +554,7 @@ class GRUCell(GatedCell):
 
     @property
     def bias_shape(self) -> Shape:
-        """Shape of `bias`: two rows if the recurrent products have a bias too."""
+        """Shape of `bias`; with `reset_after`, a second row is added to the recurrent products."""
         width = 3 * self.units
         return (2, width) if self.reset_after else (width,)
 
@@ -609,7 +614,7 @@ def split(x: Tensor, number: int, size: int, axis: int = -1) -> list[Tensor]:
 
 
 def factors_for(inputs: Tensor, factors: list[Tensor] | None) -> list[Tensor] | None:
-    """Return dropout factors with an axis for time if the inputs have one; None without factors."""
+    """Return dropout factors, with a time axis if the inputs have one; None without dropout."""
     if factors is None or inputs.ndim == factors[0].ndim:
         return factors
     return [K.expand_dims(factor, 1) for factor in factors]
@@ -624,7 +629,7 @@ class StackedRNNCells(OneStep):
     Parameters
     ----------
     cells : list of Layer or object
-        The first one receives the input. Each has `call(inputs, states)` and `state_size`.
+        The first cell receives the input. Each cell has `call(inputs, states)` and `state_size`.
     **kwargs
         As for `Layer`.
 
@@ -690,7 +695,7 @@ class StackedRNNCells(OneStep):
         constants: Tensors | None = None,
         masks: Any = None,
     ) -> Any:
-        """Compute one time step of every cell; the arguments are those of a cell's `call`."""
+        """Return the last cell's output, and all new states; arguments as for a cell's `call`."""
         if states is None:
             return self.flat_step(inputs, training)
         masks = self.dropout_masks(inputs, training) if masks is None else masks
@@ -754,7 +759,10 @@ def sizes_of_states(cell: Any) -> list[Shape]:
 
 
 def size_of_output(cell: Any) -> Shape:
-    """Return the shape of a cell's output, without the batch; by default, of its first state."""
+    """Return the shape of a cell's output, without the batch.
+
+    If the cell has no `output_size`, return the shape of its first state.
+    """
     size = getattr(cell, "output_size", None)
     if size is None:
         return sizes_of_states(cell)[0]

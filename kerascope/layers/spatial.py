@@ -6,10 +6,10 @@ where these axes are. All of these layers check the axes of their inputs with fu
 file. `_Spatial` is the base class of the layers without weights. Convolutions are in
 `convolutional.py`, pooling layers in `pooling.py`.
 
-Read `_Spatial` first, then ZeroPadding, which adds zeros around images, Cropping, which removes
-the borders of images, and UpSampling, which repeats pixels. In Keras these layers are in
-`layers.convolutional`; kerascope allows to import them from there too. The last part of this file
-accepts Keras 1's arguments of convolutions.
+Read `_Spatial` first, then ZeroPadding, which adds zeros around images, Cropping, which removes the
+borders of images, and UpSampling, which repeats pixels. In Keras these layers are in
+`layers.convolutional`, from which kerascope can import them too. The last part of this file
+converts Keras 1's arguments of convolutions.
 """
 
 from __future__ import annotations
@@ -87,6 +87,7 @@ def pairs_along_axes(value: Any, count: int, where: str) -> Pairs:
         An int for all sides; an int for both sides of each axis; or (before, after) for each axis.
         Keras 1 accepted the last form without the inner brackets too.
     count : int
+        Number of axes.
     where : str
         The layer and its argument, for the error message.
 
@@ -162,7 +163,7 @@ def check_spatial_axes(layer: Layer, input_shape: Shape, count: int, data_format
 
 
 def _remedy(missing: int, count: int, channels_first: bool) -> str:
-    """Return the end of an error message: advice how to add the missing axes to an input."""
+    """Return the end of an error message: advice on how to add the missing axes to an input."""
     if missing == 2:
         both = "x[None, None]" if channels_first else "x[None, ..., None]"
         return f"A single sample needs axes for batch and channels: {both}."
@@ -203,7 +204,7 @@ class _ZeroPadding(_Spatial):
 
 
 class ZeroPadding1D(_ZeroPadding):
-    """Adds time steps of zeros before and after.
+    """Adds time steps of zeros at the beginning and at the end of a sequence.
 
     Parameters
     ----------
@@ -240,7 +241,7 @@ class ZeroPadding2D(_ZeroPadding):
     Parameters
     ----------
     padding : int, tuple of 2 int, or tuple of 2 tuples of 2 int
-        An int is the number on all sides. Otherwise: (above and below, left and right), or
+        An int is the number on each side. A tuple is (above and below, left and right) or
         ((above, below), (left, right)).
     data_format : {"channels_last", "channels_first"}, optional
         Input (batch, rows, columns, channels) or (batch, channels, rows, columns); default
@@ -275,8 +276,8 @@ class ZeroPadding3D(_ZeroPadding):
     Parameters
     ----------
     padding : int, tuple of 3 int, or tuple of 3 tuples of 2 int
-        An int is the number on all sides. Otherwise a tuple with an item for each axis: the number
-        on both sides, or (before, after).
+        An int is the number on each side. A tuple has an item for each axis: the number on both
+        sides, or (before, after).
     data_format : {"channels_last", "channels_first"}, optional
         Input (batch, depth, rows, columns, channels) or with the channels second; default
         `K.image_data_format()`.
@@ -330,7 +331,7 @@ class _Cropping(_Spatial):
 
 
 class Cropping1D(_Cropping):
-    """Removes time steps at the beginning and at the end.
+    """Removes time steps at the beginning and at the end of a sequence.
 
     Parameters
     ----------
@@ -368,7 +369,7 @@ class Cropping2D(_Cropping):
     Parameters
     ----------
     cropping : int, tuple of 2 int, or tuple of 2 tuples of 2 int
-        An int is the number on all sides. Otherwise: (above and below, left and right), or
+        An int is the number on each side. A tuple is (above and below, left and right) or
         ((above, below), (left, right)).
     data_format : {"channels_last", "channels_first"}, optional
         Input (batch, rows, columns, channels) or (batch, channels, rows, columns); default
@@ -406,8 +407,8 @@ class Cropping3D(_Cropping):
     Parameters
     ----------
     cropping : int, tuple of 3 int, or tuple of 3 tuples of 2 int
-        An int is the number on all sides. Otherwise a tuple with an item for each axis: the number
-        on both sides, or (before, after).
+        An int is the number on each side. A tuple has an item for each axis: the number on both
+        sides, or (before, after).
     data_format : {"channels_last", "channels_first"}, optional
         Input (batch, depth, rows, columns, channels) or with the channels second; default
         `K.image_data_format()`.
@@ -606,7 +607,7 @@ class KernelType(LayerType):
 def _from_keywords(
     cls: KernelType, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return the arguments with nb_row (keyword or positional) and nb_col as one kernel_size."""
+    """Return the arguments with nb_row and nb_col, by keyword or position, as one kernel_size."""
     parts = PARTS[cls.kernel_axes]
     by_place = dict(zip(parts, args[1:], strict=False))
     given = {**by_place, **{part: kwargs[part] for part in parts if part in kwargs}}

@@ -1,7 +1,8 @@
 """Wrappers: layers around another layer, as in Keras's `layers.wrappers`.
 
-`Wrapper` is the base, `TimeDistributed` applies a layer to every time step alike, `Bidirectional`
-runs a recurrent layer over a sequence in both directions. In a model, a wrapper is one layer.
+`Wrapper` is the base class. `TimeDistributed` applies the same layer to every time step.
+`Bidirectional` runs a recurrent layer over a sequence in both directions. In a model, a wrapper is
+one layer.
 """
 
 from __future__ import annotations
@@ -107,7 +108,7 @@ class Wrapper(Layer):
         return self.layer.compute_output_shape(input_shape)
 
     def get_config(self) -> dict[str, Any]:
-        """Return the constructor's arguments, with the configuration of the wrapped layer."""
+        """Return the constructor's arguments, including the configuration of the wrapped layer."""
         return {**super().get_config(), "layer": layer_registry.serialize(self.layer)}
 
     @classmethod
@@ -212,7 +213,7 @@ class TimeDistributed(Wrapper):
         return None  # the call of the wrapped layer has computed the shapes already
 
     def compute_mask(self, inputs: Tensor, mask: Tensor | None = None) -> Any:
-        """Return the mask of the wrapped layer's outputs; if it has none, the mask of the steps."""
+        """Return the output mask of the wrapped layer, or the mask of the steps if it is None."""
         known_inputs, known_mask, found = self._masks
         if inputs is not known_inputs or mask is not known_mask:
             steps = self._steps(inputs, mask)
@@ -252,8 +253,8 @@ class Bidirectional(Wrapper):
     weights : list of np.ndarray, optional
         Values for the weights: those of the forward layer, then those of the backward layer.
     **kwargs
-        As for `Layer`. The argument `backward_layer`, a layer of the other direction, is used
-        instead of the second copy of `layer`.
+        As for `Layer`. The argument `backward_layer`, a layer that runs in the other direction, is
+        used instead of the second copy of `layer`.
 
     Attributes
     ----------

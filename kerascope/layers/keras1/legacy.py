@@ -49,7 +49,7 @@ class TimeDistributedDense(Dense):
 
 
 class _WithWeights(Layer):
-    """Base class of Keras 1's dense layers, which stores their arguments for kernels and biases."""
+    """Base class of Keras 1's dense layers: stores the arguments of their kernels and biases."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class _WithWeights(Layer):
         return self.add_weight(name, shape, initializer=first, **self._rules(name, "b"))
 
     def _rules(self, name: str, word: str) -> dict[str, Any]:
-        """Return a weight's regularizer and constraint; an empty dict for Highway's carry gate."""
+        """Return a weight's regularizer and constraint by name; none for Highway's carry gate."""
         if name.endswith("carry"):
             return {}
         return {
@@ -121,7 +121,7 @@ class Highway(_WithWeights):
     bias : bool
         Whether biases are added.
     input_dim : int, optional
-        Number of features, if it is the first layer of a Sequential.
+        Number of features, if the layer is the first in a Sequential.
     **kwargs
         As for `Layer`.
 
@@ -393,12 +393,12 @@ class _StepOfLayer:
         self.layer = layer
 
     def call(self, inputs: Tensor, states: list[Tensor]) -> Any:
-        """Compute one time step."""
+        """Return the output and the new states of one time step."""
         return self.layer.step(inputs, states)
 
     @property
     def state_size(self) -> list[Any]:
-        """Shapes of the states, without the batch. In Keras 1 each has the shape of the output."""
+        """Shapes of the states, without the batch; in Keras 1, all have the shape of the output."""
         layer = self.layer
         if "states" not in vars(layer):  # during construction: one state, of any size
             return [1]
@@ -421,7 +421,7 @@ class Recurrent(LayerOfCell):
     consume_less : {"cpu", "mem", "gpu"}
         Stored for subclasses; it has no effect on this class.
     input_dim, input_length : int, optional
-        Number of features and of time steps, if it is the first layer of a Sequential.
+        Number of features and of time steps, if the layer is the first in a Sequential.
     **kwargs
         As for `Layer`.
 
@@ -476,7 +476,7 @@ class Recurrent(LayerOfCell):
         self.built = True
 
     def step(self, x: Tensor, states: list[Any]) -> tuple[Tensor, list[Tensor]]:
-        """Compute one time step. A subclass must define this method.
+        """Return the output and the new states of one time step; a subclass must define this.
 
         Raises
         ------
@@ -489,11 +489,11 @@ class Recurrent(LayerOfCell):
         )
 
     def preprocess_input(self, x: Tensor) -> Tensor:
-        """Return the sequence whose time steps `step` receives; here it is the input itself."""
+        """Return the sequence whose time steps `step` receives; by default, the input itself."""
         return x
 
     def get_constants(self, x: Tensor) -> list[Any]:
-        """Return the constants passed to each step after the states (none)."""
+        """Return the constants passed to `step` after the states; the base class has none."""
         return []
 
     def size_of_states(self) -> Any:

@@ -1,9 +1,9 @@
-"""Layers of Keras 3 that change the colors of images, and random layers that only predict.
+"""Layers of Keras 3 that change images, most of them at random and in training only.
 
 Like the layers in `images`, random layers return images unchanged when a model predicts. In
-training, those with a simple formula change the images. The others are derived from
-`_UntrainedImages`: they raise an error in training, because training on unchanged images would give
-a different model.
+training, random layers with a simple formula change the images. All other random layers are derived
+from `_UntrainedImages`. They raise an error in training, because training on unchanged images would
+give a different model.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def rescaled(images: Tensor, before: Any, after: Any) -> Tensor:
 
 
 def sorted_pair(where: str, pair: Any) -> list[Any]:
-    """Return a pair of two different numbers in ascending order, or raise an error."""
+    """Return a pair of numbers in ascending order; raise ArgumentError unless they differ."""
     if not isinstance(pair, (list, tuple)) or len(pair) != 2 or pair[0] == pair[1]:
         raise ArgumentError(f"{where}: expected two numbers, such as (0, 255), got {pair!r}.")
     return sorted(pair)
@@ -75,7 +75,7 @@ def sorted_pair(where: str, pair: Any) -> list[Any]:
 
 
 class _Colors(_RandomImages):
-    """Base class of layers with a random factor for each image, and a range of the pixels."""
+    """Base class of layers that draw a factor for each image, for pixels in a known range."""
 
     lowest: ClassVar[float | None] = None  # of the factor, if one number is given; None is -number
 
@@ -119,7 +119,7 @@ class RandomHue(_Colors):
     lowest = 0
 
     def change(self, images: Tensor) -> Tensor:
-        """Return the images with other hues."""
+        """Return the images with shifted hues."""
         is_back = self.draw(images, (0.0, 1.0)) > 0.5
         turned = self.draw(images, self.factor) * 0.5
         turned = K.expand_dims(ops.where(is_back, -turned, turned), -1)
@@ -229,7 +229,7 @@ class RandomPosterization(_Colors):
 
 
 class RandomInvert(_RandomImages):
-    """Inverts some images: a pixel becomes the upper end of the range minus the pixel.
+    """Inverts some images: a pixel becomes the upper end of the range minus its value.
 
     Parameters
     ----------
@@ -340,7 +340,7 @@ class Solarization(_RandomImages):
 class AutoContrast(Layer):
     """Stretches each channel of each image over the whole range, in training and prediction.
 
-    It is `keras.layers.AutoContrast` of Keras 3. A channel with equal pixels stays unchanged.
+    This is `keras.layers.AutoContrast` of Keras 3. A channel with equal pixels stays unchanged.
 
     Parameters
     ----------
@@ -385,7 +385,7 @@ class AutoContrast(Layer):
         return input_shape
 
     def get_config(self) -> dict[str, Any]:
-        """Return the constructor's arguments, always with `data_format`."""
+        """Return the constructor's arguments, including the `data_format` that is used."""
         return {**super().get_config(), "data_format": self.data_format}
 
 
@@ -397,7 +397,8 @@ class RandomShear(_RandomImages):
     x_factor, y_factor : float or pair of float
         Limits from -1 to 1; one number f means (-f, f). For each image two numbers are drawn: by
         how many columns each row is shifted against the next row, and by how many rows each column
-        is shifted against the next column. Their signs are changed with probability 1/2.
+        is shifted against the next column. With probability 1/2, the signs of both numbers are
+        changed.
     interpolation : {"bilinear", "nearest"}
         How values between pixels are computed.
     fill_mode : {"reflect", "constant", "wrap", "nearest", "mirror"}
@@ -451,7 +452,7 @@ class _UntrainedImages(_RandomImages):
     kernel_size: tuple[int, ...]
 
     def change(self, images: Tensor) -> Tensor:
-        """Return a tensor that cannot be computed, since training is not supported.
+        """Return a tensor whose computation raises an error, since training is not supported.
 
         Raises
         ------

@@ -7,8 +7,8 @@ texts into words first. These three prepare data: they take lists and arrays, an
 Since tensors cannot hold text, use them in front of a model, not inside:
 `model.fit(vectorize(texts), labels)`.
 
-Keras 3 has all of them under `keras.layers`, in its folder `preprocessing`. Its lookups need
-TensorFlow.
+In Keras 3, all of these layers are in `keras.layers` (source folder `preprocessing`), and the
+layers that look up words need TensorFlow.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ MODES = ("one_hot", "multi_hot", "count")
 
 
 def check_mode(layer: Layer, mode: Any, sparse: bool, expected: Sequence[str] = MODES) -> Any:
-    """Return `mode`, or raise an error if it is not an expected `output_mode` of the layer."""
+    """Return `mode`; raise an error if the layer has no such mode, or if `sparse` is True."""
     if sparse:
         raise RefusedError(f"{layer.label}: sparse=True is not supported. Leave it out.")
     if mode not in expected:
@@ -55,7 +55,7 @@ def check_mode(layer: Layer, mode: Any, sparse: bool, expected: Sequence[str] = 
 
 
 def shape_of_encoded(shape: Shape, mode: str, depth: int, label: str) -> Shape:
-    """Return the shape of the result of `encode` for categories of the given shape."""
+    """Return the shape of the result of `encode` for categories of shape `shape`."""
     if mode == "one_hot":
         return (*(shape[:-1] if len(shape) > 1 and shape[-1] == 1 else shape or (1,)), depth)
     if len(shape) > 2 and shape[-1] == 1:
@@ -69,9 +69,9 @@ def shape_of_encoded(shape: Shape, mode: str, depth: int, label: str) -> Shape:
 def encode(
     categories: Any, mode: str, depth: int, dtype: str, label: str, weights: Any = None
 ) -> Tensor:
-    """Return rows of `depth` numbers: one for each category, or one for each group of categories.
+    """Return a row of `depth` numbers for each category, or for each group of categories.
 
-    A group is the categories along the last axis.
+    The categories along the last axis form a group.
 
     Parameters
     ----------
@@ -82,7 +82,9 @@ def encode(
         group, with a 1 at the index of each category in it. "count": a row for each group, with the
         number of times that each category occurs.
     depth : int
+        Number of categories, and length of a row.
     dtype : str
+        Dtype of the rows.
     label : str
         The layer's label in errors.
     weights : Tensor, optional
@@ -91,7 +93,8 @@ def encode(
     Raises
     ------
     ShapeError
-        With "multi_hot" or "count", there are more than two axes and the last one has size 1.
+        With "multi_hot" or "count", `categories` has more than two axes, and the last axis has size
+        1.
     """
     shape = shape_of_encoded(categories.shape, mode, depth, label)
     rows = OneHot(depth, dtype)(categories)
@@ -137,7 +140,7 @@ class CategoryEncoding(Layer):
         self.output_mode = check_mode(self, output_mode, sparse)
 
     def call(self, inputs: Tensor, count_weights: Tensor | None = None) -> Tensor:
-        """Return the rows. In mode "count", categories count `count_weights` instead of 1."""
+        """Return the rows. In mode "count", a category adds its number in `count_weights`, or 1."""
         if count_weights is not None:
             if self.output_mode != "count":
                 raise ArgumentError(f"{self.label}: count_weights need output_mode='count'.")
@@ -165,7 +168,7 @@ class Discretization(Layer):
     epsilon : float
         Maximum error of the fraction of numbers in each interval.
     output_mode : {"int", "one_hot", "multi_hot", "count"}
-        "int" returns indices of intervals; otherwise rows as of `CategoryEncoding`.
+        "int" returns indices of intervals. The other modes return rows as `CategoryEncoding` does.
     sparse : bool
         An argument of Keras 3; only False is supported.
     **kwargs
@@ -219,7 +222,7 @@ class Discretization(Layer):
         self.bin_boundaries = np.interp(wanted, shares, kept).tolist()
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return the index of the interval for each number, or rows as of `CategoryEncoding`."""
+        """Return the index of each number's interval, or rows as `CategoryEncoding` does."""
         if self.bin_boundaries is None:
             raise ArgumentError(f"{self.label}: has no boundaries yet. Call adapt(data) first.")
         indices = digitize(inputs, np.asarray(self.bin_boundaries, "float32"))
@@ -297,13 +300,13 @@ class _Lookup(_OnArrays):
             self.set_vocabulary(vocabulary, idf_weights)
 
     def _keywords_of_keras(self, kwargs: dict[str, Any]) -> None:
-        """Remove the keywords of Keras 3 that change nothing here."""
+        """Remove keyword arguments of Keras 3 that have no effect in kerascope."""
         kwargs.pop("vocabulary_size", None)
         if kwargs.pop("salt", None) is not None:
             raise RefusedError(f"{type(self).__name__}: salt is not supported. Leave it out.")
 
     def _tokens_of(self, array: np.ndarray) -> np.ndarray:
-        """Return an array as tokens; raise DtypeError if it contains values of another type."""
+        """Return an array converted to tokens; raise DtypeError if a value has a wrong type."""
         raise NotImplementedError(f"{type(self).__name__} must define _tokens_of(array).")
 
     def _index_of_unknown(self, token: Any) -> int:
@@ -330,7 +333,8 @@ class _Lookup(_OnArrays):
         Parameters
         ----------
         vocabulary : list, array, str or Path
-            With the special tokens first, or without them.
+            The tokens, with or without the special tokens (for padding and unknown inputs) at the
+            beginning.
         idf_weights : list of float, optional
             The factor of each token's count in mode "tf_idf".
 
@@ -338,7 +342,8 @@ class _Lookup(_OnArrays):
         ------
         ArgumentError
             A token occurs twice, a special token is not at the beginning, there are more tokens
-            than `max_tokens`, or `idf_weights` are missing in mode "tf_idf" or given in another.
+            than `max_tokens`, or `idf_weights` are missing in mode "tf_idf" or given in another
+            mode.
         """
         if isinstance(vocabulary, (str, Path)):
             vocabulary = Path(vocabulary).read_text("utf-8").splitlines()
@@ -382,7 +387,7 @@ class _Lookup(_OnArrays):
         Parameters
         ----------
         data : list or array
-            Each entry of the first axis is a document, for "tf_idf".
+            The tokens. For "tf_idf", each entry along the first axis is a document.
         batch_size, steps : int, optional
             Arguments of Keras 3 without effect.
         """
@@ -442,7 +447,7 @@ class _Lookup(_OnArrays):
         return np.array(found, "int64")[which].reshape(tokens.shape)
 
     def encode(self, indices: np.ndarray) -> np.ndarray:
-        """Return token indices unchanged in mode "int", otherwise the rows of `output_mode`."""
+        """Return token indices unchanged in mode "int"; otherwise encode them as rows."""
         if self.output_mode == "int":
             return indices
         has_weights = self.output_mode == "tf_idf"
@@ -468,7 +473,7 @@ class StringLookup(_Lookup):
     max_tokens : int, optional
         Maximum size of the vocabulary, including the special tokens.
     num_oov_indices : {0, 1}
-        Whether there is an index for words that are not in the vocabulary.
+        Number of indices for words that are not in the vocabulary.
     mask_token : str, optional
         The word for padding. Its index is 0.
     oov_token : str
@@ -478,13 +483,13 @@ class StringLookup(_Lookup):
     idf_weights : list of float, optional
         See `set_vocabulary`.
     invert : bool
-        Whether indices are mapped to words instead.
+        Whether the layer maps indices to words instead.
     output_mode : {"int", "one_hot", "multi_hot", "count", "tf_idf"}
-        "int" returns indices; otherwise rows of the size of the vocabulary, as of
-        `CategoryEncoding`. "tf_idf" is the count of a word, multiplied by
+        "int" returns indices. The other modes return rows of the size of the vocabulary, as
+        `CategoryEncoding` does. "tf_idf" is the count of a word, multiplied by
         log(1 + documents / (1 + documents with the word)).
     pad_to_max_tokens : bool
-        Whether these rows always have the size `max_tokens`.
+        Whether rows have the size `max_tokens` even if the vocabulary is smaller.
     sparse, encoding : object
         Arguments of Keras 3; only False and "utf-8" are supported.
     **kwargs
@@ -534,7 +539,8 @@ class IntegerLookup(_Lookup):
     max_tokens, mask_token, vocabulary, idf_weights, invert, output_mode, pad_to_max_tokens, sparse
         As for `StringLookup`.
     num_oov_indices : int
-        Number n of indices for unknown inputs. An unknown input x gets index x modulo n of these.
+        Number n of indices for unknown inputs. Among these, an unknown input x gets index x modulo
+        n.
     oov_token : int
         The number returned for unknown inputs if `invert` is True.
     vocabulary_dtype, oov_method : str
@@ -636,7 +642,7 @@ class TextVectorization(_OnArrays):
     output_mode : {"int", "multi_hot", "count", "tf_idf"}
         As for `StringLookup`.
     output_sequence_length : int, optional
-        With "int": rows are cut, or padded with 0, to this length. Default: the length of the
+        In mode "int", rows are cut or padded with 0 to this length; default: the length of the
         longest row.
     pad_to_max_tokens, vocabulary, idf_weights, sparse, encoding : object
         As for `StringLookup`.

@@ -1,9 +1,9 @@
-"""Layers that resize and crop images, and layers that change them at random in training.
+"""Layers that resize and crop images, and layers that change images at random in training.
 
 All of them consist of K functions, so they work on arrays and inside a model. Called on arrays, a
-random layer changes the images unless `training=False`, as in Keras 3. Inside a model, it changes
-them only in training. Random layers return floats; in Keras, some random layers keep the dtype of
-the input.
+random layer changes the images unless `training=False`, as in Keras 3. Inside a model, the layer
+changes images only in training. Random layers return floats; in Keras, some random layers keep the
+dtype of the input.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ class Resizing(_OfSize):
         Whether the middle of the image is cut out, or a border is added, so that the image is not
         distorted.
     fill_mode : {"constant"}
+        The border has the value `fill_value`.
     fill_value : float
-        Value of the border.
     antialias : bool
         Whether a smaller image is computed from means of pixels.
     data_format : {"channels_last", "channels_first"}, optional
@@ -187,7 +187,7 @@ class _RandomImages(Layer):
         self.supports_masking = True
 
     def check_factor(self, factor: Any, word: str = "factor", low: float | None = None) -> Any:
-        """Return a factor as a pair of limits. One number f means (-f, f), or (`low`, f).
+        """Return a factor as a pair of limits; for one number f, (-f, f) or, with `low`, (low, f).
 
         Raises
         ------
@@ -217,7 +217,7 @@ class _RandomImages(Layer):
         return K.random_uniform((ops.shape(images)[0], 1), low, high, images.dtype, seed)
 
     def change(self, images: Tensor) -> Tensor:
-        """Return a batch of images, channels last, with the changes of training."""
+        """Return randomly changed images, for a batch of images with channels last."""
         raise NotImplementedError(f"{type(self).__name__} must define change(images).")
 
     def call(self, inputs: Tensor, training: Training = None) -> Tensor:
@@ -235,12 +235,12 @@ class _RandomImages(Layer):
         return input_shape
 
     def get_config(self) -> dict[str, Any]:
-        """Return the constructor's arguments, always with `data_format`."""
+        """Return the constructor's arguments, including the `data_format` that is used."""
         return {**super().get_config(), "data_format": self.data_format}
 
 
 def _with_pixel_axes(numbers: Tensor) -> Tensor:
-    """Return numbers of shape (batch, 1) with the shape (batch, 1, 1, 1)."""
+    """Return numbers of shape (batch, 1), reshaped to (batch, 1, 1, 1)."""
     return K.expand_dims(K.expand_dims(numbers, -1), -1)
 
 
@@ -454,7 +454,7 @@ class RandomZoom(_MovedByTwo):
     height_factor : float or pair of float
         Limits; one number f means (-f, f). A number drawn between the limits is added to 1.
     width_factor : float or pair of float, optional
-        The same for the columns. Default: the random number of the rows.
+        Limits for the columns. By default, rows and columns use the same random number.
     fill_mode, interpolation, seed, fill_value, data_format : object
         As for `RandomRotation`.
     **kwargs
@@ -509,7 +509,7 @@ def smart_resize(
     size : (height, width)
     interpolation : {"nearest", "bilinear", "bicubic", "lanczos3", "lanczos5"}
     data_format : {"channels_last", "channels_first"}
-        Where the channels are.
+        Position of the channel axis.
     **kwargs
         `backend_module` of Keras, which has no effect here.
 

@@ -173,7 +173,7 @@ class EinsumDense(Layer):
         self.built = True
 
     def _spelled_out(self, ndim: int) -> tuple[str, str, str]:
-        """Return the einsum subscripts for inputs with this number of axes, with "..." replaced."""
+        """Return the subscripts for inputs with `ndim` axes, with "..." replaced by letters."""
         named = len(self._parts[0].replace("...", ""))
         if ndim < named or (ndim > named and "..." not in self._parts[0]):
             raise ShapeError(
@@ -362,7 +362,7 @@ class ReversibleEmbedding(Embedding):
         return logits if cap is None else K.tanh(logits / cap) * cap
 
     def compute_mask(self, inputs: Tensor, mask: Tensor | None = None) -> Tensor | None:
-        """Return a mask that is True where the input is not 0; None in reverse or if not masked."""
+        """Return a mask, True where the input is not 0; None in reverse or without `mask_zero`."""
         return None if self._goes_back else super().compute_mask(inputs, mask)
 
     def _declared_output_shape(self, input_shape: Any, arguments: dict[str, Any]) -> Any:
@@ -390,7 +390,8 @@ class SpectralNormalization(Wrapper):
     layer : Layer
         A layer with a weight `kernel` or `embeddings`.
     power_iterations : int
-        Number of iterations in each training step that improve the estimate of the singular value.
+        Number of iterations in each training step, which improve the estimate of the largest
+        singular value.
     **kwargs
         As for `Layer`.
 
@@ -506,7 +507,7 @@ class Pipeline(Layer):
         return outputs
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
-        """Return the mask of the last layer's output; an input mask raises an error."""
+        """Return the mask of the last layer's output; raise an error if the input has a mask."""
         return super().compute_mask(inputs, mask) if mask is not None else self._mask
 
     def compute_output_shape(self, input_shape: Any) -> Any:
@@ -534,7 +535,7 @@ class Pipeline(Layer):
 
 
 def _of_other_axes(constructor: Callable[..., None]) -> Any:
-    """Return a ConvLSTM2D constructor with Keras 3's defaults for other numbers of spatial axes."""
+    """Return the ConvLSTM2D constructor with Keras 3's defaults for ConvLSTM1D and ConvLSTM3D."""
     signature = inspect.signature(constructor)
     other: Any = {"strides": 1, "dilation_rate": 1, "recurrent_activation": "sigmoid"}
     names = list(signature.parameters)[1:]
@@ -592,7 +593,7 @@ class ConvLSTM3D(ConvLSTM2D):
 
 
 class _AdaptivePooling(Layer):
-    """Base class; a subclass defines the number of spatial axes and the pooling function."""
+    """Base class of pooling to a fixed size; subclasses define the axes and the function."""
 
     spatial_axes: ClassVar[int]
     function: ClassVar[Callable[..., Tensor]]
@@ -605,7 +606,7 @@ class _AdaptivePooling(Layer):
         self.input_spec = InputSpec(ndim=self.spatial_axes + 2)
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return the maximum or mean of each window. Window n of k begins at n / k of the axis."""
+        """Return the maximum or mean of each of k windows; window n begins at n / k of the axis."""
         first = 2 if self.data_format == "channels_first" else 1
         for axis, number in enumerate(self.output_size, first):
             size = inputs.shape[axis]
@@ -625,7 +626,7 @@ class _AdaptivePooling(Layer):
 
 
 def _adaptive(word: str, function: Callable[..., Tensor], axes: int) -> Any:
-    """Return a class such as `AdaptiveMaxPooling2D`, for a function and a number of axes."""
+    """Return the class for a pooling function and `axes` axes, such as `AdaptiveMaxPooling2D`."""
     name = f"Adaptive{word}Pooling{axes}D"
     doc = f"""The {word.lower()} of each of a fixed number of windows, along {axes} spatial axes.
 

@@ -43,7 +43,7 @@ class ContrastLimitedAdaptiveHistogramEqualization(Layer):
     Notes
     -----
     Each tile has a curve from old to new brightness; between the centres of tiles the curves are
-    interpolated linearly. Each channel is treated separately. The layer has no gradient.
+    interpolated linearly. Each channel is equalized separately. The layer has no gradient.
 
     References
     ----------
@@ -85,13 +85,13 @@ class ContrastLimitedAdaptiveHistogramEqualization(Layer):
         return input_shape
 
     def get_config(self) -> dict[str, Any]:
-        """Return the constructor's arguments, always with `data_format`."""
+        """Return the constructor's arguments, including the `data_format` that is used."""
         return {**super().get_config(), "data_format": self.data_format}
 
 
 @dataclass(frozen=True, eq=False)
 class EqualizedTiles(Op):
-    """The op of the layer: images with the histogram of each tile equalized.
+    """The op of the layer, which equalizes the histogram of each tile of images.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ class EqualizedTiles(Op):
         return found.astype(images.dtype)
 
     def _curves(self, tiles: np.ndarray) -> np.ndarray:
-        """Return a row for each tile: the new brightness for each old brightness from 0 to 255."""
+        """Return, for each tile, a row of new brightnesses for the old ones from 0 to 255."""
         number, area = tiles.shape
         places = tiles + LEVELS * np.arange(number)[:, None]
         counts = np.bincount(places.ravel(), minlength=LEVELS * number).reshape(number, LEVELS)
@@ -157,7 +157,7 @@ class EqualizedTiles(Op):
 
 
 def _between(size: int, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return, for each pixel, the tile before, the tile after, and the weight of the tile after."""
+    """Return, for each pixel on an axis, the tiles before and after, and the latter's weight."""
     places = (np.arange(size * number) - size / 2) / size + 1
     before = np.floor(places).astype(np.int64)
     behind = np.minimum(before + 1, number + 1)

@@ -126,7 +126,7 @@ class MelSpectrogram(Layer):
         return ops.swapaxes(found, -1, -2)
 
     def _shares(self) -> np.ndarray:
-        """Return the matrix of weights of frequencies in pitches: triangles on the mel scale."""
+        """Return the weight of each frequency in each pitch: a triangle on the mel scale."""
         frequencies = np.linspace(0.0, self.sampling_rate / 2, self.fft_length // 2 + 1)
         pitches = _mel(frequencies[1:])[:, None]
         edges = np.linspace(_mel(self.min_freq), _mel(self.max_freq), self.num_mel_bins + 2)
