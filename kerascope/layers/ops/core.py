@@ -1,7 +1,7 @@
 """Operations of `keras.ops` that take functions: loops, choices, derivatives. See `keras_ops`.
 
 A loop calls its function once, on placeholders for one step, as in Keras. `map`, `scan`,
-`fori_loop` and `associative_scan` do this for arrays too. The gradient of a loop is again a loop.
+`fori_loop` and `associative_scan` do this for arrays too. The gradient of a loop is also a loop.
 Only `while_loop` has no gradient, because its number of steps is unknown.
 
 If all arguments are arrays, any other tensor that the functions use must have a value.
@@ -49,9 +49,9 @@ def cond(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) -> 
 
 @on_anything
 def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
-    """Return the result of the function `branches[index]` for the given operands.
+    """Return the result of the function `branches[index]` for the operands.
 
-    An index below 0 selects the first function, an index beyond the end the last one.
+    An index below 0 selects the first function, an index beyond the end the last function.
     """
     index = K.minimum(K.maximum(as_tensor(index), 0), len(branches) - 1)
     return _chosen(index, list(branches), operands)
@@ -100,7 +100,7 @@ def while_loop(
     Parameters
     ----------
     cond : callable
-        Takes the variables, one argument each, and returns a scalar.
+        Takes each variable as an argument, and returns a scalar: whether to run another step.
     body : callable
         Takes the variables and returns their next values, of the same shapes.
     loop_vars : tensor, list or tuple of tensor

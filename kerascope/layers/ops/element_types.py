@@ -1,9 +1,9 @@
 """The dtypes of the results of Keras 3's operations.
 
 An array keeps its own dtype, a Python number takes the dtype of the other arguments, and several
-dtypes are promoted to a common one (`promoted` in `backend/ops/broadcasting.py`). The table here
-lists the operations whose results have a different dtype than their arguments, by the names of
-their classes. `keras_ops` applies these rules to each of its operations.
+dtypes are promoted to a common dtype (`promoted` in `backend/ops/broadcasting.py`). The table
+`BEFORE` lists the operations whose results have a different dtype than their arguments, by the
+names of their classes. `keras_ops` applies these rules to each of its operations.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__: list[str] = []
 def own_types(arguments: Any) -> Any:
     """Return the arguments, with each float array replaced by a constant of the array's dtype.
 
-    If there are tensors, and all of them have other dtypes, a float64 array is converted to
+    If the arguments include tensors, but no float64 tensor, a float64 array is converted to
     `floatx`. So a NumPy array does not turn a float32 model into float64. JAX does the same.
     """
     dtypes = {tensor.dtype for tensor in found_in(arguments, Tensor)}
@@ -85,7 +85,7 @@ BEFORE: dict[str, Callable[[Any], Tensor]] = {
 
 
 def typed(kind: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `function`, which first converts its first argument if `BEFORE` contains `kind`."""
+    """Return `function`, with its first argument converted by `BEFORE[kind]` if there is one."""
     before = BEFORE.get(kind)
     if before is None:
         return function

@@ -57,7 +57,7 @@ def _without_spans(value: Any) -> Any:
 
 
 def own_op(operation: str, options: dict[str, Any]) -> Op:
-    """Return the op for an operation name such as "kerascope>Add", with the options as parameters.
+    """Return the op for a name such as "kerascope>Add", with `options` as its parameters.
 
     Raises
     ------
@@ -92,7 +92,10 @@ _Maker = Callable[[Apply, list[Any]], Form | None]
 
 
 def _named(name: str, **parameters: str) -> _Maker:
-    """Return a maker of forms; `parameters` maps parameter names of Keras 3 to names of the op."""
+    """Return a function that makes the `Form` of an `Apply`, as the operation `name`.
+
+    `parameters` maps names of arguments in Keras 3 to the names of parameters of the op.
+    """
 
     def form(apply: Apply, items: list[Any]) -> Form:
         own = apply.op.parameters
@@ -102,7 +105,7 @@ def _named(name: str, **parameters: str) -> _Maker:
 
 
 def _plain(value: Any) -> Any:
-    """Return the item of a tuple with one item, other tuples as lists, other values unchanged."""
+    """Return a tuple as its only item or as a list; return any other value unchanged."""
     if not isinstance(value, tuple):
         return value
     return value[0] if len(value) == 1 else list(value)
@@ -113,7 +116,7 @@ def _joining(name: str) -> _Maker:
 
 
 def _listed(name: str, theirs: str, ours: str) -> _Maker:
-    """Return a maker of forms that write the op's parameter `ours` as the list `theirs`."""
+    """Return a function that makes a `Form` in which parameter `ours` is the list `theirs`."""
     return lambda apply, items: Form(name, items, {theirs: list(apply.op.parameters[ours])})
 
 
@@ -163,7 +166,7 @@ def _dot(apply: Apply, items: list[Any]) -> Form | None:
 
 
 def _contraction(apply: Apply, items: list[Any]) -> Form:
-    """Return a contraction as an einsum, in which paired axes of `x` and `y` share a letter."""
+    """Return the `Form` of a contraction, as an einsum in which paired axes share a letter."""
     op: Any = apply.op
     x, y = apply.inputs
     x_letters, others = ascii_lowercase[: x.ndim], iter(ascii_lowercase[x.ndim :])

@@ -80,7 +80,7 @@ def _sizes(images: Tensor, what: str) -> tuple[int, int]:
 
 
 def _in_type_of(x: Tensor, images: Tensor, rounded: Callable[[Any], Any]) -> Tensor:
-    """Return `x`, rounded and clipped if the images' dtype is an integer dtype, else unchanged."""
+    """Return `x`; if the images' dtype is an integer dtype, round, clip and cast `x` to it."""
     if "int" not in images.dtype:
         return x
     limits = np.iinfo(images.dtype)
@@ -170,7 +170,7 @@ def resize(
 
 
 def _padded(x: Tensor, border: list[tuple[int, int]], fill_value: float) -> Tensor:
-    """Return a batch of images with a border of `fill_value`: (before, after) for each axis."""
+    """Return images with a border of `fill_value`, whose widths are `border` along each axis."""
     if not any(n for pair in border for n in pair):
         return x
     return pad(x, [(0, 0), *border, (0, 0)], constant_values=fill_value)
@@ -179,7 +179,7 @@ def _padded(x: Tensor, border: list[tuple[int, int]], fill_value: float) -> Tens
 def _missing(
     sizes: tuple[int, int], before: Any, after: Any, target: Any, sign: int
 ) -> list[tuple[int, int]]:
-    """Return (before, after) for each axis, computed from two of `before`, `after` and `target`."""
+    """Return (before, after) for each axis; one of both may be computed from `target`."""
     found = []
     for size, first, last, whole in zip(sizes, before, after, target, strict=True):
         if sum(x is not None for x in (first, last, whole)) != 2:
@@ -210,7 +210,8 @@ def pad_images(
 ) -> Any:
     """Return images with zeros around them.
 
-    For each axis, give two of: the padding before, the padding after, and the target size.
+    For each axis, give two of three numbers: the padding before, the padding after, and the target
+    size.
     """
     x, back = channels_last(as_tensor(images), data_format, "pad_images")
     before, after = (top_padding, left_padding), (bottom_padding, right_padding)
@@ -231,7 +232,8 @@ def crop_images(
 ) -> Any:
     """Return images without their borders.
 
-    For each axis, give two of: the cropping before, the cropping after, and the target size.
+    For each axis, give two of three numbers: the cropping before, the cropping after, and the
+    target size.
     """
     x, back = channels_last(as_tensor(images), data_format, "crop_images")
     before, after = (top_cropping, left_cropping), (bottom_cropping, right_cropping)
@@ -245,7 +247,7 @@ def crop_images(
 
 
 def _inside(places: Tensor, size: int, fill_mode: str) -> Tensor:
-    """Return positions along an axis; those outside are moved inside according to `fill_mode`."""
+    """Return positions along an axis, moved into the image according to `fill_mode`."""
     if fill_mode in ("constant", "nearest"):
         return K.clip(places, 0.0, size - 1.0)
     period = float({"wrap": size, "reflect": 2 * size, "mirror": max(2 * size - 2, 1)}[fill_mode])
@@ -439,7 +441,7 @@ def extract_patches(
     padding: str = "valid",
     data_format: str | None = None,
 ) -> Any:
-    """Return an image of windows: the pixels of each window are the channels of one pixel."""
+    """Return images in which the channels of each pixel are all pixels of one window."""
     x, back = channels_last(floating(images), data_format, "extract_patches")
     window = (size, size) if isinstance(size, int) else tuple(size)
     if len(window) != 2:

@@ -100,7 +100,7 @@ OneToOne = Sequence[tuple[str, Any, Callable[[Any], Callable[..., Any]] | None, 
 def one_to_one(
     table: OneToOne, enter: Callable[[str, str], Callable[[Any], Any]] = row
 ) -> dict[str, Callable[..., Any]]:
-    """Decorate the functions in a table of operations with `enter`, and return them by name."""
+    """Decorate the functions that `table` lists with `enter`, and return them by name."""
     found = {}
     for home, module, make, names in table:
         for item in names.split():
@@ -544,7 +544,8 @@ def split(x: TensorLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     Raises
     ------
     ArgumentError
-        A number of parts is given, and the size of the axis is unknown or not divisible by it.
+        A number of parts is given, and the size of the axis is unknown or not divisible by this
+        number.
     """
     x = as_tensor(x)
     axis %= x.ndim
@@ -592,7 +593,7 @@ def tile(x: Any, repeats: Any) -> Any:
 
 @row(NUMPY)
 def repeat(x: Any, repeats: Any, axis: int | None = None) -> Any:
-    """Return x with its entries along an axis repeated, each equally often or each as listed."""
+    """Return x with each entry along an axis repeated `repeats` (or `repeats[n]`) times."""
     x, axis = (K.reshape(x, (-1,)), 0) if axis is None else (as_tensor(x), axis % ndim(x))
     if isinstance(repeats, Tensor) and not repeats.ndim:
         sizes = list(shape(x))
@@ -632,13 +633,13 @@ def take(x: TensorLike, indices: Any, axis: int | None = None) -> Any:
 
 @row(NUMPY)
 def get_item(x: TensorLike, key: Any) -> Any:
-    """Return x[key]. In a key from a file, slices and `...` are dicts."""
+    """Return x[key]. If the key comes from a file, slices and `...` may be dicts."""
     keys = key if isinstance(key, (list, tuple)) else [key]
     return as_tensor(x)[tuple(_part_of_key(part) for part in keys)]
 
 
 def _part_of_key(part: Any) -> Any:
-    """Return an item of an index, with a dict from a file replaced by its `slice` or `...`."""
+    """Return an item of a key; if it is a dict from a file, return its `slice` or `...`."""
     if isinstance(part, dict) and part.get("class_name") == "__slice__":
         return builtins.slice(*(part["config"][name] for name in ("start", "stop", "step")))
     if isinstance(part, dict) and part.get("class_name") == "__ellipsis__":
@@ -683,7 +684,7 @@ def _triangle(x: TensorLike, k: int, part: Callable[[Any, Any], Any]) -> Any:
 
 @row(CORE)
 def slice(inputs: TensorLike, start_indices: Any, shape: Any) -> Any:
-    """Return the part of the inputs that begins at `start_indices` and has the given shape."""
+    """Return the part of the inputs that begins at `start_indices` and has the shape `shape`."""
     return K.slice(inputs, start_indices, shape)
 
 
@@ -839,7 +840,7 @@ def in_top_k(targets: TensorLike, predictions: TensorLike, k: int) -> Any:
 
 @on_anything
 def einsum(subscripts: str, *operands: Any, **kwargs: Any) -> Any:
-    """Return the sum of products given by subscripts such as "ij,jk->ik"; int32 for int8."""
+    """Return the sum of products given by subscripts such as "ij,jk->ik"."""
     return K.einsum(subscripts, *_without_int8(operands))
 
 
@@ -909,7 +910,7 @@ def conv(
     data_format: str | None = None,
     dilation_rate: Sizes = 1,
 ) -> Any:
-    """Return the convolution over one, two or three spatial axes."""
+    """Return the convolution of inputs and kernel over one, two or three spatial axes."""
     function = _by_rank(inputs, {1: K.conv1d, 2: K.conv2d, 3: K.conv3d}, "conv")
     rank = as_tensor(inputs).ndim - 2
     steps, dilation = _each(strides, rank), _each(dilation_rate, rank)
@@ -985,7 +986,7 @@ def _in_float32(x: Tensor) -> Tensor:
 
 
 def _along(x: Tensor, weights: TensorLike, axis: Axes) -> Tensor:
-    """Return weights in the dtype of x, reshaped so that they vary along the given axes of x."""
+    """Return weights in the dtype of x, reshaped to broadcast along the axes in `axis`."""
     weights, axes = K.cast(as_tensor(weights), x.dtype), {n % x.ndim for n in _listed(axis)}
     if weights.ndim != len(axes) or axes == {x.ndim - 1}:
         return weights

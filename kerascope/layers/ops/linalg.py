@@ -1,4 +1,4 @@
-"""Operations of `keras.ops.linalg` and of Keras 3's file "math": see `keras_ops`."""
+"""Operations of `keras.ops.linalg` and of Keras 3's module "math": see `keras_ops`."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def pinv(x: TensorLike, rcond: float | None = None) -> Any:
 
 
 def _inverse(s: Tensor, x: Tensor, rcond: float | None) -> Tensor:
-    """Return 1 / s, and 0 where the singular value s is negligible next to the largest one."""
+    """Return 1 / s; 0 where the singular value s is negligible compared to the largest one."""
     if rcond is None:
         rcond = 10.0 * max(n or 1 for n in x.shape[-2:]) * float(np.finfo(x.dtype).eps)
     counts = K.greater(s, rcond * K.max(s, -1, True))
@@ -199,7 +199,7 @@ def solve(a: Any, b: Any) -> Any:
 
 @row(LINALG)
 def solve_triangular(a: Any, b: Any, lower: bool = False) -> Any:
-    """Return the solution x of a @ x = b for a triangular matrix a. Its other half is ignored."""
+    """Return the solution x of a @ x = b for a triangular matrix a. The rest of a is ignored."""
     return _solved(a, b, d.lower if lower else lambda x: d.turned(d.lower(d.turned(x))))
 
 
@@ -212,19 +212,19 @@ def _solved(a: Any, b: Any, part: Callable[[Tensor], Tensor]) -> Any:
 
 @row(LINALG)
 def lstsq(a: Any, b: Any, rcond: float | None = None) -> Any:
-    """Return the least-squares solution x of a @ x = b; it has no gradient."""
+    """Return the least-squares solution x of a @ x = b. The operation has no gradient."""
     a, b = (floating(x) for x in promoted(a, b))
     return d.LeastSquares(rcond)(a, b)
 
 
 @row(LINALG)
 def norm(x: TensorLike, ord: Any = None, axis: Axes | None = None, keepdims: bool = False) -> Any:
-    """Return the norm of vectors along one axis, or of matrices in two; see `numpy.linalg.norm`.
+    """Return the norm of vectors (one axis) or of matrices (two axes): see `numpy.linalg.norm`.
 
     Raises
     ------
     ArgumentError
-        `ord` does not name a norm of vectors, for one axis, or of matrices, for two axes.
+        `ord` is not a norm of vectors (for one axis) or of matrices (for two axes).
     """
     x = floating(x)
     axes = list(range(x.ndim)) if axis is None else [a % x.ndim for a in ops._listed(axis)]
@@ -284,7 +284,7 @@ def _number_of_segments(ids: Tensor, number: int | None) -> Any:
 def segment_sum(
     data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False
 ) -> Any:
-    """Return the sum of the entries of each segment. Ids without a segment are ignored."""
+    """Return the sum of the entries of each segment; entries with an invalid id are ignored."""
     data, ids = as_tensor(data), K.cast(as_tensor(segment_ids), "int32")
     number = _number_of_segments(ids, num_segments)
     inside = K.logical_and(K.greater_equal(ids, 0), K.less(ids, number))
@@ -298,7 +298,7 @@ def segment_sum(
 
 
 def _of_segments(data: Any, ids: Any, number: int | None, neutral: float, function: Any) -> Any:
-    """Return the reduction `function` of the entries of each segment; `neutral` without entries."""
+    """Return `function` of the entries of each segment; `neutral` for an empty segment."""
     data, ids = as_tensor(data), K.cast(as_tensor(ids), "int32")
     count = _number_of_segments(ids, number)
     there = K.equal(K.expand_dims(ops.arange(count), 1), ids)
@@ -317,7 +317,7 @@ def _of_segments(data: Any, ids: Any, number: int | None, neutral: float, functi
 def segment_max(
     data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False
 ) -> Any:
-    """Return the largest entry of each segment; -inf (or the lowest integer) without entries."""
+    """Return the largest entry of each segment; -inf (or the lowest integer) if it is empty."""
     return _of_segments(data, segment_ids, num_segments, -math.inf, K.max)
 
 
@@ -325,7 +325,7 @@ def segment_max(
 def segment_min(
     data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False
 ) -> Any:
-    """Return the smallest entry of each segment; inf (or the highest integer) without entries."""
+    """Return the smallest entry of each segment; inf (or the highest integer) if it is empty."""
     return _of_segments(data, segment_ids, num_segments, math.inf, K.min)
 
 
@@ -333,7 +333,7 @@ def segment_min(
 def segment_prod(
     data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False
 ) -> Any:
-    """Return the product of the entries of each segment; 1 without entries."""
+    """Return the product of the entries of each segment; 1 for an empty segment."""
     return _of_segments(data, segment_ids, num_segments, 1.0, K.prod)
 
 
@@ -413,7 +413,7 @@ def irfft(x: Any, fft_length: int | None = None) -> Any:
 
 @row(MATH)
 def extract_sequences(x: Any, sequence_length: int, sequence_stride: int) -> Any:
-    """Return overlapping parts of the last axis, whose starts are `sequence_stride` apart."""
+    """Return overlapping parts of x along the last axis, which start `sequence_stride` apart."""
     x = as_tensor(x)
     size = ops.shape(x)[-1]
     if isinstance(size, Tensor):
@@ -450,7 +450,7 @@ def stft(
 ) -> Any:
     """Return the short-time Fourier transform along the last axis, as (real, imaginary).
 
-    It is the Fourier transform of overlapping sequences, each multiplied by a window.
+    It consists of the Fourier transforms of overlapping sequences, each multiplied by a window.
     """
     x = floating(x)
     if center:

@@ -302,13 +302,13 @@ def dot_product_attention(
     flash_attention: bool | None = None,
     attn_logits_soft_cap: float | None = None,
 ) -> Any:
-    """Return attention: the mean of the values, weighted by the similarity of query and keys.
+    """Return, for each query, the mean of the values, weighted by its similarity to the keys.
 
     Parameters
     ----------
     query : tensor, shape (batch, T, heads, features)
     key, value : tensor, shape (batch, S, heads, features)
-        The number of heads of the query may be a multiple of this number of heads.
+        The query may have a multiple of this number of heads.
     bias : tensor, optional
         Added to the products; its shape must broadcast to (batch, heads, T, S).
     mask : tensor of bool, optional
@@ -325,8 +325,8 @@ def dot_product_attention(
 
     Notes
     -----
-    softmax(query @ key.T * scale + bias) @ value. Source: Vaswani et al., "Attention is all you
-    need", 2017.
+    The result is softmax(query @ key.T * scale + bias) @ value. Source: Vaswani et al., "Attention
+    is all you need", 2017.
     """
     query, key, value = (floating(x) for x in promoted(query, key, value))
     if not query.ndim == key.ndim == value.ndim == 4:

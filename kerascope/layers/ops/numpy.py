@@ -185,7 +185,7 @@ def logaddexp2(x1: TensorLike, x2: TensorLike) -> Any:
 
 @row(NUMPY)
 def nan_to_num(x: Any, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
-    """Return x with NaN replaced (by default by 0) and infinities (by the limits of the dtype)."""
+    """Return x with NaN replaced, by default by 0, and infinities by the limits of the dtype."""
     x = as_tensor(x)
     if not is_float(x.dtype):
         return x
@@ -234,31 +234,31 @@ def view(x: TensorLike, dtype: str | None = None) -> Any:
 
 @row(NUMPY)
 def real(x: TensorLike) -> Any:
-    """Return the real part, which is x itself: all tensors here are real."""
+    """Return the real part of x, which is x itself because all tensors are real."""
     return as_tensor(x)
 
 
 @row(NUMPY)
 def imag(x: TensorLike) -> Any:
-    """Return the imaginary part, which is zero: all tensors here are real."""
+    """Return the imaginary part of x, which is 0 because all tensors are real."""
     return K.zeros_like(x)
 
 
 @row(NUMPY)
 def conj(x: TensorLike) -> Any:
-    """Return the complex conjugate, which is x itself: all tensors here are real."""
+    """Return the complex conjugate of x, which is x itself because all tensors are real."""
     return as_tensor(x)
 
 
 @row(NUMPY)
 def conjugate(x: TensorLike) -> Any:
-    """Return the complex conjugate, which is x itself: all tensors here are real."""
+    """Return the complex conjugate of x, which is x itself because all tensors are real."""
     return as_tensor(x)
 
 
 @row(NUMPY)
 def isreal(x: TensorLike) -> Any:
-    """Return True for each entry: all tensors here are real."""
+    """Return True for each entry, because all tensors are real."""
     return K.ones_like(x, dtype="bool")
 
 
@@ -410,7 +410,7 @@ def _but_one(x: Tensor, axis: int) -> tuple[Any, Any]:
 
 @row(NUMPY)
 def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
-    """Return the differences of neighbouring entries along an axis, computed n times."""
+    """Return the differences of neighbouring entries along an axis, taken n times in a row."""
     a = as_tensor(a)
     for _ in range(n):
         before, after = _but_one(a, axis)
@@ -437,7 +437,7 @@ def argsort(x: TensorLike, axis: int | None = -1) -> Any:
 
 @row(NUMPY)
 def argpartition(x: TensorLike, kth: int, axis: int | None = -1) -> Any:
-    """Return indices that put entry k at its sorted position; here they sort all entries."""
+    """Return indices that put entry k at its sorted position. They sort all other entries too."""
     x, axis = _ordered(x, axis, "argpartition")
     return p.ArgSort(axis)(x)
 
@@ -459,7 +459,7 @@ def top_k(x: TensorLike, k: int, sorted: bool = True) -> Any:
 
 @row(NUMPY)
 def take_along_axis(x: TensorLike, indices: Any, axis: int | None = None) -> Any:
-    """Return the entries at `indices` along an axis; with None, those of the flattened array."""
+    """Return the entries at `indices` along an axis; without an axis, of the flattened array."""
     x, line = _ordered(x, axis, "take_along_axis")
     indices = as_tensor(indices)
     indices = K.reshape(indices, (-1,)) if axis is None else indices
@@ -594,7 +594,7 @@ def nonzero(x: TensorLike) -> Any:
 
 @row(NUMPY)
 def bincount(x: TensorLike, weights: Any = None, minlength: int = 0, sparse: bool = False) -> Any:
-    """Return how often 0, 1, 2, ... occur along the last axis; with `weights`, sums of weights.
+    """Return how often 0, 1, 2, ... occur along the last axis; with `weights`, sum their weights.
 
     The length of the result is known only at run time: it is the largest number plus 1, but at
     least `minlength`.
@@ -602,7 +602,7 @@ def bincount(x: TensorLike, weights: Any = None, minlength: int = 0, sparse: boo
     Raises
     ------
     RefusedError
-        `sparse` is true, which is not supported here.
+        `sparse` is true, which is not supported.
     """
     if sparse:
         raise RefusedError("keras.ops.bincount: sparse=True is not supported here.")
@@ -798,7 +798,7 @@ def dsplit(x: TensorLike, indices_or_sections: Any) -> Any:
 
 @row(NUMPY)
 def array_split(x: TensorLike, indices_or_sections: Any, axis: int = 0) -> Any:
-    """Return the parts of x along an axis. If the size is not divisible, the first are longer."""
+    """Return the parts of x along an axis; the first parts are longer if sizes must differ."""
     x = as_tensor(x)
     cuts = indices_or_sections
     if isinstance(cuts, int):

@@ -1,15 +1,15 @@
-"""How Keras 3's functions treat their arguments: tensors, arrays, or outputs of layers.
+"""The decorator of Keras 3's functions, which accept tensors, arrays and outputs of layers.
 
 In Keras 3 the same function accepts tensors and arrays. `on_anything` decorates a function that
-consists of K functions. The decorated function decides for each call:
+consists of K functions. What the decorated function returns depends on the call:
 
 - Inside a layer's `call`, or if the tensors among the arguments are not outputs of layers, it
   returns a tensor.
 - Outside of layers, if an argument is the output of a layer, the operation becomes a layer that a
   `Model` can contain. In dialect "3" the engine makes this layer (`engine/operations.py`).
   Otherwise it is a Lambda.
-- If all arguments are arrays and numbers (in dialect "3" also variables), it computes the result
-  and returns arrays.
+- If all arguments are arrays and numbers (in dialect "3" also variables), it computes and returns
+  arrays.
 """
 
 from __future__ import annotations

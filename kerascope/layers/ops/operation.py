@@ -4,7 +4,7 @@ In Keras 3, an operation on the outputs of layers needs no Lambda: it becomes a 
 Here it becomes an `Operation`, a layer with the name and arguments of the operation in Keras 3. So
 a `.keras` file contains the operation as Keras 3 writes it, and both libraries can read it.
 
-`layer_of_apply` makes such a layer from one op. It is called by `engine/operations.py`.
+`layer_of_apply` makes this layer for an `Apply`. `engine/operations.py` calls this function.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Operation(Layer):
     Raises
     ------
     NotHereError
-        The operation is unknown here.
+        `OPERATIONS` does not contain the operation.
 
     Examples
     --------
@@ -141,7 +141,7 @@ class Operation(Layer):
         return item
 
     def _options_of_call(self) -> dict[str, Any]:
-        """Return the options for one call; each call of a random op has another seed."""
+        """Return the options for one call; each call of a random op uses a different seed."""
         if _DRAWS not in self.pattern or is_eager():
             return self.options
         seed = (self.options["seed"] + self._calls) % 2**64
@@ -186,7 +186,7 @@ class Operation(Layer):
 
 
 def _meant(function: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options without None values, except where the function has a default not None."""
+    """Return the options without None values, except where None replaces another default."""
     if None not in options.values():
         return options
     known = inspect.signature(function).parameters
@@ -236,7 +236,7 @@ def layer_of_apply(apply: Apply) -> Operation:
 
 
 def _item_inside(x: Tensor, apply: Apply, held: dict[Variable, None]) -> Any:
-    """Return the pattern item for an input of an `Apply`, if the input is not a layer's output."""
+    """Return the pattern item for an input of an `Apply` that is not a layer's output."""
     if x is learning_phase():
         return {"phase": True}
     leaves = _leaves(x)

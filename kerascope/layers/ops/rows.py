@@ -1,8 +1,9 @@
 """The decorator `row` for operations in modules that are imported when first needed.
 
-It is the `row` of `keras_ops` with `as_one_layer`. In dialect "3", an operation on the outputs of
-layers becomes one layer with the class and the arguments of Keras 3, even if the operation consists
-of many ops. So a file contains one operation, and a picture shows one box.
+This decorator is the `row` of `keras_ops`, with `as_one_layer` instead of `on_anything`. In dialect
+"3", an operation on the outputs of layers becomes one layer with the class and the arguments of
+Keras 3, even if the operation consists of many ops. So a file contains one operation, and a picture
+shows one box.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ MATH, LINALG, IMAGE = keras_ops.MATH, "keras.src.ops.linalg", "keras.src.ops.ima
 
 
 def as_one_layer(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate as `on_anything`, but make one layer for a call on layer outputs in dialect "3"."""
+    """Decorate a function as `on_anything`; for layer outputs in dialect "3", make one layer."""
     signature = inspect.signature(function)
     plain = on_anything(function)
 
@@ -100,5 +101,5 @@ def _written(array: np.ndarray) -> dict[str, Any]:
 
 
 def public(module: dict[str, Any], others: set[str]) -> list[str]:
-    """Return the names of a module's operations: public lower-case names, except `others`."""
+    """Return the names of a module's operations: its public lower-case names not in `others`."""
     return sorted(x for x in {*module} - others if x.islower() and x[0] != "_")
