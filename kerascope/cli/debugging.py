@@ -300,9 +300,10 @@ def _ask(debugger: ModelDebugger, wanted: Goal, stop: Stop) -> Order | None:
 
 
 def _asked(debugger: ModelDebugger, wanted: Goal, stop: Stop) -> Order | None:
-    """Return the next order at a stop; raise if the stop meets a condition of `--fail-on`.
+    """Return the function that moves the stepper on from a stop; None ends the session.
 
-    With `--fail-on`, the prompt at the end of the program is omitted too.
+    If the stop meets a condition of `--fail-on`, raise `ConditionFound`. With `--fail-on`, there is
+    no prompt at the end of the program.
     """
     until = wanted.until
     if until is not None and stop.reason is Reason.BEGIN and not len(debugger.session.tape):

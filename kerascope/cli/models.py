@@ -379,7 +379,11 @@ def _parts_of(model: Network) -> set[Any]:
 
 
 def _is_inside(model: Network, other: Network, parts: dict[Network, set[Any]]) -> bool:
-    """Return whether a model is a layer of another model, or consists of some of its layers."""
+    """Return whether a model is a layer of another model, or consists of some of its layers.
+
+    Of two models with the same layers, the first counts as being inside the second. Only layers
+    with weights are compared.
+    """
     if model in parts[other]:
         return True
     own = {layer for layer in parts[model] if layer.weights}

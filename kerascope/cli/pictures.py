@@ -32,7 +32,7 @@ ARGUMENTS = (  # arguments of `draw` with the names of options
 
 
 def run_draw(options: Namespace) -> int:
-    """Draw the model of `kerascope draw` to each output file."""
+    """Draw the model of `kerascope draw` to each output file; return the exit code."""
     for output in options.output or ["model.svg"]:
         if output != STANDARD_OUTPUT:
             with given():  # before the script runs for an hour
@@ -89,7 +89,7 @@ def _figure(options: Namespace) -> dict[str, Any]:
 
 
 def run_summary(options: Namespace) -> int:
-    """Print the table of layers of `kerascope summary`."""
+    """Print the table of layers of `kerascope summary`; return the exit code."""
     names = ("expand_nested", "show_trainable", "calls", "fold", "flops", "memory")
     asked = {name: getattr(options, name) for name in names}
     values = None if options.values is None else arrays_in(options.values)
@@ -111,7 +111,7 @@ def _expanded(words: list[str]) -> Any:
 
 
 def _draw_failure(failure: ScriptFailed, options: Namespace) -> int:
-    """Draw the layers that a script built before a layer call of the model failed.
+    """Draw the layers that a script built before a layer call failed; return the exit code.
 
     If the script's exception does not come from building a model, raise `failure` again.
     """

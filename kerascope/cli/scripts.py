@@ -269,7 +269,7 @@ def output_aside(is_aside: bool) -> AbstractContextManager[Any]:
 
 
 def exit_code_of(stop: SystemExit) -> int:
-    """Return the exit code of a `sys.exit` call. If its argument is a string, print the string."""
+    """Return the exit code of a `sys.exit` call. Print an argument that is not a number."""
     if stop.code is None or isinstance(stop.code, int):
         return stop.code or 0
     print(stop.code, file=sys.stderr)

@@ -220,7 +220,7 @@ class History:
         return []
 
     def _write(self, line: str) -> None:
-        """Append a line to the file; another session may append its own at the same time."""
+        """Append a line to the history file; another session may append lines at the same time."""
         path = self.path
         with suppress(OSError, UnicodeEncodeError):
             if path is not None and (path.is_file() or not path.exists()):

@@ -60,7 +60,7 @@ from kerascope.trace.stepper import Stop
 
 
 def known_names(session: Session) -> KnownNames:
-    """Return the names of all layers, ops, tensors and weights, for the check of selectors.
+    """Return the names of layers, ops, tensors and weights against which selectors are checked.
 
     Before the first batch, the script may still build models with new names. So until then, only
     the names of the existing layers are returned, as `layers_so_far`.
@@ -169,7 +169,7 @@ def _run_of(event: Event, events: History, statement: range) -> Iterator[Event]:
 def stop_once_a_line(breakpoint: Breakpoint) -> None:
     """Make a breakpoint at a line stop once for each execution of the line.
 
-    A breakpoint with a condition is checked at every event of the line.
+    If the breakpoint has a condition, the condition is checked at every event of the line.
     """
     selector = breakpoint.selector
     if selector.what == "line":
@@ -178,13 +178,15 @@ def stop_once_a_line(breakpoint: Breakpoint) -> None:
 
 
 def lines_of_statement(file: str, line: int) -> range:
-    """Return the range of lines of the statement at a line; for a loop, the lines of its head."""
+    """Return the range of lines of the innermost statement at a line; see `_statement`."""
     return _statement("".join(linecache.getlines(path_of(file))), line)
 
 
 @lru_cache(maxsize=64)
 def _statement(source: str, line: int) -> range:
-    r"""Return the range of lines of the statement at a line of a source text.
+    r"""Return the range of lines of the innermost statement at a line of a source text.
+
+    Of a loop, a function and other statements with a body, only the head is in the range.
 
     Examples
     --------
@@ -405,7 +407,7 @@ def _say_never_a_value(debugger: Shell, watch: Watch) -> None:
 
 
 def say_where_symbols_are(debugger: Shell, stop: Stop) -> None:
-    """Report once that a breakpoint stopped where nothing is computed, and how to stop later."""
+    """Report once that a breakpoint stopped at symbols, and how to stop at computed numbers."""
     hit, event = stop.breakpoint, stop.event
     said = debugger.state(Reported)
     if hit is None or event is None or said.of_symbols:
@@ -444,7 +446,7 @@ def condition(debugger: Shell, words: str) -> None:
 
 @command("ignore", group="stop at")
 def ignore(debugger: Shell, words: str) -> None:
-    """Skip the next hits of a breakpoint.
+    """Skip the next COUNT hits of a breakpoint; without COUNT, skip none.
 
     Usage: ignore NUMBER [COUNT]
     Example: ignore 1 9
@@ -515,7 +517,7 @@ def clear(debugger: Shell, words: str) -> None:
 
 
 def _chosen(debugger: Shell, words: str, command: str) -> list[tuple[Breakpoints | Watches, int]]:
-    """Return the chosen breakpoints, then the chosen watches, as (collection, number).
+    """Return the breakpoints, then the watches, with the typed numbers, as (collection, number).
 
     Without words, return all breakpoints and watches.
 
@@ -549,7 +551,7 @@ def _breakpoint(debugger: Shell, word: str, command: str) -> Breakpoint:
 
 @command("commands", group="stop at")
 def commands(debugger: Shell, words: str) -> None:
-    """Set the commands that run when a breakpoint stops; by default, for the last breakpoint.
+    """Set the commands that run at a breakpoint; without NUMBER, at the one that was set last.
 
     Usage: commands [NUMBER]
     Example: commands 1
@@ -584,7 +586,7 @@ def catch(debugger: Shell, words: str) -> None:
     Example: catch nan, ratio>0.5
 
     nan, inf, exception, dead, vanishing<1e-3, exploding>1e3, stuck<1e-7, stuck>10, ratio>0.1.
-    `clear nan` removes one.
+    `clear nan` ends the catching of nan.
     """
     catches = debugger.session.stepper.catches
     if not words.strip():
@@ -599,7 +601,7 @@ def catch(debugger: Shell, words: str) -> None:
 
 @command("watch", group="stop at")
 def watch(debugger: Shell, words: str) -> None:
-    """Stop where a value changes.
+    """Stop where a value changes; without words, list all watches.
 
     Usage: watch [EXPR[, condition] | weight:GLOB]
     Example: watch weight:dense_1*, relative > 0.1
@@ -621,14 +623,14 @@ def watch(debugger: Shell, words: str) -> None:
 
 
 def label_of(thing: Breakpoint | Watch) -> str:
-    """Return the description of a breakpoint in pdb's form: "breakpoint 1 at dense_2"."""
+    """Return a label such as "breakpoint 1 at dense_2" or "watch 2 of loss"."""
     if isinstance(thing, Breakpoint):
         return f"breakpoint {thing.number} at {thing.selector.text}"
     return f"watch {thing.number} of {thing.text}"
 
 
 def table_of_breaks(things: Iterable[Breakpoint | Watch]) -> Iterable[str]:
-    """Yield the lines of a table of breakpoints in pdb's form; no lines without breakpoints."""
+    """Yield the lines of a table of breakpoints and watches, in the form of pdb's table."""
     ordered = sorted(things, key=lambda one: one.number)
     if ordered:
         yield HEADER

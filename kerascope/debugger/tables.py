@@ -388,7 +388,8 @@ def draw(debugger: Shell, words: str) -> None:
     Usage: draw [term | svg | png | dot] [FILE] [-w]
     Example: draw svg now.svg -w
 
-    Without words, in the terminal. With -w it is drawn again at each stop, until `draw off`.
+    Without words, the graph is drawn in the terminal. With -w it is drawn again at each stop, until
+    `draw off`.
     """
     given = words.split()
     if given == ["off"]:
@@ -409,7 +410,7 @@ def draw(debugger: Shell, words: str) -> None:
 
 
 def draw_again(debugger: Shell) -> None:
-    """Repeat the drawing of `draw -w` at each stop."""
+    """Repeat the drawing of `draw -w`, if it is on; the debugger calls this at each stop."""
     drawn = debugger.state(RepeatedDrawing)
     if drawn.draw is not None:
         drawn.draw()

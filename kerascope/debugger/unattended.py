@@ -62,7 +62,7 @@ class Until:
         return stepper.continue_() if self.t is None else stepper.until(t=self.t)
 
     def arm(self, stepper: Stepper) -> None:
-        """Make the stepper stop at the event, whatever the next order is."""
+        """Make the stepper stop at the event, whichever method moves the stepper there."""
         if self._made is None and self.t is None:
             self._made = stepper.breakpoints.add(self.selector, temporary=True)
 
@@ -157,7 +157,7 @@ class Unattended:
     ----------
     wanted : Goal
     out : file, optional
-        The file for the result.
+        The file for the result; by default, standard output.
 
     Attributes
     ----------
@@ -188,7 +188,7 @@ class Unattended:
     # --- in the place of a person -----------------------------------------------------------------
 
     def ask(self, stop: Stop) -> Callable[[Stepper], Stop | None] | None:
-        """Return the next order for a stop.
+        """Return the function that moves the stepper on from a stop; None at the end.
 
         Raises
         ------
@@ -264,7 +264,7 @@ class Unattended:
         BrokenPipeError
             The reader of the output has closed the pipe.
         NotBuiltError
-            The program built no model.
+            The format is "html" or "svg", and the program built no model.
         """
         if self._reader_closed:
             raise BrokenPipeError

@@ -162,7 +162,7 @@ def code_of(outcomes: list[Outcome]) -> int:
 
 
 def run_chosen(session: StudentSession, chosen: list[Exercise]) -> int:
-    """Run the student's file as a program, without checking it."""
+    """Run the student's file as a program, without checking it; return its exit code."""
     (exercise,) = chosen
     path = session.workbook.path_of(exercise)
     seconds = session.seconds or 60.0

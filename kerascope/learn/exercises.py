@@ -136,7 +136,7 @@ def read_exercise(path: Path) -> Exercise:
     ------
     ConfigError
         A file cannot be read, a key is missing or unknown, or the number of hints is not the
-            same in both languages.
+        same in both languages.
     """
     where = f"exercise '{path.parent.parent.name}/{path.stem}'"
     try:

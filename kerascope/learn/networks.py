@@ -56,7 +56,7 @@ def mixed_networks(
     number : int
         How many networks.
     outputs : int
-        How many outputs each network has, in any order.
+        How many outputs each network has, in random order.
     layer, merge : callable
         Return a new layer with the given name. The layer from `layer` is called on a tensor with
         4 features, the layer from `merge` on a list of two or three such tensors.
@@ -155,7 +155,7 @@ def close_a_cycle(network: Network, seed: int) -> list[Node]:
 
 
 def _ways_back(node: Node, before: list[Node]) -> list[list[Node]]:
-    """Return every path that goes from a node to its parents, and on to their parents.
+    """Return every path from a node through its parents and ancestors, without input nodes.
 
     A path can end at any node, also at the first. `before` is put in front of each path.
     """
@@ -165,7 +165,7 @@ def _ways_back(node: Node, before: list[Node]) -> list[list[Node]]:
 
 
 def drawn_formulas(number: int = 6) -> list[tuple[str, Tensor, list[Variable]]]:
-    """Return random formulas, each as (text, scalar tensor, variables of the formula)."""
+    """Return `number` random formulas, each as (text, scalar tensor, its variables)."""
     return [_formula(random.Random(seed)) for seed in range(number)]
 
 

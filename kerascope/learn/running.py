@@ -147,7 +147,9 @@ ENDED_ITSELF = Text(
 
 
 def check_file(exercise: Exercise, path: Path, seconds: float = SECONDS) -> Outcome:
-    """Run a student's file and its checker in a process, and return the outcome.
+    """Run a student's file and its checker in a separate process, and return the outcome.
+
+    A file that is missing, or that is still the stub, is not run.
 
     Parameters
     ----------

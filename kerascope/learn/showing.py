@@ -51,8 +51,8 @@ def shown(value: Any, language: str = "en") -> str:
 def is_same(found: Any, expected: Any) -> bool:
     """Return whether two values are equal. Both can be arrays or tensors.
 
-    Unlike in Python, a bool never equals a number, a float never equals an int, and a tensor equals
-    only itself.
+    Unlike in Python, a bool never equals a number, a float never equals an expected int, and a
+    tensor equals only itself.
 
     Examples
     --------
@@ -204,7 +204,7 @@ class Difference(NamedTuple):
 
     @property
     def is_small(self) -> bool:
-        """Whether the largest difference is within the tolerance."""
+        """Whether `largest` is within the tolerance, which is relative for values above 1."""
         return bool(self.largest <= TOLERANCE * max(1.0, abs(self.approximate)))
 
 

@@ -255,7 +255,10 @@ class Student:
         return found  # type: ignore[no-any-return]
 
     def close(self, what: str | Text, found: Any, expected: Any, tolerance: float = 1e-5) -> None:
-        """Require that arrays agree within a tolerance; the message has the first difference."""
+        """Require that two arrays have the same shape and agree within a tolerance.
+
+        The message names the first element that differs.
+        """
         en, zh = both(what)
         wanted, given = np.asarray(expected), as_numbers(found)
         self.require(
@@ -278,7 +281,7 @@ class Student:
         )
 
     def listed(self, what: str | Text, found: Any, number: int | None = None) -> list[Any]:
-        """Require that a value is a list or a tuple, of length `number` if given; return a list."""
+        """Require a list or tuple, of length `number` if that is given; return it as a list."""
         en, zh = both(what)
         is_tensor = isinstance(found, Tensor)
         advice = Text(": put it into a list, [tensor]", "：请把它放进列表，[tensor]")
@@ -472,7 +475,8 @@ def checks_of(path: Path) -> list[Check]:
 def judge(checks: list[Check], student: Student) -> Outcome:
     """Run the checks on a student's file; return the outcome.
 
-    An exception in the file becomes a FAIL that names its line.
+    An exception in the file becomes a FAIL that names its line. If the checks require nothing, the
+    outcome is a FAIL too.
 
     Examples
     --------

@@ -294,7 +294,10 @@ class ScreenDebugger(ModelDebugger):
 
 
 def thread_interrupted(thread: threading.Thread) -> bool:
-    """Raise KeyboardInterrupt in another thread, when that thread next runs Python code."""
+    """Raise KeyboardInterrupt in another thread, when that thread next runs Python code.
+
+    Return whether the thread is running.
+    """
     import ctypes
 
     if thread.ident is None:
