@@ -109,7 +109,10 @@ def _rows(prose: Prose) -> Iterator[FactRow]:
 
 
 def fact_complaints(chapter: Chapter) -> list[str]:
-    """Return a complaint for each `documents` row without a block or with an unknown block."""
+    """Return a complaint for each `documents` row without a block or with an unknown block.
+
+    If the rows of two languages name different facts or blocks, a complaint says so.
+    """
     complaints = []
     rows = {name: rows_of(lesson) for name, lesson in chapter.lessons.items()}
     for name, lesson in chapter.lessons.items():
@@ -438,7 +441,7 @@ def complaints_of(run: ChapterRun, terms: list[Term]) -> list[str]:
 
 
 def run_complaints(run: ChapterRun) -> list[str]:
-    """Return complaints about blocks that failed or were not executed."""
+    """Return complaints about blocks that failed or were not executed, and a process that died."""
     lesson = run.chapter.main
     found = []
     for block in lesson.blocks:

@@ -6,8 +6,8 @@ three rules:
 - `...` in a stored line matches any text, and alone on a line any number of lines, so that an
   author can cut a long output;
 - floats are compared with the precision that is shown (`same_float`);
-- spaces at the end of a line are ignored, and the number of spaces around a float whose width has
-  changed.
+- spaces at the end of a line are ignored. So is the number of spaces around a float if the width of
+  the float has changed.
 
 Line numbers of kerascope's files are not compared: the texts contain statements instead
 (`stops.py`). Each number in a lesson's prose must occur in an output or be marked.
@@ -75,7 +75,7 @@ def same_float(expected: str, got: str) -> bool:
 
 
 class ProseNumber(NamedTuple):
-    """A number in prose, as it is written, and the number of its line."""
+    """The text of a number in prose, and the line of the file that contains it."""
 
     text: str
     line: int

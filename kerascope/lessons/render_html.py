@@ -262,7 +262,8 @@ def chapter_page(chapter: Chapter, before: Chapter | None, after: Chapter | None
     Raises
     ------
     LessonError
-        The blocks of the chapter's languages differ, so the languages cannot share a page.
+        The blocks of the chapter's languages differ, so the languages cannot share a page. Or the
+        file of a picture or player is missing.
     """
     wrong = [one for one in block_complaints(chapter) if len(chapter.lessons) > 1]
     if wrong:

@@ -241,7 +241,7 @@ def _serve(connection: socket.socket) -> None:
 
 
 def _wait(session: int) -> bool:
-    """Wait for a process, and return True; if it exceeds the time limit, kill it, return False."""
+    """Wait for a process, and return True. At the time limit, kill the process and return False."""
     end = time.monotonic() + TIME_LIMIT
     while time.monotonic() < end:
         if os.waitpid(session, os.WNOHANG)[0]:

@@ -172,9 +172,10 @@ class Source:
         return self.lines[line - 1].strip() if 0 < line <= len(self.lines) else ""
 
     def lines_of(self, function: str, words: str) -> list[int]:
-        """Return the numbers of the lines with this statement in all functions of a simple name.
+        """Return the numbers of the lines with this statement in all functions of this name.
 
-        For other names, such as `<module>` and `<lambda>`, the whole file is searched.
+        The name is simple, such as `build`. If no function has the name, as with `<module>` and
+        `<lambda>`, the whole file is searched.
         """
         ranges = [one for one in self.functions if one.name.rpartition(".")[2] == function]
         if words == DEF:
