@@ -186,7 +186,7 @@ class BackupAndRestore(Callback):
             run.begin_at(epoch, batch, self._restore)
 
     def _check_epoch(self, found: Backup, epoch: int, batch: int) -> None:
-        """Raise ConfigError if training would end before the epoch that a backup is in."""
+        """Raise ConfigError if training would end before the epoch in which a backup was made."""
         epochs = self.params.get("epochs", epoch + 1)
         if batch and epoch >= epochs:
             raise ConfigError(
@@ -198,7 +198,7 @@ class BackupAndRestore(Callback):
     def _of_this_run(self, found: Backup | None) -> Backup | None:
         """Return the backup if it belongs to this run. Otherwise raise.
 
-        If another run's backup was written before any training step, return None.
+        Return None without a backup, or if another run wrote it before its first training step.
         """
         if found is None:
             return None
@@ -331,7 +331,7 @@ class BackupAndRestore(Callback):
             self._feeds.note()
 
     def _count_batch(self, batch: int, logs: Logs | None = None) -> None:
-        """Write a backup if `save_freq` requires it."""
+        """Count a batch, and write a backup if `save_freq` requires it."""
         self._place = (self._epoch, batch + 1)
         self._has_trained = True
         self._batches += 1
@@ -347,7 +347,10 @@ class BackupAndRestore(Callback):
             self._write()
 
     def on_train_end(self, logs: Logs | None = None) -> None:
-        """Delete the backup. Without `delete_checkpoint`, write a backup of the finished run."""
+        """Delete the backup. Without `delete_checkpoint`, write a backup of the finished run.
+
+        A backup that was found and not restored is kept.
+        """
         if self._found is not None:  # this backup was not restored, so it is still needed
             return
         if self.delete_checkpoint:

@@ -313,7 +313,7 @@ class EarlyStopping(Callback):
         self._start()
 
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
-        """Compare the value of one epoch with the best value."""
+        """End training if the value has not improved for `patience` epochs."""
         current = self.get_monitor_value(logs)
         if current is None or epoch < self.start_from_epoch:
             return
@@ -331,7 +331,7 @@ class EarlyStopping(Callback):
             self._stop(epoch)
 
     def on_train_end(self, logs: Logs | None = None) -> None:
-        """Print that training ended early. In dialect "3", restore the best weights."""
+        """Print a message if training ended early. In dialect "3", restore the best weights."""
         if self._stopped and self.verbose > 0:
             say(f"Epoch {self.stopped_epoch + 1}: training ended early.")
         if dialect_options().monitors_as_keras_3:
@@ -424,7 +424,7 @@ class ReduceLROnPlateau(Callback):
     monitor : str
         The key in the logs. `acc` and `accuracy` are the same.
     factor : float
-        The factor of the rate, below 1.
+        The number by which the rate is multiplied, at least 0 and below 1.
     patience : int
         The number of epochs in a row without improvement after which the rate is lowered. 0 means
         1.
@@ -448,7 +448,7 @@ class ReduceLROnPlateau(Callback):
     Raises
     ------
     ArgumentError
-        `factor` is 1 or more, the mode is not valid, or an argument is unknown.
+        `factor` is negative, or 1 or more; the mode is not valid, or an argument is unknown.
     """
 
     def __init__(
@@ -497,7 +497,7 @@ class ReduceLROnPlateau(Callback):
         self._start()
 
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
-        """Compare the value of one epoch with the best value."""
+        """Lower the learning rate if the value has not improved for `patience` epochs."""
         logs = {} if logs is None else logs
         variable = _learning_rate_of(self.model, "ReduceLROnPlateau")
         current = self._monitor.value(logs, self.params)
@@ -535,7 +535,7 @@ def _rate_in_logs() -> str:
 
 
 def _learning_rate_of(model: Any, where: str) -> Any:
-    """Return the variable of the learning rate."""
+    """Return the variable of the learning rate. Raise if the optimizer has none."""
     optimizer = getattr(model, "optimizer", None)
     if optimizer is None or not hasattr(optimizer, "lr"):
         raise ArgumentError(
@@ -569,8 +569,9 @@ class ModelCheckpoint(Callback):
     Parameters
     ----------
     filepath : str or path
-        The file name. It can contain the fields `{epoch:02d}`, from 1, and the names in the logs,
-        as in `weights.{epoch:02d}-{val_loss:.2f}.h5`. Missing folders are created.
+        The file name. It can contain the fields `{epoch:02d}`, from 1 (in dialect "1.2" from 0),
+        and the names in the logs, as in `weights.{epoch:02d}-{val_loss:.2f}.h5`. Missing folders
+        are created.
     monitor : str
         The key in the logs, used with `save_best_only`. `acc` and `accuracy` are the same.
     verbose : {0, 1}

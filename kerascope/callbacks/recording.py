@@ -64,7 +64,7 @@ class RunningMeans:
         self._weights[name] = self._weights.get(name, 0) + weight
 
     def add_all(self, names: Iterable[str], values: Iterable[Any], weight: float) -> None:
-        """Add a value of each quantity."""
+        """Add a value of each quantity, all with the same weight."""
         for name, value in zip(names, values, strict=True):
             self.add(name, value, weight)
 

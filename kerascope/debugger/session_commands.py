@@ -99,7 +99,7 @@ def _filled(line: str, words: list[str]) -> str:
 
 @command("alias", group="session")
 def alias(debugger: Shell, words: str) -> None:
-    """Give a command line a short name; %1, %2, ... and %* stand for the words typed after it.
+    """Give a command line a short name; %1, %2, ... and %* mean the words typed after it.
 
     Usage: alias [NAME [COMMAND]]
     Example: alias fin p np.isfinite(%1).all()

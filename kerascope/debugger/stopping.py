@@ -551,7 +551,7 @@ def _breakpoint(debugger: Shell, word: str, command: str) -> Breakpoint:
 
 @command("commands", group="stop at")
 def commands(debugger: Shell, words: str) -> None:
-    """Set the commands that run at a breakpoint; without NUMBER, at the one that was set last.
+    """Set the commands that run at a breakpoint; without NUMBER, at the last one.
 
     Usage: commands [NUMBER]
     Example: commands 1

@@ -38,7 +38,7 @@ class _BlockFailed(Exception):
 
 
 def main() -> None:
-    """Read blocks from standard input, run them up to the first failure, and write their results."""
+    """Read blocks from standard input, run them until one fails, and write their results."""
     result_path = Path(sys.argv[1])
     blocks = json.loads(sys.stdin.read())
     has_sessions = any(block["kind"] in SESSIONS for block in blocks)
