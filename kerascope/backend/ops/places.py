@@ -1,8 +1,8 @@
-"""Taking entries at indices that are tensors, writing to such indices, and searching.
+"""Ops that take entries at indices, write to indices, search and count. The indices are tensors.
 
-The gradient of taking is adding to zeros at the same indices, and vice versa. An entry that was
-taken twice gets the sum of both gradients. Sorting takes entries in the order of `ArgSort`, so its
-gradient is that of taking.
+An op that takes entries has as its gradient an op that adds to zeros at the same indices, and vice
+versa. An entry that was taken twice gets the sum of both gradients. Sorting takes the entries at
+the indices of `ArgSort`, so its gradient is the same.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class AlongAxis(Op):
     axis: int
 
     def places(self, indices: np.ndarray, size: int) -> np.ndarray:
-        """Return the indices in [0, size), or raise DataError if one is out of range."""
+        """Return the indices, plus `size` if negative; raise DataError if one is out of range."""
         if indices.size and not (-size <= indices.min() and indices.max() < size):
             wrong = indices[(indices < -size) | (indices >= size)].flat[0]
             raise DataError(
@@ -140,12 +140,15 @@ class PlacesWithPadding(Op):
 
 
 class PlaceOp(Op):
-    """Base class of ops with an input of index vectors (..., n), each for the first n axes."""
+    """Base class of ops with an input of index vectors, shape (..., n).
+
+    Each vector contains an index for each of the first n axes of another input or of the result.
+    """
 
     may_refuse: ClassVar[bool] = True
 
     def where(self, indices: np.ndarray, sizes: tuple[int, ...]) -> tuple[np.ndarray, ...]:
-        """Return the index vectors as an index for NumPy, or raise DataError if out of range."""
+        """Return n index arrays for NumPy, one for each axis; raise DataError if out of range."""
         first = np.array(sizes[: indices.shape[-1]])
         if indices.size and not ((-first <= indices) & (indices < first)).all():
             raise DataError(f"{self.name}: an index is out of range for shape {sizes}.")
@@ -246,7 +249,7 @@ class UpdatePlaces(ShapeOfFirst, PlaceOp):
 
 
 class UpdateSlice(ShapeOfFirst):
-    """`x` with `updates` written from index `start` on, a vector computed at run time."""
+    """`x` with the block `updates` written at `start`, a vector with an index for each axis."""
 
     may_refuse = True
 
@@ -273,7 +276,7 @@ class UpdateSlice(ShapeOfFirst):
 
 
 class SliceLike(ShapeOfLast):
-    """The part of `x` that begins at index `start` and has the shape of `like`."""
+    """The block of `x` with the shape of `like` that begins at `start`, an index for each axis."""
 
     inputs_read_by_shape = frozenset({2})
 
@@ -331,7 +334,7 @@ class Nonzero(Op):
 
 @parametric
 class Bincount(Op):
-    """How often each of 0, 1, 2, ... occurs along the last axis, or the sum of its weights."""
+    """How often 0, 1, 2, ... occur along the last axis; with weights, the sum for each number."""
 
     minlength: int
     may_refuse = True
@@ -376,7 +379,8 @@ class Histogram(Op):
 class Unique(Op):
     """The distinct entries of `x`, sorted; optionally with their indices and counts.
 
-    With `size` the number of entries is fixed: it is cut, or filled with `fill_value`.
+    If `size` is not None, the result has this many entries. Surplus entries are omitted. Missing
+    entries are filled with `fill_value`, or with the first entry if `fill_value` is None.
     """
 
     axis: int | None
@@ -386,7 +390,7 @@ class Unique(Op):
 
     @property
     def n_outputs(self) -> int:  # type: ignore[override]
-        """The distinct entries, and one further output for each name in `further`."""
+        """The number of outputs: the distinct entries, and one for each name in `further`."""
         return 1 + len(self.further)
 
     def infer_shape(self, x: Tensor) -> Any:
@@ -418,7 +422,7 @@ class Unique(Op):
         return self._fitted(numbers, 0, fill).astype("int32")
 
     def _fitted(self, values: np.ndarray, axis: int, fill: Any = None) -> np.ndarray:
-        """Return the first `size` entries; if there are fewer, fill values are appended."""
+        """Return the first `size` values; if there are fewer, fill values are appended."""
         if self.size is None:
             return values
         missing = self.size - values.shape[axis]

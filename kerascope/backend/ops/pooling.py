@@ -51,7 +51,7 @@ __all__ = ["pool1d", "pool2d", "pool3d"]
 
 @parametric
 class WindowOp(Op):
-    """Base class of ops on windows over the axes of `x` from `axis` on."""
+    """Base class of ops on pooling windows. They cover neighbouring axes, the first is `axis`."""
 
     pool_size: tuple[int, ...]
     strides: tuple[int, ...]
@@ -67,13 +67,13 @@ class WindowOp(Op):
         return shape[self.axis : self.axis + len(self.pool_size)]
 
     def along(self, shape: Sizes) -> Iterator[tuple[int, list[Place]]]:
-        """Yield each pooled axis, with the `Place` of each cell of a window along this axis."""
+        """Yield each pooled axis, with the cells of a window along it (`windows.py:Place`)."""
         facts = zip(self.lengths(shape), self.pool_size, self.strides, strict=True)
         for axis, (length, size, stride) in enumerate(facts, start=self.axis):
             yield axis, places_along(length, size, stride, self.padding)
 
     def places(self, shape: Sizes) -> list[Place]:
-        """Return the `Place` of each cell of a window, row by row, for an input of this shape."""
+        """Return the cells of a window, row by row, for an input of this shape."""
         lengths = self.lengths(shape)
         return list(places_of_cells(lengths, self.pool_size, self.strides, self.padding, self.axis))
 
@@ -91,13 +91,13 @@ class WindowOp(Op):
 
 
 def image_blocks(shape: Sizes, itemsize: int) -> list[slice]:
-    """Return slices of the batch; the images of one slice fit into a block of memory."""
+    """Split a batch into slices of at most `BLOCK_BYTES`, or of one image if it is larger."""
     per_image = max(1, prod(shape[1:]) * itemsize)
     return list(equal_parts(shape[0], max(1, BLOCK_BYTES // per_image)))
 
 
 def longest(blocks: Iterable[slice]) -> int:
-    """Return the number of images of the largest block."""
+    """Return the number of images in the largest of these slices of a batch."""
     return max((block.stop - block.start for block in blocks), default=0)
 
 
@@ -105,14 +105,14 @@ def longest(blocks: Iterable[slice]) -> int:
 
 
 class Fold(NamedTuple):
-    """How each window along one axis is reduced to one element.
+    """The cells from which each window along one axis is reduced to one element.
 
     Attributes
     ----------
     first : tuple of slice
-        The places of a cell that every window contains.
+        Where in the input one of the cells is that lies inside the input for every window.
     others : list of Place
-        The places of the other cells, with slices for all axes up to this one.
+        The other cells, with slices for this axis and all axes before it.
     shape : tuple of int
         Shape of the result, without the batch.
     """
@@ -123,7 +123,7 @@ class Fold(NamedTuple):
 
 
 def folds_of(windows: WindowOp, shape: Sizes) -> list[Fold]:
-    """Return the reductions for inputs of this shape, one for each axis."""
+    """Return the `Fold` of each pooled axis, for inputs of this shape."""
     found, pooled = [], windows.pooled_shape(shape)
     for axis, places in windows.along(shape):
         before = (slice(None),) * axis
@@ -144,7 +144,7 @@ def folds_of(windows: WindowOp, shape: Sizes) -> list[Fold]:
 
 
 def fold(function: np.ufunc, x: np.ndarray, step: Fold, out: np.ndarray) -> None:
-    """Reduce the windows of `x` along one axis with a ufunc of two arrays, cell by cell."""
+    """Reduce the windows of `x` along one axis with a binary ufunc, and write to `out`."""
     others = iter(step.others)
     second = next(others, None)
     if second is not None and out[second.windows].shape == out.shape:
@@ -205,7 +205,7 @@ def average_into(shape: Sizes, dtype: np.dtype, windows: WindowOp) -> Routine:
 
 
 def cell_counts(windows: WindowOp, shape: Sizes, dtype: Any) -> np.ndarray:
-    """Return the number of input cells in each window; a scalar if it is equal in all windows."""
+    """Return the number of input cells in each window; a scalar if all numbers are equal."""
     after = len(shape) - windows.axis - len(windows.pool_size)
     ones = np.ones((*(1,) * windows.axis, *windows.lengths(shape), *(1,) * after), dtype)
     counts = np.empty(windows.pooled_shape(ones.shape), dtype)
@@ -220,15 +220,16 @@ def cell_counts(windows: WindowOp, shape: Sizes, dtype: Any) -> np.ndarray:
 def hits(
     x: np.ndarray, y: np.ndarray, places: Sequence[Place], buffers: np.ndarray
 ) -> Iterator[tuple[Place, np.ndarray]]:
-    """Yield (place, hit) for each cell; `hit` marks the windows in which it is the first maximum.
+    """Yield each cell of a window, and a boolean array: for which windows it is the first maximum.
 
     Parameters
     ----------
     x, y : numpy.ndarray
         The input of the pooling, and the maxima.
     places : list of Place
+        The cells.
     buffers : numpy.ndarray of bool, shape (2, *y.shape)
-        Scratch memory; each `hit` overwrites the previous one.
+        Scratch memory. Each boolean array overwrites the previous one.
     """
     waiting, buffer = buffers  # waiting: windows whose maximum was not found yet
     waiting.fill(True)
@@ -242,7 +243,7 @@ def hits(
 
 
 def put_at_maximum_into(shape: Sizes, dtype: np.dtype, windows: WindowOp) -> Routine:
-    """Return the routine (out, g, x, y) that adds each `g` at the first maximum of its window.
+    """Return the routine (out, g, x, y) that adds `g` to `out` at the first maximum of each window.
 
     Parameters
     ----------
@@ -277,7 +278,7 @@ def put_at_maximum_into(shape: Sizes, dtype: np.dtype, windows: WindowOp) -> Rou
 
 
 def spread_average_into(shape: Sizes, dtype: np.dtype, windows: WindowOp) -> Routine:
-    """Return the routine (out, g, like) that shares each `g` equally among its window's cells."""
+    """Return the routine (out, g, like) that divides each `g` equally among its window's cells."""
     places, pooled = windows.places(shape), windows.pooled_shape(shape)
     apart, covered = windows.are_apart(), windows.cover_all(shape)
     counts = cell_counts(windows, shape, dtype)
@@ -319,7 +320,7 @@ class MaxPool(WindowOp, IntoMemory):
 
 
 class PutAtMaximum(WindowOp, IntoMemory):
-    """The gradient of `MaxPool`: each `g` is added at the first maximum of its window."""
+    """The gradient of `MaxPool`: each output gradient goes to the first maximum of its window."""
 
     def infer_shape(self, g: Tensor, x: Tensor, y: Tensor) -> Shape:
         return x.shape
@@ -334,7 +335,7 @@ class PutAtMaximum(WindowOp, IntoMemory):
 
 
 class TakeAtMaximum(WindowOp):
-    """For each window, the element of `g` at the place of the first maximum of `x`."""
+    """For each window, the element of `g` where the window has its first maximum in `x`."""
 
     def infer_shape(self, g: Tensor, x: Tensor, y: Tensor) -> Shape:
         return y.shape
@@ -369,7 +370,7 @@ class AveragePool(WindowOp, IntoMemory):
 
 
 class SpreadAverage(ShapeOfLast, WindowOp, IntoMemory):
-    """The gradient of `AveragePool`: each `g` is shared equally among the cells of its window."""
+    """The gradient of `AveragePool`: each output gradient is divided among its window's cells."""
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         shape, dtype = outputs[0]

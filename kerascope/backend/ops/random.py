@@ -53,7 +53,7 @@ def fresh_seed():
 
 @parametric
 class RandomOp(Op):
-    """Base class: random numbers of a given shape; `draws` is the number of previous calls."""
+    """Base class of random ops. The inputs are the shape and the number of previous calls."""
 
     seed: int
     dtype: str
@@ -91,12 +91,12 @@ class RandomOp(Op):
         return compute
 
     def drawing(self, spec: Spec) -> Drawing | None:
-        """Return a function (generator, out) that draws into an array, or None by default."""
+        """Return a function (generator, out) that fills an array, or None to use `draw` instead."""
         return None
 
 
 def _uniform(generator, shape, dtype):
-    """Return uniform numbers in [0, 1) that `dtype` represents exactly (1 never occurs)."""
+    """Return uniform numbers in [0, 1). In float16 they are not rounded, so 1 never occurs."""
     if dtype == "float16":
         return (generator.integers(0, 2048, shape, "uint16") / np.float32(2048)).astype(dtype)
     return generator.random(shape, dtype)
@@ -111,7 +111,7 @@ def _normal(generator, shape, dtype):
 def _scaled(
     draw: Callable[..., np.ndarray], dtype: str, factor: float, offset: float
 ) -> Drawing | None:
-    """Return a function that draws into an array, then multiplies and adds; None for float16."""
+    """Return a function that fills an array with number * factor + offset; None for float16."""
 
     def draw_into(generator: np.random.Generator, out: np.ndarray) -> None:
         draw(generator, None, out.dtype, out)

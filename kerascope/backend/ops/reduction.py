@@ -95,9 +95,9 @@ class CumulativeProduct(ShapeOfFirst):
 
 @parametric
 class Reduction(Op):
-    """Base class of functions that reduce `axes` (sorted, not negative), such as a sum.
+    """Base class of ops that reduce `axes`, a sorted tuple of ints >= 0; for example `Sum`.
 
-    If the function is the reduction by a binary ufunc, a subclass only sets `of_two`.
+    A subclass whose result is the `reduce` of a binary ufunc sets only `of_two`, the ufunc.
     """
 
     axes: tuple[int, ...]
@@ -260,7 +260,7 @@ def prod(x: TensorLike, axis: Axes = None, keepdims: bool = False) -> Tensor:
 
 
 class Extreme(Reduction):
-    """Base class of `Max` and `Min`; if several elements are equal, they share the gradient."""
+    """Base class of `Max` and `Min`. Elements that share the extreme share its gradient equally."""
 
     def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         x = inputs[0]
@@ -276,7 +276,7 @@ class Max(Extreme):
 
 
 def max(x: TensorLike, axis: Axes = None, keepdims: bool = False) -> Tensor:
-    """Return the maximum over `axis`. Several equal elements share the gradient."""
+    """Return the maximum over `axis`. Elements that share it share its gradient equally."""
     return _reduce(Max, x, axis, keepdims)
 
 
@@ -287,7 +287,7 @@ class Min(Extreme):
 
 
 def min(x: TensorLike, axis: Axes = None, keepdims: bool = False) -> Tensor:
-    """Return the minimum over `axis`. Several equal elements share the gradient."""
+    """Return the minimum over `axis`. Elements that share it share its gradient equally."""
     return _reduce(Min, x, axis, keepdims)
 
 
@@ -371,7 +371,7 @@ def logsumexp(x: TensorLike, axis: Axes = None, keepdims: bool = False) -> Tenso
 
 @parametric
 class ArgExtreme(Op):
-    """Base class: index of the maximum or minimum along `axis`; of equal elements the first."""
+    """Base class of `Argmax` and `Argmin`. Of equal elements, the first counts."""
 
     axis: int
     of_numpy: ClassVar[Callable]
@@ -431,7 +431,7 @@ def cumprod(x: TensorLike, axis: int = 0) -> Tensor:
 
     Notes
     -----
-    The gradient divides by the elements, so it is NaN where one is 0.
+    The gradient divides by the elements, so it is NaN where an element is 0.
     """
     x = countable(x)
     return CumulativeProduct(normalize_axis(axis, x.ndim, "K.cumprod"))(x)

@@ -51,7 +51,7 @@ __all__ = ["scan"]
 
 
 class Loop(NamedTuple):
-    """The results of a loop, or their gradients, grouped by meaning.
+    """The results of a loop, or the gradients of these results, in four lists.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Loop(NamedTuple):
     last_states : list of Tensor
         The states after the last step.
     sums : list of Tensor
-        The terms, added up over the steps.
+        The sum of each term of the step over all steps.
     """
 
     outputs: list[Tensor]
@@ -72,7 +72,7 @@ class Loop(NamedTuple):
 
     @classmethod
     def of(cls, inner: InnerGraph, tensors: Sequence[Tensor]) -> Loop:
-        """Group the outputs of a `Scan`, given in the order of the op, as a `Loop`."""
+        """Return the outputs of a `Scan`, or their gradients in the same order, as a `Loop`."""
         rest = iter(tensors)
         counts = (len(inner.results.outputs), len(inner.states), len(inner.states))
         outputs, before, after = ([next(rest) for _ in range(count)] for count in counts)
@@ -87,10 +87,12 @@ class ReverseLoop(NamedTuple):
     inner : InnerGraph
         One step of the reverse loop.
     inputs : list of Tensor
-        Its sequences, initial states and others.
+        The inputs of the reverse loop: sequences, initial states and other tensors.
     receivers : Results
-        The inputs of the forward step whose gradients it computes: those of slices are its outputs,
-        those of states its last states, and those of others its sums.
+        The inputs of the forward step whose gradients the reverse loop computes. `outputs` contains
+        slices of sequences: their gradients are outputs of the reverse loop. `new_states` contains
+        states: their gradients are its last states. `terms` contains other inputs: their gradients
+        are its sums.
     """
 
     inner: InnerGraph
@@ -108,16 +110,16 @@ def reverse_loop(
     inner : InnerGraph
         One step of the forward loop.
     inputs : list of Tensor
-        Its sequences, initial states and others.
+        The inputs of the forward loop: sequences, initial states and other tensors.
     given : Loop
         The results of the forward loop.
     grads : Loop
-        d loss / d each result.
+        The gradients of the loss with respect to these results.
 
     Returns
     -------
     ReverseLoop or None
-        None if all these gradients are zero.
+        None if all gradients in `grads` are zero.
     """
     if all(_is_zero(grad) for part in grads for grad in part):
         return None
@@ -153,7 +155,7 @@ def reverse_loop(
 
 
 def kept_for_gradient(inner: InnerGraph) -> list[Tensor]:
-    """Return the tensors that a step computes and its gradient reads, unless they are outputs."""
+    """Return the tensors inside a step that its gradient reads, without outputs of the step."""
     results = [*inner.results.outputs, *inner.results.new_states]
     seeds: dict[Tensor, Tensor] = {
         y: Placeholder(y.shape, y.dtype, f"{y.name}/gradient") for y in results if is_float(y.dtype)
@@ -178,7 +180,7 @@ def _seen_through(x: Tensor) -> Tensor:
 
 
 def _seed_results(inner, grads, seeds, sequences):
-    """Add the gradients of a step's outputs and terms to `seeds`, from which the sweep begins."""
+    """Add the gradients of a step's outputs and terms to `seeds`, where the sweep begins."""
     for y, grad in zip(inner.results.outputs, grads.outputs, strict=True):
         if is_float(y.dtype) and not _is_zero(grad):
             _add_to(seeds, y, _slice_of(grad, sequences))
@@ -188,7 +190,10 @@ def _seed_results(inner, grads, seeds, sequences):
 
 
 def _carried_states(inner, grads, seeds):
-    """Return, for each float state, the placeholder of its gradient and the gradient at the end."""
+    """Return (placeholder of its gradient, gradient of its last value) for each float state.
+
+    The placeholders are added to `seeds` as gradients of the step's new states.
+    """
     carried = {}
     states = zip(inner.states, inner.results.new_states, grads.last_states, strict=True)
     for x, new, last in states:
@@ -211,7 +216,7 @@ def _add_to(grads, x, term):
 
 
 def _is_zero(tensor: Tensor) -> bool:
-    """Return whether a gradient is a constant zero, because the loss ignores that output."""
+    """Return whether a gradient is a constant zero because the loss does not use the result."""
     op = tensor.owner.op if tensor.owner is not None else None
     return isinstance(op, FullLike) and op.value == 0
 
@@ -221,17 +226,17 @@ def _is_zero(tensor: Tensor) -> bool:
 
 @dataclass(frozen=True, repr=False)
 class Scan(Op):
-    """A loop over the steps of sequences.
+    """A loop over the entries along the first axis of sequences, as one op.
 
     Attributes
     ----------
     inner : InnerGraph
-        The graph of one step. Two loops are equal if it is the same object.
+        The graph of one step. Two `Scan` ops are equal only if they share this object.
     backwards : bool
         Whether the last step is performed first. The order of the outputs remains that of the
         sequences.
     least_steps : int
-        Running the loop with fewer steps raises an error.
+        The smallest number of steps. A run with fewer steps raises an error.
     """
 
     inner: InnerGraph
@@ -279,7 +284,7 @@ class Scan(Op):
         return _one_or_all(dtypes)
 
     def may_share(self, inputs, outputs):
-        """Declare that without a step, the last states are the initial states in memory."""
+        """Return the pairs of last and initial state; in a loop of 0 steps they share memory."""
         if inputs[0].shape[0] > 0:
             return ()
         n_outputs, n_states = len(self.inner.results.outputs), len(self.inner.states)
@@ -294,7 +299,7 @@ class Scan(Op):
         return self._written(inputs, None)
 
     def _written(self, inputs: Specs, wanted: Sequence[int] | None) -> Kernel:
-        """Return the compiled program of the loop for inputs of these shapes; None without one."""
+        """Return the loop's compiled program for inputs of these shapes; None if it has none."""
         if inputs[0].shape[0] < max(self.least_steps, 1):
             return None
         n = len(self.inner.sequences)
@@ -390,14 +395,14 @@ def scan(step, sequences, initial_states, *, backwards=False, least_steps=0, kee
     Parameters
     ----------
     step : callable
-        From (list of slices, list of states) to (list of outputs, list of new states).
+        Takes (list of slices, list of states), returns (list of outputs, list of new states).
     sequences : list of Tensor, shapes (time, ...)
-        At least one.
+        At least one sequence.
     initial_states : list of Tensor
     backwards : bool
         Whether to begin with the last entry.
     least_steps : int
-        Running the loop with fewer steps raises an error.
+        The smallest number of steps. A run with fewer steps raises an error.
     keeps : bool
         Whether the loop stores all tensors that its gradient needs. Otherwise the gradient computes
         them again.
@@ -405,7 +410,7 @@ def scan(step, sequences, initial_states, *, backwards=False, least_steps=0, kee
     Returns
     -------
     (list of Tensor, list of Tensor)
-        The sequence of each output, and the last states.
+        For each output the values of all steps, shape (time, ...); and the last states.
 
     Examples
     --------

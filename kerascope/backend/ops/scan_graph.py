@@ -45,7 +45,7 @@ FACTOR = 6364136223846793005  # Knuth's constant for MMIX; it spreads neighbouri
 
 
 class StepNumbers(Op):
-    """The numbers 0, 1, 2, ... of the steps of the sequence `x`."""
+    """The numbers 0, 1, 2, ... of the steps of a loop over the sequence `x`."""
 
     def infer_shape(self, x: Tensor) -> Shape:
         return x.shape[:1]
@@ -58,7 +58,10 @@ class StepNumbers(Op):
 
 
 class StepDraws(Op):
-    """A count of draws for one step of a loop, computed from the call's count and the step."""
+    """The count of draws for a random op at one step of a loop.
+
+    It is computed from the count of the whole call and the number of the step.
+    """
 
     def infer_shape(self, draws: Tensor, step: Tensor) -> Shape:
         return ()
@@ -86,11 +89,11 @@ class Results(NamedTuple):
     Attributes
     ----------
     outputs : tuple of Tensor
-        Stored for every step.
+        The tensors that the loop returns for every step.
     new_states : tuple of Tensor
-        Passed to the next step.
+        The states for the next step.
     terms : tuple of Tensor
-        Added up over the steps.
+        The tensors that the loop adds up over the steps.
     """
 
     outputs: tuple[Tensor, ...] = ()
@@ -119,6 +122,7 @@ class InnerGraph:
     others : tuple of Placeholder
         Inputs that are the same at each step: tensors from outside of the loop.
     results : Results
+        What the step computes from the placeholders.
     """
 
     sequences: tuple[Placeholder, ...]
@@ -145,7 +149,7 @@ class InnerGraph:
     def inputs_read_by_shape(self) -> frozenset[int]:
         """Indices of the inputs whose values are never read, only their shapes.
 
-        States are never among them, because without any step they are the result.
+        States are never among them, because a loop of 0 steps returns their values.
         """
         read = {*self.results.all(), *self.states}
         for apply in reversed(self.applies):
@@ -156,7 +160,7 @@ class InnerGraph:
         return frozenset(number for number, x in enumerate(self.inputs) if x not in read)
 
     def with_outputs(self, further: Iterable[Tensor]) -> InnerGraph:
-        """Return this graph with `further` as additional outputs."""
+        """Return a copy of this graph that also has the tensors `further` as outputs."""
         outputs = (*self.results.outputs, *further)
         return replace(self, results=self.results._replace(outputs=outputs))
 
@@ -170,17 +174,17 @@ class InnerGraph:
         return replace(self, sequences=used or self.sequences[:1])
 
     def fitted(self, inputs: Sequence[Tensor]) -> InnerGraph:
-        """Return this graph with the shapes and dtypes of other loop inputs.
+        """Return this graph for loop inputs of other shapes or dtypes.
 
         Parameters
         ----------
         inputs : list of Tensor
-            Whole sequences (time, ...), initial states, others.
+            The inputs of the loop: whole sequences (time, ...), initial states, other tensors.
 
         Returns
         -------
         InnerGraph
-            The graph itself if all shapes and dtypes are equal.
+            A copy on new placeholders. If no shape or dtype differs, this graph itself.
         """
         n = len(self.sequences)
         shapes = [x.shape[1:] for x in inputs[:n]] + [x.shape for x in inputs[n:]]
@@ -195,7 +199,7 @@ class InnerGraph:
 
 
 def _copy(apply: Apply, inputs: list[Tensor]) -> Iterator[tuple[Tensor, Tensor]]:
-    """Copy the call of an op, with other inputs; return pairs of its old and new outputs."""
+    """Copy an `Apply` with other inputs; return the pairs (old output, new output)."""
     with root_scope(apply.scope):
         copy = Apply(apply.op, inputs, apply.name)
     copy.frames = apply.frames
@@ -203,7 +207,11 @@ def _copy(apply: Apply, inputs: list[Tensor]) -> Iterator[tuple[Tensor, Tensor]]
 
 
 def _renamed(applies: Iterable[Apply], results: Results, names: dict[Tensor, Tensor]) -> Results:
-    """Return the results with tensors replaced as in `names`, to which copied tensors are added."""
+    """Return the results of a step after its inputs were replaced.
+
+    `names` maps replaced tensors to new ones. Each `Apply` that depends on a replaced tensor is
+    copied, and its outputs are added to `names`.
+    """
     for apply in applies:
         if any(x in names for x in apply.inputs):
             names.update(_copy(apply, [names.get(x, x) for x in apply.inputs]))
@@ -226,14 +234,15 @@ def cut_out(
     results : Results
         The results of the step, computed from these inputs.
     replaced : dict of Tensor to Tensor
-        Replacements of tensors outside of the step.
+        Tensors outside of the step, and the tensors to use instead of them.
     kept : dict of Tensor to Placeholder
-        Tensors that need not be computed again, with the slice of a sequence that contains each.
+        Tensors whose values a sequence contains, and the placeholder of its slice. They are not
+        computed again.
 
     Returns
     -------
     (InnerGraph, list of Tensor)
-        The graph, and the outside tensors that its `others` represent.
+        The graph, and the outside tensors for its `others`, in the same order.
     """
     inside: dict[Tensor, Tensor] = {x: x for x in (*sequences, *states)}
     inside.update(kept)
@@ -274,7 +283,7 @@ def trace_step(
     Parameters
     ----------
     step : callable
-        From (list of slices, list of states) to (list of outputs, list of new states).
+        Takes (list of slices, list of states), returns (list of outputs, list of new states).
     sequences : list of Tensor, shapes (time, ...)
     states : list of Tensor
         Initial states.
@@ -282,7 +291,7 @@ def trace_step(
     Returns
     -------
     (InnerGraph, list of Tensor)
-        The graph, and all inputs of the loop.
+        The graph, and all inputs of the loop in the order of the graph's `inputs`.
     """
     with graph_mode(), name_scope("step"):
         scope = current_scope()

@@ -36,7 +36,7 @@ __all__ = [
 
 
 class Reshaping(Op):
-    """Base class: the first input in another shape; a view if its memory is contiguous."""
+    """Base class of ops that return their first input in another shape, as a view if possible."""
 
     def may_share(self, inputs, outputs):
         return FIRST_INPUT
@@ -62,7 +62,7 @@ class Reshape(Reshaping):
 
 
 class ReshapeTo(Reshaping):
-    """`x` in a shape that is computed at run time."""
+    """`x` in another shape, which is an input tensor and computed at run time."""
 
     def infer_shape(self, x: Tensor, shape: Tensor) -> Shape:
         return reshaped_shape(x.shape, sizes_from(shape, "reshape: the target shape"))

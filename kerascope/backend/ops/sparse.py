@@ -56,7 +56,7 @@ def fed_array(value: Any, tensor: Tensor) -> Any:
 
 
 def is_sparse(tensor: Any) -> bool:
-    """Return whether a tensor is a sparse placeholder or variable, or concatenates such tensors.
+    """Return whether a tensor is a sparse placeholder or variable, or a concatenation of these.
 
     Examples
     --------

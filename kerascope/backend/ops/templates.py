@@ -53,7 +53,7 @@ def reduction(ufunc: str, axes: Iterable[int], keepdims: bool = False, x: str = 
 def sum_of_rows(*shape: int) -> str:
     """Return the template that sums an array of this shape over all axes except the last.
 
-    The number of columns may be left out if the array is a matrix.
+    For a matrix the first size is enough, because the template does not depend on the second.
 
     Examples
     --------
@@ -68,7 +68,9 @@ def sum_of_rows(*shape: int) -> str:
 
 
 def turned(x: str, shape: Sequence[int], pattern: Sequence[int], new_shape: Sequence[int]) -> str:
-    """Return the code of `x`, an array of this shape, transposed and reshaped if necessary.
+    """Return code that transposes the array `x` by a pattern, then reshapes it to `new_shape`.
+
+    `shape` is the shape of `x`. A step that would change nothing is omitted.
 
     Examples
     --------

@@ -23,7 +23,7 @@ __all__: list[str] = []  # K exports none of these functions
 
 @dataclass(frozen=True, repr=False)
 class While(Op):
-    """A while loop. Its inputs are the states, then the tensors read by condition and body.
+    """A while loop. Its inputs are the states, then outside tensors of the condition and the body.
 
     Attributes
     ----------
@@ -98,6 +98,7 @@ def while_loop(
     states : sequence of Tensor
         The initial states.
     most_steps : int or None
+        The largest number of steps; None means no limit.
 
     Raises
     ------
@@ -147,12 +148,12 @@ def _fitted(new: Any, old: Tensor) -> Tensor:
 
 @dataclass(frozen=True, repr=False)
 class GivenGradient(Op):
-    """`y`, with a gradient that a function of the user computes for the other inputs.
+    """The first input, `y`. A function of the user computes the gradients of the other inputs.
 
     Attributes
     ----------
     function : callable
-        Takes d loss / d y, returns d loss / d each other input: one tensor, or a list of them.
+        Takes the gradient of `y`. Returns the gradients of the other inputs: a tensor or a list.
     """
 
     function: Callable[[Tensor], Any]

@@ -1,14 +1,14 @@
 """Sizes and positions of windows: the kernels of convolutions, and the windows of pooling.
 
 The functions compute with plain ints, and a size may be None. The ops and layers of
-convolution and pooling use them. The three functions of lengths are in `keras.utils.conv_utils` of
-Keras.
+convolution and pooling use them. `conv_output_length`, `conv_input_length` and `deconv_length` have
+the names and arguments of the functions in `keras.utils.conv_utils`.
 
 A *dilated* kernel of size k covers (k - 1) * dilation + 1 places. The paddings are:
 
 - "valid": no zeros, so the kernel stays inside the input;
 - "same": zeros on both sides, so that the output has length ceil(size / stride). If their number is
-  odd, one more is at the end. This is TensorFlow's rule;
+  odd, there is one more at the end than at the beginning, as in TensorFlow;
 - "causal": zeros only in front, so that an output does not depend on later inputs;
 - "full": zeros on both sides, so that the kernel overlaps the input in at least one place.
 """
@@ -83,13 +83,16 @@ def conv_output_length(
 
 
 def conv_input_length(output_length: Size, filter_size: int, padding: str, stride: int) -> Size:
-    """Return the length of the shortest input that gives an output of this length.
+    """Return the length of a convolution's shortest input for an output of this length.
 
     Parameters
     ----------
     output_length : int or None
+        If it is None, so is the result.
     filter_size : int
+        Size of the kernel along this axis.
     padding : {"valid", "same", "full"}
+        For "same" with a kernel of even size, the result is 1 less than this length, as in Keras.
     stride : int
 
     Examples
@@ -157,7 +160,7 @@ def _half_padding(kernel_size: int, padding: str) -> int:
 def zeros_around(
     size: int, kernel_size: int, padding: str, stride: int, dilation: int
 ) -> tuple[int, int]:
-    """Return the numbers of zeros (before, after) an input of this size along one axis.
+    """Return how many zeros are added (before, after) an axis of this size by the padding.
 
     Examples
     --------
@@ -200,7 +203,7 @@ def sizes_along_axes(value: Any, count: int, where: str, least: int | None = 1) 
     value : int or iterable of int
     count : int
     where : str
-        Name of the argument, with which the error begins.
+        The beginning of the error message, such as "Conv2D: kernel_size".
     least : int, optional
         Smallest allowed number; None allows any.
 
@@ -229,7 +232,9 @@ def sizes_along_axes(value: Any, count: int, where: str, least: int | None = 1) 
 
 
 def is_whole(value: Any, least: int | None) -> bool:
-    """Return whether a value is an integer, also as a float such as 3.0, and at least `least`.
+    """Return whether a value is a whole number, such as 3 or 3.0, of at least `least`.
+
+    `least` may be None; then negative numbers are allowed too.
 
     Examples
     --------
@@ -249,7 +254,8 @@ _OF_KERAS_1 = VALUES["dim_ordering"]
 def normalize_data_format(value):
     """Return the layout of images, "channels_last" or "channels_first"; None means the default.
 
-    "tf", "th" and "default" of Keras 1 are translated, because a positional argument may be one.
+    The values "tf", "th" and "default" of Keras 1 are translated here, too: as positional arguments
+    they are not translated before.
 
     Raises
     ------
@@ -277,14 +283,14 @@ def normalize_data_format(value):
 
 
 class Place(NamedTuple):
-    """One cell of all windows: its places in the input, and the windows that contain it.
+    """One cell of a window, such as the first, for all windows of an input at once.
 
     Attributes
     ----------
     cells : slice, or tuple of slice
-        The places of the cell in the input.
+        The elements of the input at this cell of each window in `windows`.
     windows : slice, or tuple of slice
-        The windows in which this cell is inside the input.
+        The windows whose cell is inside the input. With padding, a cell of a window may be outside.
     """
 
     cells: Any
@@ -292,7 +298,9 @@ class Place(NamedTuple):
 
 
 def places_along(length: int, size: int, stride: int, padding: str) -> list[Place]:
-    """Return the `Place` of cell 0, 1, ... of the windows along one axis.
+    """Return a `Place` for each cell of a window along one axis, from the first to the last cell.
+
+    A cell that is outside of the input for every window is omitted.
 
     Examples
     --------
@@ -318,7 +326,7 @@ def places_along(length: int, size: int, stride: int, padding: str) -> list[Plac
 def places_of_cells(
     lengths: Sequence[int], sizes: Sequence[int], strides: Sequence[int], padding: str, axis: int
 ) -> Iterator[Place]:
-    """Yield the `Place` of each cell, row by row, for windows over several axes from `axis` on."""
+    """Yield a `Place` for each cell of a window, row by row; `axis` is the first pooled axis."""
     before = (slice(None),) * axis
     axes = zip(lengths, sizes, strides, strict=True)
     for places in product(*(places_along(*facts, padding) for facts in axes)):
@@ -329,7 +337,7 @@ def places_of_cells(
 def pooled_shape(
     shape: Shape, sizes: Sequence[int], strides: Sequence[int], padding: str, axis: int, where: str
 ) -> Shape:
-    """Return the shape of an input after pooling its axes from `axis` on.
+    """Return the shape of an input after pooling: one axis for each size, beginning with `axis`.
 
     Raises
     ------
