@@ -1,4 +1,4 @@
-"""The journal: little is kept about a call without events. It is executed again when needed.
+"""The journal: it stores little about calls without events, and executes them again when needed.
 
 Stepping through a call of a function takes many times as long as computing it. So if the program
 cannot stop inside the call (`continue` without a breakpoint), the compiled program runs. The
@@ -6,12 +6,12 @@ journal then keeps one row for the call: its outputs, the variables that were se
 before it, and its inputs if the feed cannot repeat them. Now and then it copies the variables as a
 checkpoint. In `fit` a row is a whole batch, with its number and its callbacks.
 
-The tape has one event, a mark of kind "unlooked", for a run of such calls. When a time inside the
-run is needed, the mark is expanded: the programs run again from the checkpoint before, and the call
-itself is stepped through with a recorder of its own. The number of events of a call is known from a
-recorded call, so each event has the time that it would have had. The outputs must equal the
-kept ones, bit for bit. Afterwards the live variables get their values back, in the same arrays, so
-that no program is compiled again.
+Consecutive calls of this kind are a *run*. The tape has one event for a run, a mark of kind
+"unlooked". When a time inside the run is needed, the mark is expanded: the programs run again from
+the checkpoint before this time, and the call itself is stepped through with a new recorder. The
+number of events of a call is known from a recorded call, so each event has the time that it would
+have had. The outputs must equal the stored outputs, bit for bit. Afterwards the live variables get
+their values back, in the same arrays, so that no program is compiled again.
 
 A session also keeps rows for recorded calls, so it can continue from any call with a change
 (`forks.py`).
@@ -69,25 +69,28 @@ UNKNOWN: Any = object()  # the value of a variable that the recorder has never r
 
 
 class CallRecord(NamedTuple):
-    """The row of one call in the journal.
+    """A row of the journal: what is stored about one call of a function, or one batch of `fit`.
 
     Attributes
     ----------
     number, size : int
-        For a batch of `fit`: its number in the epoch, and its number of samples.
+        The number of a batch in its epoch and its number of samples; 0 for calls outside of `fit`.
     outs : list
-        The outputs: the loss and the metrics; checksums of large outputs.
+        The outputs of the call, such as the loss and the metrics. Large arrays are stored as
+        checksums.
     fed : list of array or None
-        The inputs, if the feed cannot repeat them; None if it can, or if they were dropped.
+        The inputs. None if the feed can repeat them, or if they were dropped to save memory.
     was_set : dict of Variable to array
-        Variables that were written from outside since the row before, with their values.
-    seen : dict of Variable to (array, int or None)
-        Variables with a "weight.set" event at this call, and the value recorded before that: an
-        array, `UNKNOWN`, or the number of the row after which the variable had this value.
+        The variables that other code than the recorded calls wrote since the previous row, and
+        their values.
+    seen : dict of Variable to object
+        The variables for which recording this call adds a "weight.set" event. Each is mapped to the
+        value that was recorded before: an array; `UNKNOWN` if none was recorded; or an int n if it
+        is the value after the call of row n.
     made_at : (str, int) or None
-        The script's line that made the call; None if a stage was already running.
+        The file and the line of the script that made the call; None if a stage was already running.
     checksum : int
-        A checksum of the inputs if the feed can repeat them, else 0.
+        A checksum of the inputs if the feed can repeat them, otherwise 0.
     """
 
     number: int
@@ -111,17 +114,18 @@ class UnrecordedRun:
     first : int
         The number of the run's first row in the journal.
     spans : list of Span
-        The spans that are open around the run.
+        The spans that are open while the run is computed.
     act, phase : str
-        The act and phase around the run.
+        The names of the innermost open act and phase (the coarsest grains of events).
     callbacks : list of str or None
         The callbacks after each batch of `fit`; None for calls outside of `fit`.
     events_around : int
-        The number of events of a batch outside of its call: of the batch and of its callbacks.
+        The number of events that a batch of `fit` has in addition to those of its call: the events
+        of the batch itself and of its callbacks.
     catching : frozenset of str
-        The kinds of bad numbers ("nan", "inf") that are known to appear in none of the calls.
+        The kinds of bad numbers ("nan", "inf") that stop the run. So no call of it contains one.
     batches_again : callable or None
-        Returns the inputs of a batch by its number; None if the feed cannot repeat them.
+        Takes the number of a batch and returns its inputs; None if the feed cannot repeat them.
     starts : list of int
         The start time of each call, followed by the end time of the last one.
     """
@@ -145,26 +149,26 @@ class UnrecordedRun:
         return len(self.starts) - 1
 
     def batches(self, begin: int, end: int) -> Iterator[tuple[int, int, list[Any]]]:
-        """Yield start time, number and outputs of each batch of the run from `begin` to `end`."""
+        """Yield start time, number and outputs of the batches at indices `begin` to `end` - 1."""
         for place in range(begin, end):
             row = self.journal.rows[self.first + place]
             yield self.starts[place], row.number, row.outs
 
     @property
     def trains(self) -> str:
-        """The name of the model that a run of train functions outside of `fit` trains; else ""."""
+        """The name of the model that the run trains outside of `fit`; "" for all other runs."""
         if self.callbacks is not None or self.spans or self.function.name != "train_function":
             return ""
         facts = self.journal.recorder.memory.facts(self.function)
         return "" if facts is None else str(facts.model.name)
 
     def last_with_sets(self, begin: int, end: int) -> int | None:
-        """Return the last call in `begin` to `end` before which variables were set; else None."""
+        """Return the last of calls `begin` to `end` - 1 that follows a set variable, or None."""
         rows = self.journal.rows
         return next((p for p in range(end - 1, begin - 1, -1) if rows[self.first + p].seen), None)
 
     def weights_set(self, begin: int, end: int) -> Iterator[tuple[str, np.ndarray]]:
-        """Yield name and value of each variable that was set before calls `begin` to `end`."""
+        """Yield name and value of each variable that was set before calls `begin` to `end` - 1."""
         for n in range(self.first + begin, self.first + end):
             row = self.journal.rows[n]
             if row.seen:
@@ -172,7 +176,10 @@ class UnrecordedRun:
                 yield from ((v.name, values[v]) for v in row.seen)
 
     def sample(self, place: int) -> list[Event]:
-        """Return the events of a call, as a sample for calls of the same function and callbacks."""
+        """Return the events of any call of the run's function with the same callbacks.
+
+        If none is stored yet, the call at index `place` of the run is executed again.
+        """
         samples = self.journal.samples
         key = (self.function, *(self.callbacks or ()))
         if key not in samples:
@@ -185,7 +192,7 @@ class UnrecordedRun:
         return self.mark(place, place + 1)
 
     def facts_are_of(self, other: UnrecordedRun) -> bool:
-        """Return whether the next call of run `other` could be added to this run."""
+        """Return whether both runs have the same function, open spans, callbacks and feed."""
         return (
             self.function is other.function
             and self.spans == other.spans
@@ -194,7 +201,7 @@ class UnrecordedRun:
         )
 
     def counts(self, begin: int, end: int) -> Counter[tuple[str, str]]:
-        """Return the numbers of events in calls `begin` to `end`, by grain and kind of event."""
+        """Return how many events calls `begin` to `end` - 1 have, by grain and kind of event."""
         rows = self.journal.rows[self.first + begin : self.first + end]
         one = Counter(
             (e.grain, e.kind) for e in self.journal.events_of(self, begin) if e.ph != BEGIN
@@ -254,7 +261,7 @@ class FunctionInfo:
         self.is_even = all(slot < len(function.inputs) for slot in slots_of(guards))
 
     def copied(self) -> list[tuple[Variable, np.ndarray]]:
-        """Return the variables that the function writes, with copies of their values in buffers."""
+        """Return each written variable with a copy of its value. The next call reuses the copies."""
         for v in self.writes:
             now, room = v.room, self._rooms.get(v)
             if room is None:
@@ -274,7 +281,7 @@ class Journal:
     Parameters
     ----------
     recorder : Recorder
-        The recorder of all other calls.
+        The recorder of the calls with events.
 
     Attributes
     ----------
@@ -282,7 +289,7 @@ class Journal:
         Whether the next call may also run without events. A signal handler may set it to False.
     rows : list of CallRecord
     samples : dict of (Function, str, ...) to list of Event
-        The events of one call of a function; with callbacks, of its batch in `fit`.
+        For a function and the names of the callbacks in `fit`, the events of one call or batch.
     """
 
     def __init__(self, recorder: Any) -> None:
@@ -327,7 +334,7 @@ class Journal:
         until: float,
         is_met: Callable[[Sequence[Any]], bool] | None = None,
     ) -> None:
-        """Start a run of calls up to time `until`, or up to outputs for which `is_met` is true."""
+        """Start a run that ends at time `until`, or before a call whose outputs fulfil `is_met`."""
         self._runs.append(run)
         self._until, self.may_continue, self._is_met = until, True, is_met
         kinds = frozenset() if self._alarms is None else self._alarms.kinds
@@ -341,9 +348,9 @@ class Journal:
         Raises
         ------
         RepeatWithEvents
-            The call failed, its outputs meet the condition of `begin`, or NaN or infinite numbers
-            that are caught appeared. No variable was changed. The caller must repeat the call with
-            events.
+            The call failed, its outputs fulfil the condition `is_met` of `begin`, or it computed a
+            NaN or infinite number at which the run must stop. No variable was changed. The caller
+            must repeat the call with events.
         """
         info = self._infos[run.function]
         was_set, seen = EMPTY, EMPTY
@@ -393,7 +400,7 @@ class Journal:
         was_set: Mapping[Variable, np.ndarray],
         seen: Mapping[Variable, Any],
     ) -> Any:
-        """Compute a call; raise `Alarm` if caught numbers, NaN or infinite, appear in the call."""
+        """Compute a call; raise `Alarm` if it reads or computes a bad number of a caught kind."""
         is_late = False
         try:
             alarms.inspect([v.room for v in seen])
@@ -408,7 +415,7 @@ class Journal:
         return outs
 
     def _undo(self, was_set: Mapping[Variable, np.ndarray]) -> None:
-        """Restore the values that all variables had before the current call, which has no row."""
+        """Restore all variables to their values before the current call, which has no row yet."""
         n = len(self.rows)
         self._writes = LOCKS.writes
         self.rows.append(CallRecord(0, 0, [], None, was_set, EMPTY, None))
@@ -419,7 +426,7 @@ class Journal:
         self._take_back(values.items())
 
     def _take_back(self, written: Iterable[tuple[Variable, np.ndarray]]) -> None:
-        """Give variables back their values from before the current call."""
+        """Set variables to `written`, their values before the current call."""
         self._writes = LOCKS.writes
         with self.unobserved():
             set_values(written)
@@ -430,7 +437,7 @@ class Journal:
             info.false_alarms = 0
 
     def _is_unchanged(self, info: FunctionInfo) -> bool:
-        """Return whether no variable was written from outside since the last row."""
+        """Return whether neither `was_set` nor `seen` of the next row contains a variable."""
         return (
             self._writes == LOCKS.writes
             and self._is_in_step
@@ -473,7 +480,7 @@ class Journal:
                 checkpoint.update(values)
 
     def _set_since_the_last_row(self) -> Values:
-        """Return the values of the variables that were set from outside since the last row."""
+        """Return the variables that other code wrote since the last row, and their values."""
         n = len(self.rows)
         if not self._is_in_step:
             self._note_sets_between_recorded()
@@ -491,7 +498,7 @@ class Journal:
         return found
 
     def _sets_to_record(self, info: FunctionInfo) -> dict[Variable, Any]:
-        """Return the variables for which a recorded call would have a "weight.set" event."""
+        """Return `CallRecord.seen` for the next call: the variables with a "weight.set" event."""
         seen: dict[Variable, Any] = {}
         values = self.recorder.memory.values
         for v in info.reads:
@@ -564,7 +571,7 @@ class Journal:
                 self.rows[n] = row._replace(fed=None)
 
     def update_memory(self, function: Function) -> None:
-        """Store the values of variables in the recorder before a function is recorded again."""
+        """Update the recorder's values of variables before the next call with events."""
         updated = (update.variable for update in function.updates)
         read = (v for _, v in function.schedule.variables)
         _leave_homes((*self._variables.values(), *updated, *read))
@@ -584,7 +591,7 @@ class Journal:
                 values[v] = v.get_value(borrow=True)
 
     def _note_sets(self) -> None:
-        """Add the variables set since the last row to the set variables of the next row."""
+        """Collect the variables written since the last row, for the next `was_set` and `seen`."""
         if self._is_in_step and self._writes != LOCKS.writes:
             for place in LOCKS.changed(self._variables, self._writes):
                 self._unseen.setdefault(self._variables[place], len(self.rows))
@@ -628,7 +635,7 @@ class Journal:
         self._keep_to_budget()
 
     def add_recorded_call(self, run: UnrecordedRun, first: int, end: int) -> None:
-        """Move the row of a run's last call, which was recorded after all, to a new run."""
+        """Make a run, from time `first` to `end`, of the call after `run`, which was recorded."""
         n = run.first + len(run)
         times, none = [first, end], frozenset[str]()
         facts = (run.act, run.phase, None, 0, none, times, run.batches_again)
@@ -647,7 +654,7 @@ class Journal:
     # --- other histories --------------------------------------------------------------------------
 
     def branch(self, recorder: Any, n: int) -> Journal:
-        """Return the journal of a fork that branches off before row `n`."""
+        """Return a journal with the rows before row `n`, for a fork that continues from there."""
         made = Journal(recorder)
         made._root = self._root
         made.rows = self.rows[:n]
@@ -658,7 +665,7 @@ class Journal:
         return made
 
     def row_at(self, t: int) -> int:
-        """Return the number of the row whose call contains time `t`; else that of the next row."""
+        """Return the number of the row whose call contains time `t`; otherwise of the next row."""
         place = bisect_right(self._runs, t, key=lambda s: s.starts[0]) - 1
         if place < 0:
             return 0
@@ -666,7 +673,7 @@ class Journal:
         return run.first + min(bisect_right(run.starts, t) - 1, len(run))
 
     def feed_at(self, t: int) -> Any:
-        """Return the feed that can repeat the batch at time `t`; None if there is no such feed."""
+        """Return the feed of the batch at time `t`; None if no feed can repeat this batch."""
         place = bisect_right(self._runs, t, key=lambda s: s.starts[0]) - 1
         run = self._runs[place] if place >= 0 else None
         if run is None or t >= run.starts[-1]:
@@ -680,11 +687,11 @@ class Journal:
         return run, first, end
 
     def called_until(self, n: int) -> set[Function]:
-        """Return the functions whose calls the rows up to row `n` record."""
+        """Return the functions that were called up to row `n`."""
         return {run.function for run in self._runs if run.first <= n}
 
     def rows_from(self, n: int) -> range:
-        """Return the numbers of the rows of this history from row `n` to the end of its run."""
+        """Return the numbers of the rows from `n` to the last row of its run."""
         place = bisect_right(self._runs, n, key=lambda s: s.first)
         run = self._runs[place - 1]
         end = run.first + len(run)
@@ -704,7 +711,7 @@ class Journal:
 
     @contextmanager
     def lending(self, values: Values) -> Iterator[None]:
-        """Give variables other values inside the block, and restore the current ones afterwards."""
+        """Set variables to values during a `with` block, then restore their current values."""
         with self.unobserved(), LOCKS.steps, _numbers_kept(list(self._variables.values())):
             set_values(values.items())
             yield
@@ -725,7 +732,10 @@ class Journal:
         self._next_checkpoint = len(self.rows)
 
     def continue_in(self, run: UnrecordedRun) -> None:
-        """Start a run. The current values of the variables need not result from earlier rows."""
+        """Start a run whose first call begins with the current values of the variables.
+
+        Earlier rows need not give these values, so a checkpoint is made before the first call.
+        """
         self._runs.append(run)
         if len(self.rows) not in self._breaks:
             self._breaks.append(len(self.rows))
@@ -739,12 +749,14 @@ class Journal:
         was_set: Mapping[Variable, np.ndarray],
         seen: Mapping[Variable, Any],
     ) -> list[Any]:
-        """Compute a call of another history and add its row. Its variables must have been set.
+        """Compute the call of another journal's row, and add a row with its outputs here.
+
+        The caller must have set the variables to their values at the start of the call.
 
         Raises
         ------
         Exception
-            The call raises an error. No row is added.
+            Any error that the call raises. No row is added.
         """
         if len(self.rows) >= self._next_checkpoint:
             self._make_checkpoint()
@@ -807,19 +819,19 @@ class Journal:
         return then, known
 
     def row_of_call(self, function: Function, begin: int) -> int | None:
-        """Return the number of the row of a function's call that began at a time, or None."""
+        """Return the row number of the function's call that began at time `begin`, or None."""
         n = self.row_at(begin)
         return n if n < len(self.rows) and self._run_of(n).function is function else None
 
     def _recorder_at(self, run: UnrecordedRun, t: int) -> Any:
-        """Return a new recorder that continues at the start of a call, in the spans of its run."""
+        """Return a new recorder whose next event has time `t`, inside the open spans of a run."""
         again = self.recorder.scratch_recorder(None)
         again.memory._twin_values = self.recorder.memory._twin_values
         again.continue_at(t, run.spans, run.act, run.phase)
         return again
 
     def _record(self, again: Any, run: UnrecordedRun, row: CallRecord, fed: list[Any]) -> None:
-        """Record the call of a row, or its whole batch of `fit`, as in a first recording."""
+        """Execute the call of a row, or its whole batch of `fit`, with the recorder `again`."""
         if run.callbacks is None:
             self._call(again, run, row, fed)
             return
@@ -898,7 +910,7 @@ class Journal:
 
     @contextmanager
     def unobserved(self) -> Iterator[None]:
-        """Do not count writes inside the block as writes from outside."""
+        """During a `with` block, do not count writes to variables as writes by other code."""
         root = self._root
         root._note_sets()
         try:
@@ -997,10 +1009,9 @@ def _first(outs: list[Any]) -> str:
 
 
 def _leave_homes(variables: Iterable[Variable]) -> None:
-    """Move variables into new arrays before the arrays of their programs are lent.
+    """Move variables out of the arrays of their programs, before a recorder borrows their arrays.
 
-    Otherwise the program would have to be compiled again, because it cannot write into borrowed
-    arrays.
+    A program cannot write into borrowed arrays, so it would have to be compiled again.
     """
     for v in variables:
         if not v.is_lent:
@@ -1009,7 +1020,7 @@ def _leave_homes(variables: Iterable[Variable]) -> None:
 
 @contextmanager
 def _numbers_kept(variables: list[Variable]) -> Iterator[None]:
-    """Restore the arrays and values of variables after the block."""
+    """Restore the arrays of variables, and the values in them, after a `with` block."""
     before = [(v, v.room, v.is_lent, v._is_shared, v.get_value()) for v in variables]
     try:
         yield
@@ -1022,7 +1033,7 @@ def _numbers_kept(variables: list[Variable]) -> Iterator[None]:
 
 @contextmanager
 def _rooms(values: Values) -> Iterator[None]:
-    """Give variables other arrays inside the block, and restore the current ones afterwards."""
+    """Replace the arrays of variables during a `with` block; afterwards restore the old arrays."""
     with LOCKS.steps:
         before = [(v, v.room, v._is_shared) for v in values]
         try:

@@ -46,11 +46,11 @@ class LoopStep(NamedTuple):
     Attributes
     ----------
     number : int
-        The index in the sequences; a backward loop begins with the last one.
+        The index of the step's entries in the sequences. A backward loop begins with the last.
     given : dict of str to array
         The inputs of the step: its entries of the sequences, and the states before the step.
     made : dict of str to (str, array)
-        By tensor name, the name of an op inside the step and the array that it computed.
+        The arrays that the ops inside the step computed: tensor name -> (name of the op, array).
     states : dict of str to array
         The states after the step.
     """
@@ -62,7 +62,10 @@ class LoopStep(NamedTuple):
 
     @property
     def spoilt(self) -> str:
-        """The first inner op with a non-finite output if the step's inputs are finite; else ""."""
+        """The name of the first tensor in the step that is not finite.
+
+        "" if all tensors are finite, or if an input of the step is not.
+        """
         if not all(map(_is_finite, self.given.values())):
             return ""
         return next((name for name, (_, x) in self.made.items() if not _is_finite(x)), "")
@@ -82,7 +85,7 @@ def loop_at(recorder: Recorder | None, tape: Tape, t: int, name: str = "") -> Lo
     tape : Tape
     t : int
     name : str
-        The name of the layer or the op; by default the last loop.
+        The name of the loop's layer or op. "" finds a loop of any name.
 
     Raises
     ------

@@ -24,7 +24,7 @@ METHODS = ("perform", "compute")  # the methods of an op class that compute the 
 
 
 def place_of_op(where: Where, apply: Apply) -> Where:
-    """Return `where` with the user's line that made an op, and with the op's own code."""
+    """Return a copy of `where` with the user's line that made an op, and the op's own code."""
     found = provenance_of(apply)
     code = code_of(type(apply.op))
     if found is None:
@@ -41,7 +41,7 @@ def place_of_op(where: Where, apply: Apply) -> Where:
 
 
 def place_of_layer(where: Where, layer: Layer) -> Where:
-    """Return `where` with the line that made a layer, and with the layer's own code: its `call`."""
+    """Return a copy of `where` with the line that made a layer, and the code of its `call`."""
     made_on = layer._made_on or Line("", 0, "")
     code = _code_in(type(layer).call, f"{type(layer).__name__}.call")
     made = Made(made_on.function, f"made {layer.name}", code=code)
@@ -49,14 +49,14 @@ def place_of_layer(where: Where, layer: Layer) -> Where:
 
 
 def place_of_call(where: Where, node: Node) -> Where:
-    """Return the place of `place_of_layer`, with the line of the script that called the layer."""
+    """Return `place_of_layer` of a call's layer, with the script's line that called the layer."""
     place = place_of_layer(where, node.outbound_layer)
     called = _plain(node.called_at.lines[:1])
     return place._replace(made=place.made and place.made._replace(called_from=called))
 
 
 def place_of_ops(where: Where, applies: Iterable[Apply]) -> Where:
-    """Return `where` with the user's lines that made several ops; unchanged if there are none."""
+    """Return a copy of `where` with the user's lines that made these ops; `where` if none did."""
     own = dict.fromkeys(line for apply in applies for line in apply.frames.lines)
     return where._replace(made=Made(made_by=_plain(own))) if own else where
 
@@ -69,7 +69,9 @@ _codes: dict[type[Op], tuple[str, int, str]] = {}
 
 
 def code_of(kind: type[Op]) -> tuple[str, int, str]:
-    """Return the place of the code that computes an op class; `NO_CODE` for classes without code.
+    """Return (file, line, name) of the code that computes the ops of a class.
+
+    `NO_CODE` for a class without Python code.
 
     Examples
     --------
@@ -95,7 +97,7 @@ def _code_of(kind: type[Op]) -> tuple[str, int, str]:
 
 
 def _code_in(function: Any, name: str) -> tuple[str, int, str]:
-    """Return the first line of a function's body; `NO_CODE` for functions not written in Python."""
+    """Return (file, line, name) of the body of a function; `NO_CODE` if it is not in Python."""
     code = getattr(function, "__code__", None)
     if code is None:
         return NO_CODE
@@ -105,7 +107,7 @@ def _code_in(function: Any, name: str) -> tuple[str, int, str]:
 
 
 def _line_of_ufunc(cls: type[Any]) -> tuple[str, int, str]:
-    """Return the line of an op class that names a NumPy ufunc; `NO_CODE` if there is none."""
+    """Return (file, line, name) where an op class names its NumPy ufunc; `NO_CODE` if not found."""
     file = getattr(sys.modules.get(cls.__module__), "__file__", None) or ""
     lines = linecache.getlines(file) if file else []
     begun = False

@@ -1,8 +1,8 @@
 """Engines: the libraries that compute functions, NumPy and JAX.
 
-NumPy is always there, and computes whatever observers watch: stages, pictures, traces and the
-debugger. JAX, the extra `jax`, compiles a function by XLA for a processor or for GPUs. Both give
-the same results up to rounding.
+NumPy is always installed, and computes everything that observers watch: stages, pictures, traces
+and the debugger. JAX, the extra `jax`, compiles a function by XLA for a processor or for GPUs. Both
+give the same results up to rounding.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from kerascope.settings import ENGINES, config
 
 
 def checked_engine(name: Any, where: str) -> Any:
-    """Return the name of an engine that is installed; None stays None.
+    """Return `name`, after a check that it is an installed engine or None.
 
     Raises
     ------
@@ -33,7 +33,7 @@ def checked_engine(name: Any, where: str) -> Any:
 
 
 def programs_of_engine(function: Any) -> Any:
-    """Return the programs that compute the calls of a function on its engine."""
+    """Return the programs of a function for its engine, or for the default engine."""
     engine = function.engine or config.engine
     if engine == "numpy":
         return function._programs

@@ -3,7 +3,7 @@
 `JaxPrograms` has the interface of `program.dispatch.Programs`. It computes a call by one XLA
 program that also returns the new values of the variables. The variables of a function live in a
 `DeviceState`: a step replaces all of them by one assignment, and an array is copied to NumPy only
-when it is read (`Variable.room`). NumPy and JAX functions can take turns on the same variables.
+when it is read (`Variable.room`). NumPy and JAX functions can use the same variables alternately.
 
 NumPy computes what XLA cannot: functions in which sizes depend on values, calls that observers
 watch, and calls with a value that an op refuses, which then raise the usual error. A call that
@@ -47,8 +47,8 @@ class DeviceState:
     Attributes
     ----------
     content : (list of jax.Array, dict of int to np.ndarray)
-        The array of each variable, and those already copied to NumPy, by their index. A step
-        replaces the whole content.
+        The arrays of the variables, and copies in NumPy of the arrays that were read, by the index
+        of the variable. A step replaces the whole content.
     """
 
     def __init__(self, variables: Sequence[Variable]) -> None:
@@ -100,7 +100,7 @@ class JaxPrograms:
         self._program: Any = jax.jit(self._trace, static_argnums=0)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle only the function's description: a copy compiles its own programs."""
+        """Pickle only the NumPy programs. The copy compiles its own programs for JAX."""
         return JaxPrograms, (self.numpy,)
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[Any]:
@@ -124,11 +124,13 @@ class JaxPrograms:
         return self.numpy(arrays)
 
     def _step(self, arrays: Sequence[np.ndarray]) -> tuple[Any, Any, Any, Any]:
-        """Run the program, and make its new values those of the variables.
+        """Run the compiled program, and set the variables to the new values that it returns.
 
         Returns
         -------
-        (outputs, content before, content afterwards, whether all values were accepted)
+        (outputs, content before, content afterwards, is_valid)
+            The contents of `_written` before and after the call. `is_valid` is False if an op
+            refused a value, and None if no op can refuse one.
         """
         flags = tuple([bool(arrays[slot]) for slot in self._conditions])
         uses_64_bits = jax.config.jax_enable_x64  # in this thread, for other code
@@ -165,10 +167,10 @@ class JaxPrograms:
                 self._commit(before)
 
     def _collect(self) -> None:
-        """Bring all variables to the device; a variable on a device stays in its state if it can.
+        """Move all variables of the function to the device.
 
-        Variables that the function writes move into its own state. The others are read from the
-        state of another function, or move into `_kept`.
+        Variables that the function writes move into its own state. A variable that it only reads
+        stays in the state of another function, or moves into `_kept` if it is in none.
         """
         states = (self._written, self._kept)
         arrays = [[self._on_device(v) for v in state.variables] for state in states]
@@ -192,7 +194,7 @@ class JaxPrograms:
     # --- tracing ----------------------------------------------------------------------------------
 
     def _trace(self, flags: Any, written: Any, kept: Any, arrays: Any) -> tuple[Any, Any, Any]:
-        """Return (outputs, new values, whether all required conditions held) for tracers."""
+        """Return (outputs, new values of variables, whether all requirements are met)."""
         self._count_compilation()
         schedule = self._schedule
         values = dict(zip(self._written.variables, written, strict=True))

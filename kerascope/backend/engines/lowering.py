@@ -9,10 +9,10 @@ one step is the first of these that applies:
 3. The function of `jax.numpy` with the name of the op's ufunc.
 4. The op's own `perform`, with `jax.numpy` as its keyword `xp`.
 
-The op of a user, from outside kerascope, is computed by NumPy in the middle of the program.
+A custom op, from outside kerascope, is computed by NumPy while the program waits.
 
 An op that refuses values ("gather: no row 9") cannot raise inside a compiled program. Its rule
-calls `require(condition)`, and the program returns whether all these conditions held.
+calls `require(condition)`, and the program returns whether all required conditions were true.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class CannotLower(Exception):
 
 
 def rule(*kinds: type[Op]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a function of (op, *arrays) as the lowering of these op classes."""
+    """Return a decorator that registers a function (op, *arrays) as lowering of op classes."""
 
     def register(lowering: Callable[..., Any]) -> Callable[..., Any]:
         RULES.update(dict.fromkeys(kinds, lowering))
@@ -56,7 +56,7 @@ def rule(*kinds: type[Op]) -> Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def is_known(x: Any) -> bool:
-    """Return whether the values of an array are known while tracing."""
+    """Return whether `x` is an array or a number, whose values JAX knows while tracing."""
     return isinstance(x, (np.ndarray, np.generic, int, float))
 
 
@@ -64,15 +64,15 @@ def is_known(x: Any) -> bool:
 
 
 def require(condition: Any) -> None:
-    """Require a condition on values. Where it is false, NumPy repeats the call and raises."""
+    """Require a condition on values. If it is false, NumPy repeats the call and raises an error."""
     _REQUIRED.get().append(jnp.all(condition))
 
 
 @contextmanager
 def requirements() -> Iterator[Callable[[], Any]]:
-    """Collect the conditions required in the block; yield a function that joins them by `and`.
+    """Collect the conditions that are required in a `with` block.
 
-    The function returns None if nothing was required.
+    Yield a function that returns whether all of them are true, or None if none was required.
     """
     found: list[Any] = []
     token = _REQUIRED.set(found)
@@ -119,7 +119,7 @@ def _takes_xp(kind: Any) -> bool:
 
 
 def _shaped_like(x: Any) -> np.ndarray:
-    """Return a NumPy array of the shape and dtype of a tracer, without memory of its own."""
+    """Return a NumPy array with the shape and dtype of a tracer. It is a view of a single 0."""
     return np.broadcast_to(np.zeros((), x.dtype), x.shape)
 
 
@@ -142,7 +142,7 @@ def by_numpy(op: Op, *xs: Any) -> Any:
 
 
 def transposed(forward: Callable[[Any], Any], shape: Sequence[int], g: Any) -> Any:
-    """Return the gradient for the input, of this shape, of a linear function."""
+    """Return the gradient of a linear function's input; `g` is the output gradient."""
     like = jax.ShapeDtypeStruct(tuple(map(int, shape)), g.dtype)
     return jax.linear_transpose(forward, like)(g)[0]
 
@@ -191,12 +191,12 @@ def run(schedule: Schedule, arrays: Sequence[Any], variables: Sequence[Any] = ()
 
 
 def are_met(guards: Guards, values: Sequence[Any]) -> Any:
-    """Return whether all conditions of any conjunction hold.
+    """Return whether the guards of a step allow it: all conditions of at least one conjunction.
 
     Returns
     -------
     bool or tracer
-        A tracer if it depends on values that are known only when the program runs.
+        A tracer if the result depends on values that are known only when the program runs.
     """
     whole: Any = False
     for conjunction in guards:

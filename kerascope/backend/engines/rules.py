@@ -193,7 +193,7 @@ def _wide(x: Any) -> Any:
 
 
 def _finite(x: Any, kind: Any) -> Any:
-    """Return a result in a dtype, and require it to be finite: otherwise NumPy may refuse."""
+    """Return `x` as a dtype. Require finite values, because NumPy may raise where XLA gives NaN."""
     require(jnp.isfinite(x))
     return x.astype(kind)
 
@@ -287,7 +287,7 @@ def _(op: Any, x: Any, like: Any) -> Any:
 
 
 def _inside(start: Any, sizes: Sequence[int], whole: Sequence[int]) -> list[Any]:
-    """Return the start of a slice, which must stay inside: XLA would move it, NumPy shortens it."""
+    """Return `start`, and require the slice to be inside the array: XLA would shift it."""
     for first, count, size in zip(start, sizes, whole, strict=True):
         require((first >= 0) & (first <= size - count))
     return list(start)
@@ -541,7 +541,7 @@ _HALF = np.uint64(32)
 
 
 def _product(a: int, x: Any) -> tuple[Any, Any]:
-    """Return the upper and the lower half of the product of two numbers of 64 bits."""
+    """Return the upper and the lower 64 bits of the product of two 64-bit numbers."""
     a_low, a_high = np.uint64(a & 0xFFFFFFFF), np.uint64(a >> 32)
     x_low, x_high = x & _LOW, x >> _HALF
     low, middle, other = a_low * x_low, a_high * x_low, a_low * x_high
@@ -551,7 +551,7 @@ def _product(a: int, x: Any) -> tuple[Any, Any]:
 
 
 def philox(seed: int, draws: Any, n: int) -> Any:
-    """Return the first `n` numbers of 64 bits that `np.random.Philox` gives."""
+    """Return the first `n` 64-bit numbers of `np.random.Philox` for a seed and a count of draws."""
     blocks = -(-n // 4)
     counter = [jnp.arange(1, blocks + 1, dtype="uint64"), *(jnp.zeros(blocks, "uint64"),) * 2]
     counter.append(jnp.full(blocks, jnp.asarray(draws).astype("uint64")))
@@ -616,13 +616,13 @@ def _(op: Any, g: Any, mask: Any) -> Any:
 
 
 def _inner(graph: Any, arrays: Sequence[Any]) -> list[Any]:
-    """Return the results of the graph inside a loop."""
+    """Return the results of one step of a loop, computed from its inputs."""
     values = run(graph.schedule, arrays)
     return [jnp.asarray(values[slot]) for slot in graph.schedule.results]
 
 
 def _as_tensors(arrays: Sequence[Any]) -> list[Tensor]:
-    """Return tensors with the shapes and dtypes of arrays, to which a loop's graph is fitted."""
+    """Return tensors with the shapes and dtypes of arrays, as arguments of `InnerGraph.fitted`."""
     return [Tensor(x.shape, str(x.dtype), "x") for x in arrays]
 
 
@@ -638,7 +638,7 @@ def _(op: Any, *xs: Any) -> Any:
     others = xs[n_sequences + n_states :]
 
     def step(states: Any, slices: Any) -> Any:
-        """Return the outputs, the new states, the terms of sums, and whether conditions held."""
+        """Return (outputs, new states, terms of the sums, whether all requirements are met)."""
         with requirements() as all_met:
             got = _inner(inner, [*slices, *states, *others])
             is_met = all_met()
@@ -690,7 +690,7 @@ def _(op: Any, *xs: Any) -> Any:
 
 
 def _ctc(log_probabilities: Any, labels: Any, steps: Any, lengths: Any) -> Any:
-    """Return the cost of each sample; see `ops/ctc.py`, whose walk this is, as a scan."""
+    """Return the CTC cost of each sample, computed as in `ops/ctc.py`, with `lax.scan`."""
     batch, time, classes = log_probabilities.shape
     blank, n = classes - 1, 2 * labels.shape[1] + 1
     in_use = jnp.arange(labels.shape[1]) < lengths[:, None]

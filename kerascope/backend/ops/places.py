@@ -1,8 +1,8 @@
 """Ops that take entries at indices, write to indices, search and count. The indices are tensors.
 
-An op that takes entries has as its gradient an op that adds to zeros at the same indices, and vice
+The gradient of an op that takes entries is an op that adds to zeros at the same indices, and vice
 versa. An entry that was taken twice gets the sum of both gradients. Sorting takes the entries at
-the indices of `ArgSort`, so its gradient is the same.
+the indices of `ArgSort`, so it has the same gradient.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class PlaceOp(Op):
     may_refuse: ClassVar[bool] = True
 
     def where(self, indices: np.ndarray, sizes: tuple[int, ...]) -> tuple[np.ndarray, ...]:
-        """Return n index arrays for NumPy, one for each axis; raise DataError if out of range."""
+        """Return the vectors as index arrays for NumPy; raise DataError if one is out of range."""
         first = np.array(sizes[: indices.shape[-1]])
         if indices.size and not ((-first <= indices) & (indices < first)).all():
             raise DataError(f"{self.name}: an index is out of range for shape {sizes}.")

@@ -51,7 +51,7 @@ __all__ = ["pool1d", "pool2d", "pool3d"]
 
 @parametric
 class WindowOp(Op):
-    """Base class of ops on pooling windows. They cover neighbouring axes, the first is `axis`."""
+    """Base class of ops on pooling windows over consecutive axes, of which `axis` is the first."""
 
     pool_size: tuple[int, ...]
     strides: tuple[int, ...]
@@ -97,7 +97,7 @@ def image_blocks(shape: Sizes, itemsize: int) -> list[slice]:
 
 
 def longest(blocks: Iterable[slice]) -> int:
-    """Return the number of images in the largest of these slices of a batch."""
+    """Return the length of the longest slice; 0 if there are no slices."""
     return max((block.stop - block.start for block in blocks), default=0)
 
 
@@ -110,7 +110,7 @@ class Fold(NamedTuple):
     Attributes
     ----------
     first : tuple of slice
-        Where in the input one of the cells is that lies inside the input for every window.
+        The positions in the input of a cell that is inside the input for every window.
     others : list of Place
         The other cells, with slices for this axis and all axes before it.
     shape : tuple of int
@@ -220,7 +220,7 @@ def cell_counts(windows: WindowOp, shape: Sizes, dtype: Any) -> np.ndarray:
 def hits(
     x: np.ndarray, y: np.ndarray, places: Sequence[Place], buffers: np.ndarray
 ) -> Iterator[tuple[Place, np.ndarray]]:
-    """Yield each cell of a window, and a boolean array: for which windows it is the first maximum.
+    """Yield each cell of a window, with a boolean array of the windows whose first maximum it is.
 
     Parameters
     ----------

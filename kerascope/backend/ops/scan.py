@@ -284,7 +284,7 @@ class Scan(Op):
         return _one_or_all(dtypes)
 
     def may_share(self, inputs, outputs):
-        """Return the pairs of last and initial state; in a loop of 0 steps they share memory."""
+        """Return (output, input) of each state if there are 0 steps, because both share memory."""
         if inputs[0].shape[0] > 0:
             return ()
         n_outputs, n_states = len(self.inner.results.outputs), len(self.inner.states)

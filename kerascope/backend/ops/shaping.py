@@ -62,7 +62,7 @@ class Reshape(Reshaping):
 
 
 class ReshapeTo(Reshaping):
-    """`x` in another shape, which is an input tensor and computed at run time."""
+    """`x` in another shape. The shape is an input tensor, computed at run time."""
 
     def infer_shape(self, x: Tensor, shape: Tensor) -> Shape:
         return reshaped_shape(x.shape, sizes_from(shape, "reshape: the target shape"))

@@ -234,7 +234,7 @@ def sizes_along_axes(value: Any, count: int, where: str, least: int | None = 1) 
 def is_whole(value: Any, least: int | None) -> bool:
     """Return whether a value is a whole number, such as 3 or 3.0, of at least `least`.
 
-    `least` may be None; then negative numbers are allowed too.
+    If `least` is None, every whole number is accepted.
 
     Examples
     --------
@@ -254,8 +254,7 @@ _OF_KERAS_1 = VALUES["dim_ordering"]
 def normalize_data_format(value):
     """Return the layout of images, "channels_last" or "channels_first"; None means the default.
 
-    The values "tf", "th" and "default" of Keras 1 are translated here, too: as positional arguments
-    they are not translated before.
+    The values "tf", "th" and "default" of Keras 1 are also accepted.
 
     Raises
     ------
