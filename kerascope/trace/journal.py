@@ -81,8 +81,8 @@ class CallRecord(NamedTuple):
     fed : list of array or None
         The inputs. None if the feed can repeat them, or if they were dropped to save memory.
     was_set : dict of Variable to array
-        The variables that other code than the recorded calls wrote since the previous row, and
-        their values.
+        The variables that other code than the calls in the journal wrote since the previous row,
+        and their values.
     seen : dict of Variable to object
         The variables for which recording this call adds a "weight.set" event. Each is mapped to the
         value that was recorded before: an array; `UNKNOWN` if none was recorded; or an int n if it
@@ -163,7 +163,10 @@ class UnrecordedRun:
         return "" if facts is None else str(facts.model.name)
 
     def last_with_sets(self, begin: int, end: int) -> int | None:
-        """Return the last of calls `begin` to `end` - 1 that follows a set variable, or None."""
+        """Return the last of the calls `begin` to `end` - 1 before which variables were set.
+
+        None if no variable was set before any of these calls.
+        """
         rows = self.journal.rows
         return next((p for p in range(end - 1, begin - 1, -1) if rows[self.first + p].seen), None)
 
@@ -261,7 +264,7 @@ class FunctionInfo:
         self.is_even = all(slot < len(function.inputs) for slot in slots_of(guards))
 
     def copied(self) -> list[tuple[Variable, np.ndarray]]:
-        """Return each written variable with a copy of its value. The next call reuses the copies."""
+        """Return each written variable with a copy of its value, which the next call overwrites."""
         for v in self.writes:
             now, room = v.room, self._rooms.get(v)
             if room is None:
@@ -635,7 +638,7 @@ class Journal:
         self._keep_to_budget()
 
     def add_recorded_call(self, run: UnrecordedRun, first: int, end: int) -> None:
-        """Make a run, from time `first` to `end`, of the call after `run`, which was recorded."""
+        """Make a run for the recorded call after `run`, which has the times `first` to `end`."""
         n = run.first + len(run)
         times, none = [first, end], frozenset[str]()
         facts = (run.act, run.phase, None, 0, none, times, run.batches_again)

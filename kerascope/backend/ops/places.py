@@ -48,7 +48,7 @@ class AlongAxis(Op):
     axis: int
 
     def places(self, indices: np.ndarray, size: int) -> np.ndarray:
-        """Return the indices, plus `size` if negative; raise DataError if one is out of range."""
+        """Return the indices, plus `size` if negative; raise DataError for indices out of range."""
         if indices.size and not (-size <= indices.min() and indices.max() < size):
             wrong = indices[(indices < -size) | (indices >= size)].flat[0]
             raise DataError(
@@ -148,7 +148,7 @@ class PlaceOp(Op):
     may_refuse: ClassVar[bool] = True
 
     def where(self, indices: np.ndarray, sizes: tuple[int, ...]) -> tuple[np.ndarray, ...]:
-        """Return the vectors as index arrays for NumPy; raise DataError if one is out of range."""
+        """Return the vectors as index arrays for NumPy; raise DataError if out of range."""
         first = np.array(sizes[: indices.shape[-1]])
         if indices.size and not ((-first <= indices) & (indices < first)).all():
             raise DataError(f"{self.name}: an index is out of range for shape {sizes}.")

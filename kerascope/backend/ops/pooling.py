@@ -51,7 +51,7 @@ __all__ = ["pool1d", "pool2d", "pool3d"]
 
 @parametric
 class WindowOp(Op):
-    """Base class of ops on pooling windows over consecutive axes, of which `axis` is the first."""
+    """Base class of ops on pooling windows over consecutive axes. The first one is `axis`."""
 
     pool_size: tuple[int, ...]
     strides: tuple[int, ...]
@@ -97,7 +97,7 @@ def image_blocks(shape: Sizes, itemsize: int) -> list[slice]:
 
 
 def longest(blocks: Iterable[slice]) -> int:
-    """Return the length of the longest slice; 0 if there are no slices."""
+    """Return the length of the longest slice; 0 for an empty list."""
     return max((block.stop - block.start for block in blocks), default=0)
 
 

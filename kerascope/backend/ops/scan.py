@@ -284,7 +284,7 @@ class Scan(Op):
         return _one_or_all(dtypes)
 
     def may_share(self, inputs, outputs):
-        """Return (output, input) of each state if there are 0 steps, because both share memory."""
+        """Return which outputs share memory with inputs: with 0 steps, the last states."""
         if inputs[0].shape[0] > 0:
             return ()
         n_outputs, n_states = len(self.inner.results.outputs), len(self.inner.states)

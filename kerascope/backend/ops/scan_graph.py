@@ -209,8 +209,8 @@ def _copy(apply: Apply, inputs: list[Tensor]) -> Iterator[tuple[Tensor, Tensor]]
 def _renamed(applies: Iterable[Apply], results: Results, names: dict[Tensor, Tensor]) -> Results:
     """Return the results of a step after its inputs were replaced.
 
-    `names` maps replaced tensors to new ones. Each `Apply` that depends on a replaced tensor is
-    copied, and its outputs are added to `names`.
+    `names` maps each replaced tensor to its new tensor. Each `Apply` that depends on a replaced
+    tensor is copied, and its outputs are added to `names`.
     """
     for apply in applies:
         if any(x in names for x in apply.inputs):

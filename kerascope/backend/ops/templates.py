@@ -15,7 +15,7 @@ COPY = "np.copyto({out}, {0})"
 
 
 def number(value: float) -> str:
-    """Return the template field that stands for a number of the result's dtype.
+    """Return the template field for a number of the result's dtype.
 
     Examples
     --------
