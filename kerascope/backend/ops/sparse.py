@@ -1,9 +1,9 @@
 """Sparse inputs: matrices of `scipy.sparse`, which contain almost only zeros.
 
-This module does not compute with sparse matrices. A sparse placeholder accepts a matrix of SciPy, which a function
-converts to an ordinary array when it is called. So a data set stays small in memory, and only the
-current batch is dense. SciPy need not be installed: sparse matrices are recognized by their method
-`toarray`.
+This module does not compute with sparse matrices. A sparse placeholder accepts a matrix of SciPy,
+which a function converts to an ordinary array when it is called. So a data set stays small in
+memory, and only the current batch is dense. SciPy need not be installed, because sparse matrices
+are recognized by their method `toarray`.
 """
 
 from __future__ import annotations
