@@ -1,11 +1,12 @@
 """Feeds: batches from arrays in memory, from generators and Sequences, or from workers.
 
 A feed yields the batches of one epoch as pairs (number of samples, arrays for the function). The
-loops in `training_loop` treat all kinds of feeds alike. A Sequence returns batches by number, in an
-order that is drawn for each pass. An iterator returns only the next batch.
+loops in `training_loop` use every kind of feed in the same way. A Sequence returns batches by
+number, in an order that is drawn for each pass. An iterator returns only the next batch.
 
-The place of a feed is its state, with which another process can continue in the middle of an epoch:
-`place` returns it, `go_to` sets it. The loop itself counts the batches of the epoch that are done.
+A feed can continue in the middle of an epoch that a feed in another process began. `place` returns
+the state for this, such as the seed of the row order, and `go_to` sets it. The loop itself counts
+the completed batches of the epoch.
 
 Keras has this in `engine/training_arrays.py` and `training_generator.py`. Lesson: chapter 15.
 """
@@ -55,14 +56,14 @@ def make_batches(size: int, batch_size: int) -> list[tuple[int, int]]:
 
 
 def batch_shuffle(index_array: np.ndarray, batch_size: int, rng: np.random.Generator) -> np.ndarray:
-    """Shuffle the order of whole batches of rows. A smaller last batch remains the last batch."""
+    """Return the row indices with the batches in a new order; a smaller last batch stays last."""
     whole = len(index_array) // batch_size * batch_size
     batches = index_array[:whole].reshape(-1, batch_size)
     return np.concatenate([rng.permutation(batches).reshape(-1), index_array[whole:]])
 
 
 def checked_steps(steps: Any) -> int:
-    """Return a number of steps as an int; a fraction such as `len(x) / 32` is rounded up.
+    """Return the number of steps as an int. A fraction such as `len(x) / 32` is rounded up.
 
     Raises
     ------
@@ -76,17 +77,17 @@ def checked_steps(steps: Any) -> int:
 
 
 def slice_arrays(arrays: list[Any], start_or_ids: Any, end: int | None = None) -> list[Any]:
-    """Return the same rows of each array: those from a start to `end`, or a list of indices."""
+    """Return the same rows of each array, from a start to `end` or at a list of indices."""
     if end is not None:
         return [a[start_or_ids:end] for a in arrays]
     return [a[start_or_ids] for a in arrays]
 
 
 def checksums(arrays: list[Any]) -> list[int]:
-    """Return a checksum of each array. For a long array, it covers only a sample of the rows.
+    """Return a checksum of each array, computed from a sample of the rows if the array is long.
 
-    The length of the array decides which rows these are. Arrays in a file are read row by row. For
-    arrays of objects the checksum is 0.
+    Arrays of equal length are sampled at the same rows. Arrays in a file are read row by row. The
+    checksum of an array of objects is 0.
 
     Examples
     --------
@@ -108,14 +109,14 @@ def _checksum(array: Any) -> int:
 
 
 class Feed:
-    """Base of all feeds: batches of an epoch, their number, and the place in the data.
+    """Base class of feeds, which yield the batches of an epoch and can continue a stopped one.
 
     Attributes
     ----------
     samples, steps : int or None
-        The number of them in an epoch; None if unknown.
+        The number of samples and of batches in an epoch; None if unknown.
     batch_size : int or None
-        Samples in a batch, if fixed.
+        Samples in a batch; None if batches differ.
     """
 
     samples: Any = None
@@ -124,27 +125,27 @@ class Feed:
     goes_on = False
 
     def epoch(self, kept: bool = True, done: int = 0) -> Iterator[Batch]:
-        """Yield (size, arrays) for each batch of an epoch, without the first `done` batches."""
+        """Yield (size, arrays) for each batch of an epoch after the first `done` batches."""
         raise NotImplementedError(f"{type(self).__name__}: write the method epoch.")
 
     def batches_again(self) -> Callable[[int], list[Any]] | None:
-        """Return a function from a batch's number in this epoch to its arrays.
+        """Return a function from batch numbers in this epoch to arrays, or None.
 
-        The function can be called at any time. If the feed cannot repeat batches, return None; then
-        callers must copy the arrays that they need.
+        The function can be called at any time. None means that the feed cannot repeat batches, so
+        callers must copy the arrays that they need later.
         """
         return None
 
     def facts(self) -> dict[str, Any]:
-        """Return the facts that must be equal in two runs on the same data, as plain data."""
+        """Return properties of the data, which must be the same when a run continues."""
         return {"samples": self.samples, "steps": self.steps}
 
     def place(self) -> dict[str, Any]:
-        """Return the state with which another process can continue, as plain data."""
+        """Return the state from which a feed in another process can continue, as plain data."""
         return {}
 
     def go_to(self, place: dict[str, Any]) -> None:
-        """Continue at a place that a feed in another process returned."""
+        """Set the state that the method `place` of a feed in another process returned."""
 
 
 class ArrayFeed(Feed):
@@ -164,7 +165,8 @@ class ArrayFeed(Feed):
     Attributes
     ----------
     goes_on : bool
-        Whether an epoch continues where the last one ended, if an epoch has fewer steps.
+        Whether an epoch continues where the last one ended, if an epoch has fewer steps than the
+        arrays have batches. Otherwise every epoch begins with the first batch.
     first_weight : int
         The index of the first array of sample weights. Weights that are all 1 are replaced by
         shared arrays of ones. The weights must not change while the feed is in use.
@@ -172,7 +174,7 @@ class ArrayFeed(Feed):
     Raises
     ------
     ArgumentError
-        The batch size is not a positive whole number, or `shuffle` is another value.
+        The batch size is not a positive whole number, or `shuffle` is none of the three values.
     """
 
     def __init__(
@@ -200,25 +202,25 @@ class ArrayFeed(Feed):
         self._order_seed: int | None = None  # the seed of this epoch's order
 
     def facts(self) -> dict[str, Any]:
-        """Return the facts that must be equal in two runs on the same data, as plain data."""
+        """Return the sizes, types and checksums that must be the same when a run continues."""
         shapes = [[str(array.dtype), *map(int, array.shape[1:])] for array in self.arrays]
         sizes = {"samples": self.samples, "batch_size": self.batch_size}
         kinds = {"shuffle": self.shuffle, "arrays": shapes}
         return {**sizes, **kinds, "checksum of some rows of array": checksums(self.arrays)}
 
     def place(self) -> dict[str, Any]:
-        """Return the seed for this pass's order, and the number of this epoch's first batch."""
+        """Return the seed of this pass's row order, and the number of this epoch's first batch."""
         return {"order_seed": self._order_seed, "begins": self._begins}
 
     def go_to(self, place: dict[str, Any]) -> None:
-        """Continue with the order of rows that a feed in another process has in this epoch."""
+        """Set the row order and first batch that `place` of a feed in another process returned."""
         seed = place["order_seed"]
         self._order_seed = None if seed is None else operator.index(seed)
         self._begins = operator.index(place.get("begins", 0))
 
     @property
     def ins(self) -> list[Any]:
-        """All rows of all arrays, and the learning phase if there is one."""
+        """The complete arrays, followed by the learning phase if it was passed."""
         return self.arrays + self.flags
 
     def epoch(self, kept: bool = True, done: int = 0) -> Iterator[Batch]:
@@ -231,7 +233,7 @@ class ArrayFeed(Feed):
             next batch of the same size overwrites. Rows that are not shuffled are views of the
             data.
         done : int
-            Number of batches of the epoch that are done already, in the order set by `go_to`.
+            Number of batches to skip because they are done already, in the order set by `go_to`.
         """
         if self.shuffle and not done and not self._begins:
             self._order_seed = fresh_seed()
@@ -257,7 +259,7 @@ class ArrayFeed(Feed):
             self._begins = (self._begins + len(batches)) % len(self._batches)
 
     def batches_again(self) -> Callable[[int], list[Any]] | None:
-        """Return a function from a batch's number in this epoch to its arrays."""
+        """Return a function from batch numbers to arrays; None if an array is not in memory."""
         if any(type(array) is not np.ndarray for array in self.arrays):
             return None
         order = copy(self)  # a feed that keeps the seed of this epoch
@@ -265,13 +267,13 @@ class ArrayFeed(Feed):
         return order._batch
 
     def samples_of(self, number: int) -> np.ndarray:
-        """Return the indices of the rows in a batch of this epoch."""
+        """Return the row indices of the batch with this number in the current epoch."""
         start, end = self._batches[self._begins + number]
         order = _order_again(self.shuffle, self._rows, self.batch_size, self._order_seed)
         return np.arange(start, end) if order is None else order[start:end]
 
     def _batch(self, number: int) -> list[Any]:
-        """Return new arrays with the rows of a batch of this epoch."""
+        """Return the arrays of the batch with this number in the current epoch, and the phase."""
         start, end = self._batches[self._begins + number]
         order = _order_again(self.shuffle, self._rows, self.batch_size, self._order_seed)
         ids = slice(start, end) if order is None else order[start:end]
@@ -281,9 +283,10 @@ class ArrayFeed(Feed):
         return rows + self.flags
 
     def _ones_among_weights(self, is_shuffled: bool) -> list[int]:
-        """Return the indices of weight arrays to replace by shared arrays of ones.
+        """Return the indices of sample weight arrays that shared arrays of ones replace.
 
-        The arrays are checked for each epoch, because they may have changed.
+        These arrays contain only ones. They are checked in each epoch, because the caller may have
+        changed them between epochs.
         """
         return [
             number
@@ -292,7 +295,7 @@ class ArrayFeed(Feed):
         ]
 
     def _shuffled(self, batch_ids: np.ndarray, kept: bool) -> list[Any]:
-        """Return the rows with these indices of each array."""
+        """Return the rows of each array at these indices; in reused buffers unless `kept`."""
         try:
             return slice_arrays(self.arrays, batch_ids) if kept else self._gather(batch_ids)
         except TypeError as error:
@@ -301,7 +304,7 @@ class ArrayFeed(Feed):
             ) from error
 
     def _gather(self, batch_ids: np.ndarray) -> list[Any]:
-        """Return the rows with these indices of each array, in reused buffers if possible."""
+        """Return the rows of each array at these indices, in buffers that the next batch reuses."""
         size = len(batch_ids)
         fetchers = self._fetchers.get(size)
         if fetchers is None:
@@ -316,7 +319,7 @@ class ArrayFeed(Feed):
 
 
 def _order(shuffle: bool | str, rows: int, batch_size: int, seed: Any) -> np.ndarray | None:
-    """Return the order of the rows of an epoch, as indices; None without shuffling."""
+    """Return the indices of all rows in the order of an epoch; None if they are not shuffled."""
     if not shuffle:
         return None
     rng = np.random.default_rng(seed)
@@ -329,13 +332,13 @@ _order_again = functools.lru_cache(maxsize=1)(_order)  # for repeated requests w
 
 
 def _are_ones(array: Any) -> bool:
-    """Return whether an array of type `floatx()` contains only ones."""
+    """Return whether this is a NumPy array of type `floatx()` that contains only ones."""
     is_float = type(array) is np.ndarray and array.dtype == config.floatx
     return is_float and (is_constant_ones(array) or bool((array == 1).all()))
 
 
 def _fetcher(array: Any, size: int, *, may_be_ones: bool) -> Callable[[np.ndarray], Any]:
-    """Return a function that returns `size` rows of an array by their indices."""
+    """Return a function that returns the rows of an array at `size` indices."""
     if type(array) is not np.ndarray or array.dtype.hasobject:
         return lambda batch_ids: array[batch_ids]
     if may_be_ones and _are_ones(array):
@@ -347,14 +350,14 @@ def _fetcher(array: Any, size: int, *, may_be_ones: bool) -> Callable[[np.ndarra
 
 
 class StepFeed(Feed):
-    """A feed of the same arrays in each step, or of no arrays if all inputs are variables."""
+    """A feed of the same arrays in each step; no arrays if the model reads only variables."""
 
     def __init__(self, ins: list[Any], steps: int) -> None:
         self.ins = ins
         self.steps = checked_steps(steps)
 
     def facts(self) -> dict[str, Any]:
-        """Return the facts that must be equal in two runs on the same data, as plain data."""
+        """Return the number of steps and checksums, which must be the same when a run continues."""
         arrays = [array for array in self.ins if not isinstance(array, float)]
         return {**super().facts(), "checksum of some rows of array": checksums(arrays)}
 
@@ -370,10 +373,11 @@ class StepFeed(Feed):
 
 
 def feed_of(ins: list[Any], batch_size: int | None, steps: int | None, shuffle: bool | str) -> Any:
-    """Return a feed of arrays, in batches of 32 by default.
+    """Return a feed of arrays.
 
-    In dialect "3" a number of steps counts batches, whose default size is such that they contain
-    all rows.
+    Without `steps`, it has batches of `batch_size` rows, by default 32. With `steps`, each step
+    uses all rows. In dialect "3" each step uses one batch instead, and the default batch size is
+    such that the steps together contain all rows.
 
     Raises
     ------
@@ -430,7 +434,7 @@ class WithFirst:
     first : object
         The first batch.
     rest : iterator
-        The source of the other batches.
+        The source of the batches after the first.
     """
 
     def __init__(self, first: Any, rest: Iterator[Any]) -> None:
@@ -445,7 +449,7 @@ class WithFirst:
 
 
 def read_first(source: Any) -> tuple[Any, Any]:
-    """Return the first batch of a generator or a `Sequence`, and a source of all its batches.
+    """Read the first batch; return it and a source that still yields all batches, this one too.
 
     Raises
     ------
@@ -464,7 +468,7 @@ def read_first(source: Any) -> tuple[Any, Any]:
 
 
 class SampleCount(int):
-    """A number of samples in an epoch: Keras 1's alternative to a number of batches."""
+    """The length of an epoch in samples, as in Keras 1, instead of in batches."""
 
 
 class GeneratorFeed(Feed):
@@ -490,14 +494,14 @@ class GeneratorFeed(Feed):
     source : Sequence or iterator
         The source of the batches.
     is_sequence : bool
-        Whether the source returns batches by number.
+        Whether the source is a `Sequence`, which returns batches by number.
     has_workers : bool
-        Whether workers make batches ahead.
+        Whether workers make batches in advance.
 
     Raises
     ------
     ArgumentError
-        The number of steps is unknown.
+        `steps` is missing, and the source has no length.
     """
 
     has_workers = False
@@ -532,18 +536,22 @@ class GeneratorFeed(Feed):
         self._drawn = 0  # batches read from an iterator in all epochs
 
     def facts(self) -> dict[str, Any]:
-        """Return the facts that must be equal in two runs on the same data, as plain data."""
+        """Return the source's length and settings, which must be the same when a run continues."""
         length = len(self.source) if self.is_sequence else None
         kind = {"from": type(self.source).__name__, "length": length, "shuffle": self.shuffle}
         return {**super().facts(), **kind}
 
     def place(self) -> dict[str, Any]:
-        """Return the remaining batches of a pass, and the number of samples and batches so far."""
+        """Return the state from which a feed in another process can continue, as plain data.
+
+        It contains the numbers of a Sequence's batches that remain in this pass, the number of
+        samples read in this epoch, and the number of batches read from an iterator in all epochs.
+        """
         left = None if self._left is None else list(self._left)
         return {"left": left, "seen": self._seen, "drawn": self._drawn}
 
     def go_to(self, place: dict[str, Any]) -> None:
-        """Continue at a place from a feed in another process, without reading from the source."""
+        """Set the state that `place` of a feed in another process returned; read no batches yet."""
         if isinstance(self._iterator, WithFirst):
             self._iterator = iterator_of(self.source)
         left = place["left"]
@@ -552,17 +560,17 @@ class GeneratorFeed(Feed):
 
     @property
     def is_fresh(self) -> bool:
-        """Whether the place in the source is known. That of a generator used before is unknown."""
+        """Whether the position in the source is known; False for a generator that was read."""
         is_known = isinstance(self._iterator, WithFirst) or not inspect.isgenerator(self.source)
         return is_known or inspect.getgeneratorstate(self.source) == inspect.GEN_CREATED
 
     def read_forward(self, place: dict[str, Any]) -> None:
-        """Read and drop the batches that another process has read from an iterator.
+        """Skip the batches of an iterator that a stopped run in another process has already read.
 
         Raises
         ------
         DataError
-            The iterator has fewer batches.
+            The iterator ends before these batches are skipped.
         """
         assert self._iterator is not None
         wanted = place["drawn"]
@@ -590,7 +598,7 @@ class GeneratorFeed(Feed):
         self._end_pass()
 
     def _is_over(self) -> bool:
-        """Return whether the epoch has reached the number of samples that was requested."""
+        """Return whether the epoch has reached the number of samples of a `SampleCount`."""
         return self.samples is not None and self._seen >= self.samples
 
     def _steps(self, done: int) -> Iterable[int]:
@@ -657,12 +665,14 @@ class GeneratorFeed(Feed):
 
 
 def split_item(item: Any, *, with_targets: bool) -> tuple[Any, Any, Any]:
-    """Return x, y and sample weights of an item that a generator yielded.
+    """Return x, y and sample weights of a generator's item; None for each that it lacks.
+
+    If `with_targets` is False, an item that is not a tuple is x.
 
     Raises
     ------
     DataError
-        The item is not a tuple `(x, y)` or `(x, y, sample_weight)`.
+        The item must have targets, and is not a tuple such as `(x, y)` or `(x, y, sample_weight)`.
     """
     if isinstance(item, tuple) and len(item) in (1, 2, 3):
         x, y, sample_weight = (*item, None, None)[:3]
@@ -687,8 +697,8 @@ class WorkerOptions(NamedTuple):
     max_queue_size : int
         Number of batches that are made in advance.
     workers : int or None
-        Number of workers. With 0 and None, the loop makes the batches itself; with
-        `use_multiprocessing`, None means 1.
+        Number of workers. With 0, the loop makes the batches itself. None means 1 with
+        `use_multiprocessing`, otherwise 0.
     use_multiprocessing : bool
         Whether workers are processes; otherwise threads.
     """
@@ -713,7 +723,7 @@ class WorkerOptions(NamedTuple):
 
 
 class WorkerFeed(GeneratorFeed):
-    """A `GeneratorFeed` whose workers make batches in advance; the order is the same."""
+    """A `GeneratorFeed` whose workers make batches in advance, in the order of the source."""
 
     has_workers = True
 
@@ -741,7 +751,7 @@ class WorkerFeed(GeneratorFeed):
         return self._pool.made(numbers)
 
     def go_to(self, place: dict[str, Any]) -> None:
-        """Continue at a place from a feed in another process, without reading from the source."""
+        """Set the state that `place` of a feed in another process returned; renew the workers."""
         super().go_to(place)
         self._pool.renew()
 
@@ -751,7 +761,7 @@ class WorkerFeed(GeneratorFeed):
 
 
 def _options_for(source: Any, workers: WorkerOptions) -> WorkerOptions:
-    """Return the worker options passed to `fit`; without them, those of the Sequence itself."""
+    """Return the worker options that were passed to `fit`, or otherwise the Sequence's own."""
     number = getattr(source, "workers", 1)
     processes = bool(getattr(source, "use_multiprocessing", False))
     if workers != WorkerOptions() or (number == 1 and not processes):
@@ -769,7 +779,7 @@ def generator_feed(
     shuffle: bool,
     workers: WorkerOptions,
 ) -> Iterator[GeneratorFeed]:
-    """Return a feed of a generator as a context manager, which ends the feed's workers."""
+    """Inside the `with` block, provide a feed of a generator or Sequence; then end its workers."""
     workers = _options_for(source, workers)
     if not workers.number:
         yield GeneratorFeed(source, steps, standardize, shuffle)

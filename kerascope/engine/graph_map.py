@@ -50,7 +50,7 @@ Depths = tuple[dict[Node, int], dict[Layer, int]]
 
 
 class DepthAssigned(NamedTuple):
-    """A node's depth is final."""
+    """Event: a node has its final depth."""
 
     node: Node
     depth: int
@@ -63,8 +63,8 @@ class GraphMap:
     Attributes
     ----------
     nodes_in_decreasing_depth : list of Node
-        In the order in which the walk finished them: each node after the nodes that it needs. (The
-        name is that of Keras; it is a post-order, and depth need not decrease.)
+        The nodes in the order in which the walk finished them, each after the nodes that it needs.
+        (The name is that of Keras. The order is a post-order, in which depth need not decrease.)
     nodes_depths : dict of Node to int
     layers_depths : dict of Layer to int
     layer_indices : dict of Layer to int
@@ -72,9 +72,10 @@ class GraphMap:
     visits : int
         Number of times the walk reached a node.
     seen_nodes : list of str
-        Keras 1's marks "id-depth", one for each depth at which a node was reached. Empty if the
+        Keras 1's strings "id-depth", one for each depth at which a node was reached. Empty if the
         flavour is "2".
     flavour : {"1", "2"}
+        The Keras whose algorithm made the map.
     """
 
     nodes_in_decreasing_depth: list[Node] = field(default_factory=list)
@@ -87,7 +88,7 @@ class GraphMap:
 
     @cached_property
     def network_nodes(self) -> list[str]:
-        """The key of every node: `dense_1_ib-0`."""
+        """The names of all nodes, such as `dense_1_ib-0`."""
         return [node.name for node in self.nodes_in_decreasing_depth]
 
     @cached_property
@@ -129,7 +130,7 @@ def map_graph(
     inputs, outputs : list of Tensor
         Tensors with a history.
     flavour : {"1", "2"}, optional
-        The algorithm of Keras 1 or 2. Default "2"; for scripts of Keras 1.2, "1".
+        The algorithm of Keras 1 or of Keras 2. Default "1" for scripts of Keras 1.2, otherwise "2".
     network : Network, optional
         The network that is being made; observers receive it as the subject.
 
@@ -146,8 +147,8 @@ def map_graph(
 
     Notes
     -----
-    Flavour "2" follows every arrow once. Flavour "1" visits a node once for every depth at which it
-    is reached: about n^2 visits for n residual blocks.
+    Flavour "2" follows every input of a node once. Flavour "1" visits a node once for every depth
+    at which it is reached, which means about n^2 visits for n residual blocks.
     """
     return map_stage(inputs, outputs, flavour, network).run()
 

@@ -39,7 +39,8 @@ class InputLayer(Layer):
     Raises
     ------
     ArgumentError
-        No shape was given, or two shapes.
+        No shape was given, or both `input_shape` and `batch_input_shape`. Or `input_tensor` is
+        already the output of a layer.
     """
 
     def __init__(

@@ -48,7 +48,7 @@ class InputSpec:
         return f"InputSpec({', '.join(stated)})"
 
     def misfit(self, tensor: Tensor, which: str = "an input") -> str | None:
-        """Return the error text for a tensor that does not fit, with a remedy; otherwise None."""
+        """Return an error text with a remedy if the tensor breaks a requirement; otherwise None."""
         expected = self._expected_rank(tensor.ndim)
         if expected is not None:
             wanted = self.ndim or self.max_ndim or self.min_ndim or 0
@@ -67,7 +67,7 @@ class InputSpec:
         return None
 
     def _expected_rank(self, ndim: int) -> str | None:
-        """Return the expected number of axes as words, or None if `ndim` is allowed."""
+        """Return the expected number of axes, such as "at least 3"; None if `ndim` is allowed."""
         if self.ndim is not None and ndim != self.ndim:
             return str(self.ndim)
         if self.max_ndim is not None and ndim > self.max_ndim:

@@ -1,10 +1,10 @@
 """A cache of checked data shapes: batches like earlier ones are not checked again.
 
 `train_on_batch` checks the names, axes and lengths of its data and the form of the labels. The
-result depends only on the types and shapes of the arrays and on the function that receives them.
-So arrays with the same types and shapes as earlier ones are not checked again, and a loop around
+result depends only on the types and shapes of the arrays and on the function that receives them. So
+arrays with the same types and shapes as earlier ones are not checked again, and a loop around
 `train_on_batch` costs little more than the steps themselves. Other data (lists of numbers, sample
-weights, new shapes) are checked in full each time: see `feeding`.
+weights, new shapes) are checked in full each time, by `feeding`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ class Conversion(NamedTuple):
     columns : tuple of bool, or None
         Whether each array receives an axis at its end; None if no array does.
     weights : list of (array or tuple of int)
-        Sample weights: a shared array of ones, or its shape if the array is too large to keep.
+        The default sample weights of each output: the shared array of ones, or its shape if the
+        array is too large to keep.
     """
 
     columns: tuple[bool, ...] | None
@@ -46,9 +47,11 @@ class KnownBatches:
     Parameters
     ----------
     function : Function
-        `compile` makes a new function, which starts with no known shapes.
+        The function that receives the data. `compile` makes a new function, for which no shapes are
+        known yet.
     layers : list of Layer
-        Layers whose `trainable` must not change; after a change the next batch warns.
+        Layers whose `trainable` must stay the same. After a change the next batch is checked in
+        full, which shows a warning.
     """
 
     def __init__(self, function: Function, layers: Sequence[Any] = ()) -> None:
@@ -68,7 +71,7 @@ class KnownBatches:
         return not self._state or self._state_of_layers() == self._state
 
     def arrays(self, x: Any, y: Any, phase: float) -> list[Any] | None:
-        """Return the arrays for the function; None if the data or layers must be checked first."""
+        """Return the function's arrays for the data; None if a check is necessary first."""
         conversion = self._conversions.get(_key_of(x, y))
         if conversion is None or not self.is_current:
             return None
@@ -94,7 +97,10 @@ class KnownBatches:
         return type(batch_size) is int and batch_size >= ins[0].shape[0]
 
     def note(self, x: Any, y: Any, ins: list[Any]) -> None:
-        """Store how `x` and `y` became `ins`, if at most one axis was added to each array."""
+        """Store how `x` and `y` are converted to the function's arrays `ins`.
+
+        Nothing is stored if the conversion does more than add one axis at the end of an array.
+        """
         key = _key_of(x, y)
         if key is None:
             return
@@ -118,7 +124,7 @@ class KnownBatches:
 
 
 def ready_arrays(model: Any, name: str, x: Any, y: Any, phase: float) -> list[Any] | None:
-    """Return the arrays for a model's function; None if the data must be checked first."""
+    """Return the arrays for the model's function `name`; None if the data must be checked first."""
     known = model._known_batches.get(name)
     if known is None or known.function is not getattr(model, name):
         return None
@@ -127,7 +133,7 @@ def ready_arrays(model: Any, name: str, x: Any, y: Any, phase: float) -> list[An
 
 
 def are_current(model: Any) -> bool:
-    """Return whether training batches were checked, and no layer's `trainable` changed since."""
+    """Return whether a training batch was checked and no layer's `trainable` has changed since."""
     known = model._known_batches.get("train_function")
     return known is not None and known.function is model.train_function and known.is_current
 
@@ -181,7 +187,7 @@ def _flat(x: Any, y: Any) -> list[Any]:
 
 
 def _is_column_of(array: Any, given: np.ndarray) -> bool | None:
-    """Return whether an array is a view of `given` with one more axis; None for another array."""
+    """Return True for a view of `given` with one more axis, False for `given`, otherwise None."""
     if array is given:
         return False
     is_view = isinstance(array, np.ndarray) and np.may_share_memory(array, given)

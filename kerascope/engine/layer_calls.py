@@ -1,4 +1,4 @@
-"""The inputs and outputs of a layer: of its only call, or of a call by its index."""
+"""The inputs and outputs of a layer, in its only call or in the call with an index."""
 
 from __future__ import annotations
 
@@ -58,55 +58,55 @@ class LayerCalls:
         )
 
     def get_input_at(self, node_index: int) -> Any:
-        """Return the input tensor (or list of them) of one call."""
+        """Return the input tensor (or list of them) of the call with this index."""
         return self._at_node(node_index, "input_tensors", "input")
 
     def get_output_at(self, node_index: int) -> Any:
-        """Return the output tensor (or list of them) of one call."""
+        """Return the output tensor (or list of them) of the call with this index."""
         return self._at_node(node_index, "output_tensors", "output")
 
     def get_input_mask_at(self, node_index: int) -> Any:
-        """Return the input mask (or list of them) of one call."""
+        """Return the input mask (or list of them) of the call with this index."""
         return self._at_node(node_index, "input_masks", "input mask")
 
     def get_output_mask_at(self, node_index: int) -> Any:
-        """Return the output mask (or list of them) of one call."""
+        """Return the output mask (or list of them) of the call with this index."""
         return self._at_node(node_index, "output_masks", "output mask")
 
     def get_input_shape_at(self, node_index: int) -> Any:
-        """Return the input shape (or list of them) of one call."""
+        """Return the input shape (or list of them) of the call with this index."""
         return self._at_node(node_index, "input_shapes", "input shape")
 
     def get_output_shape_at(self, node_index: int) -> Any:
-        """Return the output shape (or list of them) of one call."""
+        """Return the output shape (or list of them) of the call with this index."""
         return self._at_node(node_index, "output_shapes", "output shape")
 
     @property
     def input(self) -> Any:
-        """The input tensor of the layer's only call."""
+        """The input tensor of the layer's only call; raises if there are several calls or none."""
         return self._at_only_node("input_tensors", "input")
 
     @property
     def output(self) -> Any:
-        """The output tensor of the layer's only call."""
+        """The output tensor of the layer's only call; raises if there are several calls or none."""
         return self._at_only_node("output_tensors", "output")
 
     @property
     def input_mask(self) -> Any:
-        """The input mask of the layer's only call."""
+        """The input mask of the layer's only call; raises if there are several calls or none."""
         return self._at_only_node("input_masks", "input mask")
 
     @property
     def output_mask(self) -> Any:
-        """The output mask of the layer's only call."""
+        """The output mask of the layer's only call; raises if there are several calls or none."""
         return self._at_only_node("output_masks", "output mask")
 
     @property
     def input_shape(self) -> Any:
-        """The input shape, if it is the same in all calls."""
+        """The input shape that all calls of the layer have; raises if the shapes differ."""
         return self._at_only_node("input_shapes", "input shape")
 
     @property
     def output_shape(self) -> Any:
-        """The output shape, if it is the same in all calls."""
+        """The output shape that all calls of the layer have; raises if the shapes differ."""
         return self._at_only_node("output_shapes", "output shape")

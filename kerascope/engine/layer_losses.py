@@ -29,7 +29,7 @@ _wanted_call: ContextVar[list[Tensor] | None] = ContextVar("wanted_call", defaul
 
 @contextmanager
 def only_of_call(inputs: list[Tensor]) -> Iterator[None]:
-    """Inside the `with` block, layers return only losses and updates of the call on `inputs`."""
+    """Inside the `with` block, restrict losses and updates to the call with the list `inputs`."""
     token = _wanted_call.set(inputs)
     try:
         yield
@@ -46,7 +46,7 @@ class ItemsByInputs:
     themselves. Keras 1 and 2 use their `id()`, which a later tensor may have too.)
 
     A second call on the same tensors makes new items, and so does a call that a debugger repeats.
-    So each item is stored with the call that made it: see `only_of_call`.
+    So each item is stored with the call that made it, and `only_of_call` selects one call.
     """
 
     def __init__(self) -> None:
@@ -54,7 +54,11 @@ class ItemsByInputs:
         self._keys: list[tuple[Tensor, ...]] = []  # the key of each item, in the order of adding
 
     def add(self, items: Any, inputs: Any = None, call: EnclosingCall | None = None) -> None:
-        """Add one item or a list of items that depend on `inputs`, for the current call."""
+        """Add one item or a list of items that depend on `inputs`.
+
+        Each item is stored with the outermost call around `call`, or around the current call by
+        default. Outside of calls, it belongs to no call.
+        """
         items, key, call = to_list(items), tuple(to_list(inputs)), call or enclosing_call.get()
         outermost = None if call is None else call.outermost
         if items:
@@ -70,11 +74,11 @@ class ItemsByInputs:
                 del self._items[key]
 
     def of(self, inputs: Any) -> list[Any]:
-        """Return the items that depend on exactly these inputs; for None, on no input."""
+        """Return the items that depend on exactly these inputs, or for None on no input."""
         return _of_wanted_call(self._items.get(tuple(to_list(inputs)), []))
 
     def all(self) -> list[Any]:
-        """Return the items of all inputs."""
+        """Return all items, whatever inputs they depend on."""
         return [item for items in self._items.values() for item, _ in items]
 
     def __copy__(self) -> ItemsByInputs:
@@ -91,10 +95,11 @@ PerInput = ItemsByInputs  # the former name, which old pickles contain
 
 
 def _of_wanted_call(items: list[tuple[Any, list[Tensor] | None]]) -> list[Any]:
-    """Return the items of the call that `only_of_call` selects, and items that belong to no call.
+    """Return the items that belong to the call selected by `only_of_call`, or to no call.
 
-    In Keras 1 and 2 a network that is called on the same tensors again does not run again. So if
-    the requested call made none of these items, those of the first call are returned.
+    If no call is selected, all items are returned. In Keras 1 and 2 a network that is called on the
+    same tensors again does not run again. So if the selected call made none of the items, those of
+    the first call are returned.
     """
     wanted = _wanted_call.get()
     calls = {id(call): call for _, call in items if call is not None}
@@ -128,8 +133,8 @@ class LayerLosses:
     def add_loss(self, losses: Any, inputs: Any = None) -> None:
         """Add scalar penalties. With `inputs`, they belong to the layer's call on these inputs.
 
-        In a call on arrays the penalties are numbers. They remain in `losses` until the next such
-        call.
+        In a call on arrays the penalties are numbers. They remain in `losses` until the next call
+        on arrays.
         """
         tensors, entered = [as_tensor(loss) for loss in to_list(losses)], entered_losses.get()
         if is_eager() and entered is not None:
@@ -145,7 +150,7 @@ class LayerLosses:
         self.add_loss(penalty)
 
     def add_update(self, updates: Any, inputs: Any = None) -> None:
-        """Add pairs `(variable, new_value)`, which each train step with this call runs.
+        """Add pairs `(variable, new_value)`, which train steps of models with this call run.
 
         In a call on arrays the values are computed now and written when the outermost call ends.
         """
@@ -167,11 +172,12 @@ class LayerLosses:
             set_values(computed)
 
     def _whole_call(self, inputs: Any, values: list[Any] | None = None) -> Any:
-        """Return all inputs of the current call if its first inputs are `inputs`, else `inputs`.
+        """Return the inputs under which a loss or an update of the current call is stored.
 
-        A call may have more inputs than the layer passes: in `call(inputs, initial_state)` a layer
-        may write `add_update(pairs, inputs)`. Without `inputs`, as in Keras 3's `add_loss(loss)`,
-        the result is the inputs of the current call if `values` depend on them, otherwise None.
+        If `inputs` are the first inputs of the current call, the result is all inputs of the call,
+        because in `call(inputs, initial_state)` a layer may write `add_update(pairs, inputs)`.
+        Other `inputs` are returned unchanged. Without `inputs`, as in Keras 3's `add_loss(loss)`,
+        the result is all inputs of the call if `values` depend on them, otherwise None.
         """
         call, given = enclosing_call.get(), to_list(inputs)
         if call is None or call.layer is not self:
@@ -202,16 +208,16 @@ class LayerLosses:
 
     @property
     def state_updates(self) -> list[tuple[Variable, Any]]:
-        """Update pairs of states that last from batch to batch. Test and predict run these too."""
+        """Update pairs of states that are kept between batches; tests and predictions run them."""
         own = self._updates.all() if self.stateful or self._assigns else []
         return own + [pair for layer in self._sublayers for pair in layer.state_updates]
 
     def get_losses_for(self, inputs: Any = None) -> list[Tensor]:
-        """Return the penalties that depend on exactly these inputs; for None, on no input."""
+        """Return the penalties that depend on exactly these inputs, or for None on no input."""
         return self._items_for(inputs, "get_losses_for", self._losses)
 
     def get_updates_for(self, inputs: Any = None) -> list[tuple[Variable, Any]]:
-        """Return the update pairs that depend on exactly these inputs; for None, on no input."""
+        """Return the update pairs that depend on exactly these inputs, or for None on no input."""
         if not self.trainable:
             return self.get_state_updates_for(inputs)
         return self._items_for(inputs, "get_updates_for", self._updates)
@@ -225,7 +231,11 @@ class LayerLosses:
         return own.of(inputs) + self._of_inner_layers(getter, inputs)
 
     def _of_inner_layers(self, getter: str, inputs: Any) -> list[Any]:
-        """Return the items of the inner layers that were called during a call on these inputs."""
+        """Return the results of `getter` of each inner layer that a call on these inputs called.
+
+        `getter` is the name of a method such as `get_losses_for`. If `inputs` is None, the results
+        of all inner layers are returned.
+        """
         if inputs is None:
             calls: Any = [(layer, None) for layer in self._sublayers]
         else:
@@ -236,7 +246,7 @@ class LayerLosses:
         """Record that a call of this layer on `inputs` called `layer` on `inner_inputs`.
 
         The losses and updates of the inner layer are looked up later, because the inner layer may
-        be frozen or unfrozen before.
+        be frozen or unfrozen before then.
         """
         if not is_eager():
             self._inner_calls.add([(layer, tuple(inner_inputs))], inputs)

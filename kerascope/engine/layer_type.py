@@ -51,7 +51,7 @@ class LayerType(type):
             layer_registry.register(cls)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        """Make a layer: translate old keywords, store arguments and line, run `__init__`."""
+        """Translate old keywords, make a layer, and store its arguments and the script's line."""
         if args and cls.__module__.startswith("kerascope."):
             by_name = in_order_of_keras_1(cls.__name__, args, kwargs)
             args, kwargs = (args, kwargs) if by_name is None else ((), by_name)
@@ -82,7 +82,7 @@ def _setting_built(build: Callable[..., None]) -> Callable[..., None]:
 
 
 def _translated(cls: type, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return keyword arguments with old names translated, except names that the class has."""
+    """Return keyword arguments with Keras 1's names translated, except names of the constructor."""
     own = constructor_keywords(cls)
     old = {name: value for name, value in kwargs.items() if name not in own}
     for base in cls.__mro__ if old else ():
@@ -94,7 +94,7 @@ def _translated(cls: type, kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def _bound(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a constructor's call by name, including the defaults."""
+    """Return the arguments of a call of the constructor by name, including the defaults."""
     names = constructor_parameters(cls)
     bound = dict(constructor_defaults(cls))
     bound.update(zip(names, args, strict=False))
@@ -112,7 +112,7 @@ _shares_functions: ContextVar[bool] = ContextVar("shares_functions", default=Fal
 def sharing_functions() -> Iterator[None]:
     """Inside the `with` block, configurations contain functions instead of their names.
 
-    Such a configuration can be used in this process only.
+    Such a configuration can be used only in this process.
     """
     token = _shares_functions.set(True)
     try:
@@ -122,12 +122,12 @@ def sharing_functions() -> Iterator[None]:
 
 
 def shares_functions() -> bool:
-    """Return whether configurations contain functions instead of names: see `sharing_functions`."""
+    """Return whether configurations now contain functions instead of their names."""
     return _shares_functions.get()
 
 
 def is_nameless(function: Any) -> bool:
-    """Return whether a function, such as a lambda, cannot be found in its module by name."""
+    """Return whether a function has no name by which its module could find it, as a lambda."""
     return getattr(function, "__name__", "<lambda>") == "<lambda>"
 
 

@@ -15,7 +15,10 @@ from kerascope.spellings import dialect_options
 
 
 def is_of_a_user(function: Any) -> bool:
-    """Return whether a function is the user's. In Keras 1 such a metric may return a dict."""
+    """Return whether a function was written by the user.
+
+    In Keras 1 a metric that the user wrote may return a dict.
+    """
     return isfunction(function) and not str(function.__module__).startswith("kerascope.")
 
 
@@ -34,14 +37,14 @@ def resolve_metric(metric: Any, loss: Any, output: Tensor) -> tuple[str, Any]:
 
 
 def key_in_logs(taken: list[str], name: str, output_name: str, weights: Any) -> str:
-    """Return the key of a metric in the logs: the output's name, `weighted_`, the metric's name.
+    """Return the key of a metric in the logs, such as `dense_2_weighted_acc`.
 
     Parameters
     ----------
     taken : list of str
-        The keys of other metrics. If the key is among them, a number is appended.
+        The keys of the metrics before this one. If the key is among them, a number is appended.
     name, output_name : str
-        The name of the metric, and of its output: empty if there is only one output.
+        The name of the metric, and the name of its output, which is empty for a single output.
     weights : Tensor or None
         The sample weights, if the metric is weighted.
     """
@@ -57,8 +60,9 @@ def _accuracy(loss: Any, output: Tensor) -> Callable[..., Tensor]:
 
     For an output with one unit, and in Keras 2 for binary_crossentropy, the accuracy rounds the
     output. Otherwise it compares the position of the largest entry of the output with the label: a
-    class number if the loss takes these, otherwise the position of the largest entry of the label.
-    In Keras 3 a loss written by the user may take either label; then the shape of the data decides.
+    class number if the loss takes class numbers, otherwise the position of the largest entry of the
+    label. In Keras 3 a loss written by the user may take both kinds of labels, and the shape of the
+    data decides which of them it gets.
     """
     if _is_binary(loss, output):
         return metrics.binary_accuracy

@@ -95,10 +95,10 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         As passed to `compile`.
     loss_functions : list of callable
     targets, sample_weights : list of Tensor
-        `[dense_3_target]`, `[dense_3_sample_weights]`.
+        The placeholders, such as `[dense_3_target]` and `[dense_3_sample_weights]`.
     total_loss : Tensor, scalar
     metrics_names : list of str
-        `['loss', 'acc']`.
+        The names of the results of training, such as `['loss', 'acc']`.
     metrics_tensors : list of Tensor
         The tensors of all `metrics_names` but the first.
     train_function, test_function, predict_function : Function or None
@@ -165,9 +165,9 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         optimizer : str or Optimizer
             "rmsprop", or an object with other settings.
         loss : str, callable, list or dict
-            One for all outputs, or one for each. An output with None is not trained. In Keras 3 a
-            model without any loss can be evaluated by its metrics, and the losses and metrics of an
-            earlier `compile` are kept unless this one replaces them.
+            A loss for all outputs, or one for each. An output whose loss is None is not trained. In
+            Keras 3 a model without any loss can be evaluated by its metrics, and the losses and
+            metrics of an earlier `compile` are kept unless this one replaces them.
         metrics : list or dict, optional
             Reported together with the loss: "accuracy", names of metrics or losses, or functions.
         loss_weights : list or dict, optional
@@ -206,7 +206,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         self._compute_with(engine)
 
     def _compute_with(self, engine: str | None) -> None:
-        """Set the engine of the model's functions."""
+        """Set the engine, NumPy or JAX, that computes the model's functions."""
         self.engine = engine
         if self.predict_function is not None:
             self.predict_function.engine = engine
@@ -243,7 +243,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
 
     @property
     def output_masks_of_graph(self) -> list[Tensor | None]:
-        """The mask of each output."""
+        """The mask of each output; None for an output without one."""
         return [mask_of(x) for x in self.outputs]
 
     @property
@@ -253,7 +253,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
 
     @property
     def stateful_metric_names(self) -> list[str]:
-        """The names of metrics with a state, whose results are for all batches since the reset."""
+        """The names of metrics with a state, reported for all batches since a reset."""
         return list(vars(self).get("stateful_metrics", ()))
 
     @property
@@ -264,7 +264,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
     def reset_metrics(self) -> None:
         """Reset the metrics with a state, as training does at the beginning of each epoch.
 
-        In Keras 3 `train_on_batch` and `test_on_batch` do so too.
+        In Keras 3 `train_on_batch` and `test_on_batch` reset them before each batch too.
         """
         reset_together(self.stateful_metric_functions, "reset_states", "reset_state")
 
@@ -280,7 +280,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
 
     @property
     def _feed_sample_weights(self) -> list[Tensor]:
-        """The placeholders of sample weights. Without an array their value is the default, 1."""
+        """The placeholders of sample weights. If no array is passed, all weights are 1."""
         return self.sample_weights if self._feed_inputs or self._feed_targets else []
 
     @property
@@ -301,7 +301,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
             return made
 
     def train_function_stage(self) -> Stage:
-        """Return a stage that makes `train_function`, and starts the optimizer's stage for this."""
+        """Return the stage that makes `train_function`; it starts the optimizer's stage."""
         events, shortcut = self._train_function_events(), self._make_train_function
         return Stage("make_train_function", events, self, shortcut)
 
@@ -399,7 +399,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         batch_size : int
             Default 32.
         epochs : int
-            Number of the last epoch. Default 1 (in Keras 1: 10).
+            Number of epochs, including those before `initial_epoch`. Default 1 (in Keras 1: 10).
         verbose : {0, 1, 2}
             0 is silent, 1 shows a bar in a terminal and lines elsewhere, 2 shows lines.
         callbacks : list of Callback, optional
@@ -409,7 +409,8 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         shuffle : {True, False, "batch"}
             Whether each epoch has a new order. Default True.
         class_weight : dict of int to float, optional
-            Ignored if there is a `sample_weight`. In Keras 3 both together raise.
+            A factor for the loss of each class's samples. Ignored if there is a `sample_weight`; in
+            Keras 3, both together raise.
         sample_weight : array_like, optional
         initial_epoch : int
             Number of the first epoch, to continue an earlier run.
@@ -538,7 +539,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         class_weight: Any = None,
         return_dict: bool = False,
     ) -> Any:
-        """Train on one batch; return its loss, or [loss, metrics...], from before the update."""
+        """Train on one batch. Return its loss or [loss, metrics...], computed before the update."""
         weights = sample_weight, class_weight
         ins = self._ins_for("train_function", x, y, weights, "train_on_batch")
         assert self.train_function is not None
@@ -587,8 +588,9 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
     ) -> list[Any]:
         """Return the arrays that the function called `name` takes.
 
-        Unless `makes` is False, the function is made as well. `weights` is a pair of sample weights
-        and class weights. If earlier data had the same types and shapes, the data are not checked.
+        If the function is missing, it is made, unless `makes` is False. `weights` is a pair of
+        sample weights and class weights. If earlier data had the same types and shapes, the data
+        are not checked.
         """
         sample_weight, class_weight = weights
         ins = None
@@ -643,7 +645,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         Raises
         ------
         NotCompiledError
-            The model is not compiled.
+            `to_train` is True, and the model is not compiled.
         """
         if to_train and not self.is_compiled:
             raise NotCompiledError(
