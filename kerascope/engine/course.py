@@ -33,7 +33,7 @@ class Course:
     Parameters
     ----------
     model, f, feed, callbacks, emit_events, run, val_epochs
-        As in `fit_events`.
+        The arguments of `fit_events`.
     """
 
     def __init__(
@@ -65,14 +65,18 @@ class Course:
     def is_validated(self, epoch: int) -> bool:
         """Return whether the validation data are evaluated after an epoch.
 
-        If `stop_training` is set, they are evaluated in Keras 3 only.
+        If `stop_training` is set, they are evaluated only in Keras 3.
         """
         if self.model.stop_training and not dialect_options().trains_as_keras_3:
             return False
         return self._val_epochs is None or epoch in self._val_epochs
 
     def last_logs(self, epoch_logs: dict[str, Any]) -> dict[str, Any] | None:
-        """Return the logs for `on_train_end`: those of the last epoch in Keras 3, else None."""
+        """Return the logs that `on_train_end` receives.
+
+        In Keras 3 they are the logs of the last epoch. In Keras 1 and 2 there are none, and None is
+        returned.
+        """
         return epoch_logs if dialect_options().logs_so_far else None
 
     def _batches(self, epoch: int, done: int) -> Numbered:
@@ -84,12 +88,12 @@ class Course:
 
 
 class FastPath:
-    """Trains on batches without emitting events, while no observer or callback needs events.
+    """Training on batches without events, while no observer or callback needs events.
 
     The path is used in two cases. In the first, `fit` runs without observers and without pauses
-    between events, and no callback needs batches. In the second, no callback needs the
-    beginning of a batch, and the current runner of stages has `batches`, which records each batch
-    as a whole.
+    between events, and no callback needs batches. In the second, no callback needs the beginning of
+    a batch, and an observer records each batch as a whole in a journal, through the method
+    `batches` of its runner of stages.
 
     Parameters
     ----------
@@ -99,8 +103,8 @@ class FastPath:
     Attributes
     ----------
     is_enabled : bool
-        Whether there may be batches without events. Then the next batch may overwrite the arrays of
-        a batch, so observers must not keep them.
+        Whether there may be batches without events. If so, the next batch may overwrite the arrays
+        of a batch, so observers must not keep them.
     """
 
     def __init__(self, course: Course, epoch: int) -> None:
@@ -158,7 +162,7 @@ def number_of_epochs(epochs: Any, where: str) -> int:
     Raises
     ------
     ArgumentError
-        `epochs` is not a whole number, or negative.
+        `epochs` is negative or not a whole number.
     """
     epochs = dialect_options().epochs if epochs is None else epochs
     if not isinstance(epochs, (int, np.integer)) or epochs < 0:

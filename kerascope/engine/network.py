@@ -73,10 +73,10 @@ file_functions = Registry("function of keras.engine.saving", home="kerascope.sav
 
 
 class OutputCache(dict[Any, list[Any]]):
-    """A cache of a network's outputs or masks, by inputs, masks and phase, oldest run first."""
+    """A cache of the outputs or masks of a network's runs, by inputs, masks and learning phase."""
 
     def forget_after(self, number: int) -> None:
-        """Remove the results of all runs but the first `number`."""
+        """Remove the results of all runs except the first `number`."""
         while len(self) > number:
             self.popitem()
 
@@ -165,7 +165,7 @@ class Network(Layer, NetworkOfKeras1):
     def _begin_graph(
         self, inputs: list[Tensor], outputs: list[Tensor], graph_map: GraphMap | None = None
     ) -> None:
-        """Set inputs and outputs of the graph. Without a `graph_map`, map the graph when needed."""
+        """Set inputs and outputs. Without a `graph_map`, the graph is mapped at its first use."""
         self._is_graph_network = True
         self.inputs = inputs
         self.outputs = outputs
@@ -196,7 +196,7 @@ class Network(Layer, NetworkOfKeras1):
     # --- running it -------------------------------------------------------------------------------
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-        """Call the network as a layer. Several inputs are a list, or a dict by `input_names`."""
+        """Call the network as a layer. Several inputs are a list or a dict by `input_names`."""
         if self._is_graph_network and isinstance(inputs, (dict, list, tuple)):
             given = by_names(self._input_structure, self.input_names, inputs)
             if isinstance(given, dict):
@@ -216,9 +216,9 @@ class Network(Layer, NetworkOfKeras1):
     def call(self, inputs: Any, mask: Any = None) -> Any:
         """Run the graph on new inputs.
 
-        On the same symbolic inputs the graph runs once: a second call returns the tensors of the
-        first. (If the inputs are numbers, results are not stored. In Keras 3 each call runs again,
-        with new random numbers for dropout.)
+        On the same symbolic inputs the graph runs only once, and a second call returns the tensors
+        of the first. (If the inputs are numbers, results are not stored. In Keras 3 each call runs
+        again, with new random numbers for dropout.)
         """
         self._require_graph("call")
         inputs = [as_tensor(x) for x in to_list(inputs)]
@@ -235,7 +235,7 @@ class Network(Layer, NetworkOfKeras1):
         return packed(self._output_structure, self._output_tensor_cache[cache_key])
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
-        """Return the masks of the outputs for these inputs."""
+        """Return the masks of the outputs for these inputs; None for a subclassed network."""
         if not self._is_graph_network:
             return None
         inputs = to_list(inputs)
@@ -296,7 +296,7 @@ class Network(Layer, NetworkOfKeras1):
             )
 
     def _layers_that_cannot_run(self) -> list[Layer]:
-        """Return the layers, nested ones too, whose class was unknown to the reader of a file."""
+        """Return the layers, also nested ones, whose class was unknown when a file was loaded."""
         return [layer for layer in layers_within(self) if layer._why_it_cannot_run is not None]
 
     def _require_that_it_runs(self) -> None:
@@ -346,7 +346,7 @@ class Network(Layer, NetworkOfKeras1):
 
     @property
     def network_nodes(self) -> list[str]:
-        """The key of each node of the graph: `dense_1_ib-0`."""
+        """The name of each node of the graph, such as `dense_1_ib-0`."""
         return self.graph_map.network_nodes
 
     _network_nodes = network_nodes
@@ -395,7 +395,7 @@ class Network(Layer, NetworkOfKeras1):
 
     @property
     def input_names(self) -> list[str]:
-        """The name of each input: the keys of a dict of arrays.
+        """The name of each input, which is the key of its array in a dict of data.
 
         If the model was made from a dict of inputs, the names are its sorted keys. Otherwise they
         are the names of the layers.
@@ -414,7 +414,7 @@ class Network(Layer, NetworkOfKeras1):
 
     @property
     def output_names(self) -> list[str]:
-        """The name of each output: the keys of a dict of targets or losses.
+        """The name of each output, which is its key in a dict of targets or losses.
 
         If the model was made from a dict of outputs, the names are its sorted keys. Otherwise they
         are the names of the layers.
@@ -496,19 +496,22 @@ class Network(Layer, NetworkOfKeras1):
 
     @property
     def losses(self) -> list[Tensor]:
-        """The layers' penalties that belong to this graph's own calls."""
+        """The penalties of weights, of this graph's calls of layers, and of the network itself."""
         return self._collected("get_losses_for", self._losses)
 
     @property
     def updates(self) -> list[tuple[Variable, Any]]:
-        """The layers' update pairs that belong to this graph's own calls."""
+        """The update pairs of this graph's calls of layers, and of the network itself.
+
+        If the network is frozen, they are only its `state_updates`.
+        """
         if not self.trainable:
             return self.state_updates
         return self._collected("get_updates_for", self._updates)
 
     @property
     def state_updates(self) -> list[tuple[Variable, Any]]:
-        """The layers' `state_updates` of this graph's calls. Test and predict run these too."""
+        """The `state_updates` of this graph's calls, which tests and predictions run too."""
         return self._collected("get_state_updates_for", self._own_state_updates)
 
     def get_state_updates_for(self, inputs: Any) -> list[tuple[Variable, Any]]:
@@ -520,7 +523,12 @@ class Network(Layer, NetworkOfKeras1):
         return self._updates if self._assigns else ItemsByInputs()
 
     def _collected(self, getter: str, own: ItemsByInputs) -> list[Any]:
-        """Return losses or updates: of the graph's calls, of no inputs, and the network's own."""
+        """Return the losses or updates of the graph's calls and of the network itself.
+
+        `getter` is the name of the layers' method that returns them, and `own` contains those of
+        the network. Items that depend on no input, such as penalties on weights, are included. A
+        network without a graph returns all items of its layers.
+        """
         if not self.outputs:
             whole = getter.removeprefix("get_").removesuffix("_for")
             return own.all() + [item for layer in self._sublayers for item in getattr(layer, whole)]
@@ -547,7 +555,7 @@ class Network(Layer, NetworkOfKeras1):
 
     @property
     def uses_learning_phase(self) -> bool:
-        """Whether an output of a layer differs between training and test."""
+        """Whether an output of the network differs between training and test."""
         return any(x._uses_learning_phase for x in self.outputs)
 
     @property
@@ -574,7 +582,7 @@ class Network(Layer, NetworkOfKeras1):
         return batch_get_value(self._weights_by_layer())
 
     def set_weights(self, weights: list[Any]) -> None:
-        """Set the values of all weights, layer by layer. If it raises, no weight has changed."""
+        """Set the values of all weights, layer by layer. If one does not fit, none is changed."""
         own = self._weights_by_layer()
         if len(weights) != len(own):
             raise ArgumentError(
@@ -598,16 +606,16 @@ class Network(Layer, NetworkOfKeras1):
     def from_config(
         cls, config: dict[str, Any], custom_objects: dict[str, Any] | None = None
     ) -> Any:
-        """Make a network of the same layers and connections, with fresh weights."""
+        """Make a network of the same layers and connections, with newly initialized weights."""
         return network_from_config(cls, config, custom_objects)
 
     def to_json(self, **kwargs: Any) -> str:
         """Return the configuration as JSON, without weights; `models.model_from_json` reads it.
 
-        The form is that of an .h5 file. It is Keras 3's for scripts of Keras 3, and for
-        models that only Keras 3 can represent.
+        The configuration has the form that an .h5 file contains. For scripts of Keras 3, and for
+        models that only Keras 3 can represent, it has the form of Keras 3.
 
-        `**kwargs` are passed to `json.dumps`: `indent=2`, ...
+        `**kwargs` are passed to `json.dumps`, for example `indent=2`.
         """
         version, config = file_functions.lookup("written_config")(self)
         return json.dumps({**config, "keras_version": version}, **kwargs)
@@ -753,13 +761,13 @@ class NodeComputed(NamedTuple):
     Attributes
     ----------
     node : Node
-        Which call of which layer.
+        The call of the layer.
     depth : int
         The node's depth in this network.
     computed_tensors : list of Tensor
         The inputs of the layer in this run.
     output_tensors : list of Tensor
-        Its outputs.
+        The outputs of the layer in this run.
     """
 
     node: Node
@@ -774,7 +782,7 @@ TensorsMasksShapes = tuple[list[Tensor], list[Tensor | None], list[Shape]]
 def run_graph(
     network: Network, inputs: list[Tensor], masks: list[Tensor | None] | None = None
 ) -> Generator[Any, Any, TensorsMasksShapes]:
-    """Yield `InputFed` and `NodeComputed` events; return output tensors, masks and shapes."""
+    """Run a network's graph, yielding events. Return the output tensors, masks and shapes."""
     if len(inputs) != len(network.inputs):
         raise ArgumentError(
             f"{network.label}: expected {len(network.inputs)} inputs {network.input_names}, "
@@ -823,7 +831,10 @@ def _output(x: Tensor, tensor_map: dict[Tensor, Any]) -> tuple[Tensor, Tensor | 
 
 
 def _misfit(expected: list[Tensor], inputs: list[Tensor]) -> tuple[Tensor, Tensor] | None:
-    """Return the first pair of tensors whose shapes differ, apart from the batch size, or None."""
+    """Return the first pair (expected tensor, input) of different shapes; None if all agree.
+
+    The batch sizes are not compared.
+    """
     for x, y in zip(expected, inputs, strict=False):
         if x.ndim != y.ndim or merge_shapes(x.shape[1:], y.shape[1:]) is None:
             return x, y

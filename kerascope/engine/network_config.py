@@ -150,8 +150,8 @@ def network_from_config(
 def counted_from_zero(config: dict[str, Any]) -> dict[str, Any]:
     """Return a configuration in which the calls of nested networks are counted from 0.
 
-    Some files count these calls from 1: those that contain no reference to call 0 of a nested
-    network. (A graph uses each of its calls, so a reference to the first call exists.)
+    If a file contains no reference to call 0 of a nested network, it counts the calls of this
+    network from 1. (A graph uses each of its calls, so a reference to the first call exists.)
     """
     entries, outputs = config["layers"], config["output_layers"]
     nested = {entry["name"] for entry in entries if _holds_layers(entry.get("config"))}
@@ -179,10 +179,12 @@ def _holds_layers(config: Any) -> bool:
 
 
 def _in_order(waiting: list[tuple[str, list[Any]]]) -> list[tuple[str, list[Any]]]:
-    """Sort calls so that each follows the calls that it depends on; otherwise keep the order.
+    """Return the calls in an order in which each follows the calls that it depends on.
 
-    In most files the calls are sorted already. In a malicious file they may be unsorted, and trying
-    each call again and again would take too long.
+    The order changes only where this is necessary.
+
+    In most files the calls are sorted already. In a malicious file they may be unsorted, and
+    without sorting, `_repeat_calls` would try each call many times.
     """
     counts: dict[str, int] = {}
     numbers = {}

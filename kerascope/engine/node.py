@@ -2,8 +2,8 @@
 
 `Dense(3)` makes no Node; `dense(x)` makes one; `dense(y)` makes a second. Layers hold the weights,
 Nodes form the graph: S(D(S(x))) calls the layer S twice, but its three Nodes form a chain. So a
-graph with a shared layer has no cycle. A call needs its inputs first, so each Node depends on older
-ones only, and calls can make no cycle at all. (A Node is a vertex and a connector: a vertex of the
+graph with a shared layer has no cycle. A call needs its inputs first, so each Node depends only on
+older Nodes, and calls can never make a cycle. (A Node is a vertex and a connector: a vertex of the
 node graph, which connects its inbound layers to its own layer.)
 
 A Node stores only what happened: layer, tensors, masks, arguments. Everything else
@@ -111,7 +111,7 @@ class Node:
         outbound_layer : Layer
             The layer to call.
         inbound_layers : Layer or list of Layer
-            The layers whose outputs are its inputs.
+            The layers whose outputs are the inputs of `outbound_layer`.
         node_indices, tensor_indices : list of int, optional
             For each inbound layer, the index of the call and of its output; by default 0.
         """
@@ -143,12 +143,12 @@ class Node:
 
     @property
     def is_input(self) -> bool:
-        """Whether this is the node of an InputLayer: no call made its tensor."""
+        """Whether this is the node of an InputLayer, whose tensor no call made."""
         return self.begins and self.input_tensors == self.output_tensors
 
     @property
     def histories(self) -> list[KerasHistory | None]:
-        """The history of each input tensor, or None for a tensor of no layer. Empty if `begins`."""
+        """The history of each input tensor, or None if no layer made it. Empty if `begins`."""
         return [] if self.begins else [x._keras_history for x in self.input_tensors]
 
     @property
@@ -200,7 +200,7 @@ class Node:
 
 
 def mask_of(x: Tensor) -> Tensor | None:
-    """Return the mask of a tensor, or None."""
+    """Return the mask of a tensor; None if it has no mask."""
     if x._keras_history is None:
         return x._keras_mask
     layer, node_index, tensor_index = x._keras_history
@@ -208,14 +208,14 @@ def mask_of(x: Tensor) -> Tensor | None:
 
 
 class NodeCreated(NamedTuple):
-    """A layer was called on symbolic tensors and a Node records it."""
+    """A layer was called on symbolic tensors, and a Node was made for this call."""
 
     layer: Layer
     node: Node
 
 
 class NodeVisited(NamedTuple):
-    """The walk reaches a node. `depth` is its depth so far; None if depths are assigned later."""
+    """The walk through a graph reaches a node. `depth` is None if depths are assigned later."""
 
     tensor: Tensor
     node: Node
@@ -223,14 +223,14 @@ class NodeVisited(NamedTuple):
 
 
 class NodeSkipped(NamedTuple):
-    """The walk reaches a node again whose inputs were all visited before."""
+    """The walk through a graph reaches a node again after all its inputs were visited."""
 
     tensor: Tensor
     node: Node
 
 
 class NodeFinished(NamedTuple):
-    """All nodes that a node needs have been visited."""
+    """The walk through a graph has visited all nodes that a node needs."""
 
     node: Node
 

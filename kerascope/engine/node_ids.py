@@ -26,7 +26,7 @@ _NOT_IN_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 class HasGraph(Protocol):
-    """An object with a graph of calls: a network."""
+    """An object with a graph of calls, such as a network."""
 
     inputs: list[Tensor]
 
@@ -56,7 +56,7 @@ class CallInModel(NamedTuple):
 
 
 def calls_in(model: HasGraph) -> list[CallInModel]:
-    """Return all calls in a model's graph, deepest first, at equal depth in walk order."""
+    """Return all calls in a model's graph, deepest first; equal depths in the walk's order."""
     depths = depths_of_calls(model)
     numbers: dict[Node, tuple[str, int, int]] = {}
     for name, nodes in _by_layer(depths).items():
@@ -102,8 +102,8 @@ def find_call(model: Any, node_id: str) -> Node:
 def _networks_inside(layer: Any) -> dict[str, Any]:
     """Return the networks with a graph inside a layer, by the prefix of their calls' ids.
 
-    The prefix is empty for the layer itself. In a wrapper it consists of the names of the enclosing
-    layers.
+    If the layer itself is a network, the prefix is empty. For a network inside a wrapper, it
+    contains the names of the wrapped layers, as in `encoder/`.
     """
     if hasattr(type(layer), "graph_map"):
         return {"": layer} if layer.outputs else {}
@@ -115,10 +115,10 @@ def _networks_inside(layer: Any) -> dict[str, Any]:
 
 
 def depths_of_calls(model: HasGraph) -> dict[Node, int]:
-    """Return the depth of each call in a model, deepest first, at equal depth in walk order.
+    """Return the depth of each call in a model, deepest first; equal depths in the walk's order.
 
     The walk starts at the outputs, so it does not reach an input that no output needs. Such an
-    input still takes data, and it has the greatest depth.
+    input still receives data, and it is given the greatest depth of the model.
     """
     depths = model.graph_map.nodes_depths
     deepest = max(depths.values())
@@ -155,7 +155,7 @@ def call_ids(model: HasGraph) -> dict[Node, str]:
 
 
 def layer_of(node_name: str) -> str:
-    """Return the name of the layer in the key of a node (`Node.name`).
+    """Return the name of a layer, taken from the name of its node (`Node.name`).
 
     Examples
     --------
@@ -182,7 +182,7 @@ def free_id(wanted: str, taken: Container[str]) -> str:
 
 
 def clean(text: str) -> str:
-    """Replace all characters that an XML file cannot contain.
+    """Return the text with U+FFFD in place of each character that XML cannot contain.
 
     Examples
     --------

@@ -1,20 +1,22 @@
-"""Operations between layers: `x + layer(x)` as an entry of the layer graph.
+"""Operations between layers, such as `x + layer(x)`, as layers of their own.
 
-In Keras 3 a script may compute with the outputs of layers, and each operation becomes an entry
-of the layer graph. Here an op makes an Apply, and its output has no history. So when such a tensor
-reaches a layer's call or the outputs of a Model, each Apply between it and the tensors of layers
-becomes a layer with a Node. Nothing is computed again: the Node's output tensors are those of the
-Apply, which now receive a history.
+In Keras 3 a script may compute with the outputs of layers, and each operation becomes a part of the
+layer graph. Here an op makes an Apply, and the output of the Apply has no history. So when such a
+tensor reaches a layer's call or the outputs of a Model, each Apply between it and the tensors of
+layers becomes a layer with a Node. Nothing is computed again: the Node's output tensors are those
+of the Apply, which now receive a history.
 
 Constants and variables that an op uses stay inside its layer, `layers.ops.operation.Operation`.
 
 The ops in the `call` of a layer never become layers: neither while it runs, nor when a tensor from
 inside it (a gradient, for example) reaches a Model.
 
-In Keras 2 such a tensor raises an error; the option `wraps_operations` decides. The `call` of a
-subclassed model may compute between layers in each version of Keras.
+In Keras 2 such a tensor raises an error. The dialect option `wraps_operations` decides whether
+layers are made. The `call` of a subclassed model may compute between layers in each version of
+Keras.
 
-`kerascope.layers` registers how a layer is made from an Apply, since the engine imports no layer.
+The engine imports no layers, so `kerascope.layers` registers the function that makes a layer from
+an Apply.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ def wrap_operations(tensors: list[Tensor], arguments: dict[str, Any]) -> None:
     ----------
     tensors : list of Tensor
     arguments : dict
-        Further arguments of a call, which may contain such tensors too.
+        Further arguments of a call, which may contain tensors that ops computed.
     """
     if is_eager() or not dialect_options().wraps_operations or is_inside_call():
         return
@@ -87,7 +89,7 @@ def operations_before(tensor: Tensor) -> list[Apply]:
 
 
 def _is_inside_a_layer(apply: Apply) -> bool:
-    """Return whether a layer's `call` made an Apply. Only in this case its scope has a line."""
+    """Return whether an Apply was made in a layer's `call`. Only then its scope stores a line."""
     return apply.scope.made_at is not None
 
 

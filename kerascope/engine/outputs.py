@@ -16,6 +16,7 @@ class Rows:
     Parameters
     ----------
     samples : int or None
+        The number of samples in all batches; None if unknown.
     """
 
     def __init__(self, samples: int | None) -> None:
@@ -47,7 +48,10 @@ class Rows:
             self._results = [np.empty((self.samples, *x.shape[1:]), x.dtype) for x in outs]
 
     def _fit(self, outs: list[Any], start: int, size: int) -> bool:
-        """Return whether a batch fits into the result arrays by its rows, shapes and dtypes."""
+        """Return whether a batch can be written into the result arrays from row `start` on.
+
+        Otherwise it has too many rows, or another shape or dtype than the result arrays.
+        """
         assert self._results is not None
         assert self.samples is not None
         return start + size <= self.samples and all(

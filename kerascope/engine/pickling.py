@@ -6,7 +6,8 @@ in the same process shares the functions.
 
 A configuration contains the name of a function. A lambda has no name, so its byte code, the
 defaults of its arguments and its closure are written, as in Keras. Whether such code from a file
-may run is decided in `saving.configs`. Byte code works in one version of Python only.
+may run is decided in `saving.configs`. Byte code works only in the version of Python that compiled
+it.
 """
 
 from __future__ import annotations
@@ -83,7 +84,11 @@ def own_classes(whole: Layer) -> dict[str, type]:
 
 
 class Carried:
-    """A function in a copy or a pickle: shared, or by reference if possible, or as byte code."""
+    """A function in the configuration of a copied or pickled model.
+
+    A copy of the model shares the function. A pickle contains a reference to the function if its
+    module contains it by name, and otherwise its byte code.
+    """
 
     def __init__(self, function: Any) -> None:
         self.function = function
@@ -99,7 +104,7 @@ class Carried:
 
 
 def _carried(code: Any, defaults: Any, closure: Any, module: str) -> Carried:
-    """Make a function from the byte code in a pickle, with the globals of its module."""
+    """Make a function from its byte code in a pickle, with the globals of `module`."""
     names = vars(importlib.import_module(module))
     return Carried(function_of(ByteCode(code, defaults, closure), names, f"pickle: {module}"))
 
@@ -151,7 +156,7 @@ class ByteCode(NamedTuple):
 
 
 def byte_code_of(function: Any, where: str) -> ByteCode:
-    """Return a function as byte code; defaults and closure are not copied.
+    """Return the byte code, default values and closure of a function; the values are not copied.
 
     Raises
     ------
@@ -178,13 +183,13 @@ def byte_code_of(function: Any, where: str) -> ByteCode:
 
 
 def _without_path(code: types.CodeType) -> types.CodeType:
-    """Return code without the path of its source file."""
+    """Return a code object without the path of its source file."""
     constants = (_without_path(c) if isinstance(c, types.CodeType) else c for c in code.co_consts)
     return code.replace(co_filename="<lambda>", co_consts=tuple(constants))
 
 
 def written_function(function: Any, where: str) -> tuple[Any, str]:
-    """Return the name of a function and "function", or its byte code and "lambda" (Keras 2).
+    """Return (name, "function"), or (byte code, "lambda") for a lambda, as in files of Keras 2.
 
     Raises
     ------
@@ -223,7 +228,7 @@ def function_of(code: ByteCode, names: dict[str, Any], where: str) -> Callable[.
 
 
 def byte_code_in(config: Mapping[str, Any], argument: str) -> ByteCode | None:
-    """Return the byte code of an argument in a layer's configuration; None for another value."""
+    """Return the byte code of an argument in a layer's configuration; None if it has none."""
     value = config.get(argument)
     if isinstance(value, dict) and value.get("class_name") == "__lambda__":  # Keras 3
         inner = value.get("config") or {}

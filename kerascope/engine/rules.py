@@ -39,7 +39,7 @@ def call_of(layer: Any, arguments: dict[str, Any]) -> Callable[..., Any]:
 def phase_of(layer: Layer, kwargs: dict[str, Any]) -> tuple[dict[str, Any], Any]:
     """Return the arguments of `call`, and a context manager that sets the learning phase.
 
-    The phase is that of the argument `training`; without `training` it does not change.
+    The argument `training` decides the phase. Without it, the phase does not change.
 
     In dialect "3" a `call` with a parameter `training` always receives it.
     """
@@ -58,13 +58,14 @@ def phase_of(layer: Layer, kwargs: dict[str, Any]) -> tuple[dict[str, Any], Any]
 def runs_each_call() -> bool:
     """Return whether a network runs its graph again when it is called on the same symbolic inputs.
 
-    This is so in Keras 3, and inside the `call` of a subclassed model.
+    The graph runs again in Keras 3, and inside the `call` of a subclassed model. Otherwise the call
+    returns the tensors of the first run.
     """
     return dialect_options().wraps_operations or making_model.get() is not None
 
 
 def remedy_for_operation() -> str:
-    """Return the remedy in the error for a model output that an op made and not a layer."""
+    """Return the remedy for the error that an op, not a layer, made the output of a model."""
     by_itself = "" if dialect_options().wraps_operations else ' Dialect "3" does so by itself.'
     return f"Wrap the operation in Lambda.{by_itself}"
 
@@ -72,8 +73,8 @@ def remedy_for_operation() -> str:
 def phase_of_model() -> Any:
     """Return a context manager with the learning phase for a subclassed model's `call`.
 
-    In Keras 3 it is that of a test, unless `call` passes `training` to its layers. In Keras 1 and 2
-    it does not change.
+    In Keras 3 the phase is that of a test, unless `call` passes `training` to its layers. In Keras
+    1 and 2 the phase does not change.
     """
     return learning_phase_scope(0) if dialect_options().trains_as_keras_3 else nullcontext()
 
@@ -94,21 +95,24 @@ def penalize_activity(layer: Layer, inputs: list[Tensor], outputs: list[Tensor])
 def word_of_class(class_name: str) -> str | None:
     """Return the start of the default names of a class's layers, such as "dense".
 
-    None means the name of the class in snake case.
+    None means that the names begin with the name of the class in snake case.
     """
     words = dialect_options().class_words
     return None if words is None else words.get(class_name, class_name.lower())
 
 
 def numbered(word: str, number: int) -> str:
-    """Return the default name of layer number `number` (from 1) of a class: `dense_1`."""
+    """Return the default name, such as `dense_1`, of a class's layer with this number, from 1.
+
+    In dialects that count from zero, layer number 1 is `dense`, and number 2 is `dense_1`.
+    """
     if not dialect_options().counts_from_zero:
         return f"{word}_{number}"
     return word if number == 1 else f"{word}_{number - 1}"
 
 
 def ends_masks() -> bool:
-    """Return whether layers without support for masks drop masks. If not, such layers raise."""
+    """Return whether layers without support for masks drop masks, instead of raising an error."""
     return dialect_options().ends_masks
 
 

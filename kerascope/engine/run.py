@@ -1,7 +1,8 @@
 """One run of `fit`, for callbacks that store its progress or continue an interrupted run.
 
 `fit` makes a `Run` before it calls the first callback, and passes it to callbacks that have a
-`set_run` (`callbacks.BackupAndRestore`). Without such a callback, nothing in it is computed.
+`set_run` (`callbacks.BackupAndRestore`). Without such a callback, the properties of the `Run` are
+not computed.
 """
 
 from __future__ import annotations
@@ -63,15 +64,15 @@ class Run:
     callbacks : list of Callback
         All callbacks, including those that `fit` adds.
     feeds : dict of str to feed
-        "training" and, if there is one, "validation".
+        The feed "training" and, with validation data, the feed "validation".
     initial_epoch : int
     endings : ExitStack
-        Closed at the end of the run, with or without an error.
+        Context managers that are closed at the end of the run, with or without an error.
 
     Attributes
     ----------
     resume_point : ResumePoint or None
-        Set by `begin_at`.
+        Where the run continues, set by `begin_at`; None for a new run.
     """
 
     def __init__(
@@ -92,7 +93,7 @@ class Run:
         self._function = train_function
 
     def begin_at(self, epoch: int, batch: int, restore: Callable[[], None]) -> None:
-        """Start the run after batch `batch` of an epoch, once `restore()` was called."""
+        """Let the run begin after `batch` batches of an epoch, in the state that `restore` sets."""
         self.resume_point = ResumePoint(epoch, batch, restore)
 
     @functools.cached_property
@@ -134,9 +135,9 @@ class Run:
 
     @functools.cached_property
     def facts(self) -> dict[str, Any]:
-        """The facts that must be equal in a backup and in the run that continues, as plain data.
+        """Properties of the run, which must be the same in the run that continues it.
 
-        The most important facts come first.
+        They are plain data for a backup, with the most important properties first.
         """
         model = self.model
         names = [getattr(f, "__name__", type(f).__name__) for f in model.loss_functions]
@@ -156,7 +157,7 @@ class Run:
 
 
 def _with_inner(applies: list[Apply]) -> Iterator[Apply]:
-    """Yield the applies; after the Apply of a loop, also the applies of the loop's step."""
+    """Yield the Applies in order, and after each loop (`Scan`) the Applies of the loop's step."""
     for apply in applies:
         yield apply
         if isinstance(apply.op, Scan):
@@ -181,7 +182,7 @@ def _optimizer_facts(optimizer: Any) -> dict[str, Any]:
 
 
 def _fixed_config(configured: Any, left_out: Iterable[str] = ()) -> dict[str, Any]:
-    """Return an object's settings, without names, seeds and others that may differ between runs."""
+    """Return an object's configuration without names, seeds and the settings in `left_out`."""
     try:
         config = configured.get_config()
     except Exception:  # a user's class may have no get_config

@@ -31,19 +31,19 @@ from kerascope.spellings import dialect_options
 
 @dataclass
 class Branches:
-    """The models whose outputs are joined by a Merge (Keras 1), the first layer of a Sequential."""
+    """The models whose outputs a Merge of Keras 1 joins as the first layer of a Sequential."""
 
     models: list[Any]
 
     @property
     def have_config(self) -> bool:
-        """Whether the branches have configurations: all are networks, and no two share a layer."""
+        """Whether the branches have configurations, as networks of which no two share a layer."""
         models = list(dict.fromkeys(self.models))
         inside = [layer for model in models for layer in _layers_inside(model)]
         return all(isinstance(m, Network) for m in models) and len(inside) == len(set(inside))
 
     def get_config(self) -> list[Any]:
-        """Return each branch's configuration, or the first branch's index for a repeated model."""
+        """Return each branch's configuration, or the index of the branch that a model repeats."""
         return [
             {"class_name": type(model).__name__, "config": model.get_config()}
             if self.models.index(model) == place
@@ -61,7 +61,7 @@ class Branches:
 
 
 def deserialized(entry: dict[str, Any]) -> Any:
-    """Make a layer from `{"class_name", "config"}`; call a Merge on its branches' outputs."""
+    """Make a layer from `{"class_name", "config"}`. A Merge is called on its branches."""
     layer = make_layer(entry)
     if "branches" in entry:
         layer._branches = Branches.from_config(entry["branches"])
@@ -135,7 +135,7 @@ class Sequential(Model):
 
     @property
     def training_data(self) -> Any:
-        """Raise: as in Keras 1.2, the model does not store its training data."""
+        """Raise AttributeError, because the model does not store its training data."""
         raise AttributeError(f"{self.label}: the model does not store its training data.")
 
     @property
@@ -166,7 +166,7 @@ class Sequential(Model):
         DtypeError
             `layer` is not a layer.
         ShapeError
-            The layer does not fit the output of the last one. The model is not changed.
+            The layer does not fit the output of the layer before. The model is not changed.
         """
         if isinstance(layer, Tensor) and layer._keras_history is not None and not self._line:
             layer = layer._keras_history.layer  # Keras 3's Sequential([Input((5,)), ...])
@@ -253,7 +253,7 @@ class Sequential(Model):
         Parameters
         ----------
         input_shape : tuple of int or None
-            With the batch: `(None, 500)`.
+            Shape of the input with the batch, such as `(None, 500)`.
         """
         if self.outputs:
             return
@@ -319,7 +319,7 @@ class Sequential(Model):
 
     @classmethod
     def from_config(cls, config: Any, custom_objects: dict[str, Any] | None = None) -> Sequential:
-        """Make a model of the same layers, with fresh weights."""
+        """Make a model of the same layers, with newly initialized weights."""
         entries = config if isinstance(config, list) else config["layers"]
         facts: dict[str, Any] = {} if isinstance(config, list) else config
         model = cls(name=facts.get("name"))

@@ -50,7 +50,7 @@ class Summarized(HasGraph, Protocol):
 
     @property
     def layers(self) -> list[Layer]:
-        """The layers by falling depth, or in the order of adding."""
+        """The layers, deepest first; in a Sequential, in the order in which they were added."""
 
     @property
     def trainable_weights(self) -> list[Variable]:
@@ -61,7 +61,7 @@ class Summarized(HasGraph, Protocol):
         """Weights that training does not change."""
 
     def _layers_that_cannot_run(self) -> list[Layer]:
-        """Return the layers, nested ones too, whose class was unknown to the reader of a file."""
+        """Return the layers, also nested ones, whose class was unknown when a file was loaded."""
 
 
 @dataclass(frozen=True)
@@ -84,13 +84,14 @@ class Summary:
     unknown_costs : int
         Number of rows whose cost is unknown.
     activation_bytes : int or None
-        Sum over all calls; None if a size is not known, or without `memory`.
+        Size of the outputs of all calls for one sample; None if a size is unknown, or without
+        `memory`.
     note : str
         Text about which rows are shown; empty if all rows are shown.
     opaque : tuple of str
         The layers, nested ones too, that cannot run because their class is unknown.
     unsure : tuple of str
-        The layers in `opaque` that have weights, so that it is unknown which weights are trained.
+        The layers in `opaque` that have weights. It is unknown which of these are trained.
     """
 
     name: str
@@ -126,7 +127,7 @@ def summarize(
     NotBuiltError
         The model has no weights yet, because its input shape is unknown.
     ArgumentError
-        `layer_range` contains names of no layer.
+        A name in `layer_range` is not the name of a layer or the beginning of one.
     """
     if not model.outputs and not model.built:
         raise NotBuiltError(
@@ -168,7 +169,7 @@ def summarize(
 
 
 def _no_graph(layer: Any, shapes: Any = None) -> None:
-    """Return None. `viz` registers another function, which traces a class's own `call`."""
+    """Return None as the graph inside a custom layer, unless `viz` registers a function for it."""
 
 
 def _total(weights: Iterable[Variable]) -> Total:
@@ -218,7 +219,11 @@ def _range_of_blocks(wanted: Any, names: list[str], model: Summarized) -> tuple[
 
 
 def _places(wanted: str, names: list[str], where: str, model: Summarized) -> list[int]:
-    """Return the indices of names equal to `wanted`, or else of names that match this pattern."""
+    """Return the indices of all names that are equal to `wanted`.
+
+    If no name is equal, `wanted` is a regular expression, and the indices of the names whose
+    beginning it matches are returned. If there are none, an ArgumentError is raised.
+    """
     import re  # only this needs it
 
     exact = [place for place, name in enumerate(names) if name == wanted]
@@ -314,22 +319,23 @@ class SummaryRow:
     connected_to : tuple of str
         The ids of the calls whose outputs are its inputs: `dense_1`, `shared@1` for the second call
         of a shared layer, `split[0]` for the first of several outputs. For a layer with several
-        calls, one text for each call: "a, b".
+        calls, one string for each call, such as "a, b".
     trainable : bool
     level : int
         Level of nesting: 0 for the model's own layers.
     calls : int
         The number of calls in the row; 0 for a layer that is part of no graph.
     is_again : bool
-        Whether an earlier row has its weights: another call of a shared layer. For a heading:
-        whether its copies are calls of the same layers.
+        Whether an earlier row has the same weights, because the layer is shared. In the heading of
+        repeated blocks: whether all blocks are calls of the same layers.
     multiply_adds : Cost or None
         For one sample, over all calls of the row; None if unknown.
     weight_bytes : int
     activation_bytes : int or None
         Size of the outputs for one sample, over all calls of the row; None if unknown.
     copies : int
-        If greater than 1, the rows inside represent this many equal blocks.
+        If greater than 1, the row is the heading of this many equal blocks, of which only one is
+        shown.
     name : str
         The layer's name.
     """
@@ -358,7 +364,7 @@ def size_of(weight: Variable) -> tuple[int, int]:
 
 
 def blocks_of_rows(model: Summarized, choice: Choice) -> list[list[SummaryRow]]:
-    """Return, for each layer or call of a model, a list of its row and its inner layers' rows."""
+    """Return a list for each layer or call of a model: its row, then those of inner layers."""
     return list(_blocks(model, choice))
 
 
@@ -388,7 +394,7 @@ def _blocks(model: Any, choice: Choice, before: str = "") -> Iterable[list[Summa
 
 
 def _on_shapes_of(nodes: list[Node], rows: list[SummaryRow]) -> list[SummaryRow]:
-    """Return a nested model's rows; without inner costs if it was called on other shapes."""
+    """Return a layer's rows; without inner costs if a nested model is called on other shapes."""
     if all(_runs_on_own_shapes(node) for node in nodes):
         return rows
     inner = [replace(row, multiply_adds=None, activation_bytes=None) for row in rows[1:]]
@@ -396,7 +402,7 @@ def _on_shapes_of(nodes: list[Node], rows: list[SummaryRow]) -> list[SummaryRow]
 
 
 def _runs_on_own_shapes(node: Node) -> bool:
-    """Return whether a nested model was called on the shapes of its own inputs."""
+    """Return False if a nested model was called on other shapes than those of its own inputs."""
     inner: Any = node.outbound_layer
     is_network = hasattr(type(inner), "graph_map")
     own = [x.shape[1:] for x in inner.inputs] if is_network else []
@@ -537,7 +543,7 @@ def _with_inner(
 
 
 def _part(layer: Layer, choice: Choice, before: str) -> list[SummaryRow]:
-    """Return the rows of a layer inside another layer that is not a model."""
+    """Return the rows of a layer inside a wrapper or another layer that has no graph."""
     row = _row(layer, [], {}, choice)
     if choice.calls:
         row = replace(row, layer=before + layer.name)
@@ -645,9 +651,11 @@ def _best_run(marks: list[int], rows: Sequence[SummaryRow], place: int) -> _Run 
 
 
 def _turned(run: _Run, rows: Sequence[SummaryRow], left: int) -> _Run:
-    """Shift the run by at most `left` rows, so that its first block is as natural as possible.
+    """Return the run of blocks, moved by at most `left` rows to the most natural beginning.
 
-    A natural block begins at an outer row, and its names have the longest common beginning.
+    The same equal rows can be divided into blocks from several rows on. The best beginning is a row
+    with the lowest level of nesting. Among these it is the one for which the names in a block have
+    the longest common beginning.
     """
 
     def merit(start: int) -> tuple[int, int]:

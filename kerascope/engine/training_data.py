@@ -90,9 +90,10 @@ def fed_targets(model: Any) -> tuple[list[str], list[int]]:
 
 
 def of_trained_outputs(model: Any, given: Any) -> Any:
-    """Return the items for outputs with targets, if `given` has an item for each output.
+    """Return the labels or weights of outputs with targets, from a value for all outputs.
 
-    Otherwise return `given` unchanged, or as a dict by names if it is nested.
+    If `given` has no item for each output, it is returned unchanged, or as a dict by names if it is
+    nested.
     """
     names, trained = model.output_names, model.trained
     given = by_names(model._output_structure, names, given)
@@ -109,7 +110,7 @@ def of_trained_outputs(model: Any, given: Any) -> Any:
 def with_own_weights(ins: list[Any], first_weight: int) -> list[Any]:
     """Return a function's arrays, with shared sample weights replaced by writable copies.
 
-    Callbacks receive these arrays as their `validation_data`; shared arrays are read-only.
+    Callbacks receive these arrays as their `validation_data`. Shared arrays would be read-only.
     """
     weights = [w.copy() if isinstance(w, np.ndarray) else w for w in ins[first_weight:]]
     return ins[:first_weight] + weights
@@ -149,7 +150,7 @@ def as_arrays(data: Any, names: list[str], shapes: list[Shape | None], what: str
 
 
 def ranks_of(y: Any, names: list[str]) -> list[int]:
-    """Return, for each name, the number of axes of the labels."""
+    """Return the number of axes of the labels for each name."""
     return [len(np.shape(one)) for one in _listed(y, names, "y")]
 
 
@@ -338,21 +339,23 @@ _MULTIPLY = "Or multiply both: sample_weight = sample_weight * [class_weight[c] 
 def weights_of_samples(
     y: Any, sample_weight: Any, class_weight: dict[int, float] | None, rank: int, name: str
 ) -> np.ndarray:
-    """Return the weight of each sample, or time step, of one output; by default ones.
+    """Return the weight of each sample or time step of one output; ones if none are given.
 
-    In Keras 3 all axes but the first may have size 1.
+    In Keras 3 all axes of the weights except the first may have size 1.
 
     Raises
     ------
     DataError
         The weights do not fit the labels.
     ArgumentError
-        A class has no weight. Or both kinds of weights are given, in dialect "3".
+        A class in the labels has no weight. Or sample weights and class weights are both given, in
+        dialect "3".
 
     Warns
     -----
     KerascopeWarning
-        Both kinds are given, in another dialect: the class weights are ignored.
+        Sample weights and class weights are both given, in another dialect than "3". The class
+        weights are ignored.
     """
     if rank == 2 and len(y.shape) < 3:
         raise DataError(
@@ -409,7 +412,7 @@ def _is_number(key: Any) -> bool:
 
 
 def split_off_validation(arrays: list[Any], share: float) -> tuple[list[Any], list[Any]]:
-    """Split off the last `share` of the samples: return the first arrays and the last ones.
+    """Return each array's first samples, and each array's last `share` of the samples.
 
     Raises
     ------
@@ -430,15 +433,16 @@ def split_off_validation(arrays: list[Any], share: float) -> tuple[list[Any], li
 
 
 def per_output_data(value: Any, names: list[str], what: str) -> list[Any]:
-    """Spread sample or class weights over the outputs.
+    """Return a list of the sample weights or class weights of each output.
 
-    If there is one output, the value is for it. If there are several, the value must be a list or
-    a dict by the outputs' names.
+    A single output has the weights `value`. For several outputs, `value` must be a list or a dict
+    by the outputs' names. In Keras 3 it may also be one array for all outputs.
 
     Raises
     ------
     DataError
-        The value is neither a list nor a dict, or has another length.
+        For several outputs, the value has another type or length. Or a key of the dict is the name
+        of no output.
     """
     if value is None:
         return [None] * len(names)

@@ -3,7 +3,7 @@
 `fit_events` is the loop of training. For every batch it calls the train function, which computes
 the loss and writes the new weights, and it notifies the callbacks before and after. No layer is
 called here and no graph is walked: that was done once, before the loop. Batches that need no events
-one by one are trained on in `course.py`; the numbers are the same.
+are trained on in `course.py`, with the same results.
 
 The loop yields an event before and after each epoch and batch, and the function's stage in between,
 so that an observer or a debugger can stop there. A `Course` decides which epochs and batches are
@@ -135,7 +135,7 @@ def fit_events(
 ) -> Generator[Any, Any, None]:
     """Train; yield events around each epoch and batch, and the function's stage in between.
 
-    After the epochs in `val_epochs` (None means all) the validation data are evaluated. With
+    After each epoch in `val_epochs` (None means all), the validation data are evaluated. With
     `emit_events=False`, or if the observer runs batches itself, the `Course` may train on batches
     that this loop then does not reach.
     """
@@ -183,7 +183,7 @@ def evaluate_events(
     """Run a test function on all batches of a feed; return the means, weighted by batch size.
 
     Metrics with a state are reset first, and their last results are returned. With
-    `emit_events=False` a batch is a stage only if there is an observer.
+    `emit_events=False` and without an observer, batches run without events.
     """
     called = _callback_list(callbacks, model, feed, verbose)
     begin, end = called.hooks("on_test_batch_begin"), called.hooks("on_test_batch_end")
@@ -231,7 +231,7 @@ def predict_events(
 ) -> Generator[Any, Any, list[np.ndarray]]:
     """Run a predict function on all batches of a feed; return its outputs, joined by samples.
 
-    `emit_events` is as in `evaluate_events`.
+    With `emit_events=False` and without an observer, batches run without events.
     """
     bar = Progbar(feed.samples or feed.steps, verbose=verbose)
     rows = Rows(feed.samples)

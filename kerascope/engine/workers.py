@@ -50,7 +50,7 @@ _RESOURCE_TRACKER = "multiprocessing.resource_tracker"  # on POSIX systems
 
 
 class Answer(NamedTuple):
-    """The result of one task: a batch, or an error and its traceback."""
+    """A batch that a worker made, or an error and its traceback."""
 
     batch: Any = None
     error: BaseException | None = None
@@ -58,7 +58,7 @@ class Answer(NamedTuple):
 
 
 def is_numbered(source: Source) -> bool:
-    """Return whether a source returns batches by number. An iterator returns only the next one."""
+    """Return whether a source returns batches by number, not only the next batch."""
     return hasattr(source, "__getitem__")
 
 
@@ -88,7 +88,7 @@ def numbers_of_a_pass(sequence: Any, shuffle: bool) -> list[int]:
 
 
 def answer(source: Source, task: int) -> Answer:
-    """Make one batch. An error is returned, not raised."""
+    """Make the batch with the number `task`, or an iterator's next one; errors are returned."""
     try:
         return Answer(source[task] if is_numbered(source) else next(source))
     except BaseException as error:
@@ -119,11 +119,11 @@ class ThreadWorker:
             self._answers.put(answer(self._source, task))
 
     def send(self, task: int) -> None:
-        """Give the worker a task."""
+        """Request a batch by its number; an iterator makes its next batch."""
         self._tasks.put(task)
 
     def receive(self) -> Answer:
-        """Wait for the result of the oldest task."""
+        """Wait for the batch or error that was requested first, and return it."""
         return self._answers.get()
 
     def stop(self) -> None:
@@ -132,7 +132,7 @@ class ThreadWorker:
         self._tasks.put(None)
 
     def join(self, timeout: float) -> None:
-        """Wait until the thread has ended, at most until the timeout."""
+        """Wait until the thread has ended, at most `timeout` seconds."""
         self._thread.join(timeout)
 
 
@@ -143,8 +143,8 @@ def start_method() -> str:
     """Return how processes are started: "fork", "spawn" or "forkserver".
 
     A call of `multiprocessing.set_start_method` in the script decides. By default processes are
-    forked on Linux, as Keras's scripts expect, and spawned elsewhere: libraries of macOS may crash
-    after a fork, and Windows has no fork.
+    forked on Linux, as Keras's scripts expect, and spawned elsewhere, because libraries of macOS
+    may crash after a fork, and Windows has no fork.
     """
     import multiprocessing  # imported here, because most runs need no processes
 
@@ -158,7 +158,7 @@ class Start(NamedTuple):
     Attributes
     ----------
     number : int
-        Number of processes that the pool started before it.
+        Number of processes that the pool started before this process.
     random_seed : int or None
         Seed for NumPy's global generator.
     settings : dict
@@ -183,8 +183,8 @@ class Start(NamedTuple):
     def take_over(self) -> None:
         """Set this state in the current process.
 
-        The first process continues the global random generators as the script would. The others
-        are seeded, so that they draw other numbers.
+        The first process continues the global random generators as the script would. The other
+        processes are seeded, so that they draw other random numbers.
         """
         for name, value in self.settings.items():
             setattr(config, name, value)
@@ -210,6 +210,7 @@ class ProcessWorker:
     ----------
     source : Sequence or iterator
     start : Start
+        The settings and random states with which the process begins.
     before : list of ProcessWorker
         Workers that run already, whose connections a forked process must close.
     """
@@ -236,7 +237,7 @@ class ProcessWorker:
         theirs.close()
 
     def send(self, task: int) -> None:
-        """Give the worker a task."""
+        """Request a batch by its number; an iterator makes its next batch."""
         self._later.append(task)
         self._write_tasks()
 
@@ -246,12 +247,12 @@ class ProcessWorker:
             self._unanswered += 1
 
     def write(self, message: bytes) -> None:
-        """Send a message: a task, or the current source."""
+        """Send a message, which is the number of a batch or the current source."""
         with suppress(OSError):  # the process has ended: `receive` raises the error
             self._connection.send_bytes(message)
 
     def receive(self) -> Answer:
-        """Wait for the result of the oldest task."""
+        """Wait for the batch or error that was requested first, and return it."""
         try:
             received: Answer = pickle.loads(self._connection.recv_bytes())
         except (EOFError, OSError):
@@ -347,10 +348,10 @@ def pickled(message: Any) -> bytes:
 def work_in_process(
     connection: Any, start: Start, source: Source = None, inherited: Iterable[Any] = ()
 ) -> None:
-    """Run a worker process: answer tasks until the connection is closed.
+    """Make batches in a worker process and send them, until the connection is closed.
 
-    A forked process receives the source as an argument. It closes the pipe ends of other processes;
-    otherwise it could not detect that the script has ended.
+    A forked process receives the source as an argument. It closes the pipe ends of other processes,
+    because otherwise it could not detect that the script has ended.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # only the main process handles Ctrl-C
     if hasattr(signal, "pthread_sigmask"):
@@ -376,7 +377,7 @@ def work_in_process(
 
 
 def _unread(error: Exception) -> Answer:
-    """Return the answer of a process that cannot unpickle the source."""
+    """Return the error that a process sends if it cannot unpickle the source."""
     words = (
         f"use_multiprocessing: the source cannot be read in its process ({type(error).__name__}: "
         f"{error}). Its class must be importable there: from a .py file, not from a notebook or an "
@@ -401,7 +402,8 @@ def _pickled_answer(made: Answer) -> bytes:
 def _leave_if_one_of_ours() -> None:
     """Exit if this is a worker process that is still importing the script.
 
-    Then the script starts its work on import. (During the import the process has no parent yet.)
+    A script that starts workers outside of `if __name__ == "__main__":` would otherwise start them
+    again in each worker process. (During the import the process has no parent process yet.)
     """
     import multiprocessing
 
@@ -469,7 +471,7 @@ class WorkerPool:
         self._turns = itertools.cycle(self._workers)
 
     def _start_processes(self) -> None:
-        """Start processes. Forked ones receive the source only when it changes."""
+        """Start the worker processes. Forked processes receive the source only when it changes."""
         _leave_if_one_of_ours()
         forks = start_method() == "fork"
         try:
@@ -495,10 +497,10 @@ class WorkerPool:
             raise
 
     def made(self, tasks: Iterable[int]) -> Iterator[Any]:
-        """Yield the batch of each task, in order, until an iterator is exhausted.
+        """Yield the batches with these numbers, in order, until an iterator is exhausted.
 
-        Up to `max_queue_size` tasks are sent in advance. An error of a worker is raised here, with
-        a note that contains its traceback.
+        Up to `max_queue_size` batches are requested in advance. An error of a worker is raised
+        here, with a note that contains its traceback.
         """
         self._drop_the_rest()
         for task in tasks:
@@ -513,7 +515,7 @@ class WorkerPool:
             yield from self._next_batch()
 
     def _next_batch(self) -> Iterator[Any]:
-        """Yield the oldest batch; nothing if the iterator is exhausted.
+        """Yield the batch that was requested first; nothing if the iterator is exhausted.
 
         A `StopIteration` of a Sequence is an error, because a Sequence has a length.
         """
@@ -553,7 +555,7 @@ class WorkerPool:
                 worker.write(message)
 
     def end(self, timeout: float | None = None) -> None:
-        """End all workers; batches that were made in advance are lost."""
+        """End all workers. Batches that were made in advance are lost."""
         self._waiting.clear()
         workers, self._workers = self._workers, []
         for worker in workers:
@@ -619,7 +621,7 @@ class SequenceEnqueuer:
         )
 
     def stop(self, timeout: float | None = None) -> None:
-        """End the workers; batches that were made in advance are lost.
+        """End the workers. Batches that were made in advance are lost.
 
         A process is terminated. A thread finishes its current batch; `stop` waits for it at most
         `timeout` seconds (5 by default).
@@ -650,7 +652,7 @@ class OrderedEnqueuer(SequenceEnqueuer):
     Parameters
     ----------
     sequence : Sequence
-        Or another object with a length and numbered items.
+        A `Sequence`, or another object with a length and items by number.
     use_multiprocessing : bool
         Whether workers are processes; otherwise threads.
     shuffle : bool
@@ -747,7 +749,7 @@ _shared: dict[Any, Any] = {}
 
 
 def init_pool(seqs: dict[Any, Any]) -> None:
-    """Register sequences by their keys in this process: the initializer of a process pool."""
+    """Register sequences by their keys in this process, as the initializer of a process pool."""
     _shared.clear()
     _shared.update(seqs)
 
