@@ -1,4 +1,4 @@
-"""Operations between layers, such as `x + layer(x)`, as layers of their own.
+"""Layers for the operations between layers, such as `x + layer(x)`.
 
 In Keras 3 a script may compute with the outputs of layers, and each operation becomes a part of the
 layer graph. Here an op makes an Apply, and the output of the Apply has no history. So when such a
@@ -89,7 +89,7 @@ def operations_before(tensor: Tensor) -> list[Apply]:
 
 
 def _is_inside_a_layer(apply: Apply) -> bool:
-    """Return whether an Apply was made in a layer's `call`. Only then its scope stores a line."""
+    """Return whether a layer's `call` made an Apply, whose scope then stores a line."""
     return apply.scope.made_at is not None
 
 

@@ -1,8 +1,8 @@
 """Keras 1's algorithm for the map of a graph, kept for study: `map_graph(..., flavour="1")`.
 
-The algorithm computes depths during the walk and stores each visit in `seen_nodes` as a mark
+The algorithm computes depths during the walk and stores each visit in `seen_nodes` as a string
 "id-depth". A node that is reached at several depths is walked once for each depth. Cycles are not
-detected: the depth grows with each round, so the marks always differ and the walk does not end.
+detected. The depth grows with each round, so the strings always differ, and the walk does not end.
 Lesson: chapter 8.
 """
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 def make_node_marker(node: Node, depth: int) -> str:
-    """Return Keras 1's mark of a visit: "id-depth"."""
+    """Return the string "id-depth" by which Keras 1 stores a visit of a node."""
     return f"{id(node)}-{depth}"
 
 
 def build_map_of_graph(
     outputs: Iterable[Tensor], marks: dict[str, None]
 ) -> Generator[Any, Any, dict[str, Any]]:
-    """Walk from the outputs, add a mark for each visit, and return the fields of a `GraphMap`.
+    """Walk from the outputs, add each visit to `marks`, and return the fields of a `GraphMap`.
 
     The depth of a node or a layer is the greatest depth at which it was reached.
     """

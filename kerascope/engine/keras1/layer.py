@@ -16,7 +16,7 @@ from kerascope.user_frames import warn
 
 
 class WeightConstraints(dict[Variable, Any]):
-    """The constraints of a layer's weights. Assigning to an entry sets the weight's constraint."""
+    """The constraints of a layer's weights. `constraints[w] = c` sets the constraint of `w`."""
 
     def __setitem__(self, weight: Variable, constraint: Any) -> None:
         weight.constraint = constraints.get(constraint)
@@ -28,7 +28,7 @@ def outputs_of(
 ) -> list[Any]:
     """Return one output of each layer, chosen by the indices of a call and of its output.
 
-    By default both indices are 0: the first output of the first call.
+    By default both indices are 0, which means the first output of the first call.
     """
     calls, places = node_indices or [0] * len(layers), tensor_indices or [0] * len(layers)
     chosen = zip(layers, to_list(calls), to_list(places), strict=True)
@@ -68,7 +68,7 @@ class LayerOfKeras1:
 
     @property
     def constraints(self) -> WeightConstraints:
-        """Weight -> the constraint that the optimizer applies to its new values. May be changed."""
+        """A dict from weights to their constraints, which may be changed."""
         own = ((w, w.constraint) for w in self.trainable_weights)
         return WeightConstraints((w, constraint) for w, constraint in own if constraint is not None)
 
@@ -79,7 +79,7 @@ class LayerOfKeras1:
 
     @property
     def regularizers(self) -> list[Any]:
-        """An empty list: the penalties are in `losses`, as in Keras 1.2."""
+        """An empty list, as in Keras 1.2. The penalties are in `losses`."""
         return []
 
     @regularizers.setter

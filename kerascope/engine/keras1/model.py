@@ -25,7 +25,7 @@ _OVER_BATCHES = (
 
 
 class ModelOfKeras1:
-    """Methods of Keras 1's and 2's models."""
+    """The methods that only models of Keras 1 and 2 have."""
 
     _fit_stage: Any
     _make_test_function: Any
@@ -55,9 +55,9 @@ class ModelOfKeras1:
         use_multiprocessing : bool
             Whether the workers are processes. Use them for work in Python itself, which threads
             cannot do at the same time. On Linux processes are forked. On other systems, or if the
-            script called `multiprocessing.set_start_method`, new Python processes are started: then
-            the script's work must be under `if __name__ == "__main__":`, and it must be
-            possible to pickle the Sequence.
+            script called `multiprocessing.set_start_method`, new Python processes are started. Then
+            the script's work must be under `if __name__ == "__main__":`, and it must be possible to
+            pickle the Sequence.
         shuffle : bool
             Whether each epoch reads a Sequence's batches in a new order. Default True.
 
@@ -66,13 +66,14 @@ class ModelOfKeras1:
         DtypeError
             The generator cannot be sent to a process that is not forked.
         WorkerError
-            A process ended before it returned its batch, or the script has no such `if`.
+            A process ended before it returned its batch, or the script's work is not under `if
+            __name__ == "__main__":`.
 
         Notes
         -----
         The order of the batches does not depend on `workers`. Threads are not the default for two
-        reasons: a generator in a thread draws random numbers at other times, so runs with the same
-        seed would differ; and it must not use the model that is being trained.
+        reasons. A generator in a thread draws random numbers at other times, so runs with the same
+        seed would differ. And such a generator must not use the model that is being trained.
         """
         return self.fit_generator_stage(generator, *args, **kwargs).run()
 

@@ -1,4 +1,4 @@
-"""Methods of Keras 1's Container: marks of its graph walk, weights in open HDF5 groups."""
+"""Methods of Keras 1's Container for the visits of its walk and for weights in HDF5 groups."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class NetworkOfKeras1:
 
     @property
     def seen_nodes(self) -> list[str]:
-        """The marks "id-depth" that Keras 1's algorithm makes for this graph."""
+        """The strings "id-depth" by which Keras 1's algorithm stores its visits of nodes."""
         return map_graph(self.inputs, self.outputs, flavour="1").seen_nodes
 
     @property
     def container_nodes(self) -> list[str]:
-        """The keys of all Nodes: Keras 1's name of `network_nodes`."""
+        """The names of all Nodes, under Keras 1's name of `network_nodes`."""
         nodes: list[str] = self.network_nodes
         return nodes
 

@@ -28,7 +28,7 @@ class Keras3Rules(CompileRules):
     """The rules of Keras 3."""
 
     def arguments(self, before: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments of `compile`; by default the losses or metrics of the last call."""
+        """Return the arguments, with missing losses or metrics taken from the last `compile`."""
         for together in (("loss", "loss_weights"), ("metrics", "weighted_metrics")):
             if all(arguments[name] is None for name in together):
                 arguments.update({name: before.get(name) for name in together})
@@ -37,7 +37,7 @@ class Keras3Rules(CompileRules):
     def compiled(
         self, model: Any, arguments: dict[str, Any], events: Callable[..., Any]
     ) -> Generator[Any, Any, Any]:
-        """Compile. A `compute_loss` that the model's class overrides makes the total loss."""
+        """Compile a model. If its class overrides `compute_loss`, this makes the total loss."""
         given = {**arguments, "has_own_loss": writes_own_loss(model)}
         compiled = yield from self._compiled(model, given, events)
         if compiled.has_own_loss:
@@ -47,9 +47,10 @@ class Keras3Rules(CompileRules):
     def _compiled(
         self, model: Any, arguments: dict[str, Any], events: Callable[..., Any]
     ) -> Generator[Any, Any, Any]:
-        """Compile. If a loss raises for targets of the output's rank, drop their last axis.
+        """Compile a model with targets of the outputs' ranks, or of a lower rank if a loss raises.
 
-        The data decide later which of the two ranks the loss receives: see `adapt_to_targets`.
+        The lower rank lacks the last axis, only for losses and metrics that the user wrote. When
+        data are passed, `adapt_to_targets` chooses between the two ranks.
         """
         try:
             return (yield from events(model, arguments.copy()))
@@ -62,7 +63,7 @@ class Keras3Rules(CompileRules):
                 raise error from None
 
     def find_custom_targets(self, model: Any, compiled: Any) -> None:
-        """Store which targets keep the axes of the data: those for a user's loss or metric."""
+        """Store which targets keep the axes of the data, because a user's function takes them."""
         compiled.targets_of_any_rank = _targets_of_any_rank(model, compiled)
         if compiled.squeezed_targets is None:
             compiled.squeezed_targets = compiled.targets_of_any_rank
@@ -101,7 +102,7 @@ class Keras3Rules(CompileRules):
         return max(super().weight_ndim(mode, output), output.ndim - 1)
 
     def losses_to_report(self, names: list[str], functions: list[Any]) -> list[str]:
-        """Return the outputs that have a loss."""
+        """Return the names of the outputs that have a loss."""
         return [name for name, f in zip(names, functions, strict=True) if f]
 
     def target_of_loss(self, function: Any, output: Tensor, compiled: Any, k: int) -> Tensor:
@@ -124,7 +125,7 @@ class Keras3Rules(CompileRules):
         return [loss for loss, weight in weights if weight is None or id(weight) in trained]
 
     def no_loss(self) -> Tensor | None:
-        """Return 0, so that a model without a loss can be evaluated by its metrics."""
+        """Return 0 as the total loss of a model that has only metrics."""
         return as_tensor(np.zeros((), floatx()))
 
     def metrics_to_keep(self, found: list[Any], functions: list[Any]) -> list[Any]:
@@ -132,7 +133,11 @@ class Keras3Rules(CompileRules):
         return found
 
     def spreads_flat_lists(self, listed: list[Any], names: list[str]) -> bool:
-        """Return whether a flat list has one metric for each output of at least two outputs."""
+        """Return whether each output has one metric of a flat list.
+
+        This is so if there are at least two outputs and as many metrics. Otherwise the whole list
+        is for every output.
+        """
         return 1 < len(listed) == len(names)
 
     def put_in_reported_order(self, model: Any, compiled: Any) -> None:
@@ -164,7 +169,10 @@ def _targets_of_any_rank(model: Any, compiled: Any) -> frozenset[int]:
 
 
 def _takes_any_rank(function: Any) -> bool:
-    """Return whether a user wrote this loss or metric, so its targets keep the data's axes."""
+    """Return whether a user wrote this loss or metric.
+
+    Its targets then keep the axes of the data, because it may expect any number of axes.
+    """
     if isinstance(function, metrics.Metric):
         return is_of_a_user(type(function).update_state)
     return is_of_a_user(type(function).call if isinstance(function, losses.Loss) else function)

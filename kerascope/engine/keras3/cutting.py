@@ -5,8 +5,8 @@ error if the outputs need more than the given inputs. Keras 3 replaces each inpu
 and calls the layers after it again. `cut_out` does this.
 
 If a layer assigns to a variable and is called twice in a graph, the graph does not define the order
-of the calls. A model does: `outputs_in_order` calls the layers again, in the order in which the
-model runs them.
+of the calls. So when a model is made, `outputs_in_order` calls the layers again, in the order in
+which the model runs them.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def cut_out(inputs: list[Tensor], outputs: list[Tensor]) -> tuple[list[Tensor], 
 def outputs_in_order(network: Layer, nodes: Iterable[Node], outputs: list[Tensor]) -> list[Tensor]:
     """Repeat a model's calls so that each reads the values that earlier calls assign to variables.
 
-    Return the new outputs. If no two calls assign to the same variable, return them unchanged.
+    Return the new outputs. If no two calls assign to the same variable, return `outputs` unchanged.
     """
     nodes = [node for node in nodes if not node.is_input]
     updates: list[Any] = []

@@ -81,16 +81,16 @@ class LayerOfKeras3:
             return outputs, [value_of(assigned[v]) for v in self.non_trainable_weights]
 
     def enable_lora(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Raise RefusedError: LoRA is not supported."""
+        """Raise RefusedError, because LoRA is not supported."""
         raise RefusedError(f"{self}: enable_lora: {out_of_scope('LoRA')}", subject=self)
 
     def quantize(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Raise RefusedError: quantization is not supported."""
+        """Raise RefusedError, because quantization is not supported."""
         raise RefusedError(f"{self}: quantize: {out_of_scope('int8')}", subject=self)
 
 
 def checked_dtype(dtype: Any) -> Any:
-    """Return a layer's dtype, default `floatx()`; raise for mixed precision or quantization."""
+    """Return a layer's dtype, by default `floatx()`; refuse mixed precision and quantization."""
     if isinstance(dtype, str) and dtype.startswith("mixed_"):
         raise RefusedError(f"dtype {dtype!r}: {out_of_scope('mixed precision')}")
     if isinstance(dtype, str) and "_from_" in dtype:

@@ -69,7 +69,7 @@ def own_total_loss(model: Any, compiled: Compilation) -> Tensor:
 
 
 class ModelOfKeras3:
-    """Methods of Keras 3.
+    """The methods that only models of Keras 3 have.
 
     Attributes
     ----------
@@ -98,6 +98,7 @@ class ModelOfKeras3:
         x : array, optional
             Only needed for penalties on outputs of layers, which depend on `x`.
         y, y_pred, sample_weight : array, or list or dict of arrays
+            The labels, predictions and sample weights of the outputs.
         training : bool
             Ignored: the loss is the same in both phases.
         """

@@ -1,8 +1,9 @@
 """A layer's `call` that contains `if training:` runs once for each phase.
 
-Keras 3 runs `call` anew for training and for test, with `training` True or False. Here, one graph
-serves both phases, and `training` is a symbol, which is neither. If a `call` branches on it, the
-call is undone and run with True and with False. Its output then selects one of the two results.
+Keras 3 runs `call` for training with `training` True, and for test with `training` False. Here, one
+graph serves both phases, and `training` is a symbol, which is neither True nor False. If a `call`
+branches on it, the call is undone and run with True and with False. The layer's output then selects
+one of the two results by the learning phase.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def call_for_both_phases(layer: Any, inputs: Any, arguments: dict[str, Any]) -> 
 
 
 def _choice(layer: Any, call: Callable[[], Any], arguments: dict[str, Any]) -> Any:
-    """Run `call` for each phase; return outputs among which the learning phase selects."""
+    """Run `call` for each phase; return outputs that select one result by the learning phase."""
     outcomes, packed, adds = _outcomes(layer, call, arguments)
     if adds:  # these may be only penalties on weights that this call made: run it once more
         with rolled_back(layer):
@@ -65,7 +66,11 @@ def _choice(layer: Any, call: Callable[[], Any], arguments: dict[str, Any]) -> A
 def _outcomes(
     layer: Any, call: Callable[[], Any], arguments: dict[str, Any]
 ) -> tuple[list[list[Any]], Packing, bool]:
-    """Return both runs' results, their packing, and whether penalties or states were added."""
+    """Run `call` for training and for test, and return the outputs of both runs.
+
+    Also return the function that packs outputs in the form of the result of `call`, and whether the
+    runs added penalties or states.
+    """
     outcomes: list[list[Any]] = []
     new_values: list[dict[Variable, Tensor]] = []
     before = len(layer.losses) + len(layer.state_updates)

@@ -2,7 +2,7 @@
 
 In a call on symbols no value is written. The pair (variable, new value) becomes an update of the
 layer, which runs in training, test and prediction. If several calls of one graph assign to the same
-variable, each reads the value of the call before.
+variable, each call reads the value that the call before assigned.
 """
 
 from __future__ import annotations
@@ -45,10 +45,12 @@ def enter_assigned(
     Parameters
     ----------
     call : EnclosingCall
+        The call that assigned the new values.
     assigned : dict of Variable to value
         The values assigned by this call and the calls before it.
     before : dict of Variable to value, or None
-        The values assigned before. The new values are added, for the enclosing call.
+        The values assigned before this call. The new values are added to this dict for the
+        enclosing call. None if there is no enclosing call that needs them.
     """
     earlier = before or {}
     pairs = [(v, new) for v, new in assigned.items() if earlier.get(v) is not new]

@@ -13,7 +13,7 @@ from kerascope.limits import CALL_COST, LAYER_COST, Budget, building, current_bu
 
 
 def count_layer(layer: CalledLayer) -> None:
-    """Charge a new layer to the current budget, if any. Its weights may be made later."""
+    """Charge a new layer to the current budget, if any. Its weights are charged later."""
     budget = current_budget()
     if budget is not None:
         budget.take_parts(LAYER_COST, f"at a layer {type(layer).__name__}")
@@ -28,7 +28,7 @@ def count_call(layer: CalledLayer) -> None:
 
 
 def budget_of(layer: CalledLayer) -> Budget | None:
-    """Return the current budget. Without it, return the budget under which the layer was made."""
+    """Return the current budget, or otherwise the one under which the layer was made, or None."""
     return current_budget() or vars(layer).get("_budget")
 
 

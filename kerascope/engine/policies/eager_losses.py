@@ -1,4 +1,4 @@
-"""The penalties of a call on arrays, which `layer.losses` contains until the next such call."""
+"""The penalties of a call on arrays, which `layer.losses` contains until the next one."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ entered_losses: ContextVar[dict[Any, list[Tensor]] | None] = ContextVar("entered
 
 @contextmanager
 def losses_of_a_call(layer: CalledLayer) -> Iterator[None]:
-    """Replace the penalties of the previous call on arrays by those of the call in the block.
+    """Replace the penalties of the previous call on arrays by those of the `with` block's call.
 
-    The block is that of a `with` statement. If the call fails, the previous penalties are kept.
+    If the call fails, the penalties of the previous call are kept.
     """
     entered: dict[Any, list[Tensor]] = {}
     token = entered_losses.set(entered)

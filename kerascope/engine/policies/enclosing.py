@@ -21,7 +21,7 @@ class EnclosingCall(NamedTuple):
     """The current call of a layer, and the inputs of the outermost call around it.
 
     The list object of the inputs identifies the outermost call. (The Node of this call has the same
-    list object. Another call on the same tensors has another one.)
+    list object. A second call on the same tensors has another list object.)
     """
 
     layer: Any  # a Layer
@@ -62,7 +62,7 @@ def inside_call(layer: CalledLayer, inputs: list[Tensor]) -> Iterator[None]:
 
 @contextmanager
 def outside_calls() -> Iterator[None]:
-    """Let the `with` block have no enclosing call, so that a layer can build a model in it."""
+    """Run the `with` block outside of all calls, so that a layer can build a model in it."""
     token = enclosing_call.set(None)
     try:
         yield

@@ -43,7 +43,7 @@ class FailedCall:
     layer : Layer
         The innermost layer whose call failed.
     tensors : list of Tensor
-        Its inputs.
+        The inputs of the call.
     makers : dict of Tensor to Node
         Tensor -> the call that made it, for `tensors` and all tensors that they depend on.
     around : list of (Layer, list of Tensor)
@@ -82,7 +82,7 @@ class FailedGraph:
 
 
 def _nothing() -> None:
-    """Return None, so that pickled errors omit the facts: other processes lack the layers."""
+    """Return None for pickled errors to contain, because other processes do not have the layers."""
 
 
 def attach_failed_call(error: Exception, layer: CalledLayer, tensors: list[Tensor]) -> None:
@@ -107,7 +107,7 @@ def attaching_graph(class_name: str, inputs: list[Any], outputs: list[Any]) -> I
 
 
 def makers_of(tensors: Iterable[Tensor]) -> dict[Tensor, Node]:
-    """Return the calls that made these tensors and all tensors that they depend on."""
+    """Return the call that made each of these tensors and each tensor that they depend on."""
     makers: dict[Tensor, Node] = {}
     waiting = list(tensors)
     while waiting:

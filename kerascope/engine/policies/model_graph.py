@@ -1,4 +1,4 @@
-"""The graph of a model: made by calls of layers, or by the `call` of a subclassed model.
+"""The graph of a model, made by calls of layers or by the `call` of a subclassed model.
 
 A call is recorded in a Node if an input has a history. The `call` of a subclassed model starts from
 tensors with a history too. It may also call layers on constants, and compute between layers; these
@@ -19,7 +19,7 @@ from kerascope.spellings import override_dialect
 
 
 def is_in_model(tensor: Tensor) -> bool:
-    """Return whether a call on this tensor makes a Node: see `calling.py`."""
+    """Return whether a layer's call on this tensor makes a Node in the graph of a model."""
     return tensor._keras_history is not None or model_being_made() is not None
 
 
@@ -34,7 +34,7 @@ def model_being_made() -> tuple[CalledLayer, list[Tensor]] | None:
 def is_making_graph() -> bool:
     """Return whether the graph of a model or a loss is being made, outside of layers.
 
-    There, a call of a layer on arrays returns symbols, because the layer's weights will change.
+    If so, a call of a layer on arrays returns symbols, because the layer's weights will change.
     """
     scope = current_scope()
     return scope.makes_graph and scope.made_at is None and not is_eager()
