@@ -447,7 +447,7 @@ class MultiHeadAttention(Layer):
         return (shape[-1],)
 
     def _make(self, word: str, inputs: Shape, outputs: Shape) -> tuple[Tensor, Tensor | None]:
-        """Create and return the kernel and the bias of a projection; the bias may be None."""
+        """Create and return a projection's kernel and bias; the bias is None without `use_bias`."""
         kernel = self.add_weight(
             name=f"{word}/kernel",
             shape=(*inputs, *outputs),

@@ -186,7 +186,7 @@ class _Sliding(Layer, metaclass=KernelType):
         return self.activation(output)
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """Return the output shape: batch size, lengths and number of channels in the data format.
+        """Return the output shape: (batch, lengths..., channels), or with the channels second.
 
         Raises
         ------
@@ -528,7 +528,10 @@ class _Transposed(_Convolution):
         return (*self.kernel_size, self.filters, channels)
 
     def output_length(self, size: Any, axis: int) -> Any:
-        """Return the output length along an axis; int, None or tensor, like the input size."""
+        """Return the output length along spatial axis `axis`, for an input of length `size`.
+
+        Both lengths are ints, None if unknown, or tensors if known only at run time.
+        """
         return windows.deconv_length(
             size,
             self.strides[axis],

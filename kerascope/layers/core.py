@@ -708,7 +708,7 @@ def _function(function: Any, where: str) -> Callable[..., Any]:
 
 
 def _output_shape(output_shape: Any) -> Any:
-    """Return the argument `output_shape` as None, a tuple or a function, which it may name."""
+    """Return the argument `output_shape` as None, a tuple, or a function (looked up by name)."""
     if isinstance(output_shape, str):
         return lambda_functions.lookup(output_shape)
     return output_shape if output_shape is None or callable(output_shape) else tuple(output_shape)

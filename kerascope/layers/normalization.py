@@ -386,7 +386,7 @@ class _ScaledAndShifted(_Normalizing):
         self.gamma_constraint = constraints.get(gamma_constraint)
 
     def build(self, input_shape: Shape) -> None:
-        """Make gamma and beta, whose shape is the sizes of the axes in `axis`."""
+        """Make gamma and beta, whose shape consists of the sizes of the axes in `axis`."""
         sizes = self._known_sizes(input_shape)
         self.gamma = make_weight(self, "gamma", sizes) if self.scale else None
         self.beta = make_weight(self, "beta", sizes) if self.center else None
@@ -425,7 +425,8 @@ class LayerNormalization(_ScaledAndShifted):
     Notes
     -----
     output = gamma * (inputs - mean) / sqrt(variance + epsilon) + beta, where mean and variance of
-    each sample are taken over `axis`. The shape of gamma and beta is the sizes of these axes.
+    each sample are taken over `axis`. The shape of gamma and beta consists of the sizes of these
+    axes.
 
     References
     ----------
@@ -687,8 +688,8 @@ class Normalization(Layer):
         Axes whose entries have their own mean and variance. With None, there is one mean and one
         variance for all inputs.
     mean, variance : float or array_like, optional
-        Used instead of `adapt`; give both or neither. The shape of an array is the sizes of the
-        axes in `axis`.
+        Used instead of `adapt`; give both or neither. The shape of an array consists of the
+        sizes of the axes in `axis`.
     invert : bool
         Whether to undo the normalisation instead.
     **kwargs
@@ -732,12 +733,12 @@ class Normalization(Layer):
 
     @property
     def mean(self) -> Any:
-        """The mean that is subtracted, broadcastable to the inputs; None if not given or built."""
+        """The mean to subtract, broadcastable to the inputs; None before `build` unless given."""
         return self._shown("mean")
 
     @property
     def variance(self) -> Any:
-        """The variance, broadcastable to the inputs; None if not given and the layer not built."""
+        """The variance, broadcastable to the inputs; None before `build` unless given."""
         return self._shown("variance")
 
     def _shown(self, word: str) -> Any:
@@ -776,7 +777,7 @@ class Normalization(Layer):
         Raises
         ------
         ShapeError
-            The mean or the variance has other sizes than these axes, or more axes.
+            The shape of the mean or the variance does not match the sizes of these axes.
         """
         for word, value in self._given.items():
             shape = np.shape(value)

@@ -119,7 +119,7 @@ def shapes_given(shapes: Mapping[str, tuple[int | None, ...]]) -> Iterator[None]
 
 
 def shape_given(layer: Layer) -> Shape | None:
-    """Return the output shape that the user gave for a layer; None if there is none."""
+    """Return the output shape that the user gave for a layer; None if the user gave no shape."""
     sample = _given.get().get(layer.name)
     return None if sample is None else (None, *sample)
 
@@ -172,11 +172,11 @@ class Unknown(Op):
         return unpack_singleton([dtype for _, dtype in self.outputs])
 
     def perform(self, *arrays: Any) -> NoReturn:
-        """Raise an error: the outputs cannot be computed."""
+        """Raise an error, because the outputs cannot be computed."""
         raise NotYetError(self.words)
 
     def grad(self, inputs: Any, outputs: Any, output_grads: Any) -> NoReturn:
-        """Raise an error: the op has no gradient."""
+        """Raise an error, because the op has no gradient."""
         raise NotYetError(self.words)
 
 
@@ -304,7 +304,7 @@ class Opaque(Layer):
         return
 
     def add_inner_layers(self, layers: dict[str, Layer]) -> None:
-        """Add inner layers, by path in the file, of which the file contains only weights."""
+        """Add inner layers, by path, of which the file contains weights but no configuration."""
         self._file.held.update(layers)
         self._held_layers.extend(layers.values())
 
@@ -362,7 +362,7 @@ class Opaque(Layer):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Layer:
-        """Raise an error: an opaque layer can only be made from a file.
+        """Raise an error, because an opaque layer can only be made from a file.
 
         Raises
         ------

@@ -344,7 +344,7 @@ class GlobalAveragePooling1D(_GlobalAveragePooling):
         return total / K.sum(counts, steps, keepdims=self.keepdims)
 
     def compute_mask(self, inputs: Tensor, mask: Tensor | None = None) -> None:
-        """Return None: the output has no time steps that could be masked."""
+        """Return None, because the output has no time steps that could be masked."""
         return None
 
 

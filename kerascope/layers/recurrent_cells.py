@@ -554,7 +554,7 @@ class GRUCell(GatedCell):
 
     @property
     def bias_shape(self) -> Shape:
-        """Shape of `bias`; with `reset_after`, a second row is added to the recurrent products."""
+        """Shape of `bias`; with `reset_after`, the recurrent products use its second row."""
         width = 3 * self.units
         return (2, width) if self.reset_after else (width,)
 

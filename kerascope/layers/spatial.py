@@ -79,7 +79,7 @@ class _Spatial(Layer):
 
 
 def pairs_along_axes(value: Any, count: int, where: str) -> Pairs:
-    """Return (before, after) for each of `count` axes.
+    """Return the numbers (before, after) to add or remove along each of `count` axes.
 
     Parameters
     ----------

@@ -472,7 +472,7 @@ class Recurrent(LayerOfCell):
         self.input_dim, self.input_length = input_dim, input_length
 
     def build(self, input_shape: Shapes, constants_shape: Any = None) -> None:
-        """Make no weights; a subclass makes its own."""
+        """Create no weights; a subclass creates its own weights."""
         self.built = True
 
     def step(self, x: Tensor, states: list[Any]) -> tuple[Tensor, list[Tensor]]:

@@ -362,7 +362,10 @@ class _Moved(_RandomImages):
         self.fill_value = fill_value
 
     def coefficients(self, images: Tensor) -> list[Any]:
-        """Return a, b, c, d, e, f: pixel (x, y) is read at (a x + b y + c, d x + e y + f)."""
+        """Return a, b, c, d, e, f: pixel (x, y) is read at (a x + b y + c, d x + e y + f).
+
+        Positions are relative to the middle of the image.
+        """
         raise NotImplementedError(f"{type(self).__name__} must define coefficients(images).")
 
     def change(self, images: Tensor) -> Tensor:

@@ -270,7 +270,10 @@ def map(f: Callable[[Any], Any], xs: Any) -> Any:
 
 @on_anything
 def vectorized_map(function: Callable[[Any], Any], elements: Any) -> Any:
-    """Return the stacked results of a function for each entry along the first axis, as `map`."""
+    """Return the stacked results of a function for each entry along the first axis.
+
+    The function does the same as `map`.
+    """
     return _scanned(lambda _, x: (None, function(x)), None, elements)[1]
 
 

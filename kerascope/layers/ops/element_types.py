@@ -85,7 +85,10 @@ BEFORE: dict[str, Callable[[Any], Tensor]] = {
 
 
 def typed(kind: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `function`, with its first argument converted by `BEFORE[kind]` if there is one."""
+    """Return a function that converts its first argument by `BEFORE[kind]`, then calls `function`.
+
+    If `BEFORE` does not contain `kind`, return `function` unchanged.
+    """
     before = BEFORE.get(kind)
     if before is None:
         return function

@@ -179,7 +179,7 @@ def _padded(x: Tensor, border: list[tuple[int, int]], fill_value: float) -> Tens
 def _missing(
     sizes: tuple[int, int], before: Any, after: Any, target: Any, sign: int
 ) -> list[tuple[int, int]]:
-    """Return (before, after) for each axis; one of both may be computed from `target`."""
+    """Return (before, after) for each axis, of which one may be computed from `target`."""
     found = []
     for size, first, last, whole in zip(sizes, before, after, target, strict=True):
         if sum(x is not None for x in (first, last, whole)) != 2:

@@ -693,7 +693,7 @@ def _listed(axis: Axes) -> list[int]:
 
 
 def _cut(first: int | None, last: int | None = None) -> Any:
-    """Return Python's `slice`, whose name is an operation in this module."""
+    """Return a Python `slice`, since the name `slice` is an operation in this module."""
     return builtins.slice(first, last)
 
 

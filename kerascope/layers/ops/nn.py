@@ -302,7 +302,7 @@ def dot_product_attention(
     flash_attention: bool | None = None,
     attn_logits_soft_cap: float | None = None,
 ) -> Any:
-    """Return, for each query, the mean of the values, weighted by its similarity to the keys.
+    """Return, for each query, the mean of the values, weighted by the query's similarity to keys.
 
     Parameters
     ----------

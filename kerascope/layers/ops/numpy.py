@@ -594,7 +594,7 @@ def nonzero(x: TensorLike) -> Any:
 
 @row(NUMPY)
 def bincount(x: TensorLike, weights: Any = None, minlength: int = 0, sparse: bool = False) -> Any:
-    """Return how often 0, 1, 2, ... occur along the last axis; with `weights`, sum their weights.
+    """Return how often 0, 1, 2, ... occur along the last axis; with `weights`, the sums of weights.
 
     The length of the result is known only at run time: it is the largest number plus 1, but at
     least `minlength`.
@@ -872,7 +872,7 @@ def diagflat(x: TensorLike, k: int = 0) -> Any:
 
 @row(NUMPY)
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
-    """Return, for each element, the first choice whose condition is true, or `default`."""
+    """Return, for each element, the first choice whose condition is true; `default` if none is."""
     first = next((c for c in choicelist if not np.isscalar(c)), choicelist[0])
     like = as_tensor(first)
     pairs = list(zip(condlist, choicelist, strict=True))[::-1]

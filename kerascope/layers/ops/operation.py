@@ -157,7 +157,7 @@ class Operation(Layer):
         return self._draws
 
     def compute_mask(self, inputs: Tensors, mask: Masks = None) -> None:
-        """Return None: as in Keras 3, masks do not pass through an operation."""
+        """Return None, because masks do not pass through an operation, as in Keras 3."""
         return
 
     def get_config(self) -> dict[str, Any]:

@@ -32,7 +32,11 @@ MATH, LINALG, IMAGE = keras_ops.MATH, "keras.src.ops.linalg", "keras.src.ops.ima
 
 
 def as_one_layer(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a function as `on_anything`; for layer outputs in dialect "3", make one layer."""
+    """Decorate a function so that it accepts tensors, arrays and outputs of layers.
+
+    The decorator works as `on_anything`, but in dialect "3", each call on outputs of layers makes
+    one layer.
+    """
     signature = inspect.signature(function)
     plain = on_anything(function)
 
