@@ -66,7 +66,7 @@ def _state_of(model: Any) -> dict[str, Any]:
     if model.is_compiled:
         names = ("loss", "metrics", "loss_weights", "sample_weight_mode", "weighted_metrics")
         waiting = model._waiting_to_compile or vars(model)
-        state["compiled"] = {name: waiting[name] for name in names}
+        state["compiled"] = {name: waiting[name] for name in names} | {"engine": model.engine}
         state["optimizer"] = optimizers.serialize(model.optimizer)
         numbers = model.optimizer.get_weights()  # this may make the train function
         if model.train_function is not None:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+import numpy as np
+
 from kerascope.errors import ArgumentError, MissingToolError
 from kerascope.settings import ENGINES, config
 
@@ -44,6 +46,7 @@ def programs_of_engine(function: Any) -> Any:
 
 def _jax_programs(where: str) -> Any:
     """Return the class `JaxPrograms`. JAX is imported when it is first needed."""
+    state = np.random.get_state()  # noqa: NPY002 (from which the import of JAX draws)
     try:
         return importlib.import_module(f"{__name__}.functions").JaxPrograms
     except ModuleNotFoundError as error:
@@ -52,3 +55,5 @@ def _jax_programs(where: str) -> Any:
         raise MissingToolError(
             f"{where}: the engine 'jax' needs JAX. Install it: pip install 'kerascope[jax]'."
         ) from error
+    finally:
+        np.random.set_state(state)  # noqa: NPY002
