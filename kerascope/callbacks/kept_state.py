@@ -131,7 +131,7 @@ class ObjectState:
         return name in self._parameters and isinstance(value, (str, bytes, Path))
 
     def _warn_of(self, name: str, value: Any) -> None:
-        """Warn once that an attribute is not in the backup. Values without state need no backup."""
+        """Warn once that an attribute is not in the backup, unless its value needs no backup."""
         is_known = name in self._first and self._first[name] is value
         if name in self._warned or (is_known and (self.is_source or _has_no_state(value))):
             return

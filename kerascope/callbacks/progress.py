@@ -253,7 +253,7 @@ class Progbar:
 
 
 def _drawer(verbose: int) -> Callable[[Progress], Any]:
-    """Return a function that draws the progress: as plain lines, as a registered bar, or not."""
+    """Return the function that draws a `Progress`; with `verbose` 0, it draws nothing."""
     if verbose == 0:
         return lambda progress: None
     return display.renderer("progress", progress_lines) if verbose == 1 else progress_lines

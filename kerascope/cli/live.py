@@ -21,7 +21,7 @@ PRINTERS = "kerascope.viz.story"
 
 
 def run_live(options: Namespace) -> int:
-    """Run a script with its own libraries and record its models. Return the exit code."""
+    """Run a script with the real PyTorch or Keras, record its models, and return the exit code."""
     script = script_of(options)
     target = None if options.tape is None else Path(options.tape)
     if target is not None:
@@ -43,7 +43,10 @@ def run_live(options: Namespace) -> int:
 
 
 def trace_live(options: Namespace, script: ScriptRun) -> int:
-    """Run a script with its own libraries and print what its models do."""
+    """Run a script with the real PyTorch or Keras, print the steps of its models as they run.
+
+    Return the exit code.
+    """
     show = import_module(PRINTERS).printer(options.format, sys.stdout)
     writer = TapeWriter()
     story = LiveStory(show, options.batches)

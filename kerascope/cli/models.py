@@ -254,7 +254,7 @@ def _from_script(path: Path, attribute: str) -> Any:
 
 
 def _how_it_failed(script: ScriptRun) -> str:
-    """Return a sentence about how a script ended that has built no model to show."""
+    """Return a sentence that says how a script without a model to show ended."""
     path, error = script.path, script.error
     if error is None:
         how = f"ended with exit code {script.code}"
@@ -315,7 +315,7 @@ def _called(build: Callable[..., Any], where: str) -> Any:
 def _running(where: str, module: str = "") -> Iterator[None]:
     """If the user's code in a `with` block fails, print its traceback and raise `ScriptFailed`.
 
-    Prints of the code go to standard error.
+    The standard output of the code is redirected to standard error.
 
     Raises
     ------

@@ -375,7 +375,7 @@ class Shell:
                 self.say_text(line)
 
     def say(self, what: Any = "") -> None:
-        """Print a text without control characters, or an object that rich can render."""
+        """Print a text after removing its control characters, or an object that rich can render."""
         if isinstance(what, str):
             print(printable_lines(what), file=self.stdout)
             return
@@ -410,7 +410,7 @@ class Shell:
         return Where(str(session.script), first_line(session.script), "<module>")
 
     def place_of_building(self) -> Where | None:
-        """Return file and line in the script for the current event; None if its line is elsewhere.
+        """Return the script's file and line for the current event; None to show the engine's line.
 
         The script's line is shown for ops, and for events without a line of the engine, which are
         the begin and the end of building a model. Other events show their line in the engine.
@@ -440,7 +440,7 @@ class Shell:
         return True
 
     def _run_order(self, order: Callable[[Stepper], Stop | None], stepper: Stepper) -> Stop | None:
-        """Run an order of the stepper, and return its stop.
+        """Run an order, which is a function that moves the stepper, and return its stop.
 
         If the order raises, print the error and return the current stop. The program does not
         see the exception.
@@ -509,7 +509,7 @@ class Shell:
             readline.set_completer_delims(before[1])
 
     def complete(self, text: str, state: int) -> str | None:
-        """Return the completion with index `state` for the word at the cursor, or None.
+        """Return the completion with index `state` for the word at the cursor; None after the last.
 
         `readline` calls this with 0, 1, ... until it returns None.
         """

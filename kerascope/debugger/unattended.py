@@ -67,7 +67,7 @@ class Until:
             self._made = stepper.breakpoints.add(self.selector, temporary=True)
 
     def is_reached_by(self, stop: Stop) -> bool:
-        """Return whether a stop is at the event; for a time such as `t=61`, also if it is later."""
+        """Return whether a stop is at the event, or, for `t=61`, at time 61 or later."""
         if stop.reason in (Reason.BEGIN, Reason.END):
             return False
         return stop.breakpoint is self._made if self.t is None else stop.t >= self.t

@@ -154,7 +154,7 @@ def check_chosen(session: StudentSession, chosen: list[Exercise]) -> int:
 
 
 def code_of(outcomes: list[Outcome]) -> int:
-    """Return the exit code of a check: 1 after any FAIL, or 5 after any NOT ATTEMPTED, or 0."""
+    """Return the exit code: 1 if a verdict is FAIL, otherwise 5 for NOT ATTEMPTED, otherwise 0."""
     verdicts = {outcome.verdict for outcome in outcomes}
     if Verdict.FAIL in verdicts:
         return FAILED

@@ -127,7 +127,7 @@ def _depends(tensor: Tensor, on: Tensor) -> bool:
 
 
 def nodes_behind(tensors: list[Tensor]) -> list[Node]:
-    """Return all nodes that the tensors depend on; the nodes that made the tensors come first."""
+    """Return all nodes that the tensors depend on, in breadth-first order from the tensors."""
     waiting = [tensor._keras_history.node for tensor in tensors]
     found: list[Node] = []
     for node in waiting:

@@ -65,7 +65,7 @@ def open_places(written: bytes) -> list[int]:
 
 
 def only_defines(written: bytes) -> str:
-    r"""Return a file's first function name if the file only defines; "" if it does anything else.
+    r"""Return the name of a file's first function if it contains only definitions; otherwise "".
 
     Functions, classes, imports, docstrings and assignments without calls are definitions.
 

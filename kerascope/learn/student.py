@@ -429,7 +429,7 @@ class Student:
 
 
 def _own_traceback(error: BaseException, path: str) -> str:
-    """Return the traceback from the first to the last frame in the student's file, or ""."""
+    """Return the traceback from the file's first frame to its last one; "" if it has no frame."""
     trace = traceback.TracebackException.from_exception(error)
     places = [n for n, frame in enumerate(trace.stack) if frame.filename == path]
     if not places:

@@ -64,7 +64,7 @@ def name_places(text: str) -> str:
 
 
 def number_places(text: str) -> str:
-    r"""Return a stored output in which the places have their current line numbers.
+    r"""Return a stored output with current line numbers in place of functions and statements.
 
     A place whose function or statement no longer exists is not changed.
 

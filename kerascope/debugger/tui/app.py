@@ -377,7 +377,7 @@ def _key(key: str, action: str, words: str = "", shown: str | None = None) -> Bi
     """Return the binding of a key. The footer shows the key if `words` is not empty.
 
     All bindings have priority. So when several keys arrive together, as in a paste, each key is
-    handled before the next one. If a key opens the prompt, the next keys go to the prompt.
+    processed before the next one. If a key opens the prompt, the next keys go to the prompt.
     """
     return Binding(key, action, words, show=bool(words), key_display=shown, priority=True)
 

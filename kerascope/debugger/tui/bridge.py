@@ -35,6 +35,7 @@ class View(NamedTuple):
     time : str
         The position on the tape, as text.
     panes : dict of str to Text
+        The content of each pane by name.
     graph_row : int or None
         The row of the graph with the current layer.
     """
