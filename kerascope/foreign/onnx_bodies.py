@@ -229,7 +229,10 @@ def _graph_title(name: str) -> str:
 def _without_constants(
     nodes: list[NodeProto], constants: dict[str, TensorProto]
 ) -> list[tuple[int, NodeProto]]:
-    """Move the constant nodes into `constants`. Return the other nodes with their positions."""
+    """Add the tensors of constant nodes to `constants`, by the name of the node's output.
+
+    An Identity of a constant is a constant node, too. Return (position, node) for all other nodes.
+    """
     left = []
     for place, node in enumerate(nodes):
         tensor = constant_of(node)
@@ -301,9 +304,10 @@ def _enter_outputs(step: Step, inside: dict[str, TensorProto | None]) -> None:
 
 
 def _with_scopes(steps: list[Step], around: str) -> tuple[tuple[Step, ...], dict[str, str]]:
-    """Return the nodes with the frames of their modules, and the classes of the modules.
+    """Return the steps, with the modules to draw as frames around each, and the modules' classes.
 
-    A module gets no frame if it has one node, or if it contains all nodes of the enclosing frame.
+    A step represents one node of the file. The path in the name of a node gives its modules. A
+    module gets no frame if it has one node, or if it contains all nodes of the enclosing frame.
     A module also gets no frame if its nodes are not consecutive, because several modules may have
     this name.
     """

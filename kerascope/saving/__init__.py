@@ -1,6 +1,6 @@
 """Model files, in the formats of Keras 1, 2 and 3.
 
-`saving_api` contains the functions that models call, and chooses the format by the file's ending.
+`saving_api` contains the functions that models call. They choose the format by the file's ending.
 All formats follow three rules. Reading a file runs no code from it. Sizes are checked before
 anything is read. A file is written completely or not at all. The package is imported when the first
 model is saved or loaded.

@@ -68,7 +68,7 @@ def lambda_entries(config: Any) -> Iterator[dict[str, Any]]:
 
 
 def refuse_byte_code(config: Any, safe_mode: bool) -> None:
-    """Raise ConfigError if a Lambda's function is byte code, unless a custom object replaces it."""
+    """In safe mode, raise ConfigError if a Lambda has byte code that no custom object replaces."""
     for entry in lambda_entries(config) if safe_mode else ():
         name = entry.get("name")
         if byte_code_in(entry, "function") and name not in get_custom_objects():
@@ -80,7 +80,7 @@ def refuse_byte_code(config: Any, safe_mode: bool) -> None:
 
 
 def decode_functions(config: Any) -> None:
-    """Replace byte code by functions, unless a custom object has the name of the layer.
+    """Replace byte code by functions. A custom object with the name of the layer comes first.
 
     Use it only for trusted files: see the top of this module.
 
@@ -351,8 +351,8 @@ def fitting_model(
     config, where, safe_mode
         As for `model_of`.
     fill : callable
-        Reads the weights for a model. Returns the weights, and a dict with the names of the layers
-        whose weights do not fit, and the reasons.
+        Takes a model and reads its weights. Returns the weights, and a dict from the names of the
+        layers whose weights do not fit to the reasons.
 
     Returns
     -------
@@ -385,7 +385,7 @@ def _in_our_form(config: Any) -> Any:
 
 
 def _slope_of_keras_2(value: Any, key: str = "") -> Any:
-    """Replace "hard_sigmoid" of tf.keras 2 by Keras 3's form of the same function."""
+    """Replace the name "hard_sigmoid", whose slope differs in Keras 3, by a form with its slope."""
     if isinstance(value, list):
         return [_slope_of_keras_2(item) for item in value]
     if isinstance(value, dict):

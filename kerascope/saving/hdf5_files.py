@@ -89,9 +89,10 @@ def check_texts(content: Any, names: set[str], where: str) -> None:
 
 
 def _texts(content: Any, place: int, name_size: int) -> Iterator[tuple[int, int]]:
-    """Yield the length and the address of each text in the attribute whose name is at `place`.
+    """Yield the length and the address of each text in an HDF5 attribute.
 
-    Yield nothing if the bytes before the name are not the start of an attribute with texts.
+    The name of the attribute begins at byte `place` of the file. Yield nothing if the bytes before
+    the name are not the start of an attribute with texts.
     """
     for version, bytes_before in ((1, 8), (2, 8), (3, 9)):
         start = place - bytes_before
@@ -130,7 +131,7 @@ def _is_whole_heap(content: Any, address: int) -> bool:
 
 
 def _number_of_texts(content: Any, shape_place: int) -> int:
-    """Return the number of elements of a shape in the file: the product of its 8-byte sizes."""
+    """Return the number of texts of an attribute: the product of the sizes of its shape."""
     version, axes = content[shape_place], content[shape_place + 1]
     first = shape_place + (8 if version == 1 else 4)
     count = 1
@@ -156,7 +157,7 @@ SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 @contextmanager
 def writing_hdf5(path: Any) -> Iterator[Any]:
-    """Create an HDF5 file. `files.replacing` handles failures."""
+    """Create an HDF5 file for a `with` block. `files.replacing` must remove it after an error."""
     import h5py  # imported here, because it takes as long to import as all of kerascope
 
     with h5py.File(path, "w") as file:
@@ -313,7 +314,7 @@ def numbers_in(group: Any, without: str | None = None) -> int:
 
 
 def check_system(error: BaseException, where: str) -> None:
-    """Raise UnavailableError if an error comes from the system and not from the file's contents."""
+    """Raise UnavailableError if the system caused an error, not the contents of the file."""
     if comes_from_the_system(error):
         raise UnavailableError(
             f"{where} cannot be read: {type(error).__name__}: {error}."
@@ -346,7 +347,7 @@ def check_members(file: Any, where: str, with_attributes: bool = True) -> set[st
     places = {h5o.get_info(start).addr: b""}  # address of each object -> its first path
 
     def look_at(name: bytes, info: Any) -> str | None:
-        """Check a member; return an error message or None. Never raise, because HDF5 is calling."""
+        """Return what is wrong with a member, or None. Never raise, because HDF5 calls this."""
         names.append(name)
         first = places.setdefault(info.u, name + b"/")
         is_circle = name.startswith(first)
@@ -380,7 +381,7 @@ def check_members(file: Any, where: str, with_attributes: bool = True) -> set[st
 
 
 def _check_attributes(group: Any, where: str) -> set[str]:
-    """Check the attributes of a group or array. Return the names of attributes with texts."""
+    """Check the attributes of a group or array; return the names of those that contain texts."""
     import h5py
 
     texts: set[str] = set()
@@ -421,7 +422,7 @@ def _check_size(declared: int, stored: int, what: str, where: str) -> None:
 
 
 def group_of(group: Any, name: str) -> Any:
-    """Return the subgroup with this name, or None without such a group."""
+    """Return the subgroup with this name, or None if there is no such group."""
     import h5py
 
     try:
@@ -500,13 +501,13 @@ LARGEST_ATTRIBUTE = 64_512  # bytes: HDF5 limits an object header to 64 KB
 
 
 def save_attributes_to_hdf5_group(group: Any, name: str, data: Sequence[bytes | str]) -> None:
-    """Write a list of names to an attribute. A list that is too long is split over several.
+    """Write a list of names to an attribute, or to several attributes if it is too long for one.
 
     Parameters
     ----------
     group : h5py.Group
     name : str
-        The name of the attribute: "layer_names", "weight_names".
+        The name of the attribute, such as "layer_names". For several, a number is appended.
     data : list of bytes or str
         Bytes are stored with a fixed length, as Keras 2 requires, and texts with variable length,
         as in Keras 3.

@@ -4,7 +4,7 @@ A file contains the weights in the group `model_weights`, the configuration as J
 `model_config`, the arguments of `compile` in `training_config`, and the optimizer's state in
 `optimizer_weights`. Keras 3 still writes this layout, with its own configuration. The first part of
 this module reads and writes the weights of layers, also for files without a model. It matches them
-with the layers by order or by name. The second part handles whole models.
+with the layers by order or by name. The second part reads and writes whole models.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def write_layers(
 ) -> None:
     """Write a dict from layer names to weights, in the layout of a version of Keras.
 
-    Weights that were read with opaque layers keep the names that they had in their file.
+    The weights of a model that was loaded with opaque layers keep the names of its file.
     """
     is_keras_3 = version == KERAS_3_VERSION
     hdf5_files.save_attributes_to_hdf5_group(
@@ -247,7 +247,7 @@ def load_weights_from_hdf5_group_by_name(
 
 
 def in_order_of(group: Any, layers: list[Layer]) -> list[Layer]:
-    """Sort layers as in a file. If the file lacks a layer with weights, keep the given order."""
+    """Sort layers as in a file. If a layer with weights is not in the file, do not sort them."""
     names = hdf5_files.load_attributes_from_hdf5_group(group, "layer_names")
     places = {name: place for place, name in enumerate(names)}
     if all(layer.name in places or not layer.weights for layer in layers):
@@ -300,7 +300,7 @@ def _arrays_for(layer: Layer, own: Own, group: Any, names: list[str], where: str
     Warns
     -----
     KerascopeWarning
-        The names give another order, and the arrays would also fit in the order of the file.
+        The arrays were reordered by name, but they would also fit in the order of the file.
     """
     arrays = _arrays_called(names, group, where)
     order = _order_by_name(names, [w.name for w in own])
@@ -370,7 +370,7 @@ Config = dict[str, Any]
 
 
 class _Content(NamedTuple):
-    """The contents of a file, in the format of Keras 2 or 3."""
+    """The contents of a new file, in the format of the Keras with this `version`."""
 
     version: str
     config: Config
@@ -424,9 +424,10 @@ def _weights(model: Any) -> dict[str, list[Variable]]:
 
 
 def written_config(model: Any) -> tuple[str, Config]:
-    """Return a version of Keras and the configuration in its format, for .h5 files and JSON.
+    """Return a version of Keras and a model's configuration in its format, for .h5 files and JSON.
 
-    The format is that of Keras 3 if it is required and can express the whole model.
+    The format of Keras 3 is used if the model or the dialect requires it, and if it can express the
+    whole model. Otherwise the format is that of Keras 2.
     """
     config = {"class_name": type(model).__name__, "config": model.get_config()}
     has_its_parts = _has_words_of_keras_3(config) or _is_opaque_3(config)
@@ -463,7 +464,7 @@ def _content_of_keras_3(model: Any, config: Config, is_trained: bool) -> _Conten
 
 
 def _has_words_of_keras_3(value: Any, key: str = "") -> bool:
-    """Return whether a configuration has an activation that only Keras 3 knows by a name."""
+    """Return whether a configuration has an activation that has a name only in Keras 3."""
     if isinstance(value, dict):
         return any(_has_words_of_keras_3(item, name) for name, item in value.items())
     if isinstance(value, list):
@@ -477,12 +478,12 @@ def _is_opaque_3(value: Any) -> bool:
 
 
 def _calls_with_training(value: Any) -> bool:
-    """Return whether a layer is called with training=True or False, which Keras 3 does not save."""
+    """Return whether a call of a layer has a fixed `training`, which Keras 3 does not save."""
     return any(one.get("training") is not None for one in dicts_in(value))
 
 
 def training_config(model: Any) -> dict[str, Any]:
-    """Return the arguments of `compile`, ready for JSON.
+    """Return the arguments of `compile` as data for JSON.
 
     Raises
     ------
@@ -572,10 +573,10 @@ def _opened(
 def _filled(
     group: Any, model: Any, where: str
 ) -> tuple[tuple[Pairs, dict[Variable, str]], dict[str, str]]:
-    """Set the weights of opaque layers from a file, and collect those of the other layers.
+    """Set the weights of opaque layers from a file, and read the weights of all other layers.
 
-    Return pairs of the other layers' weights with their arrays, the names of all weights in the
-    file, and a dict from layers whose weights do not fit to the reasons.
+    Return ((pairs, names), misfits): the pairs of weight and array for the other layers, the names
+    of all weights in the file, and the reasons why weights do not fit, by the name of the layer.
     """
     pairs: Pairs = []
     names: dict[Variable, str] = {}
@@ -620,7 +621,7 @@ def _filled(
 def _training_of(
     file: Any, config: Config, where: str, limits: Limits | None
 ) -> tuple[Any, Orders | None]:
-    """Return the arguments of `compile` in a file, and Keras 3's order of layers.
+    """Return the arguments of `compile` in a file, and the order of layers in its configuration.
 
     The order is None for files of Keras 1 and 2.
     """

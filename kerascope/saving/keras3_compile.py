@@ -149,8 +149,7 @@ def state_to_keras_3(model: Any, orders: Orders | None = None) -> list[np.ndarra
     Returns
     -------
     list of np.ndarray
-        An empty list if the optimizer has no state yet, or if Keras 3 has no counterpart of this
-        state.
+        An empty list if the optimizer has no state yet, or if Keras 3's optimizer has other slots.
     """
     optimizer = model.optimizer
     has_begun = len(optimizer.weights) > 0 and model.train_function is not None  # in this order
@@ -168,14 +167,14 @@ def state_from_keras_3(
 ) -> None:
     """Restore the optimizer's state that Keras 3 wrote, and warn if the state does not fit.
 
-    The slots are set, and checked, when the train function is built.
+    The slots are checked and set later, when the train function is built.
 
     Parameters
     ----------
     model : Model
         A compiled model.
     arrays : list of np.ndarray
-        The arrays of the file, in its order.
+        The arrays of the state in the order of the file.
     where : str
         The name of the file in messages.
     orders : dict, optional
@@ -212,7 +211,7 @@ def restore_when_trained(
     begun : iterable of (Variable, np.ndarray)
         The values that are set at once: the count of steps, and the learning rate.
     set_slots : callable
-        Sets the slots, and returns whether they fit.
+        Sets the slots if the arrays in the file fit, and returns whether they do.
     """
     optimizer, loss, begun = model.optimizer, model.total_loss, list(begun)
     before = [(variable, variable.get_value()) for variable, _ in begun]
@@ -256,9 +255,9 @@ def _places(model: Any, orders: Orders | None) -> list[Variable] | None:
 
 
 def _slots_by_word(optimizer: Any, params: list[Variable]) -> dict[str, dict[Any, Variable]]:
-    """Return dicts from parameter to slot, by the kind of slot.
+    """Return the slots by name, such as "m", and for each name by weight.
 
-    A single slot for all parameters has the key None.
+    A slot that all weights share has the key None instead of a weight.
     """
     by_word: dict[str, list[Variable]] = {}
     for slot in optimizer.weights[1:]:
@@ -305,7 +304,7 @@ def compile_to_keras_3(model: Any) -> Config:
 
 
 def _per_output(model: Any, given: Any) -> Any:
-    """Return metrics for Keras 3, which requires a list for each of several outputs."""
+    """Return `given` metrics for Keras 3, which requires a separate list for each output."""
     is_flat = isinstance(given, list) and not any(isinstance(one, list) for one in given)
     if is_flat and given and len(model.outputs) > 1:
         return [list(given) for _ in model.outputs]
@@ -313,7 +312,7 @@ def _per_output(model: Any, given: Any) -> Any:
 
 
 def each_of(value: Any, change: Callable[[Any], Any]) -> Any:
-    """Return nested lists and dicts of losses or metrics, with `change` applied to each."""
+    """Apply `change` to each loss or metric in nested lists and dicts; return the new nesting."""
     if isinstance(value, dict) and "class_name" not in value:
         return {key: each_of(one, change) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
@@ -344,7 +343,7 @@ def _metric_to_keras_3(value: Any) -> Any:
 
 
 def _mean_of(ours: str, theirs: str) -> Config:
-    """Return the configuration of Keras 3's metric for the mean of the function `theirs`."""
+    """Return Keras 3's configuration of a metric `ours` that is the mean of its loss `theirs`."""
     function = {
         "module": "builtins",
         "class_name": "function",
@@ -410,7 +409,7 @@ def compile_from_keras_3(model: Any, config: Config, where: str) -> None:
 
 
 def _from_keras_3(value: Any, home: Any) -> Any:
-    """Convert losses or metrics of Keras 3, also in lists and dicts, to objects or names."""
+    """Convert losses or metrics of Keras 3, single or in lists and dicts, to ours."""
     if value is None:
         return None
     if isinstance(value, list):
@@ -433,7 +432,7 @@ def _from_keras_3(value: Any, home: Any) -> Any:
 
 
 def _function_of_mean(arguments: Config) -> Any:
-    """Return the name of the function of a `MeanMetricWrapper`."""
+    """Return our name of the function in a `MeanMetricWrapper`; raise if it is unknown."""
     name = _plain(arguments.get("fn"))
     ours = {new: old for old, new in table.LOSSES.items() if new not in table.METRIC_WORDS}.get(
         name, name
@@ -443,7 +442,7 @@ def _function_of_mean(arguments: Config) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return an argument of a loss or metric. A function is replaced by its name."""
+    """Return an argument of a loss or metric, with a function replaced by its name."""
     if isinstance(value, dict) and value.get("class_name") == "function":
         return value["config"]
     return value

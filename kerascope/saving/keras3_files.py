@@ -125,7 +125,7 @@ def _check_members(members: list[Any], where: str) -> None:
 
 
 class Archive:
-    """An open archive whose list of members was checked."""
+    """An open archive. The list of its members was checked before."""
 
     def __init__(self, opened: Any, where: str) -> None:
         self._opened = opened
@@ -296,7 +296,7 @@ def model_from(
 
 
 def _warn_of_masks_that_keras_drops(model: Any, where: str) -> None:
-    """Warn about each recurrent layer with a mask and an initial state.
+    """Warn about each recurrent layer that is called with a mask and an initial state.
 
     Keras 3 passes masks only to calls with one tensor argument, so it would ignore this mask.
     """

@@ -3,7 +3,8 @@
 Keras 3 writes every object as `{"module", "class_name", "config", "registered_name"}`, and the
 calls of a graph with all their arguments. `keras3_table` contains the differences of names. Read
 this module from the end: `from_keras_3` translates objects, and `graph_from_keras_3` the calls of a
-graph. The parts before them handle entries and masks.
+graph. They use the functions above them, for entries and masks. An *entry* is the dict of an object
+in a file.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ Reference = list[Any]
 
 
 def references_in(value: Any) -> list[Reference]:
-    """Return the references to tensors in nested lists and dicts, in Keras 3's flat order."""
+    """Return the references to tensors in nested lists and dicts; dicts are sorted by key."""
     if isinstance(value, dict):
         return [found for key in sorted(value) for found in references_in(value[key])]
     if not isinstance(value, list):
@@ -44,8 +45,8 @@ def references_in(value: Any) -> list[Reference]:
 def is_operation(entry: Config) -> bool:
     """Return whether an entry is an operation on tensors instead of a layer.
 
-    In .h5 files, Keras 3 omits the module. Then an entry with "trainable" is a layer. Layers
-    without this key have names that no operation has.
+    Keras 3 writes the module of an entry, except in .h5 files. There an entry with "trainable" or
+    "layers" in its configuration is a layer. Other entries are distinguished by the class name.
     """
     if "module" in entry:
         return str(entry["module"] or "").startswith(("keras.src.ops", "keras.ops"))
@@ -56,7 +57,7 @@ def is_operation(entry: Config) -> bool:
 
 
 def known_layer(class_name: Any) -> Any:
-    """Return the class of a layer by its name, or None for an unknown class."""
+    """Return the layer class with this name, or None if the name is unknown."""
     try:
         return layer_registry.lookup(class_name)
     except ValueError:
@@ -69,7 +70,7 @@ def is_tensor(value: Any) -> bool:
 
 
 def tensors_in(value: Any) -> list[Any]:
-    """Return the values inside `value` that represent tensors, in Keras 3's flat order."""
+    """Return the tensors of nested lists and dicts (see `is_tensor`); dicts are sorted by key."""
     if is_tensor(value):
         return [value]
     if isinstance(value, dict):
@@ -80,7 +81,7 @@ def tensors_in(value: Any) -> list[Any]:
 
 
 def as_list(value: Any) -> Any:
-    """Return the values of a dict in Keras 3's flat order; return other values unchanged."""
+    """Return the values of a dict, sorted by key; return every other object unchanged."""
     is_dict = isinstance(value, dict) and "class_name" not in value
     return [value[key] for key in sorted(value)] if is_dict else value
 
@@ -126,7 +127,7 @@ MERGING = frozenset(["Add", "Average", "Maximum", "Minimum", "Multiply", "Subtra
 
 
 class OperationResult(NamedTuple):
-    """The result of an operation. Two results are equal if they are computed in the same way."""
+    """The result of an operation. Two are equal if operation, arguments and options are equal."""
 
     operation: str
     arguments: list[Any]
@@ -139,7 +140,8 @@ UNKNOWN = object()  # a mask that cannot be determined here; it is equal to no o
 class MasksOfGraph:
     """The masks of the tensors of a graph, as Keras 3 and our engine propagate them.
 
-    A mask is a reference, an `OperationResult`, None for no mask, or a list of these.
+    A mask is represented by a reference to a tensor, by an `OperationResult`, by None (no mask), or
+    by a list of these.
 
     Parameters
     ----------
@@ -204,7 +206,7 @@ class MasksOfGraph:
         return mask if _passes(kind, config) else UNKNOWN
 
     def _computed(self, value: Any) -> Any:
-        """Return a value with the results of operations written as `OperationResult`s."""
+        """Replace each tensor by its reference, or by an `OperationResult` if an operation gives it."""
         if isinstance(value, list):
             return [self._computed(item) for item in value]
         if not is_tensor(value):
@@ -229,9 +231,9 @@ def _reference(tensor: Config) -> Place:
 
 
 def _any_of(masks: list[Any]) -> Any:
-    """Return the mask of a merging layer: the logical or of its inputs' masks.
+    """Return the mask of a merging layer: the logical or of the masks of its inputs.
 
-    Return None if an input has no mask.
+    None if one of the inputs has no mask.
     """
     if any(mask is None for mask in masks):
         return None
@@ -242,7 +244,7 @@ def _any_of(masks: list[Any]) -> Any:
 
 
 def _passes(kind: str, config: Config) -> bool:
-    """Return whether a layer passes the mask of its only input to its output."""
+    """Return whether a layer with one input passes the mask of this input to its output."""
     inner = config.get("layer")
     if kind == "TimeDistributed":
         return isinstance(inner, dict) and inner.get("class_name") in PASSING
@@ -267,9 +269,9 @@ def _passes(kind: str, config: Config) -> bool:
 
 
 def graph_from_keras_3(config: Config) -> Config:
-    """Return a graph network's configuration with its calls and references in our format.
+    """Convert the calls and the references in a graph network's configuration to our format.
 
-    The configurations of the layers are not changed.
+    The configurations of its layers are not converted.
 
     Raises
     ------
@@ -293,7 +295,7 @@ def graph_from_keras_3(config: Config) -> Config:
 
 
 def _ends(config: Config, key: str) -> tuple[list[Reference], Config]:
-    """Return the references to inputs or outputs as a list, and the structure of their nesting."""
+    """Return a list of the references in `config[key]`, and the nesting that they had there."""
     found = references_in(config[key])
 
     def numbered(value: Any) -> Any:
@@ -308,8 +310,8 @@ def _ends(config: Config, key: str) -> tuple[list[Reference], Config]:
 def _counted_from_zero(outputs: list[Reference], entries: list[Config]) -> list[Reference]:
     """Return references to outputs that count the calls of nested graphs from 0.
 
-    Keras 3 counts them from 1 in the outputs, and from 0 in the inputs of a call. (tf.keras always
-    counts from 1, which is handled when a graph in our format is read.)
+    Keras 3 counts these calls from 1 in the outputs of a graph, but from 0 in the inputs of a call.
+    (tf.keras always counts from 1. Such a graph is corrected later.)
     """
     calls = [call for entry in entries for call in entry["inbound_nodes"]]
     if not all(isinstance(call, dict) for call in calls):
@@ -323,7 +325,7 @@ def _counted_from_zero(outputs: list[Reference], entries: list[Config]) -> list[
 
 
 def _without_masks(entries: list[Config]) -> list[Config]:
-    """Return the entries of layers without the mask arguments that our engine propagates."""
+    """Return entries of layers without mask arguments, if our engine propagates the same mask."""
     masks = MasksOfGraph(entries)
     return [
         {
@@ -348,7 +350,7 @@ def _without_masks_of(entry: Config, call: Config, masks: MasksOfGraph) -> Confi
     given = {**dict(zip([first, *others], args, strict=False)), **kwargs}
 
     def is_ours(name: str) -> bool:
-        """Return whether to omit the mask `name`, which our engine passes without an argument."""
+        """Return whether to omit the mask `name`, because our engine passes it automatically."""
         if name in table.IGNORED_MASKS.get(entry["class_name"], ()):
             return True
         whose = first if name in ("mask", f"{first}_mask") else name.removesuffix("_mask")
@@ -398,7 +400,7 @@ def _with_our_calls(entry: Config) -> Config:
 
 
 def _bare_calls(entry: Config) -> list[Any]:
-    """Return the calls of an entry with positional arguments only: without the names."""
+    """Return the calls of an entry as lists of their tensors, without all other arguments."""
     return [
         [[*_history(x), {}] for x in tensors_in([call.get("args"), call.get("kwargs")])]
         for call in entry["inbound_nodes"]
@@ -435,7 +437,7 @@ def _input_place(number: int) -> Config:
 
 
 def _with_places(value: Any, tensors: list[Any], place: Callable[[int], Config]) -> Any:
-    """Return a value with each tensor replaced by an `InputPlace`; collect these `tensors`."""
+    """Replace each tensor in a value by `place(index)`, its index in the list `tensors`."""
     if is_tensor(value):
         tensors.append(value)
         return place(len(tensors) - 1)
@@ -537,7 +539,7 @@ def _from_keras_3(entry: Config) -> Config:
 
 
 def _our_class(entry: Config) -> str:
-    """Return our name of the class, or the registered name of the user's class."""
+    """Return our name of an entry's class, or the name of the user's class in custom objects."""
     theirs: str = entry["class_name"]
     registered = entry.get("registered_name")
     for name in (registered, theirs):
@@ -578,7 +580,7 @@ def _line(config: Config) -> Config:
 
 
 def _arguments(ours: str, theirs: str, config: Config) -> Config:
-    """Return the arguments of a layer with our names, without options that are off."""
+    """Return a layer's arguments with our names, without unsupported options that are off."""
     cls = layer_registry._lookup_saved(ours)
     always = {"name", "trainable", "dtype", "batch_input_shape"}
     known = {*constructor_keywords(cls), *always, *table.TAKEN_TOO.get(ours, ())}
@@ -630,7 +632,7 @@ def _value(key: str, value: Any) -> Any:
 
 
 def _function(name: str) -> Any:
-    """Return the function of a Lambda: a function of `keras.ops`, or the name of the user's own."""
+    """Return the `keras.ops` function of a Lambda; for every other function, return its name."""
     own = {*get_custom_objects(), *lambda_functions.names()}
     is_operation = name in keras_ops.__all__ and name not in own
     return getattr(keras_ops, name) if is_operation else name
@@ -642,7 +644,7 @@ def _dtype(config: Any) -> str:
     Raises
     ------
     ConfigError
-        The layer has mixed precision or is quantized, so the results would differ.
+        The layer has mixed precision or is quantized. Here, its results would differ.
     """
     name = config.get("name") if isinstance(config, dict) else config
     if isinstance(config, dict) and "mode" in config:  # a quantized layer, with its name in Keras 3
@@ -656,7 +658,7 @@ def _dtype(config: Any) -> str:
 
 
 def _activation(value: Any) -> Any:
-    """Return our name of an activation, or the configuration of a layer that serves as one."""
+    """Return our name of an activation, or the configuration of a layer used as activation."""
     if isinstance(value, dict) and value.get("class_name") == "function":
         value = value.get("config")
     for ours, theirs in table.ACTIVATIONS.items():
@@ -667,7 +669,7 @@ def _activation(value: Any) -> Any:
 
 
 def _is_same_object(value: Any, wanted: Any) -> bool:
-    """Return whether a configuration contains all of `wanted`; Keras 3 adds defaults to it."""
+    """Return whether `value` contains all of `wanted`. Further keys of `value` are ignored."""
     if isinstance(wanted, dict):
         return isinstance(value, dict) and all(
             key in value and _is_same_object(value[key], item)

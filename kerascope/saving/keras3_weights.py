@@ -3,7 +3,7 @@
 Every layer has a folder `vars` with its own numbered weights, and a folder for each inner layer
 with the name of its attribute: `cell`, `forward_layer`. For layers in a list, such as the `layers`
 of a model, the folder is named after the class with a count: `dense`, `dense_1`. It does not
-contain the name of the layer, so the layers must be in the order in which Keras 3 lists them.
+contain the name of the layer. So a model's layers must be sorted as Keras 3 sorts them.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def folder_name(class_name: str) -> str:
 
 
 def folder_names(class_names: Sequence[str]) -> list[str]:
-    """Return a distinct folder name for each layer of a list.
+    """Return a distinct folder name for each layer of a list, from the names of their classes.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def folder_names(class_names: Sequence[str]) -> list[str]:
 
 
 def orders_in(config: object) -> dict[str, list[str]]:
-    """Return the names of the layers of every network in a configuration, in its order.
+    """Return the names of each graph network's layers, in the order of a configuration.
 
     Parameters
     ----------
@@ -88,15 +88,16 @@ _BOOKS = ("inbound_nodes", "outbound_nodes", "_held_layers")
 
 
 class Folder(NamedTuple):
-    """The folder of the weights that belong to one layer itself.
+    """A layer and its folder in a file of weights.
 
     Attributes
     ----------
     path : str
-        "layers/bidirectional/forward_layer/cell". Empty for the model.
+        The path in the file, such as "layers/bidirectional/forward_layer/cell"; "" for the model.
     layer : Layer
     own_weights : list of Variable
-        The trainable weights, then the others, without the weights of inner layers.
+        The weights in this folder: first the trainable, then the non-trainable weights. The weights
+        of inner layers are in other folders.
     """
 
     path: str
@@ -112,7 +113,8 @@ def folders(layer: Layer, orders: Orders | None = None) -> Iterator[Folder]:
     layer : Layer
         Usually a model.
     orders : dict of str to list of str, optional
-        Name of a network -> names of its layers in the order of the file's configuration.
+        Name of a network -> names of its layers in the order of the file's configuration. By
+        default the layers are in the order of the model.
     """
     seen: set[Layer] = set()
     waiting = [("", layer)]
@@ -131,7 +133,7 @@ def _joined(path: str, name: str) -> str:
 
 
 def _own_folders(path: str, layer: Layer) -> Iterator[Folder]:
-    """Yield a layer's own folder, and folders of inner layers that exist only in Keras 3."""
+    """Yield the folders of a layer's own weights. A few layers have inner layers only in Keras 3."""
     own = [*layer._trainable_weights, *layer._non_trainable_weights]
     names = FOLDERS.get(type(layer).__name__, {})
     by_folder: dict[str, list[Variable]] = {}
@@ -144,10 +146,10 @@ def _own_folders(path: str, layer: Layer) -> Iterator[Folder]:
 
 
 def _inner_folders(layer: Layer, orders: Orders) -> list[tuple[str, Layer]]:
-    """Return the inner layers of a layer, with their folders below its own.
+    """Return (folder name, layer) for each inner layer of a layer.
 
-    The order is the alphabetical order of the attributes, including a network's `layers`. If a
-    layer occurs twice, the first folder is used.
+    They are sorted by the attribute that contains them, such as a network's `layers`. If a layer
+    occurs twice, the first folder is used.
     """
     parts: dict[str, Any] = {}
     is_network = isinstance(layer, Network)
@@ -190,9 +192,10 @@ def _class_of(layer: Layer) -> str:
 
 
 def layers_in_order(network: Network, orders: Orders | None = None) -> list[Layer]:
-    """Return the layers of a graph in Keras 3's order, without operations.
+    """Return the layers of a network in Keras 3's order, without operations.
 
-    This is the order of the file, if `orders` contains it; otherwise the order of decreasing depth.
+    For a graph this is the order in `orders`, if it contains the network. Otherwise the layers are
+    sorted by decreasing depth.
     """
     if isinstance(network, Sequential):
         return network.flattened_layers
@@ -223,7 +226,7 @@ def trained_in_order(layer: Layer, orders: Orders | None = None) -> list[Variabl
 def listed_weights(layer: Layer) -> list[Variable]:
     """Return a layer's weights in the order of Keras 3's .h5 files: trainable weights first.
 
-    Within the trainable weights and within the others, the order is that of the inner layers.
+    The trainable and the non-trainable weights are each sorted by inner layers.
     """
     weights = list(dict.fromkeys(_weights_by_layer(layer)))
     trained = set(layer.trainable_weights)
@@ -261,7 +264,7 @@ def write_weights_of(file: Any, model: Layer) -> None:
 def read_weights_of(
     file: Any, model: Layer, where: str, orders: Orders | None = None, skip_mismatch: bool = False
 ) -> list[tuple[Variable, np.ndarray]]:
-    """Return every weight of a model with its array in an HDF5 file, without setting it.
+    """Return (weight, its array in an HDF5 file) for all weights of a model; change no weight.
 
     Parameters
     ----------
@@ -291,7 +294,7 @@ def read_weights_of(
 
 
 def read_folder(file: Any, folder: Folder, where: str) -> list[tuple[Variable, np.ndarray]]:
-    """Return the weights of one folder, each with its array in the file.
+    """Return (weight, its array in the file) for the weights of one folder.
 
     Raises
     ------

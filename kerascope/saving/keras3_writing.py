@@ -44,7 +44,7 @@ class NetworkFacts(NamedTuple):
     Attributes
     ----------
     tensors : dict of (str, int, int) to (tuple, str)
-        (layer, node index, tensor index) -> shape and dtype.
+        (name of the layer, node index, tensor index) -> shape and dtype of each tensor.
     inputs : list of (str, tuple, str)
         The name, shape and dtype of each input.
     """
@@ -54,7 +54,7 @@ class NetworkFacts(NamedTuple):
 
 
 def facts_of(model: Network) -> dict[str, NetworkFacts]:
-    """Return the facts of a model and of its nested networks, by name of the network."""
+    """Return the `NetworkFacts` of a model and of its nested networks, by name of the network."""
     found: dict[str, NetworkFacts] = {}
     for layer in layers_within(model):
         if isinstance(layer, Network) and layer.name not in found:
@@ -76,9 +76,7 @@ def _facts(network: Network) -> NetworkFacts:
 
 
 def check_masks(model: Network) -> None:
-    """Check whether Keras 3's rules for masks would change the results of a layer.
-
-    There is a warning for each layer with Keras 2's rules whose results would differ.
+    """Warn about each layer whose results would differ with Keras 3's rules for masks.
 
     Raises
     ------
@@ -117,9 +115,9 @@ def _check_masks_of(node: Node) -> None:
 
 
 def _parts_of(mask: Any) -> list[Any]:
-    """Return the masks that a mask combines by logical and, or by logical or.
+    """Return the masks from which a mask is computed by logical and, or by logical or.
 
-    If the mask combines no others, return a list with this mask alone.
+    If the mask is computed in another way, return a list that contains only this mask.
     """
     is_joined = mask.owner is not None and isinstance(mask.owner.op, (LogicalAnd, LogicalOr))
     return [part for x in mask.owner.inputs for part in _parts_of(x)] if is_joined else [mask]
@@ -169,7 +167,7 @@ def to_keras_3(entry: Config, facts: dict[str, NetworkFacts]) -> Config:
 
 
 def _as_in_file(entry: Config) -> Config:
-    """Return an opaque layer's entry as in its file, without its name and calls in a graph."""
+    """Return an opaque layer's entry in its file, without its name and its calls in a graph."""
     whole = {"module": None, "registered_name": entry["class_name"], **entry}
     return {key: value for key, value in whole.items() if key not in ("name", "inbound_nodes")}
 
@@ -205,7 +203,7 @@ def _arguments(ours: str, config: Config, facts: dict[str, NetworkFacts]) -> Con
 
 
 def _with_byte_code(config: Config) -> Config:
-    """Return the arguments of a Lambda, with functions without a name as byte code."""
+    """Return the arguments of a Lambda in Keras 3's form. Unnamed functions become byte code."""
     kept = {key: value for key, value in config.items() if not key.endswith("_type")}
     for argument in kept:
         code = byte_code_in(config, argument)
@@ -283,9 +281,9 @@ def _graph(config: Config, facts: dict[str, NetworkFacts]) -> Config:
 
 
 def _calls_in_file(entry: Config) -> list[Any]:
-    """Return the calls of an opaque layer as in its file; an empty list for other layers.
+    """Return the calls of an opaque layer from its file, if Keras 3 wrote the file.
 
-    The list is also empty if the file is not a file of Keras 3.
+    Otherwise, and for all other layers, return an empty list.
     """
     is_opaque = isinstance(entry["config"], FileConfig)
     calls = entry["config"].entry.get("inbound_nodes", []) if is_opaque else []
@@ -293,7 +291,7 @@ def _calls_in_file(entry: Config) -> list[Any]:
 
 
 def _call(entry: Config, call: list[Any], known: dict[Any, Any]) -> Config:
-    """Return one call in Keras 3's form, with its tensors at their positions in the arguments."""
+    """Return one call in Keras 3's form, in which the arguments contain the tensors."""
     tensors = [_tensor(reference[:3], known) for reference in call]
     if entry["class_name"] == "Operation":
         return {"args": _with_tensors(entry["config"]["pattern"], tensors), "kwargs": {}}

@@ -165,7 +165,7 @@ def _arguments(class_name: str, config: Config) -> Config:
 
 
 def _spellings(class_name: str) -> dict[str, str]:
-    """Return the old and new names of arguments, for a class and its bases."""
+    """Return a dict from old to current names of a class's arguments, with those of its bases."""
     name = CLASSES.get(class_name, class_name)
     cls = layer_registry.lookup(name)
     tables = [KEYWORDS.get(base.__name__, {}) for base in reversed(cls.__mro__)]
@@ -173,7 +173,7 @@ def _spellings(class_name: str) -> dict[str, str]:
 
 
 def _sizes_together(class_name: str, config: Config) -> Config:
-    """Join `nb_row` and `nb_col`, or `kernel_dim1` to `kernel_dim3`, to `kernel_size`."""
+    """Replace `nb_row` and `nb_col`, or `kernel_dim1` to `kernel_dim3`, by one `kernel_size`."""
     config = dict(config)
     for parts in (("nb_row", "nb_col"), ("kernel_dim1", "kernel_dim2", "kernel_dim3")):
         if all(part in config for part in parts):
@@ -203,7 +203,7 @@ def _flat_object(value: Config) -> Config:
 
 
 def _merge(config: Config) -> tuple[str, Config]:
-    """Return the current layer for the mode of a Merge, and its arguments."""
+    """Return the class name and the arguments of the current layer for a Merge with this mode."""
     mode = config.get("mode", "sum")
     if config.get("mode_type", "raw") != "raw" or mode not in MERGE_MODES:
         raise ConfigError(
@@ -220,7 +220,7 @@ def _merge(config: Config) -> tuple[str, Config]:
 
 
 def _dot_axes(axes: Any) -> Any:
-    """Return `[[1], [2]]`, which Keras 1 also wrote, as `[1, 2]`."""
+    """Return `dot_axes` as one list: Keras 1 wrote `[1, 2]` or `[[1], [2]]`."""
     if isinstance(axes, list):
         return [axis[0] if isinstance(axis, list) else axis for axis in axes]
     return axes
@@ -259,7 +259,10 @@ CLASSES_OF_KERAS_2: dict[str, tuple[str, Config]] = {
 
 
 def for_keras_2(value: Any) -> Any:
-    """Convert a configuration to names and arguments of Keras 2.2.4, as far as possible.
+    """Convert a configuration to the names and arguments of Keras 2.2.4.
+
+    An argument that Keras 2.2.4 does not have is omitted if its value changes nothing. Classes and
+    other arguments without a counterpart are kept.
 
     Examples
     --------
@@ -314,7 +317,7 @@ def preprocess_weights_for_loading(
     Returns
     -------
     list of np.ndarray
-        The converted arrays. Arrays without a rule are not changed.
+        The converted arrays. Arrays of layers for which there is no rule are unchanged.
     """
     arrays = [np.asarray(array) for array in weights]
     inner = _parts(layer)
@@ -334,9 +337,9 @@ def preprocess_weights_for_loading(
 
 
 def _fitting(array: np.ndarray, shape: tuple[int, ...], reshape: bool) -> np.ndarray:
-    """Reshape an array to `shape` if `reshape`, or if the shapes differ only in axes of size 1.
+    """Reshape an array to `shape` if the shapes differ only in axes of size 1.
 
-    Otherwise, and if the numbers of elements differ, return the array unchanged.
+    With `reshape`, an equal number of elements is enough. Otherwise return the array unchanged.
     """
     if array.shape == tuple(shape) or array.size != np.prod(shape, dtype=int):
         return array
@@ -348,9 +351,9 @@ def _fitting(array: np.ndarray, shape: tuple[int, ...], reshape: bool) -> np.nda
 
 
 def _parts(layer: Any) -> list[Any] | None:
-    """Return the inner layers to which all weights of a layer belong.
+    """Return the inner layers of a network, a Bidirectional or a TimeDistributed.
 
-    Return None for a layer with weights of its own.
+    None for all other layers: their weights do not all belong to inner layers.
     """
     if isinstance(layer, Network):
         layers = getattr(layer, "flattened_layers", layer.layers)
@@ -367,8 +370,8 @@ def _part_by_part(
 ) -> Arrays:
     """Split a list of arrays among inner layers, and convert the arrays of each layer.
 
-    In Keras 2 and 3 and in kerascope, a nested network lists the trainable weights of all its
-    layers first. If nothing has to be converted, the list is returned unchanged.
+    Arrays of Keras 2 or 3 are returned unchanged, except with Theano as the backend. They need no
+    conversion, and they are not grouped by layer, because the trainable weights come first.
     """
     if version is not None and not version.startswith("1") and backend != "theano":
         return arrays
@@ -400,7 +403,7 @@ def _convolution_1d(layer: Any, arrays: Arrays, backend: str | None) -> Arrays:
 
 
 def _convolution(layer: Layer, arrays: Arrays, backend: str | None) -> Arrays:
-    """Transpose a kernel (filters, channels, *size) to (*size, channels, filters)."""
+    """Transpose a kernel (filters, channels, *size) to (*size, channels, filters) if necessary."""
     kernel, *rest = arrays
     return [_filters_last(layer, kernel, tuple(layer.weights[0].shape)), *rest]
 
@@ -414,14 +417,14 @@ def _filters_last(layer: Any, kernel: np.ndarray, expected: Any) -> np.ndarray:
 
 
 def _unflipped(layer: Any, arrays: Arrays) -> Arrays:
-    """Flip the kernels of convolutions, which Theano stored flipped."""
+    """Flip the kernels of convolutions along the spatial axes, because Theano stored them flipped."""
     count = FLIPPED_BY_THEANO.get(type(layer).__name__, 0)
     turned = [np.flip(kernel, tuple(range(kernel.ndim - 2))) for kernel in arrays[:count]]
     return [*turned, *arrays[count:]]
 
 
 def _transposed_convolution(layer: Layer, arrays: Arrays, backend: str | None) -> Arrays:
-    """Swap filters and channels of a transposed convolution, whose order is reversed in Keras 1."""
+    """Reorder the axes of a transposed convolution's kernel, whose order differs in Keras 1."""
     kernel, *rest = arrays
     expected = tuple(layer.weights[0].shape)
     for order in ((2, 3, 0, 1), (2, 3, 1, 0), (0, 1, 3, 2)):
@@ -432,12 +435,12 @@ def _transposed_convolution(layer: Layer, arrays: Arrays, backend: str | None) -
 
 
 def _lstm(layer: Layer, arrays: Arrays, backend: str | None) -> Arrays:
-    """Join the 12 arrays of an LSTM: for each of i, c, f, o its kernel, recurrent kernel, bias."""
+    """Join the kernel, recurrent kernel and bias of the gates i, c, f, o of an LSTM to 3 arrays."""
     return _joined_gates(arrays, kept="icfo", wanted="ifco")
 
 
 def _conv_lstm(layer: Any, arrays: Arrays, backend: str | None) -> Arrays:
-    """Join the 12 arrays of a ConvLSTM2D, whose kernels may have the filters first."""
+    """Join the 12 arrays of a ConvLSTM2D as in `_lstm`. Kernels may have the filters first."""
     if len(arrays) != 12:
         return arrays
     turned: Arrays = []
@@ -449,7 +452,7 @@ def _conv_lstm(layer: Any, arrays: Arrays, backend: str | None) -> Arrays:
 
 
 def _gru(layer: Layer, arrays: Arrays, backend: str | None) -> Arrays:
-    """Join the 9 arrays of a GRU: for each of z, r, h its kernel, recurrent kernel and bias."""
+    """Join the kernel, recurrent kernel and bias of the gates z, r, h of a GRU to 3 arrays."""
     return _joined_gates(arrays, kept="zrh", wanted="zrh")
 
 

@@ -39,11 +39,12 @@ class Rest:
     Attributes
     ----------
     arrays : dict of str to np.ndarray
-        The arrays by path.
+        The arrays by their path in the file.
     attributes : dict of str to dict
         The attributes of each group and array by path.
     folders : frozenset of str
-                The folders of the model's layers. If they change, these contents are not written.
+        The folders of the model's layers in the file. If the layers of the model change, so that
+        it has other folders, these contents are not written again.
     """
 
     arrays: dict[str, np.ndarray] = field(default_factory=dict)
@@ -60,11 +61,12 @@ class KeptFile:
     config : dict
         The configuration in the file.
     written : dict or None
-        The configuration that kerascope would have written just after loading.
+        The configuration that kerascope would have written just after loading. None if the file is
+        from Keras 1.
     rest : Rest
         The contents that belong to no weight.
     members : dict of str to bytes
-        The other members of the archive.
+        The members of the archive that kerascope does not use.
     training : str
         The attribute `training_config` of an .h5 file.
     names : dict of Variable to str
@@ -85,7 +87,7 @@ class KeptFile:
     form: str = "archive"
 
     def restored(self, config: Config) -> Config:
-        """Return the configuration of the file, with all changes since loading."""
+        """Return the configuration in the file, updated with the model's changes since loading."""
         if self.written is None:
             return config
         unlike = ("compile_config",)
@@ -101,14 +103,14 @@ class KeptFile:
 
 
 def restored(now: Any, before: Any, raw: Any) -> Any:
-    """Return a value of a file, with the changes to the model since loading.
+    """Return a part of the configuration in a file, updated with the changes since loading.
 
     Parameters
     ----------
     now, before : object
-        The value that kerascope writes for the model now, and just after loading.
+        What kerascope writes in this part now, and would have written just after loading.
     raw : object
-        The value in the file.
+        The part in the file.
 
     Examples
     --------
@@ -153,9 +155,10 @@ class Filling(NamedTuple):
 
 
 def name_folders(file: Any, model: Layer) -> None:
-    """Set the name of each opaque layer's folder: the one whose attribute has the layer's name.
+    """Set `folder_name` of opaque layers whose folder in a file is not named after the class.
 
-    Keras 3 names a folder after the Python class, whose name in the configuration can be different.
+    Keras 3 names a folder after the Python class, which may have another name in the configuration.
+    The folder is found by its attribute "name", the name of the layer.
     """
     opaque = opaque_layers(model)
     by_name: dict[str, list[str]] = {}
@@ -188,13 +191,13 @@ def hold_layers_of(file: Any, model: Layer) -> None:
 
 
 def part_of(model: Layer, name: str) -> Any:
-    """Return an opaque layer for weights in a file that does not contain their layer's class."""
+    """Return an opaque layer for weights whose layer is in no configuration of the file."""
     why = f"the file contains its weights but not its class, as a part of {model.label}"
     return opaque_layer(FileEntry({"class_name": "Layer", "config": {"name": name}}, why))
 
 
 def fill(file: Any, model: Layer, where: str, orders: Orders) -> Filling:
-    """Set the weights of opaque layers. Return the other layers' weights and the file's rest.
+    """Set the weights of opaque layers from a file. Return all other contents of the file.
 
     Parameters
     ----------
@@ -241,7 +244,7 @@ def _items_of(file: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _folder_of(path: str, known: dict[str, Folder]) -> str:
-    """Return the path of the innermost folder of a layer that contains this array."""
+    """Return the innermost folder in `known` that contains the array at `path`; "" if none does."""
     while path:
         path = path.rpartition("/")[0]
         if path in known:
@@ -266,7 +269,7 @@ def _turn(layer: Layer) -> None:
 
 
 def _take(file: Any, folder: Folder, found: list[str], where: str) -> set[str]:
-    """Pass the numeric arrays of a folder to its opaque layer. Return the arrays' paths."""
+    """Set an opaque layer's weights to the numeric arrays in its folder. Return their paths."""
     begin = f"{folder.path}/" if folder.path else ""
     arrays, halves = {}, set()
     for path in sorted(found, key=_by_numbers):
@@ -317,7 +320,7 @@ def distribute_arrays(
     ----------
     layer : Layer
     hidden : list of Opaque
-        The opaque layers: the layer itself or inner layers. Their weights are set.
+        The opaque layers among the layer and its inner layers. Their weights are set.
     arrays : dict of str to np.ndarray
         The arrays by name. A name begins with the names of its layers.
     in_bfloat16 : collection of str
@@ -364,7 +367,7 @@ def _last_words(name: str) -> list[str]:
 
 
 def write_rest(file: Any, model: Layer, with_state: bool) -> None:
-    """Write the stored contents of a model's file that belong to no weight.
+    """Write the contents of a model's original file that belong to no weight to a new file.
 
     Parameters
     ----------
@@ -388,13 +391,13 @@ def write_rest(file: Any, model: Layer, with_state: bool) -> None:
 
 
 def kept_file(model: Any, form: str) -> KeptFile | None:
-    """Return the stored contents of a model's file, or None if its format is not `form`."""
+    """Return a model's `KeptFile`; None if there is none, or if its format is not `form`."""
     kept: KeptFile | None = vars(model).get("_kept_file")
     return kept if kept is not None and kept.form == form else None
 
 
 def further_members(archive: Any, own: tuple[str, ...], where: str) -> dict[str, bytes]:
-    """Return the members of an archive that kerascope does not use.
+    """Return the members of an archive that are not in `own`, the members that kerascope reads.
 
     Raises
     ------

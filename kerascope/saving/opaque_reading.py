@@ -90,7 +90,7 @@ class LenientBuilder(Builder):
     # --- making -----------------------------------------------------------------------------------
 
     def make_model(self, entry: Config) -> Any:
-        """Return the model of a whole configuration. A model of an unknown class is opaque.
+        """Return the model of a whole configuration. If its class is unknown, the model is opaque.
 
         Raises
         ------
@@ -133,7 +133,7 @@ class LenientBuilder(Builder):
         return layer
 
     def _input_layer(self, entry: Config) -> Any:
-        """Return an Input of a dtype that kerascope does not have, such as text."""
+        """Return an InputLayer with a dtype that kerascope does not have, such as text."""
         config = dict(entry["config"])
         dtype = str(config.pop("dtype", "float32"))
         layer = layer_registry.deserialize({**entry, "config": {**config, "dtype": "float32"}})
@@ -175,8 +175,8 @@ class LenientBuilder(Builder):
     def _ready(self, layer: Any, tensors: list[Any]) -> Any:
         """Return the layer if it can be called on the tensors; otherwise return an opaque layer.
 
-        A layer cannot be called on unknown shapes, or if an inner layer is opaque. (A nested model
-        with opaque layers can, on the shapes of its own inputs.)
+        A layer cannot be called if a tensor has an unknown shape, or if an inner layer is opaque.
+        (A nested model with opaque layers can be called on tensors of the shapes of its inputs.)
         """
         if isinstance(layer, Opaque) or _was_called(layer):
             return layer
@@ -203,7 +203,7 @@ class LenientBuilder(Builder):
         return turn_opaque(layer, known)
 
     def _set_unknown_shapes(self, layer: Any, number: int) -> None:
-        """Set unknown shapes of a layer's outputs, from the file or by inference."""
+        """Set unknown shapes of outputs, from the file or inferred, for nodes from `number` on."""
         calls: list[RecordedCall] = self._entries.get(layer, {}).get("calls", [])
         for node in layer.inbound_nodes[number:]:
             index = node.node_index - sum(one.begins for one in layer.inbound_nodes)
@@ -239,7 +239,7 @@ class LenientBuilder(Builder):
 
 
 def _in_our_form(entry: Config) -> Config:
-    """Convert an entry inside an opaque layer to our format, if it has Keras 3's format."""
+    """Convert a Keras 3 entry inside an opaque layer to our format; return others unchanged."""
     if not {"module", "registered_name"} <= entry.keys():
         return entry
     try:
@@ -279,7 +279,7 @@ def _raise_if_over_limits() -> None:
 
 
 def entries_inside(entry: Config) -> Iterator[tuple[str, list[Config]]]:
-    """Yield (name, entries) of the arguments in a layer's entry that contain layers."""
+    """Yield (name of the argument, entries of layers) for arguments of a layer that are layers."""
     config = entry.get("config")
     for key, value in config.items() if isinstance(config, dict) else ():
         inside = value if isinstance(value, list) else [value]
@@ -306,7 +306,7 @@ def parsed_shape(value: Any) -> Shape:
 
 
 def shapes_built_on(entry: Config) -> list[Shape] | None:
-    """Return the input shapes on which a layer or a Sequential was built, or None."""
+    """Return the input shapes on which a layer was built, from its entry; None if not stated."""
     config = entry.get("config")
     config = config if isinstance(config, dict) else {}
     said = entry.get("build_config")
@@ -321,7 +321,7 @@ def shapes_built_on(entry: Config) -> list[Shape] | None:
 
 
 def calls_in_line(entries: list[Any]) -> list[list[RecordedCall]]:
-    """Return the calls of the layers in a Sequential's configuration."""
+    """Return the calls of each layer of a Sequential, from the input shapes in its entry."""
     shapes = [shapes_built_on(one) if isinstance(one, dict) else None for one in entries]
     found = []
     for own, behind in zip(shapes, [*shapes[1:], None], strict=True):
@@ -332,7 +332,7 @@ def calls_in_line(entries: list[Any]) -> list[list[RecordedCall]]:
 def calls_in_graph(config: Config) -> dict[str, Any]:
     """Return the calls of the layers in a graph of Keras 3, by the names of the layers.
 
-    Each tensor in the arguments of a call has a shape, a dtype, and the layer that computed it.
+    The shapes and dtypes of outputs are those that other calls state for their arguments.
     """
     said: dict[tuple[str, int, int], tuple[Shape, str | None]] = {}
     inputs: dict[str, list[list[Shape]]] = {}

@@ -56,9 +56,9 @@ def output_shape(layer: Opaque, inputs: Sequence[Shape], weights: Sequence[Shape
 
 
 def _like(class_name: str, config: Mapping[str, Any]) -> Any:
-    """Return a layer of ours with these settings; its class name is the end of `class_name`.
+    """Return a layer of ours with these settings whose class name is the end of `class_name`.
 
-    Return None without such a class, or if the class does not accept the settings.
+    None if there is no such class, or if it does not accept the settings.
     """
     classes = layer_registry._objects
     names = [
@@ -98,7 +98,7 @@ def input_shape(layer: Layer, weights: Sequence[Shape]) -> Shape:
 
 
 def saved_shapes(model: Any) -> dict[str, list[Shape]]:
-    """Return, by name, the shapes of each opaque layer's weights. If no shape is missing: {}."""
+    """Return the shapes of each opaque layer's weights, if output shapes are unknown; else {}."""
     layers = opaque_layers(model)
     tensors = [x for layer in layers for node in layer.inbound_nodes for x in node.output_tensors]
     if all(x.shape is not UNKNOWN for x in tensors):

@@ -8,7 +8,7 @@
 | any other | the same HDF5, as in Keras 1 and 2; Keras 3 refuses it |
 
 An `h5py.File`, a group in one, or a binary file is also accepted and uses HDF5. When a file is
-read, its first bytes decide before its name.
+read, its first bytes determine the format, not its ending.
 """
 
 from __future__ import annotations

@@ -39,16 +39,16 @@ _INNER = ("layers", "cells", "layer", "cell", "forward_layer", "backward_layer")
 
 
 def parts_of(entry: Any) -> int:
-    """Return the minimum number of parts (`kerascope.limits.Limits`) of a model, from its text.
+    """Return the smallest number of parts (see `kerascope.limits.Limits`) that a model can have.
 
-    No layer is created. The configuration of a model with 2^40 calls can have a few hundred lines;
-    they are counted fast.
+    It is computed from the configuration, without creating a layer. This is fast even if a few
+    hundred lines describe a model with 2^40 calls.
     """
     return _made_and_run(entry)[0]
 
 
 def _made_and_run(entry: Any) -> tuple[int, int]:
-    """Return the costs of creating a layer and of one call of it, both in parts of a `Budget`."""
+    """Return the number of parts for creating a layer, and for one call of it."""
     made, run = LAYER_COST, CALL_COST
     config = entry.get("config") if isinstance(entry, dict) else None
     inner = config if isinstance(config, list) else []
@@ -173,7 +173,7 @@ def _parsed(text: str | bytes, where: str, limits: Limits | None) -> Any:
 
 
 def _check_events(events: Iterable[Any], where: str, limits: Limits | None) -> None:
-    """Raise ConfigError if a short text would expand to huge data, before anything is created."""
+    """Raise ConfigError for YAML with aliases, too many values or too deep nesting."""
     depth = nodes = 0
     for event in events:
         kind = type(event).__name__

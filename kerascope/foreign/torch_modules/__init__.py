@@ -246,7 +246,7 @@ _BY_CLASS = {
 
 
 def _obstacle(module: nn.Module) -> tuple[str, str]:
-    """Return why a module cannot be recorded, with advice, or "" if it can be recorded."""
+    """Return (reason, advice) if a module cannot be recorded; two empty texts if it can."""
     for cls in type(module).__mro__:
         if cls.__module__.startswith("torch.") and cls.__name__ in _BY_CLASS:
             return _BY_CLASS[cls.__name__]

@@ -690,7 +690,7 @@ class TorchRecorder:
         return bool(name) and self._tokens.known(weight) is None
 
     def _uncalled(self, weight: str) -> dict[str, Setting]:
-        """Return the setting that names the module of a weight, or {} if the module was called."""
+        """Return a setting that says that a weight's module was not called; {} if it was called."""
         path = weight.rpartition(".")[0]
         owner = next((one for name, one in self._modules.values() if name == path), None)
         if owner is None or id(owner) in self._called:
