@@ -347,7 +347,7 @@ def check_members(file: Any, where: str, with_attributes: bool = True) -> set[st
     places = {h5o.get_info(start).addr: b""}  # address of each object -> its first path
 
     def look_at(name: bytes, info: Any) -> str | None:
-        """Return what is wrong with a member, or None. Never raise, because HDF5 calls this."""
+        """Return an error message about a member, or None. Never raise, because HDF5 calls this."""
         names.append(name)
         first = places.setdefault(info.u, name + b"/")
         is_circle = name.startswith(first)
@@ -422,7 +422,7 @@ def _check_size(declared: int, stored: int, what: str, where: str) -> None:
 
 
 def group_of(group: Any, name: str) -> Any:
-    """Return the subgroup with this name, or None if there is no such group."""
+    """Return the subgroup with this name, or None if it does not exist."""
     import h5py
 
     try:

@@ -206,7 +206,7 @@ class MasksOfGraph:
         return mask if _passes(kind, config) else UNKNOWN
 
     def _computed(self, value: Any) -> Any:
-        """Replace each tensor by its reference, or by an `OperationResult` if an operation gives it."""
+        """Replace the tensors in a value by `OperationResult`s, or by references to layers."""
         if isinstance(value, list):
             return [self._computed(item) for item in value]
         if not is_tensor(value):

@@ -133,7 +133,7 @@ def _joined(path: str, name: str) -> str:
 
 
 def _own_folders(path: str, layer: Layer) -> Iterator[Folder]:
-    """Yield the folders of a layer's own weights. A few layers have inner layers only in Keras 3."""
+    """Yield the folders of a layer's own weights. Some are folders of Keras 3's inner layers."""
     own = [*layer._trainable_weights, *layer._non_trainable_weights]
     names = FOLDERS.get(type(layer).__name__, {})
     by_folder: dict[str, list[Variable]] = {}

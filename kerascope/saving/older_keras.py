@@ -317,7 +317,7 @@ def preprocess_weights_for_loading(
     Returns
     -------
     list of np.ndarray
-        The converted arrays. Arrays of layers for which there is no rule are unchanged.
+        The converted arrays. Arrays of layers without a rule for conversion are unchanged.
     """
     arrays = [np.asarray(array) for array in weights]
     inner = _parts(layer)
@@ -417,7 +417,7 @@ def _filters_last(layer: Any, kernel: np.ndarray, expected: Any) -> np.ndarray:
 
 
 def _unflipped(layer: Any, arrays: Arrays) -> Arrays:
-    """Flip the kernels of convolutions along the spatial axes, because Theano stored them flipped."""
+    """Flip convolution kernels along the spatial axes, because Theano stored them flipped."""
     count = FLIPPED_BY_THEANO.get(type(layer).__name__, 0)
     turned = [np.flip(kernel, tuple(range(kernel.ndim - 2))) for kernel in arrays[:count]]
     return [*turned, *arrays[count:]]

@@ -58,7 +58,7 @@ def output_shape(layer: Opaque, inputs: Sequence[Shape], weights: Sequence[Shape
 def _like(class_name: str, config: Mapping[str, Any]) -> Any:
     """Return a layer of ours with these settings whose class name is the end of `class_name`.
 
-    None if there is no such class, or if it does not accept the settings.
+    None if this class does not exist or does not accept the settings.
     """
     classes = layer_registry._objects
     names = [
