@@ -3,9 +3,9 @@
 Like a loss, a metric takes targets and predictions and returns one number for each sample. The
 model reports the mean of these numbers. Every loss can be used as a metric. For
 `metrics=["accuracy"]`, `compile` chooses `binary_accuracy`, `categorical_accuracy` or
-`sparse_categorical_accuracy`, by the loss and the shape of the output. So "accuracy" means
-different things: with binary_crossentropy it counts right *entries* of a one-hot row, not right
-rows.
+`sparse_categorical_accuracy`, by the loss and the shape of the output. So the meaning of "accuracy"
+depends on the loss. With binary_crossentropy, it counts the right *entries* of one-hot rows, not
+the right rows.
 
 Files: `functions` (metrics of Keras 1 and 2), `classes` (metrics as objects, and Keras 3's metrics
 that are means), `stateful` (metrics that are not means: precision, recall, AUC and so on).

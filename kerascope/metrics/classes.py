@@ -1,9 +1,9 @@
 """Metrics as objects: they have arguments, and a state that is updated with each batch.
 
 There are two kinds. A `MeanMetric` consists of a function and its arguments. In the dialects before
-"3", `model.compile` treats a `MeanMetric` like its function: the model averages the function's
+"3", `model.compile` uses only the function of a `MeanMetric`, and the model averages the function's
 values over an epoch. The other metrics (`stateful.py`), such as `Recall`, are not means of values
-of batches: they keep sums in variables. A call of such a metric returns the result *after* the
+of batches. They keep sums in variables. A call of such a metric returns the result *after* the
 batch. Its `updates` are then the pairs (variable, new value), which the train function and the test
 function write. Training resets these metrics before each epoch.
 """
@@ -71,7 +71,8 @@ ADVICE = (
 def as_one_step(method: Method) -> Method:
     """Decorate a metric's method so that it returns numbers, and assigns its variables at the end.
 
-    Inside another such method, or while a graph is built, the outer caller writes the assignments.
+    If another decorated method calls it, or while a graph is built, the caller writes the
+    assignments instead.
     """
 
     @wraps(method)
@@ -87,7 +88,7 @@ def as_one_step(method: Method) -> Method:
 
 
 class Metric(Configured):
-    """Base class of metrics that are objects; you write your own as in Keras 3.
+    """Base class of metrics that are objects, also of your own metrics, as in Keras 3.
 
     The constructor creates variables with `add_weight`. `update_state` changes them with `assign`,
     `assign_add` and `assign_sub`. `result` returns a number or a dict of numbers.
@@ -153,7 +154,7 @@ class Metric(Configured):
         aggregation: str | None = None,
         name: str | None = None,
     ) -> Variable:
-        """Create a variable of the state. `aggregation` is for Keras 3's signature only."""
+        """Create a variable of the state. `aggregation`, from Keras 3, is ignored."""
         budget = current_budget()
         if budget is not None:
             budget.take_numbers(tuple(shape), f"a state {name!r} of the metric {self.name!r}")
@@ -210,7 +211,8 @@ class Metric(Configured):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Update the state with a batch and return the result so far.
 
-        On arrays the state changes at once. On tensors nothing is written: see `updates`.
+        On arrays the state changes at once. On tensors nothing is written, and `updates` contains
+        the new values.
 
         Raises
         ------
@@ -271,7 +273,7 @@ class Metric(Configured):
 
     @as_one_step
     def reset_state(self) -> None:
-        """Reset the state to that before the first batch."""
+        """Reset the state to the one before the first batch."""
         for variable, zeros in self._resets():
             variable.assign(zeros)
 
@@ -280,7 +282,7 @@ class Metric(Configured):
         return [(v, np.zeros_like(v.room)) for v in self.variables]
 
     def reset_states(self) -> None:
-        """Reset the state: Keras 2's name for `reset_state`."""
+        """Reset the state, under Keras 2's name of `reset_state`."""
         self.reset_state()
 
     # --- Keras 3's functions of the state ---------------------------------------------------------
@@ -319,7 +321,7 @@ class SumAndCount(Metric):
     waits_for_predictions = False
 
     def build(self, y_pred: Tensor) -> None:
-        """Create the sum of the numbers and their count."""
+        """Create the variables `total` and `count` for the two sums."""
         self.add_weight(name="total")
         self.add_weight(name="count")
 
@@ -342,7 +344,7 @@ class MeanMetric(FunctionWithArguments, SumAndCount):
         return sum_and_weight(scores, weights if scores.ndim else None)
 
     def result_of(self, state: list[Tensor]) -> Tensor:
-        """Return the mean."""
+        """Return the mean, the quotient of the two sums."""
         return quotient(state[0], state[1])
 
 
@@ -390,7 +392,7 @@ class MeanMetricWrapper(MeanMetric):
 
 
 def sum_and_weight(scores: Tensor, weights: Tensor | None) -> list[Tensor]:
-    """Return what a batch adds to the sum and to the count of a mean, as in Keras 3.
+    """Return the weighted sum of a batch's numbers and the sum of their weights, as in Keras 3.
 
     Parameters
     ----------
@@ -406,7 +408,7 @@ def sum_and_weight(scores: Tensor, weights: Tensor | None) -> list[Tensor]:
 
     Notes
     -----
-    A sample counts as 1, or as the mean of its weights, regardless of its number of steps.
+    The weight of a sample is 1, or the mean of the weights of its time steps.
     """
     if weights is None:
         samples = _mean_from(scores, 1)
@@ -423,7 +425,7 @@ def _mean_from(x: Tensor, axis: int) -> Tensor:
 
 
 def _align_weights(scores: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
-    """Return scores and weights with equal ranks, if only one has a last axis of size 1."""
+    """Return scores and weights, without a last axis of size 1 that only one of them has."""
     scores, weights = of_equal_rank(scores, weights)
     if weights.ndim == scores.ndim + 1 > 1:
         weights = K.squeeze(weights, -1)
@@ -571,14 +573,14 @@ class CategoricalHinge(MeanMetric):
 
 @registry.register
 class Hinge(MeanMetric):
-    """`hinge_of_bits` as an object."""
+    """`hinge` as an object. Targets are -1 and 1, or 0 and 1, where 0 means -1."""
 
     function = loss_functions.hinge_of_bits
 
 
 @registry.register
 class SquaredHinge(MeanMetric):
-    """`squared_hinge_of_bits` as an object."""
+    """`squared_hinge` as an object. Targets are -1 and 1, or 0 and 1, where 0 means -1."""
 
     function = loss_functions.squared_hinge_of_bits
 
@@ -609,7 +611,7 @@ class LogCoshError(MeanMetric):
 
 @registry.alias("cosine_similarity")
 class CosineSimilarity(MeanMetric):
-    """Cosine of the angle between targets and predictions: 1 if they point the same way."""
+    """Cosine of the angle between targets and predictions, which is 1 for equal directions."""
 
     function = _cosine_similarity
 
@@ -630,14 +632,14 @@ class _Correlation(MeanMetric):
 
 @registry.alias("pearson_correlation")
 class PearsonCorrelation(_Correlation):
-    """`pearson_correlation` as an object: the mean over all axes that are not compared."""
+    """Mean of `pearson_correlation` over all axes except `axis`."""
 
     function = functions.pearson_correlation
 
 
 @registry.alias("concordance_correlation")
 class ConcordanceCorrelation(_Correlation):
-    """`concordance_correlation` as an object: the mean over all axes that are not compared."""
+    """Mean of `concordance_correlation` over all axes except `axis`."""
 
     function = functions.concordance_correlation
 

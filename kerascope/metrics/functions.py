@@ -42,7 +42,7 @@ Axes = int | tuple[int, ...] | list[int]
 
 
 def averaged(function: Function) -> Function:
-    """Decorate a metric: in dialect "1.2" it returns the mean of the batch, as in Keras 1."""
+    """Decorate a metric so that it returns the mean of the batch in dialect "1.2"."""
 
     @wraps(function)
     def metric(*args: Any, **kwargs: Any) -> Any:
@@ -194,9 +194,10 @@ def _class_numbers(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 
 def _in_top_k(classes: Tensor, y_pred: Tensor, k: int) -> Tensor:
-    """Return 1 where fewer than `k` classes have a greater prediction than the right class.
+    """Return 1 where fewer than `k` predictions are greater than that of the right class, else 0.
 
-    `K.in_top_k` does the same, but only for predictions with two axes.
+    In other dialects than "3", return the mean over the last axis. `K.in_top_k` returns the same,
+    but only for predictions with two axes.
     """
     one_hot = K.one_hot(K.cast(classes, "int32"), K.int_shape(y_pred)[-1])
     score = K.sum(y_pred * K.cast(one_hot, K.dtype(y_pred)), axis=-1, keepdims=True)
@@ -231,7 +232,7 @@ def pearson_correlation(y_true: Tensor, y_pred: Tensor, axis: Axes = -1) -> Tens
 
 @at_once_on_arrays
 def concordance_correlation(y_true: Tensor, y_pred: Tensor, axis: Axes = -1) -> Tensor:
-    """Return how well predictions agree with targets, from -1 to 1: 1 where they are equal.
+    """Return the agreement of predictions with targets, from -1 to 1, where 1 means equality.
 
     Parameters
     ----------
@@ -327,7 +328,7 @@ fscore = f1score = registry.register(fmeasure, "fscore", "f1score")
 @registry.register
 @at_once_on_arrays
 def matthews_correlation(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return Matthews' correlation of rounded targets and predictions of a batch: from -1 to 1.
+    """Return Matthews' correlation of rounded targets and predictions of a batch, from -1 to 1.
 
     References
     ----------

@@ -1,8 +1,8 @@
 """Metrics over all samples of an epoch: precision, recall, AUC, F1, intersection over union, sums.
 
 These metrics are not means of values of the batches. Each keeps sums or counts in variables, and
-computes its result from these variables. The first classes count decisions: how many predictions
-above a threshold are right (true positives), and so on.
+computes its result from these variables. The first classes count decisions, such as the predictions
+above a threshold that are right (true positives).
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class _ConfusionMetric(Metric):
 
     @property
     def _bounds(self) -> list[float]:
-        """The thresholds as a list."""
+        """The thresholds as a list, which is [0.5] by default."""
         given = 0.5 if self.thresholds is None else self.thresholds
         return list(np.atleast_1d(np.asarray(given, dtype=float)))
 
@@ -134,7 +134,7 @@ class Precision(_RateMetric):
     Parameters
     ----------
     thresholds : float or list of float, optional
-        A prediction above the threshold is a "yes". Default 0.5.
+        A prediction above the threshold counts as positive. Default 0.5.
     top_k : None
         Keras 3's `top_k` is not supported.
     class_id : int, optional
@@ -218,7 +218,7 @@ class AUC(_ConfusionMetric):
     Parameters
     ----------
     num_thresholds : int
-        Points of the curve.
+        Number of points of the curve.
     curve : {"ROC", "PR"}
         "ROC": recall over the false-positive rate. "PR": precision over recall.
     summation_method : {"interpolation"}
@@ -230,12 +230,12 @@ class AUC(_ConfusionMetric):
     multi_label, num_labels, label_weights : None
         Keras 3's arguments are not supported.
     from_logits : bool
-        Whether predictions are logits: values before the sigmoid.
+        Whether predictions are logits, the values before the sigmoid.
 
     Notes
     -----
-    ROC: trapezoids. PR: between two points the true positives are interpolated, not the precision
-    [1].
+    The area under the ROC curve is a sum of trapezoids. Between two points of the precision-recall
+    curve, the true positives are interpolated, not the precision [1].
 
     References
     ----------
@@ -319,7 +319,7 @@ class _BestRate(_ConfusionMetric):
     Parameters
     ----------
     least : float
-        Minimum of the other rate, from 0 to 1: the first argument of the derived class.
+        Minimum of the other rate, from 0 to 1, which is the first argument of the derived classes.
     num_thresholds : int
         Number of thresholds, evenly spaced from 0 to 1. A single threshold is 0.5.
     class_id, name, dtype
@@ -355,12 +355,14 @@ class _BestRate(_ConfusionMetric):
 
 @registry.register
 class PrecisionAtRecall(_BestRate):
-    """Greatest precision at a threshold where the recall is at least `recall`, or 0.
+    """Greatest precision at a threshold where the recall is at least `recall`.
+
+    The result is 0 if no threshold reaches this minimum.
 
     Parameters
     ----------
     recall : float
-        From 0 to 1.
+        Minimum of the recall, from 0 to 1.
     num_thresholds : int
         Number of thresholds to try, evenly spaced from 0 to 1.
     class_id, name, dtype
@@ -382,9 +384,10 @@ class PrecisionAtRecall(_BestRate):
 
 @registry.register
 class RecallAtPrecision(_BestRate):
-    """Greatest recall at a threshold where the precision is at least `precision`, or 0.
+    """Greatest recall at a threshold where the precision is at least `precision`.
 
-    The other arguments are those of `PrecisionAtRecall`.
+    The result is 0 if no threshold reaches this minimum. The other arguments are those of
+    `PrecisionAtRecall`.
     """
 
     _best, _bounded = "recall", "precision"
@@ -402,11 +405,12 @@ class RecallAtPrecision(_BestRate):
 
 @registry.register
 class SensitivityAtSpecificity(_BestRate):
-    """Greatest sensitivity at a threshold where the specificity is at least `specificity`, or 0.
+    """Greatest sensitivity at a threshold where the specificity is at least `specificity`.
 
     Sensitivity is tp / (tp + fn), specificity tn / (tn + fp).
 
-    The other arguments are those of `PrecisionAtRecall`.
+    The result is 0 if no threshold reaches this minimum. The other arguments are those of
+    `PrecisionAtRecall`.
     """
 
     _best, _bounded = "sensitivity", "specificity"
@@ -424,11 +428,12 @@ class SensitivityAtSpecificity(_BestRate):
 
 @registry.register
 class SpecificityAtSensitivity(_BestRate):
-    """Greatest specificity at a threshold where the sensitivity is at least `sensitivity`, or 0.
+    """Greatest specificity at a threshold where the sensitivity is at least `sensitivity`.
 
     Specificity is tn / (tn + fp), sensitivity tp / (tp + fn).
 
-    The other arguments are those of `PrecisionAtRecall`.
+    The result is 0 if no threshold reaches this minimum. The other arguments are those of
+    `PrecisionAtRecall`.
     """
 
     _best, _bounded = "specificity", "sensitivity"
@@ -456,7 +461,7 @@ def _check_thresholds(where: str, number: int, least: int) -> None:
 
 
 def per_output_shape(metric: Metric, y_pred: Tensor) -> tuple[int]:
-    """Return the shape of a variable with one number for each output: (outputs,)."""
+    """Return the shape of a variable with one number for each output, which is (outputs,)."""
     outputs = y_pred.shape[-1] if y_pred.ndim == 2 else None
     if outputs is None:
         raise ShapeError(
@@ -478,8 +483,8 @@ class FBetaScore(Metric):
     beta : float
         Recall weighs beta times as much as precision.
     threshold : float, optional
-        A prediction above the threshold is a "yes". Default: only the greatest prediction of a
-        sample is a "yes".
+        A prediction above the threshold counts as positive. Default: only the greatest prediction
+        of a sample counts as positive.
     name, dtype : str, optional
         As for `Metric`.
 
@@ -507,7 +512,7 @@ class FBetaScore(Metric):
         self.threshold = threshold
 
     def build(self, y_pred: Tensor) -> None:
-        """Create tp, fp and fn: one number for each class."""
+        """Create variables for tp, fp and fn, with one number for each class."""
         shape = per_output_shape(self, y_pred)
         for word in ("true_positives", "false_positives", "false_negatives"):
             self.add_weight(shape, name=word)
@@ -524,7 +529,7 @@ class FBetaScore(Metric):
         return [K.sum(part * weight, axis=0) for part in parts]
 
     def result_of(self, state: list[Tensor]) -> Tensor:
-        """Return the score."""
+        """Return the score of each class, or the average of the scores."""
         tp, fp, fn = state
         sizes = tp + fn
         if self.average == "micro":
@@ -567,6 +572,7 @@ class IoU(Metric):
         Whether targets and predictions are class numbers. Otherwise the class is the index of the
         greatest entry along `axis`.
     axis : int
+        The axis of the classes in targets or predictions that are not class numbers.
 
     Raises
     ------
@@ -643,13 +649,13 @@ class IoU(Metric):
         return quotient(K.sum(times * quotient(both, either)), K.sum(times * occurs))
 
     def get_config(self) -> dict[str, Any]:
-        """Return the constructor's arguments. The dtype is included: Keras 3's default differs."""
+        """Return the constructor's arguments with the dtype, because Keras 3's default differs."""
         return {**super().get_config(), "dtype": self.dtype}
 
 
 @registry.register
 class MeanIoU(IoU):
-    """`IoU`, mean over all classes that occur.
+    """`IoU` with the mean over all classes that occur.
 
     Parameters
     ----------
@@ -748,7 +754,7 @@ class BinaryIoU(IoU):
 
 @registry.alias("root_mean_squared_error")
 class RootMeanSquaredError(SumAndCount):
-    """Root of the mean square of p - y over all samples.
+    """Root of the mean squared difference between predictions and targets, over all samples.
 
     Examples
     --------
@@ -832,7 +838,7 @@ class R2Score(Metric):
         return [*(K.sum(part, axis=0) for part in parts), K.sum(K.ones_like(y))]
 
     def result_of(self, state: list[Tensor]) -> Tensor:
-        """Return the score."""
+        """Return the scores of the outputs, aggregated and adjusted."""
         squares, total, residual, count, number = state
         spread = squares - total * quotient(total, count)
         spread = spread * K.cast(K.greater(spread, 1e-12 * squares), "float64")  # less is noise
@@ -863,7 +869,7 @@ class _ValueMetric(SumAndCount):
 
 
 class Mean(_ValueMetric):
-    """Mean of numbers: `metric.update_state([1, 3])`, `metric.result()`."""
+    """Mean of numbers. After `metric.update_state([1, 3])`, `metric.result()` is 2."""
 
     def result_of(self, state: list[Tensor]) -> Tensor:
         """Return the mean."""
@@ -871,10 +877,10 @@ class Mean(_ValueMetric):
 
 
 class Sum(_ValueMetric):
-    """Weighted sum of numbers: `metric.update_state([1, 3])`, `metric.result()`."""
+    """Weighted sum of numbers. After `metric.update_state([1, 3])`, `metric.result()` is 4."""
 
     def build(self, y_pred: Tensor) -> None:
-        """Create the variable for the sum; unlike `Mean`, no variable for a count."""
+        """Create a variable for the sum. Unlike `Mean`, this metric needs no count."""
         self.add_weight(name="total")
 
     def result_of(self, state: list[Tensor]) -> Tensor:

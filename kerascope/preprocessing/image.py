@@ -165,7 +165,7 @@ def random_channel_shift(x: ArrayLike, intensity_range: float, channel_axis: int
 
 
 def apply_brightness_shift(x: ArrayLike, brightness: float) -> np.ndarray:
-    """Make an image brighter (above 1) or darker (below 1).
+    """Make an image brighter by a factor above 1, or darker by a factor below 1.
 
     Parameters
     ----------
@@ -176,7 +176,8 @@ def apply_brightness_shift(x: ArrayLike, brightness: float) -> np.ndarray:
 
     Notes
     -----
-    Keras 2 first scales the image to the whole range, by converting it with PIL. This is not done.
+    Keras 2 first scales the image to the whole range, by converting it with PIL. This is not done
+    here.
 
     Examples
     --------
@@ -255,7 +256,8 @@ def apply_affine_transform(
     row_axis, col_axis, channel_axis : int
         The positions of the axes.
     fill_mode : {"nearest", "constant", "reflect", "wrap"}
-        Values outside of the image: its border, `cval`, the mirrored image, the repeated image.
+        The pixels outside of the image are its nearest border pixels, `cval`, the mirrored image,
+        or the repeated image.
     cval : float
         The value outside of the image for `fill_mode="constant"`.
     order : {0, 1}
@@ -295,8 +297,8 @@ def apply_transform(
 ) -> np.ndarray:
     """Transform an image by a matrix, with the nearest pixels. A function of Keras 1.
 
-    The new pixel at p is the old pixel at `transform_matrix` p. For other arguments see
-    `apply_affine_transform`.
+    The new pixel at p is the old pixel at the product of `transform_matrix` and p. For the other
+    arguments see `apply_affine_transform`.
     """
     image = np.moveaxis(np.asarray(x), channel_axis, -1)
     matrix = np.asarray(transform_matrix, "float64")
@@ -306,7 +308,9 @@ def apply_transform(
 
 
 def transform_matrix_offset_center(matrix: ArrayLike, x: float, y: float) -> np.ndarray:
-    """Return a matrix that acts about the center of x rows and y columns. A function of Keras 1.
+    """Return a matrix that acts as `matrix` does, but about the center of an image.
+
+    The image has `x` rows and `y` columns. This is a function of Keras 1.
 
     Examples
     --------
@@ -399,7 +403,10 @@ def _interpolated(
 
 
 def _inside(places: np.ndarray, size: int, fill_mode: str) -> np.ndarray:
-    """Return positions along an axis; those outside the image are moved inside by `fill_mode`."""
+    """Return positions along an axis, with positions outside of the image moved into it.
+
+    `fill_mode` decides where they are moved.
+    """
     whole = places.astype(np.int64)
     if fill_mode == "wrap":
         return whole % size
@@ -421,9 +428,10 @@ class ImageDataGenerator:
     Parameters
     ----------
     featurewise_center, featurewise_std_normalization : bool
-        Subtract the mean of all images; divide by their standard deviation. Call `fit` first.
+        Subtract the mean of all images; divide by the standard deviation of all images. Call `fit`
+        first.
     samplewise_center, samplewise_std_normalization : bool
-        The same with the mean and the standard deviation of each image.
+        Subtract the mean of each image; divide each image by its standard deviation.
     zca_whitening : bool
         Make the pixels uncorrelated. Call `fit` first.
     zca_epsilon : float
@@ -442,7 +450,7 @@ class ImageDataGenerator:
     channel_shift_range : float
         Largest number to add to all pixels.
     fill_mode : {"nearest", "constant", "reflect", "wrap"}
-        Values outside of the image; see `apply_affine_transform`.
+        The pixels outside of the image; see `apply_affine_transform`.
     cval : float
         See `apply_affine_transform`.
     horizontal_flip, vertical_flip : bool
@@ -613,7 +621,8 @@ class ImageDataGenerator:
         batch_size, shuffle, seed, subset
             See `NumpyArrayIterator`.
         save_to_dir, save_prefix, save_format
-            Write each image that was made to a file in this folder.
+            The folder into which each image of a batch is written, the beginning of the file names,
+            and the format of the files.
         follow_links : bool
             Whether to follow symbolic links to folders.
         interpolation : str
@@ -642,7 +651,7 @@ class ImageDataGenerator:
         subset: str | None = None,
         interpolation: str = "nearest",
     ) -> DataFrameIterator:
-        """Return batches of the images that a table names.
+        """Return batches of the images whose file names are in a table.
 
         Parameters
         ----------
@@ -660,7 +669,8 @@ class ImageDataGenerator:
         target_size, color_mode, classes, batch_size, shuffle, seed, subset, interpolation
             As for `flow_from_directory`.
         save_to_dir, save_prefix, save_format
-            Write each image that was made to a file in this folder.
+            The folder into which each image of a batch is written, the beginning of the file names,
+            and the format of the files.
         """
         make_folder_for_pictures(save_to_dir)
         return DataFrameIterator(**by_name(locals()), **self._iterator_arguments)
@@ -680,7 +690,8 @@ class ImageDataGenerator:
         ----------
         img_shape : tuple of int
         seed : int, optional
-            Makes them repeatable. By default they are drawn from NumPy's global generator.
+            Makes the parameters repeatable. By default they are drawn from NumPy's global
+            generator.
 
         Returns
         -------
@@ -820,7 +831,7 @@ class ImageDataGenerator:
         Warns
         -----
         KerascopeWarning
-            A step needs statistics, but `fit` was not called; the step is skipped.
+            A step is skipped, because it needs statistics and `fit` was not called.
         """
         image = x if self.preprocessing_function is None else self.preprocessing_function(x)
         if self.rescale:

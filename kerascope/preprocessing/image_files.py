@@ -154,9 +154,9 @@ def load_img(
     color_mode : {"rgb", "rgba", "grayscale"}
         The mode to which the image is converted.
     target_size : (int, int), optional
-        Height and width to which it is resized.
+        Height and width to which the image is resized.
     interpolation : {"nearest", "bilinear", "bicubic", "hamming", "box", "lanczos"}
-        How to resize.
+        The method of resizing.
 
     Raises
     ------
@@ -226,7 +226,7 @@ def save_img(
     data_format, scale
         See `array_to_img`.
     file_format : str, optional
-        Default: the extension of the name.
+        Format of the file. By default the extension of `path` decides.
     **kwargs
         Further arguments of PIL's `save`.
     """

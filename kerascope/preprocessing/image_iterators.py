@@ -171,7 +171,7 @@ class Iterator(Sequence):
 
 
 class ImageIterator(Iterator):
-    """Base class of iterators over images: settings, random changes, saving of images.
+    """Base class of iterators over images, which are changed at random and can be saved.
 
     A subclass defines `_load(place)`, which returns one image as an array.
     """
@@ -252,7 +252,8 @@ class NumpyArrayIterator(ImageIterator):
         Weights of the samples.
     data_format : {"channels_last", "channels_first"}, optional
     save_to_dir, save_prefix, save_format
-        Write each image that was made to a file in this folder.
+        The folder into which each image of a batch is written, the beginning of the file names, and
+        the format of the files.
     subset : {"training", "validation"}, optional
         The part of the data, if the generator has a `validation_split`.
     dtype : dtype, optional
@@ -299,7 +300,7 @@ class NumpyArrayIterator(ImageIterator):
         return image
 
     def _get_batches_of_transformed_samples(self, index_array: np.ndarray) -> Any:
-        """Return images, or (images, targets), or (images, targets, sample weights)."""
+        """Return the images of a batch, with the targets and sample weights if they were given."""
         images = self._images(index_array)
         x = [images, *(array[index_array] for array in self.x_misc)] if self.x_misc else images
         if self.y is None:
@@ -339,7 +340,7 @@ def _subset_slice(length: int, subset: str | None, generator: ImageChanges) -> s
 
 
 def warn_of_channels(shape: tuple[int, ...], data_format: str, where: str) -> None:
-    """Warn if images do not have 1, 3 or 4 channels: the layout may be wrong."""
+    """Warn if images do not have 1, 3 or 4 channels, because the layout may be wrong."""
     channels = shape[1 if data_format == "channels_first" else 3]
     if channels not in (1, 3, 4):
         warn(
@@ -371,8 +372,10 @@ class FileIterator(ImageIterator):
     classes : ndarray
         Class number of each file.
     class_indices : dict of str to int
+        The number of each class.
     num_classes, samples : int
     image_shape : tuple of int
+        The shape of one image.
     """
 
     filenames: list[str]
@@ -386,7 +389,7 @@ class FileIterator(ImageIterator):
         class_mode: str | None,
         interpolation: str,
     ) -> None:
-        """Check and store the settings for reading a file."""
+        """Check and store the settings for reading files."""
         _, channels = checked_color_mode(color_mode, type(self).__name__)
         known = (*CLASS_MODES, "other") if isinstance(self, DataFrameIterator) else CLASS_MODES
         if class_mode not in known:
@@ -429,7 +432,7 @@ class FileIterator(ImageIterator):
         return img_to_array(image, data_format=self.data_format, dtype=self.dtype)
 
     def _get_batches_of_transformed_samples(self, index_array: np.ndarray) -> Any:
-        """Return images, or (images, targets)."""
+        """Return the images of a batch, with their targets unless `class_mode` is None."""
         images = self._images(index_array)
         if self.class_mode is None:
             return images
@@ -592,7 +595,7 @@ class DataFrameIterator(FileIterator):
     def _rows_of_classes(
         self, rows: list[tuple[int, str]], targets: Any, classes: list[Any] | None
     ) -> list[tuple[int, str]]:
-        """Set `class_indices`, and return the rows whose target is one of these classes."""
+        """Set `class_indices`, and return the rows whose target is one of `classes`."""
         if self.class_mode == "other":
             self.class_indices = {}
             return rows

@@ -41,7 +41,7 @@ def pad_sequences(
     sequences : list of list
         Lists of any lengths. The elements are numbers, or arrays of the same shape.
     maxlen : int, optional
-        The length. Default: that of the longest list.
+        The length of all results. Default: the length of the longest list.
     dtype : dtype
         Dtype of the result.
     padding : {"pre", "post"}
@@ -61,7 +61,8 @@ def pad_sequences(
         `sequences` is not a list of lists, the elements have different shapes, or they cannot be
         converted to `dtype`.
     ArgumentError
-        `padding`, `truncating` or `maxlen` is invalid, or `value` is text and `dtype` is not.
+        `padding`, `truncating` or `maxlen` is invalid, or `value` is text and `dtype` is not a
+        dtype of text.
 
     Examples
     --------
@@ -168,7 +169,7 @@ def make_sampling_table(size: int, sampling_factor: float = 1e-5) -> np.ndarray:
     size : int
         Number of words.
     sampling_factor : float
-        The factor of word2vec; larger keeps more words.
+        The factor of word2vec. A larger factor keeps more words.
 
     Returns
     -------
@@ -222,7 +223,7 @@ def skipgrams(
     sampling_table : array_like, shape (vocabulary_size,), optional
         Probability to use a word; see `make_sampling_table`.
     seed : int, optional
-        Makes the result repeatable. By default drawn from Python's `random`.
+        Makes the result repeatable. By default the seed is drawn from Python's `random`.
 
     Returns
     -------

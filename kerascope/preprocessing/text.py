@@ -66,7 +66,7 @@ class Tokenizer:
     num_words : int, optional
         Use only words whose numbers are less than this. Other words are counted, too.
     filters : str
-        Characters to remove from texts.
+        Characters that separate words like `split`.
     lower : bool
         Whether to convert texts to lower case.
     split : str
@@ -76,7 +76,7 @@ class Tokenizer:
     oov_token : str, optional
         The word used for unknown and unused words; it gets the number 1.
     document_count : int
-        Number of texts seen so far.
+        Number of texts that were counted before.
     **kwargs
         Keras 1's `nb_words`.
 
@@ -91,6 +91,7 @@ class Tokenizer:
     index_docs : dict of int to int
         `word_docs` by number.
     document_count : int
+        The number of texts that were counted.
 
     Notes
     -----
@@ -146,7 +147,7 @@ class Tokenizer:
         Raises
         ------
         DataError
-            The text is neither a string nor a list, such as None or NaN in a table.
+            The text is neither a string nor a list, for example None or NaN from a table.
         """
         if not isinstance(text, (str, list)):
             raise DataError(
@@ -172,7 +173,7 @@ class Tokenizer:
         ArgumentError
             `texts` is one text, not a list.
         DataError
-            An element is not a text. Nothing is counted then.
+            An element is not a text. In this case no text is counted.
         """
         _check_texts(texts, "fit_on_texts")
         counts: Counter[str] = Counter()
@@ -197,7 +198,7 @@ class Tokenizer:
         self.index_docs = {self.word_index[word]: count for word, count in self.word_docs.items()}
 
     def fit_on_sequences(self, sequences: Iterable[Iterable[int]]) -> None:
-        """Count the sequences that contain each word number; for `sequences_to_matrix`."""
+        """Count the sequences that contain each word number, for use in `sequences_to_matrix`."""
         for sequence in sequences:
             self.document_count += 1
             for number in dict.fromkeys(sequence):
@@ -206,7 +207,10 @@ class Tokenizer:
     # --- converting -------------------------------------------------------------------------------
 
     def texts_to_sequences(self, texts: Iterable[Text]) -> list[list[int]]:
-        """Return each text as a list of word numbers. Unknown and unused words are skipped.
+        """Return each text as a list of word numbers.
+
+        Unknown and unused words have the number of `oov_token`. Without `oov_token`, they are
+        skipped.
 
         Raises
         ------
