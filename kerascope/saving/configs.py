@@ -80,9 +80,10 @@ def refuse_byte_code(config: Any, safe_mode: bool) -> None:
 
 
 def decode_functions(config: Any) -> None:
-    """Replace byte code by functions. A custom object with the name of the layer comes first.
+    """Replace the byte code of Lambda layers by functions.
 
-    Use it only for trusted files: see the top of this module.
+    A layer's function is not replaced if a custom object has the name of the layer. Call this only
+    for trusted files: see the top of this module.
 
     Raises
     ------
@@ -344,7 +345,7 @@ def model_of(
 def fitting_model(
     config: Any, where: str, safe_mode: bool, fill: Callable[[Any], tuple[T, dict[str, str]]]
 ) -> tuple[Any, T]:
-    """Make a model whose layers fit their weights in a file. Other layers become opaque.
+    """Make a model for the weights in a file. Layers whose weights do not fit become opaque.
 
     Parameters
     ----------

@@ -67,7 +67,10 @@ OF_THE_MODEL_ITSELF = "top_level_model_weights"
 
 
 def layers_of(model: Any) -> list[Layer]:
-    """Return the layers of a model in the order of its files, including those of a first Merge."""
+    """Return the layers of a model in the order of .h5 files.
+
+    If a Sequential begins with a Merge, these are also the layers of the merged models.
+    """
     return list(getattr(model, "flattened_layers", model.layers))
 
 
@@ -80,7 +83,7 @@ def layers_to_write(model: Any) -> list[Layer]:
     Raises
     ------
     ConfigError
-        A weight belongs to no layer, or two layers have the same name, so it would be lost.
+        A weight belongs to no layer, or two layers have the same name. Weights would be lost.
     """
     layers = layers_of(model)
     names = [layer.name for layer in layers]

@@ -192,7 +192,7 @@ def _value(name: str, value: Any) -> Any:
 
 
 def _flat_object(value: Config) -> Config:
-    """Return `{"name": "MaxNorm", "m": 2}` as `{"class_name", "config"}`."""
+    """Return an object in Keras 1's form, `{"name": "MaxNorm", "m": 2}`, in the current form."""
     config = {key: item for key, item in value.items() if key != "name"}
     is_penalty = value["name"] in ("WeightRegularizer", "ActivityRegularizer", "L1L2Regularizer")
     class_name = "L1L2" if is_penalty else value["name"]

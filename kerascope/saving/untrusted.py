@@ -148,7 +148,7 @@ def _parsed(text: str | bytes, where: str, limits: Limits | None) -> Any:
     base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
     class Loader(base):  # type: ignore[misc]  # yaml has no types
-        """Reads plain data, and refuses long numbers."""
+        """A YAML loader of plain data that refuses long numbers."""
 
         def construct_scalar(self, node: Any) -> Any:
             is_number = str(node.tag).endswith((":int", ":float"))

@@ -2,8 +2,8 @@
 
 Stepping through a call of a function takes many times as long as computing it. So if the program
 cannot stop inside the call (`continue` without a breakpoint), the compiled program runs. The
-journal then keeps one row for the call: its outputs, the variables that were set from outside
-before it, and its inputs if the feed cannot repeat them. Now and then it copies the variables as a
+journal then keeps one row for the call: its outputs, the variables that other code set before it,
+and its inputs if the feed cannot repeat them. Now and then it copies the variables as a
 checkpoint. In `fit` a row is a whole batch, with its number and its callbacks.
 
 Consecutive calls of this kind are a *run*. The tape has one event for a run, a mark of kind
@@ -264,7 +264,7 @@ class FunctionInfo:
         self.is_even = all(slot < len(function.inputs) for slot in slots_of(guards))
 
     def copied(self) -> list[tuple[Variable, np.ndarray]]:
-        """Return each written variable with a copy of its value, which the next call overwrites."""
+        """Return each written variable with a copy of its value, in a buffer that is used again."""
         for v in self.writes:
             now, room = v.room, self._rooms.get(v)
             if room is None:
@@ -279,7 +279,7 @@ class FunctionInfo:
 
 
 class Journal:
-    """The journal: a row for each call without events, in order.
+    """Stores a row for each call without events, and can execute these calls again.
 
     Parameters
     ----------
@@ -291,6 +291,7 @@ class Journal:
     may_continue : bool
         Whether the next call may also run without events. A signal handler may set it to False.
     rows : list of CallRecord
+        The rows in the order of the calls.
     samples : dict of (Function, str, ...) to list of Event
         For a function and the names of the callbacks in `fit`, the events of one call or batch.
     """
@@ -924,14 +925,14 @@ class Journal:
 
 
 class Batches:
-    """Gives the training loop (`engine/training_loop.py`) batches that run without events.
+    """Yields batches that run without events to the training loop (`engine/training_loop.py`).
 
     Parameters
     ----------
     journal : Journal
     run : UnrecordedRun
     feed : Feed
-        The feed of the batches.
+        The source of the batches.
     but : frozenset of int
         The numbers of the batches that must be recorded.
     """

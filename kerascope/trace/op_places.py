@@ -49,7 +49,7 @@ def place_of_layer(where: Where, layer: Layer) -> Where:
 
 
 def place_of_call(where: Where, node: Node) -> Where:
-    """Return `place_of_layer` of a call's layer, with the script's line that called the layer."""
+    """Return the `place_of_layer` of a Node's layer, with the script's line that called it."""
     place = place_of_layer(where, node.outbound_layer)
     called = _plain(node.called_at.lines[:1])
     return place._replace(made=place.made and place.made._replace(called_from=called))

@@ -334,7 +334,7 @@ class Nonzero(Op):
 
 @parametric
 class Bincount(Op):
-    """How often 0, 1, 2, ... occur along the last axis; with weights, the sum for each number."""
+    """How often each of 0, 1, ... occurs along the last axis; with weights, the sum of its weights."""
 
     minlength: int
     may_refuse = True

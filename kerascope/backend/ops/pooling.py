@@ -105,7 +105,7 @@ def longest(blocks: Iterable[slice]) -> int:
 
 
 class Fold(NamedTuple):
-    """The cells from which each window along one axis is reduced to one element.
+    """The cells of the windows along one axis, which are reduced to one element for each window.
 
     Attributes
     ----------

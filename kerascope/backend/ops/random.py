@@ -96,7 +96,7 @@ class RandomOp(Op):
 
 
 def _uniform(generator, shape, dtype):
-    """Return uniform numbers in [0, 1). In float16, exact multiples of 1/2048 avoid a rounded 1."""
+    """Return uniform numbers in [0, 1). For float16 they are exact: rounding could give a 1."""
     if dtype == "float16":
         return (generator.integers(0, 2048, shape, "uint16") / np.float32(2048)).astype(dtype)
     return generator.random(shape, dtype)

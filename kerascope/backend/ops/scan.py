@@ -155,7 +155,7 @@ def reverse_loop(
 
 
 def kept_for_gradient(inner: InnerGraph) -> list[Tensor]:
-    """Return the tensors inside a step that its gradient reads, without outputs of the step."""
+    """Return the tensors inside a step that its gradient reads, except outputs of the step."""
     results = [*inner.results.outputs, *inner.results.new_states]
     seeds: dict[Tensor, Tensor] = {
         y: Placeholder(y.shape, y.dtype, f"{y.name}/gradient") for y in results if is_float(y.dtype)
@@ -284,7 +284,7 @@ class Scan(Op):
         return _one_or_all(dtypes)
 
     def may_share(self, inputs, outputs):
-        """Return which outputs share memory with inputs: with 0 steps, the last states."""
+        """Return pairs (output, input) that share memory: after 0 steps, last and initial states."""
         if inputs[0].shape[0] > 0:
             return ()
         n_outputs, n_states = len(self.inner.results.outputs), len(self.inner.states)
