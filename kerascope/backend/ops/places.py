@@ -334,7 +334,7 @@ class Nonzero(Op):
 
 @parametric
 class Bincount(Op):
-    """How often each of 0, 1, ... occurs along the last axis; with weights, the sum of its weights."""
+    """How often each of 0, 1, ... occurs along the last axis, or the sum of its `weights`."""
 
     minlength: int
     may_refuse = True
