@@ -284,7 +284,7 @@ class Scan(Op):
         return _one_or_all(dtypes)
 
     def may_share(self, inputs, outputs):
-        """Return (output, input) pairs that share memory: after 0 steps, last and initial states."""
+        """Return (output, input) pairs that share memory: last and initial states of 0 steps."""
         if inputs[0].shape[0] > 0:
             return ()
         n_outputs, n_states = len(self.inner.results.outputs), len(self.inner.states)
