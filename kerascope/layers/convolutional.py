@@ -430,6 +430,7 @@ class Conv3D(_Convolution):
     filters : int
         Number of output channels.
     kernel_size, strides, dilation_rate : int or tuple of 3 int
+        As for `Conv2D`, along three axes.
     padding, data_format, activation, ..., groups, **kwargs
         As for `Conv2D`; input (batch, three sizes, channels) or (batch, channels, three sizes).
 
@@ -562,7 +563,9 @@ class Conv1DTranspose(_Transposed):
     Parameters
     ----------
     filters : int
+        Number of output channels.
     kernel_size, strides, output_padding, dilation_rate : int
+        As for `Conv2DTranspose`, along one axis.
     padding, data_format, activation, ..., bias_constraint, **kwargs
         As for `Conv2DTranspose`.
 
@@ -611,6 +614,7 @@ class Conv2DTranspose(_Transposed):
     filters : int
         Number of output channels.
     kernel_size : int or tuple of 2 int
+        Rows and columns that the kernel covers.
     strides : int or tuple of 2 int
         Factors by which the image grows.
     padding : {"valid", "same"}
@@ -668,7 +672,9 @@ class Conv3DTranspose(_Transposed):
     Parameters
     ----------
     filters : int
+        Number of output channels.
     kernel_size, strides, output_padding, dilation_rate : int or tuple of 3 int
+        As for `Conv2DTranspose`, along three axes.
     padding, data_format, activation, ..., bias_constraint, **kwargs
         As for `Conv2DTranspose`.
 
@@ -750,6 +756,7 @@ class DepthwiseConv1D(_Depthwise):
     Parameters
     ----------
     kernel_size, strides, dilation_rate : int
+        As for `DepthwiseConv2D`, along one axis.
     padding, depth_multiplier, data_format, activation, ..., bias_constraint, **kwargs
         As for `DepthwiseConv2D`.
 
@@ -794,9 +801,10 @@ class DepthwiseConv2D(_Depthwise):
 
     Parameters
     ----------
-    kernel_size : int or tuple of 2 int
-    strides : int or tuple of 2 int
+    kernel_size, strides : int or tuple of 2 int
+        As for `Conv2D`.
     padding : {"valid", "same"}
+        As for `Conv2D`.
     depth_multiplier : int
         Number of output channels for each input channel.
     data_format, activation, use_bias
@@ -893,7 +901,9 @@ class SeparableConv1D(_Separable):
     filters : int
         Number of output channels.
     kernel_size, strides, dilation_rate : int
+        As for `Conv1D`.
     padding : {"valid", "same", "causal"}
+        As for `Conv1D`.
     data_format, depth_multiplier, activation, ..., bias_constraint, **kwargs
         As for `SeparableConv2D`.
 

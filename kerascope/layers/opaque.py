@@ -203,6 +203,7 @@ class Opaque(Layer):
     Parameters
     ----------
     file : FileEntry
+        The part of the file that describes the layer.
     **kwargs
         As for `Layer`.
     """

@@ -930,6 +930,7 @@ def check_sequence(
     Parameters
     ----------
     layer : Layer
+        The recurrent layer, for its label in errors.
     shape : tuple of int or None
         Shape of the sequence.
     axes : sequence of str

@@ -81,8 +81,9 @@ class Resizing(_OfSize):
         Whether the middle of the image is cut out, or a border is added, so that the image is not
         distorted.
     fill_mode : {"constant"}
-        The border has the value `fill_value`.
+        How the border is filled; "constant" means with `fill_value`.
     fill_value : float
+        Value of the border.
     antialias : bool
         Whether a smaller image is computed from means of pixels.
     data_format : {"channels_last", "channels_first"}, optional
@@ -509,8 +510,11 @@ def smart_resize(
     Parameters
     ----------
     x : array_like, shape (height, width, channels) or (samples, height, width, channels)
+        An image or a batch of images; with "channels_first", the channels come before the height.
     size : (height, width)
+        Size of the resized images.
     interpolation : {"nearest", "bilinear", "bicubic", "lanczos3", "lanczos5"}
+        How values between pixels are computed.
     data_format : {"channels_last", "channels_first"}
         Position of the channel axis.
     **kwargs

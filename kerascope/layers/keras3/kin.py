@@ -457,6 +457,7 @@ class Pipeline(Layer):
     Parameters
     ----------
     layers : list of Layer
+        The layers, in the order of their calls.
     name : str, optional
     **kwargs
         As for `Layer`.
