@@ -2,7 +2,7 @@
 
 Usually the loop goes through all epochs and batches. There are two exceptions. A run that continues
 an interrupted run begins in the middle. And if no observer or callback needs the events of a batch,
-the batch is trained on here, without events (`FastPath`). This is faster, with the same numbers.
+the batch is trained on here, without events (`FastPath`). This is faster, with the same results.
 """
 
 from __future__ import annotations
@@ -92,8 +92,7 @@ class FastPath:
 
     The path is used in two cases. In the first, `fit` runs without observers and without pauses
     between events, and no callback needs batches. In the second, no callback needs the beginning of
-    a batch, and an observer records each batch as a whole in a journal, through the method
-    `batches` of its runner of stages.
+    a batch, and an observer records each batch as a whole in a journal.
 
     Parameters
     ----------

@@ -304,7 +304,7 @@ class ArrayFeed(Feed):
             ) from error
 
     def _gather(self, batch_ids: np.ndarray) -> list[Any]:
-        """Return the rows of each array at these indices, in buffers that the next batch reuses."""
+        """Return the rows of each array at these indices, in reused buffers if possible."""
         size = len(batch_ids)
         fetchers = self._fetchers.get(size)
         if fetchers is None:
@@ -350,7 +350,7 @@ def _fetcher(array: Any, size: int, *, may_be_ones: bool) -> Callable[[np.ndarra
 
 
 class StepFeed(Feed):
-    """A feed of the same arrays in each step; no arrays if the model reads only variables."""
+    """A feed of the same arrays in each step, without arrays if the model reads only variables."""
 
     def __init__(self, ins: list[Any], steps: int) -> None:
         self.ins = ins
@@ -362,7 +362,7 @@ class StepFeed(Feed):
         return {**super().facts(), "checksum of some rows of array": checksums(arrays)}
 
     def epoch(self, kept: bool = True, done: int = 0) -> Iterator[Batch]:
-        """Yield the arrays once for each step."""
+        """Yield (size, arrays) once for each step."""
         size = int(self.ins[0].shape[0]) if self.ins and not isinstance(self.ins[0], float) else 1
         for _ in range(done, self.steps):
             yield size, self.ins
@@ -449,7 +449,7 @@ class WithFirst:
 
 
 def read_first(source: Any) -> tuple[Any, Any]:
-    """Read the first batch; return it and a source that still yields all batches, this one too.
+    """Read the first batch. Return the batch, and a source that still yields all batches.
 
     Raises
     ------
@@ -482,8 +482,8 @@ class GeneratorFeed(Feed):
         Yields `x`, `(x, y)` or `(x, y, sample_weight)`. A Sequence has a length and can be indexed.
     steps : int, optional
         Batches in an epoch; needed unless the source has a length. A `SampleCount` ends the epoch
-        with the batch that reaches this number of samples. In dialect "3" it may be missing: then
-        an epoch reads a generator to its end, and there can be only one epoch.
+        with the batch that reaches this number of samples. In dialect "3" `steps` may be missing.
+        Then an epoch reads a generator to its end, and there can be only one epoch.
     standardize : callable
         Converts an item of the source to the function's arrays.
     shuffle : bool

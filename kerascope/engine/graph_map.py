@@ -1,6 +1,6 @@
 """The map of a graph: which Nodes the outputs depend on, and the depth of each.
 
-`map_graph(inputs, outputs)` does three things, each a stage of its own:
+`map_graph(inputs, outputs)` does three things, each as a separate stage:
 
 1. `_order_nodes`: a depth-first walk from the outputs through each Node's inputs; it finds all
    nodes, and raises if there is a cycle;
@@ -50,7 +50,7 @@ Depths = tuple[dict[Node, int], dict[Layer, int]]
 
 
 class DepthAssigned(NamedTuple):
-    """Event: a node has its final depth."""
+    """A node received its final depth."""
 
     node: Node
     depth: int
@@ -185,8 +185,9 @@ def _map_events(
 def _order_nodes(outputs: Iterable[Tensor]) -> Generator[Any, Any, GraphMap]:
     """Walk from the outputs to the inputs; list each node after the nodes that it needs.
 
-    A node that is reached again while it is in progress depends on itself: this is a cycle. Calls
-    of layers never make a cycle; a script can, by changing `input_tensors` or `_keras_history`.
+    A node that is reached again while its inputs are being visited depends on itself, which is a
+    cycle. Calls of layers never make a cycle. A script can make one by changing `input_tensors` or
+    `_keras_history`.
     """
     wanted = iter(outputs)
     nodes_in_progress: dict[Node, Iterator[Tensor]] = {}  # the stack: node -> inputs still to visit

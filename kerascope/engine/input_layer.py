@@ -33,7 +33,7 @@ class InputLayer(Layer):
     input_tensor : Tensor, optional
         Used instead of a new placeholder.
     sparse : bool
-        Not supported: True raises.
+        Not supported; True raises an error.
     name : str, optional
 
     Raises
@@ -123,11 +123,11 @@ def Input(
     dtype : str, optional
         Default `K.floatx()`.
     sparse : bool
-        Not supported: True raises.
+        Not supported; True raises an error.
     tensor : Tensor, optional
         Used and returned instead of a new placeholder; it receives a history.
     batch_size : int, optional
-        Together with `shape`: the fixed size of a batch.
+        The fixed size of a batch, if `shape` is given.
 
     Returns
     -------

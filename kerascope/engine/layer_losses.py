@@ -150,7 +150,7 @@ class LayerLosses:
         self.add_loss(penalty)
 
     def add_update(self, updates: Any, inputs: Any = None) -> None:
-        """Add pairs `(variable, new_value)`, which train steps of models with this call run.
+        """Add pairs `(variable, new_value)`, to run in each train step of a model with this call.
 
         In a call on arrays the values are computed now and written when the outermost call ends.
         """

@@ -127,7 +127,7 @@ def shares_functions() -> bool:
 
 
 def is_nameless(function: Any) -> bool:
-    """Return whether a function has no name by which its module could find it, as a lambda."""
+    """Return whether a function, such as a lambda, has no name to look it up by in its module."""
     return getattr(function, "__name__", "<lambda>") == "<lambda>"
 
 

@@ -4,8 +4,8 @@ A *graph network* is made from tensors, `Network(inputs, outputs)`. It maps the 
 once (`graph_map.py`); a call runs the graph on new inputs, deepest first. A *subclassed network*
 defines its own `call`. A network is a Layer, so it can be nested in another network.
 
-Running it is one forward pass, node by node (`run_graph`). The dict `tensor_map` begins with the
-inputs. For each node, its input tensors are looked up in this dict, the body of its layer runs
+Running a network is one forward pass, node by node (`run_graph`). The dict `tensor_map` begins with
+the inputs. For each node, its input tensors are looked up in this dict, the body of its layer runs
 (`run_body`), and the results are stored under the node's own output tensors. In the end the
 network's outputs are looked up too. No Node is made for the layers inside, because their calls were
 recorded before, when the graph was built from tensors. The results are tensors: symbols if the
@@ -97,7 +97,8 @@ class Network(Layer, NetworkOfKeras1):
     graph_map : GraphMap
         The nodes and layers of the graph, with their depths.
     nodes_by_depth, layers_by_depth : dict of int to list
-        Deepest first. Depth 0 contains only outputs; an output that another node needs is deeper.
+        The nodes or layers of each depth, deepest first. Depth 0 contains only outputs. An output
+        that another node needs is deeper.
     layers : list of Layer
         Deepest first.
     input_layers, output_layers : list of Layer
@@ -526,8 +527,8 @@ class Network(Layer, NetworkOfKeras1):
         """Return the losses or updates of the graph's calls and of the network itself.
 
         `getter` is the name of the layers' method that returns them, and `own` contains those of
-        the network. Items that depend on no input, such as penalties on weights, are included. A
-        network without a graph returns all items of its layers.
+        the network. Items that depend on no input, such as penalties on weights, are included. Of a
+        network without a graph, all items of the layers are returned.
         """
         if not self.outputs:
             whole = getter.removeprefix("get_").removesuffix("_for")

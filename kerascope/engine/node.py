@@ -3,8 +3,8 @@
 `Dense(3)` makes no Node; `dense(x)` makes one; `dense(y)` makes a second. Layers hold the weights,
 Nodes form the graph: S(D(S(x))) calls the layer S twice, but its three Nodes form a chain. So a
 graph with a shared layer has no cycle. A call needs its inputs first, so each Node depends only on
-older Nodes, and calls can never make a cycle. (A Node is a vertex and a connector: a vertex of the
-node graph, which connects its inbound layers to its own layer.)
+older Nodes, and calls can never make a cycle. (A Node is a vertex of the node graph, and it
+connects its inbound layers to its own layer.)
 
 A Node stores only what happened: layer, tensors, masks, arguments. Everything else
 (`inbound_layers`, `node_indices`, ...) is derived from the `KerasHistory` of its input tensors.
@@ -51,7 +51,7 @@ class Node:
         The layer that was called.
     input_tensors, output_tensors : list of Tensor
         The inputs and outputs of the call. The only node of an InputLayer has the same tensor in
-        both.
+        both lists.
     input_masks, output_masks : list of (Tensor or None)
         One mask for each tensor.
     arguments : dict, optional

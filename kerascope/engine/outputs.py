@@ -50,7 +50,7 @@ class Rows:
     def _fit(self, outs: list[Any], start: int, size: int) -> bool:
         """Return whether a batch can be written into the result arrays from row `start` on.
 
-        Otherwise it has too many rows, or another shape or dtype than the result arrays.
+        The result arrays must have enough rows, and the shapes and dtypes of the batch.
         """
         assert self._results is not None
         assert self.samples is not None

@@ -119,7 +119,7 @@ def _exchanged(config: Any, kind: type, exchange: Callable[[Any], Any]) -> Any:
 
 
 def unpickle_model(state: dict[str, Any]) -> Any:
-    """Make the model again from what `pickle_model` returned."""
+    """Make the model again from the data that `pickle_model` returned."""
     with custom_object_scope(state["custom_objects"]):
         config = _exchanged(state["config"], Carried, lambda carried: carried.function)
         model = state["class"].from_config(config)
@@ -145,7 +145,7 @@ class ByteCode(NamedTuple):
     Attributes
     ----------
     code : str
-        Marshalled, in base64.
+        The code object, marshalled, in base64.
     defaults, closure : sequence or None
         Default values of arguments, and values of variables of the enclosing function.
     """

@@ -29,7 +29,7 @@ wrap_operations = operations.wrap_operations
 
 
 def call_of(layer: Any, arguments: dict[str, Any]) -> Callable[..., Any]:
-    """Return a function that runs a layer's `call`: once, or for both phases if it may branch."""
+    """Return a function that runs `call` once, or for both phases if it may branch on them."""
     if not may_branch_on_training(arguments):
         call: Callable[..., Any] = layer.call
         return call
@@ -65,7 +65,7 @@ def runs_each_call() -> bool:
 
 
 def remedy_for_operation() -> str:
-    """Return the remedy for the error that an op, not a layer, made the output of a model."""
+    """Return the remedy in the error message about a model output that no layer made."""
     by_itself = "" if dialect_options().wraps_operations else ' Dialect "3" does so by itself.'
     return f"Wrap the operation in Lambda.{by_itself}"
 
@@ -80,7 +80,7 @@ def phase_of_model() -> Any:
 
 
 def penalize_activity(layer: Layer, inputs: list[Tensor], outputs: list[Tensor]) -> None:
-    """Add the penalties of `activity_regularizer` on the outputs, if the layer has one."""
+    """Add the penalties of a layer's `activity_regularizer`, if any, on the layer's outputs."""
     regularizer = getattr(layer, "activity_regularizer", None)
     if regularizer is None:
         return

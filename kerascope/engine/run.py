@@ -176,7 +176,7 @@ def _layer_facts(layer: Any) -> dict[str, Any]:
 
 
 def _optimizer_facts(optimizer: Any) -> dict[str, Any]:
-    """Return an optimizer's class and its fixed settings: those not stored in variables."""
+    """Return an optimizer's class and the settings that are not stored in variables."""
     numbers = [name for name, value in vars(optimizer).items() if isinstance(value, Variable)]
     return {"optimizer": type(optimizer).__name__, "config": _fixed_config(optimizer, numbers)}
 

@@ -322,14 +322,14 @@ class SummaryRow:
         calls, one string for each call, such as "a, b".
     trainable : bool
     level : int
-        Level of nesting: 0 for the model's own layers.
+        Level of nesting, which is 0 for the model's own layers.
     calls : int
         The number of calls in the row; 0 for a layer that is part of no graph.
     is_again : bool
         Whether an earlier row has the same weights, because the layer is shared. In the heading of
         repeated blocks: whether all blocks are calls of the same layers.
     multiply_adds : Cost or None
-        For one sample, over all calls of the row; None if unknown.
+        Multiply-adds for one sample in all calls of the row; None if unknown.
     weight_bytes : int
     activation_bytes : int or None
         Size of the outputs for one sample, over all calls of the row; None if unknown.
@@ -402,7 +402,7 @@ def _on_shapes_of(nodes: list[Node], rows: list[SummaryRow]) -> list[SummaryRow]
 
 
 def _runs_on_own_shapes(node: Node) -> bool:
-    """Return False if a nested model was called on other shapes than those of its own inputs."""
+    """Return whether a call has the shapes of a nested model's own inputs; True for a layer."""
     inner: Any = node.outbound_layer
     is_network = hasattr(type(inner), "graph_map")
     own = [x.shape[1:] for x in inner.inputs] if is_network else []
@@ -593,7 +593,7 @@ class _Run(NamedTuple):
 
 
 def folded(rows: Sequence[SummaryRow]) -> list[SummaryRow]:
-    """Replace each run of equal blocks by a heading and the rows of one block.
+    """Replace equal blocks that follow each other by a heading and the rows of one block.
 
     The heading contains the names of the first and the last block, and the sums over all copies.
     In the heading, `is_again` is true if the copies are calls of the same layers. The rows of the
@@ -617,7 +617,7 @@ def folded(rows: Sequence[SummaryRow]) -> list[SummaryRow]:
 
 
 def _marks(rows: Sequence[SummaryRow]) -> list[int]:
-    """Return a number for each row. Equal rows have the same number."""
+    """Return a number for each row; rows that are equal except for names have the same number."""
     numbers: dict[Any, int] = {}
     places: dict[str, int] = {}
     rows_of_level: Counter[int] = Counter()

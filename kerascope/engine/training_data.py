@@ -90,7 +90,7 @@ def fed_targets(model: Any) -> tuple[list[str], list[int]]:
 
 
 def of_trained_outputs(model: Any, given: Any) -> Any:
-    """Return the labels or weights of outputs with targets, from a value for all outputs.
+    """Return the labels or weights of the outputs with targets, selected from `given`.
 
     If `given` has no item for each output, it is returned unchanged, or as a dict by names if it is
     nested.

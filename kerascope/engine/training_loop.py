@@ -2,8 +2,8 @@
 
 `fit_events` is the loop of training. For every batch it calls the train function, which computes
 the loss and writes the new weights, and it notifies the callbacks before and after. No layer is
-called here and no graph is walked: that was done once, before the loop. Batches that need no events
-are trained on in `course.py`, with the same results.
+called here and no graph is walked, because that was done once, before the loop. Batches that need
+no events are trained on in `course.py`, with the same results.
 
 The loop yields an event before and after each epoch and batch, and the function's stage in between,
 so that an observer or a debugger can stop there. A `Course` decides which epochs and batches are
@@ -39,7 +39,7 @@ class EpochBegun(NamedTuple):
 
 
 class BatchBegun(NamedTuple):
-    """A training step on a batch begins. `ins_batch`: inputs, targets, weights and the phase."""
+    """A training step begins on the inputs, targets, weights and phase in `ins_batch`."""
 
     epoch: int
     batch_index: int
@@ -136,8 +136,8 @@ def fit_events(
     """Train; yield events around each epoch and batch, and the function's stage in between.
 
     After each epoch in `val_epochs` (None means all), the validation data are evaluated. With
-    `emit_events=False`, or if the observer runs batches itself, the `Course` may train on batches
-    that this loop then does not reach.
+    `emit_events=False`, or if the observer runs batches itself, the `Course` may train on some
+    batches itself, without events.
     """
     out_labels = model.metrics_names
     course = Course(model, f, feed, callbacks, emit_events, run, val_epochs)

@@ -1,8 +1,8 @@
 """Threads and processes that make batches ahead of time, in a fixed order.
 
-A `WorkerPool` of n workers gives task i to worker i modulo n, and reads the results in the same
-order. So the batches are in the order of the tasks, even if some workers are slow. Threads and
-processes have the same methods: `send`, `receive`, `stop`, `join`.
+A `WorkerPool` of n workers requests batch i from worker i modulo n, and receives the batches in the
+same order. So the batches keep their order, even if some workers are slow. Threads and processes
+have the same methods: `send`, `receive`, `stop`, `join`.
 
 `fit_generator(..., workers=4)` uses a pool (`feeds.py`). A script that reads batches without a
 model uses an enqueuer. Keras keeps these in `keras.utils.data_utils`.
@@ -416,12 +416,12 @@ def _leave_if_one_of_ours() -> None:
 
 
 class WorkerPool:
-    """Workers that make batches in the order of the tasks.
+    """Workers that make batches, which are received in the order of the requests.
 
     Parameters
     ----------
     source : Sequence or iterator
-        An iterator is used by one thread only, since it cannot make two batches at once.
+        An iterator is used by only one thread, because it cannot make two batches at once.
     workers : int
         Number of workers, at least 1.
     max_queue_size : int

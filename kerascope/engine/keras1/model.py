@@ -66,8 +66,8 @@ class ModelOfKeras1:
         DtypeError
             The generator cannot be sent to a process that is not forked.
         WorkerError
-            A process ended before it returned its batch, or the script's work is not under `if
-            __name__ == "__main__":`.
+            A process ended before it returned its batch, for example because the script's work is
+            not under such an `if`.
 
         Notes
         -----

@@ -25,7 +25,7 @@ from kerascope.user_frames import warn
 
 
 class Keras3Rules(CompileRules):
-    """The rules of Keras 3."""
+    """The rules of `compile` in Keras 3."""
 
     def arguments(self, before: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:
         """Return the arguments, with missing losses or metrics taken from the last `compile`."""
@@ -37,7 +37,7 @@ class Keras3Rules(CompileRules):
     def compiled(
         self, model: Any, arguments: dict[str, Any], events: Callable[..., Any]
     ) -> Generator[Any, Any, Any]:
-        """Compile a model. If its class overrides `compute_loss`, this makes the total loss."""
+        """Compile a model; the total loss comes from its own `compute_loss` if it has one."""
         given = {**arguments, "has_own_loss": writes_own_loss(model)}
         compiled = yield from self._compiled(model, given, events)
         if compiled.has_own_loss:
@@ -49,8 +49,8 @@ class Keras3Rules(CompileRules):
     ) -> Generator[Any, Any, Any]:
         """Compile a model with targets of the outputs' ranks, or of a lower rank if a loss raises.
 
-        The lower rank lacks the last axis, only for losses and metrics that the user wrote. When
-        data are passed, `adapt_to_targets` chooses between the two ranks.
+        For losses and metrics that the user wrote, the lower rank lacks the last axis. When data
+        are passed, `adapt_to_targets` chooses between the two ranks.
         """
         try:
             return (yield from events(model, arguments.copy()))
@@ -71,8 +71,8 @@ class Keras3Rules(CompileRules):
     def adapt_to_targets(self, model: Any, y: Any, where: str) -> None:
         """Compile again if the data have another number of axes than a user's loss expects.
 
-        After the first training step this is impossible. Then a warning says that the loss receives
-        targets with as many axes as the first targets.
+        After the first training step this is impossible. In this case a warning says that the loss
+        receives targets with as many axes as the first targets.
         """
         names, fed = fed_targets(model)
         ranks = dict(zip(fed, ranks_of(y, [names[k] for k in fed]), strict=True))
@@ -98,7 +98,7 @@ class Keras3Rules(CompileRules):
         )
 
     def weight_ndim(self, mode: str | None, output: Tensor) -> int:
-        """Return the number of axes of sample weights: all axes of the output but the last."""
+        """Return the number of axes of sample weights, which lack the last axis of the output."""
         return max(super().weight_ndim(mode, output), output.ndim - 1)
 
     def losses_to_report(self, names: list[str], functions: list[Any]) -> list[str]:
@@ -141,7 +141,7 @@ class Keras3Rules(CompileRules):
         return 1 < len(listed) == len(names)
 
     def put_in_reported_order(self, model: Any, compiled: Any) -> None:
-        """Put the losses first, in the order of a dict `loss`; then the metrics, sorted by name."""
+        """Put the losses first, in the order of a dict `loss`, and then the metrics by name."""
         if len(model.output_names) <= 1:
             return
         given = by_names(model._output_structure, model.output_names, compiled.loss)

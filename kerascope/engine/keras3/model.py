@@ -91,7 +91,7 @@ class ModelOfKeras3:
         """Return the loss of predictions: the losses passed to `compile` plus the penalties.
 
         In dialect "3" a subclass may override it, with functions of `keras.ops`. Compiling runs it
-        once, on symbols; training and evaluation use its result.
+        once, on symbols, and training and evaluation use its result.
 
         Parameters
         ----------
@@ -100,7 +100,7 @@ class ModelOfKeras3:
         y, y_pred, sample_weight : array, or list or dict of arrays
             The labels, predictions and sample weights of the outputs.
         training : bool
-            Ignored: the loss is the same in both phases.
+            Ignored, because the loss is the same in both phases.
         """
         compiled: Any = _compiling.get() or self
         if not compiled.loss_functions:
