@@ -376,8 +376,8 @@ def feed_of(ins: list[Any], batch_size: int | None, steps: int | None, shuffle: 
     """Return a feed of arrays.
 
     Without `steps`, it has batches of `batch_size` rows, by default 32. With `steps`, each step
-    uses all rows. In dialect "3" each step uses one batch instead, and the default batch size is
-    such that the steps together contain all rows.
+    uses all rows. In dialect "3" each step uses one batch instead, and by default the batches are
+    so large that the steps together contain all rows.
 
     Raises
     ------

@@ -698,8 +698,8 @@ class GeneratorEnqueuer(SequenceEnqueuer):
     sequence : generator or iterator
     use_multiprocessing : bool
         Whether workers are processes, each with its own copy of the iterator. If they are not
-        forked (see `Model.fit_generator`), the iterator must be an object that can be pickled;
-        generators cannot.
+        forked (see `Model.fit_generator`), the iterator must be an object that can be pickled,
+        which a generator is not.
     wait_time : float, optional
         An argument of older versions of Keras; ignored.
     random_seed : int, optional
@@ -708,7 +708,7 @@ class GeneratorEnqueuer(SequenceEnqueuer):
     Notes
     -----
     A generator makes one batch after the other, so only one thread is used, whatever the number of
-    `workers`, and the batches keep their order. Several workers are useful for a `Sequence` only.
+    `workers`, and the batches keep their order. Several workers are useful only for a `Sequence`.
     """
 
     def __init__(

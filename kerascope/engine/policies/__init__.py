@@ -15,8 +15,8 @@ from kerascope.engine.policies.undo import Transaction, rolled_back
 def around_call(layer: CalledLayer, call: Any) -> WholeCall:
     """Return the policies around a whole call: building the layer, its body, and its Node.
 
-    A failed call is undone: the layer, and the layers that it called, are as they were before. Then
-    the layer's name and the facts of the call are attached to the error.
+    A call that fails is undone, which restores the layer and the layers that it called. Then the
+    layer's name and the facts of the call are attached to the error.
     """
     transaction = Transaction(layer)
     return WholeCall([FailureFacts(layer, call), transaction], [transaction])

@@ -1,4 +1,4 @@
-"""The penalties of a call on arrays, which `layer.losses` contains until the next one."""
+"""The penalties of the last call on arrays, which `layer.losses` contains."""
 
 from __future__ import annotations
 

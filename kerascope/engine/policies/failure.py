@@ -36,7 +36,7 @@ class FailureFacts(CallPolicy):
 
 @dataclass(frozen=True)
 class FailedCall:
-    """A call of a layer on symbolic tensors that raised.
+    """A call of a layer on symbolic tensors that raised an error.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class FailedGraph:
 
 
 def _nothing() -> None:
-    """Return None for pickled errors to contain, because other processes do not have the layers."""
+    """Return None, which replaces the facts when an error is pickled."""
 
 
 def attach_failed_call(error: Exception, layer: CalledLayer, tensors: list[Tensor]) -> None:

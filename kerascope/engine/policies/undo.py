@@ -45,7 +45,7 @@ class Transaction(CallPolicy):
 
     @contextmanager
     def if_it_fails(self) -> Iterator[None]:
-        """Undo this call and all inner calls if the `with` block raises."""
+        """Undo this call and all inner calls if the `with` block raises an error."""
         self.resume()
         try:
             yield
