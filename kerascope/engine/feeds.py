@@ -116,7 +116,7 @@ class Feed:
     samples, steps : int or None
         The number of samples and of batches in an epoch; None if unknown.
     batch_size : int or None
-        Samples in a batch; None if batches differ.
+        Samples in a batch; None if this number is not fixed.
     """
 
     samples: Any = None

@@ -686,8 +686,8 @@ class Network(Layer, NetworkOfKeras1):
             Whether to show a row for each call of a layer, with its shapes and its id: `shared@1`.
             Otherwise each layer has one row.
         fold : bool
-            Whether to show repeated blocks of rows once, under a line with their number. Default
-            False: each layer has a row, as in Keras.
+            Whether to show repeated blocks of rows once, under a line with the number of blocks. By
+            default each layer has a row, as in Keras.
         flops : bool
             Whether to show the multiply-adds for one sample: see `engine.costs`.
         memory : bool

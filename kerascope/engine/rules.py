@@ -122,7 +122,7 @@ def freezes_inside() -> bool:
 
 
 def reading_config() -> AbstractContextManager[None]:
-    """Return a context manager for making layers from configurations of any version of Keras."""
+    """Return a context manager in which `hard_sigmoid` has Keras 2's slope, as in any file."""
     return override_dialect(has_other_slope=False)
 
 
