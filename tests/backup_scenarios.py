@@ -321,6 +321,7 @@ def looked_at(folder, model, callbacks, history, data):
             found[f"optimizer.{name}"] = as_text(value.get_value())
     found["history"] = repr((history.epoch, history.history))
     found["stopped"] = repr(model.stop_training)
+    found["engine"] = repr(settings.config.engine)
     for callback in callbacks:
         label, plain = type(callback).__name__, (int, float, list, dict, np.random.Generator)
         for name, value in vars(callback).items():

@@ -2,12 +2,12 @@
 
 The models are those of benchmarks/paired (W1 to W5, smaller here), a GPT, and models with a state,
 a mask, random numbers, shared layers, or two optimizers. Each pair of runs starts from the same
-weights, trains on the same batches and draws the same random numbers. The distance of two arrays is
-the norm of their difference, divided by the norm of NumPy's array.
+weights, trains on the same batches and draws the same random numbers.
 """
 
 import numpy as np
 import pytest
+from engine_runs import NEAR, assert_compiled, assert_same, on_each_engine, state_of
 
 from kerascope import Input, Model, Sequential, optimizers
 from kerascope import backend as K
@@ -28,66 +28,12 @@ from kerascope.layers import (
     MultiHeadAttention,
     Subtract,
 )
-from kerascope.settings import config
 
 pytest.importorskip("jax", reason="the extra `jax` is not installed")
 pytestmark = pytest.mark.live
 
-NEAR = {"float64": 1e-12, "float32": 5e-6}
 STEPS = 10
 ROWS = 12
-
-
-@pytest.fixture(autouse=True)
-def _numpy_afterwards():
-    yield
-    config.engine = "numpy"
-    config.floatx = "float32"
-
-
-# --- comparing ------------------------------------------------------------------------------------
-
-
-def distance(found, wanted):
-    """Return the norm of the difference, divided by the norm of what is wanted."""
-    if found.shape != wanted.shape or found.dtype != wanted.dtype:
-        return np.inf
-    difference = np.linalg.norm(np.asarray(found, "float64") - wanted)
-    return difference / np.linalg.norm(np.asarray(wanted, "float64")) if difference else 0.0
-
-
-def state_of(model):
-    """Return the weights and the slots of the optimizer by name, and the states of the layers."""
-    slots = zip(model.optimizer.weights, model.optimizer.get_weights(), strict=True)
-    found = {f"optimizer/{v.name}": array for v, array in slots}
-    found |= {v.name: v.get_value() for v in model.weights}
-    for variable, _ in model.state_updates:
-        found[f"state/{variable.name}"] = variable.get_value()
-    return found
-
-
-def assert_same(found, wanted, near, exceptions=()):
-    assert found.keys() == wanted.keys()
-    far = {name: distance(found[name], wanted[name]) for name in wanted}
-    far = {name: d for name, d in far.items() if not d <= near}
-    assert {name for name in far if not any(part in name for part in exceptions)} == set(), far
-
-
-def on_each_engine(run, dtype):
-    """Run a function of the engine's name on NumPy and JAX, from the same seed; return both."""
-    config.floatx = dtype
-    results = []
-    for engine in ("numpy", "jax"):
-        K.clear_session()
-        K.set_engine(engine)
-        np.random.seed(2)  # initializers, and layers with random numbers, take their seeds from it
-        results.append(run())
-    return results
-
-
-def assert_compiled(function, times=1):
-    programs = function.jax_programs
-    assert (programs.refused, programs.compilations) == (None, times)
 
 
 def same_training(make, batches, dtype, exceptions=()):

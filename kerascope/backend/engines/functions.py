@@ -24,7 +24,7 @@ import numpy as np
 
 from kerascope.backend.atomic import LOCKS, write
 from kerascope.backend.engines import rules
-from kerascope.backend.engines.lowering import CannotLower, are_met, requirements, run
+from kerascope.backend.engines.lowering import INTERRUPTS, CannotLower, are_met, requirements, run
 from kerascope.backend.program.bound import conditions_of
 from kerascope.backend.program.dispatch import Programs
 from kerascope.backend.variables import Variable
@@ -111,12 +111,18 @@ class JaxPrograms:
         try:
             outputs, before, after, is_valid = self._step(arrays)
             if is_valid is not None and not is_valid:
-                return self.numpy(arrays)  # no variable has changed; NumPy raises the error
+                if INTERRUPTS:  # no variable has changed
+                    raise INTERRUPTS.pop()
+                return self.numpy(arrays)  # which raises the error
             return [np.array(y)[()] for y in outputs]
         except CannotLower as error:
             self.refused = str(error)
-        except jax.errors.JaxRuntimeError:  # a custom op raised, or memory was exhausted
+        except (jax.errors.JaxRuntimeError, ValueError) as error:
             self._take_back(before, after)
+            if "CpuCallback" in str(error):  # Ctrl-C in JAX's own part of a callback
+                raise KeyboardInterrupt from error
+            if isinstance(error, ValueError):
+                raise
         finally:
             if self._notice is not None:
                 self._notice.cancel()

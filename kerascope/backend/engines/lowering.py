@@ -39,6 +39,7 @@ from kerascope.errors import DtypeError
 
 RULES: dict[type[Op], Callable[..., Any]] = {}
 _REQUIRED: ContextVar[list[Any]] = ContextVar("required")
+INTERRUPTS: list[BaseException] = []  # Ctrl-C in the middle of a program
 
 
 class CannotLower(Exception):
@@ -131,14 +132,33 @@ def by_numpy(op: Op, *xs: Any) -> Any:
     if op.n_outputs == 1:
         shapes, dtypes = (shapes,), (dtypes,)
     wanted = [jax.ShapeDtypeStruct(*one) for one in zip(shapes, dtypes, strict=True)]
-
-    def compute(*arrays: Any) -> list[np.ndarray]:
-        found = perform(*map(np.asarray, arrays))
-        several = (found,) if op.n_outputs == 1 else found
-        return [np.asarray(y, x.dtype) for y, x in zip(several, wanted, strict=True)]
-
-    results = jax.pure_callback(compute, wanted, *xs)
+    results = by_callback(
+        lambda *ys: (perform(*ys),) if op.n_outputs == 1 else perform(*ys), wanted, *xs
+    )
     return results[0] if op.n_outputs == 1 else tuple(results)
+
+
+def by_callback(compute: Callable[..., Any], wanted: Sequence[Any], *xs: Any) -> Sequence[Any]:
+    """Return arrays that NumPy computes while the compiled program waits.
+
+    If `compute` raises, NumPy repeats the call of the function, which raises the usual error. XLA
+    never receives the exception, because it loses its type and can end the process.
+    """
+
+    def attempt(*arrays: Any) -> list[np.ndarray]:
+        try:
+            found = compute(*map(np.asarray, arrays))
+            results = [np.asarray(y, x.dtype) for y, x in zip(found, wanted, strict=True)]
+            if [y.shape for y in results] == [x.shape for x in wanted]:
+                return [np.asarray(True), *results]
+        except BaseException as error:
+            if not isinstance(error, Exception):
+                INTERRUPTS.append(error)
+        return [np.asarray(False), *(np.zeros(x.shape, x.dtype) for x in wanted)]
+
+    is_met, *results = jax.pure_callback(attempt, [jax.ShapeDtypeStruct((), "bool"), *wanted], *xs)
+    require(is_met)
+    return results
 
 
 def transposed(forward: Callable[[Any], Any], shape: Sequence[int], g: Any) -> Any:

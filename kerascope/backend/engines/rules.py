@@ -19,6 +19,7 @@ from jax import lax
 from kerascope.backend.engines.lowering import (
     RULES,
     CannotLower,
+    by_callback,
     is_known,
     require,
     requirements,
@@ -590,7 +591,7 @@ def _(op: Any, shape: Any, draws: Any) -> Any:
 @rule(rand.RandomNormal, rand.TruncatedNormal)
 def _drawn_by_numpy(op: Any, shape: Any, draws: Any) -> Any:
     wanted = jax.ShapeDtypeStruct(tuple(map(int, shape)), op.dtype)
-    return jax.pure_callback(lambda n: np.asarray(op.perform(shape, n), op.dtype), wanted, draws)
+    return by_callback(lambda n: [op.perform(shape, n)], [wanted], draws)[0]
 
 
 @rule(scan_graph.StepDraws)
@@ -615,10 +616,13 @@ def _(op: Any, g: Any, mask: Any) -> Any:
     return transposed(lambda x: RULES[loops.HoldLast](op, x, mask), g.shape, g)
 
 
-def _inner(graph: Any, arrays: Sequence[Any]) -> list[Any]:
-    """Return the results of one step of a loop, computed from its inputs."""
-    values = run(graph.schedule, arrays)
-    return [jnp.asarray(values[slot]) for slot in graph.schedule.results]
+def _inner(graph: Any, arrays: Sequence[Any]) -> tuple[list[Any], Any]:
+    """Return the results of the graph inside a loop, and whether the required conditions held."""
+    with requirements() as all_met:
+        values = run(graph.schedule, arrays)
+        is_met = all_met()
+    results = [jnp.asarray(values[slot]) for slot in graph.schedule.results]
+    return results, jnp.bool_(True) if is_met is None else is_met
 
 
 def _as_tensors(arrays: Sequence[Any]) -> list[Tensor]:
@@ -639,11 +643,9 @@ def _(op: Any, *xs: Any) -> Any:
 
     def step(states: Any, slices: Any) -> Any:
         """Return (outputs, new states, terms of the sums, whether all requirements are met)."""
-        with requirements() as all_met:
-            got = _inner(inner, [*slices, *states, *others])
-            is_met = all_met()
+        got, is_met = _inner(inner, [*slices, *states, *others])
         new, terms = got[n_outputs : n_outputs + n_states], got[n_outputs + n_states :]
-        return got[:n_outputs], new, terms, jnp.bool_(True) if is_met is None else is_met
+        return got[:n_outputs], new, terms, is_met
 
     def body(carry: Any, slices: Any) -> Any:
         states, sums, was_met = carry
@@ -669,19 +671,22 @@ def _(op: Any, *xs: Any) -> Any:
     inner = op.body.fitted(_as_tensors([*xs[:n], *xs[first:]]))
     most = np.iinfo("int64").max if op.most_steps is None else op.most_steps
 
-    def is_next(carry: Any) -> Any:
-        step, was_met, states = carry
-        return was_met & (step < most) & _inner(condition, [*states, *xs[n:first]])[0]
+    def is_next(states: Any) -> tuple[Any, Any]:
+        """Return whether there is another step, and whether the required conditions held."""
+        (truth,), is_met = _inner(condition, [*states, *xs[n:first]])
+        return truth, is_met
 
     def body(carry: Any) -> Any:
-        step, _, states = carry
-        with requirements() as all_met:
-            new = _inner(inner, [*states, *xs[first:]])
-            is_met = all_met()
-        return step + 1, jnp.bool_(True) if is_met is None else is_met, new
+        step, _, _, states = carry
+        new, is_met = _inner(inner, [*states, *xs[first:]])
+        truth, was_met = is_next(new)
+        return step + 1, truth, is_met & was_met, new
 
-    begin = (jnp.int64(0), jnp.bool_(True), [jnp.asarray(x) for x in xs[:n]])
-    _, is_met, states = lax.while_loop(is_next, body, begin)
+    states = [jnp.asarray(x) for x in xs[:n]]
+    begin = (jnp.int64(0), *is_next(states), states)
+    _, _, is_met, states = lax.while_loop(
+        lambda carry: carry[1] & carry[2] & (carry[0] < most), body, begin
+    )
     require(is_met)
     return tuple(states) if n > 1 else states[0]
 
