@@ -1,13 +1,17 @@
-"""Compares the first losses and outputs of all columns with hand-written NumPy."""
+"""Compares the first losses and outputs of all columns with hand-written NumPy.
+
+A workload that is not written in NumPy by hand is compared with kerascope.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from benchmarks.paired.columns import REFERENCE
+from benchmarks.paired.columns import ALWAYS, COLUMNS, REFERENCE
 from benchmarks.paired.driver import Say, processes
 from benchmarks.paired.environments import python_of
+from benchmarks.paired.workloads import WORKLOADS
 
 STEPS = 5
 TOLERANCE = 1e-5
@@ -29,19 +33,23 @@ def check(workload: str, columns: list[str], threads: int, log: Path, say: Say) 
     Engines place epsilon differently: Keras 3's rmsprop inside the root, torch's adam after the
     corrected root. The reference computes all variants; each column is compared with its own.
     """
+    kind = WORKLOADS[workload].kind
+    columns = [c for c in columns if kind in COLUMNS[c].kinds]
     wrong = []
     with processes(columns, workload, threads, log, say) as alive:
         started = {process.column for process in alive}
         wrong += [c for c in columns if c not in started and python_of(c)]
-        reference = next((p for p in alive if p.column == REFERENCE), None)
+        name = REFERENCE if REFERENCE in columns else ALWAYS
+        reference = next((p for p in alive if p.column == name), None)
         if reference is None:
-            say(f"{workload}: the reference, {REFERENCE}, did not start")
+            say(f"{workload}: the reference, {name}, did not start")
             return columns
         expected: dict[str, Any] = {}
         for process in alive:
             form = process.hello["epsilon"]
             if form not in expected:
-                expected[form] = reference.ask(command="losses", count=STEPS, variant=form)
+                variant = form if name == REFERENCE else None
+                expected[form] = reference.ask(command="losses", count=STEPS, variant=variant)
             reply = process.ask(command="losses", count=STEPS)
             if not reply["ok"] or not expected[form]["ok"]:
                 say(f"{workload} {process.column:<20} {reply.get('error', 'reference failed')}")

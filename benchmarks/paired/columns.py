@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from benchmarks.paired.workloads import unknown
+from benchmarks.paired.workloads import KINDS, unknown
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,8 @@ class Column:
         The import statements of a program that uses it, timed as a row of the cold start.
     on_numpy : bool
         Whether its arrays are NumPy arrays, whose bytes Python can count.
+    kinds : tuple of str
+        The kinds of nets that it has.
     """
 
     title: str
@@ -34,11 +36,13 @@ class Column:
     environment: str
     imports: str
     on_numpy: bool = False
+    kinds: tuple[str, ...] = KINDS
 
 
+WITHOUT_GPT = KINDS[:-1]
 COLUMNS = {
     "numpy": Column(
-        "hand-written NumPy", "hand_numpy", "", ("numpy",), "", "import numpy", on_numpy=True
+        "hand-written NumPy", "hand_numpy", "", ("numpy",), "", "import numpy", True, WITHOUT_GPT
     ),
     "kerascope": Column(
         "kerascope",
@@ -58,8 +62,27 @@ COLUMNS = {
         "import kerascope",
         on_numpy=True,
     ),
+    "kerascope-jax": Column(
+        "kerascope on JAX",
+        "keras_models",
+        "kerascope-jax",
+        ("numpy", "rich", "h5py", "jax"),
+        "jax",
+        "import kerascope, jax",
+    ),
     "jax": Column("JAX jit", "jax_jit", "", ("jax",), "jax", "import jax.numpy"),
-    "torch": Column("torch eager", "torch_eager", "", ("torch", "numpy"), "torch", "import torch"),
+    "jax-waits": Column(
+        "JAX jit, waiting for each loss", "jax_jit", "waits", ("jax",), "jax", "import jax.numpy"
+    ),
+    "torch": Column(
+        "torch eager",
+        "torch_eager",
+        "",
+        ("torch", "numpy"),
+        "torch",
+        "import torch",
+        kinds=WITHOUT_GPT,
+    ),
     "keras-jax": Column(
         "Keras 3 on JAX", "keras_models", "jax", ("keras", "jax"), "jax", "import keras"
     ),
@@ -90,12 +113,27 @@ COLUMNS = {
         ("autograd",),
         "autograd",
         "import autograd.numpy",
-        on_numpy=True,
+        True,
+        WITHOUT_GPT,
     ),
 }
 
 REFERENCE = "numpy"
 ALWAYS = "kerascope"
+
+
+def known(word: str) -> str:
+    """Return the name of a column, written in small letters or not.
+
+    Raises
+    ------
+    Mistake
+        If the name is unknown.
+    """
+    for name in COLUMNS:
+        if name.lower() == word.lower():
+            return name
+    raise unknown("column", word, COLUMNS)
 
 
 def chosen(words: list[str]) -> list[str]:
@@ -111,10 +149,5 @@ def chosen(words: list[str]) -> list[str]:
     >>> chosen(["keras-jax"])
     ['numpy', 'kerascope', 'keras-jax']
     """
-    by_lower_case = {name.lower(): name for name in COLUMNS}
-    wanted = {REFERENCE, ALWAYS}
-    for word in words:
-        if word.lower() not in by_lower_case:
-            raise unknown("column", word, COLUMNS)
-        wanted.add(by_lower_case[word.lower()])
+    wanted = {REFERENCE, ALWAYS, *map(known, words)}
     return [name for name in COLUMNS if name in wanted]

@@ -17,6 +17,7 @@ from benchmarks.paired.driver import (
 )
 from benchmarks.paired.goals import judged
 from benchmarks.paired.picture import picture
+from benchmarks.paired.ratios import ratios
 from benchmarks.paired.report import as_text, report, table
 from benchmarks.paired.workloads import METRICS, OTHERS, WORKLOADS, Mistake
 
@@ -27,6 +28,7 @@ EXAMPLES = """examples, from the project's root:
   python3 -m benchmarks.paired run W8                       cold start; W7 and W9: deep chains
   python3 -m benchmarks.paired report                       a table of the measurements
   python3 -m benchmarks.paired report --markdown --picture ratios.svg
+  python3 -m benchmarks.paired report --of kerascope-jax    its ratios to the others
   python3 -m benchmarks.paired report --goals               goals that are reached or missed
   python3 -m benchmarks.paired environments torch tf        build environments of other engines
   python3 -m benchmarks.paired list                         workloads, metrics, columns
@@ -72,6 +74,8 @@ def parser() -> argparse.ArgumentParser:
     told.add_argument("--markdown", action="store_true")
     told.add_argument("--least", action="store_true", help="minimum times instead of medians")
     told.add_argument("--goals", action="store_true", help="the goals: reached or missed")
+    told.add_argument("--of", help="ratios of this column to the others, with intervals")
+    told.add_argument("--clock", choices=["cpu", "wall"], default="cpu", help="of --of")
     told.add_argument("--picture", type=Path, help="write the ratios as SVG")
     told.add_argument("--threads", type=positive, default=1, help="of the picture")
     built = commands.add_parser("environments", help="build environments of other engines")
@@ -154,7 +158,10 @@ def show(arguments: argparse.Namespace) -> int:
     """Print the report, and write the picture if requested."""
     blocks = results.read(arguments.results)
     which = "least" if arguments.least else "median"
-    if arguments.goals:
+    if arguments.of:
+        column = columns.known(arguments.of)
+        print(ratios(blocks, column, arguments.clock, markdown=arguments.markdown), end="")
+    elif arguments.goals:
         print(judged(blocks, markdown=arguments.markdown), end="")
     else:
         print(report(blocks, markdown=arguments.markdown, which=which), end="")

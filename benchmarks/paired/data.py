@@ -27,6 +27,7 @@ def weights(name: str) -> list[np.ndarray]:
         "dense": dense_weights,
         "convolutional": convolutional_weights,
         "recurrent": recurrent_weights,
+        "transformer": transformer_weights,
     }
     return make[workload.kind](workload, rng)
 
@@ -72,13 +73,37 @@ def recurrent_weights(workload: Workload, rng: np.random.Generator) -> list[np.n
     ]
 
 
+def transformer_weights(workload: Workload, rng: np.random.Generator) -> list[np.ndarray]:
+    """Return two embeddings, the blocks (norm, attention, norm, two dense layers) and the end."""
+    units, heads = workload.units, workload.heads
+    size = units // heads
+    zeros, ones = (np.zeros(units, "float32"), np.ones(units, "float32"))
+    found = [
+        glorot(rng, (workload.features, units), workload.features, units),
+        glorot(rng, (workload.times, units), workload.times, units),
+    ]
+    for _ in range(workload.blocks):
+        found += [ones, zeros]
+        for _ in range(3):  # query, key and value
+            found.append(glorot(rng, (units, heads, size), units, units))
+            found.append(np.zeros((heads, size), "float32"))
+        found += [glorot(rng, (heads, size, units), units, units), zeros, ones, zeros]
+        found += [glorot(rng, (units, 4 * units), units, 4 * units), np.zeros(4 * units, "float32")]
+        found += [glorot(rng, (4 * units, units), 4 * units, units), zeros]
+    head = glorot(rng, (units, workload.features), units, workload.features)
+    return [*found, ones, zeros, head, np.zeros(workload.features, "float32")]
+
+
 def arrays(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the inputs and the targets of a workload, float32."""
+    """Return the inputs and the targets of a workload: float32, or tokens and the next tokens."""
     workload = WORKLOADS[name]
     rng = np.random.default_rng(3)
     rows = workload.rows
     x: np.ndarray
     y: np.ndarray
+    if workload.kind == "transformer":
+        tokens = rng.integers(0, workload.features, (rows, workload.times + 1)).astype("int32")
+        return tokens[:, :-1], tokens[:, 1:]
     if workload.kind == "convolutional":
         x = rng.random((rows, SIDE, SIDE, 1))
         y = np.eye(CLASSES)[rng.integers(0, CLASSES, rows)]

@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks.paired.columns import COLUMNS, REFERENCE
 from benchmarks.paired.environments import ROOT, how_to_build, python_of, variables
-from benchmarks.paired.workloads import METRICS
+from benchmarks.paired.workloads import METRICS, WORKLOADS
 
 Say = Callable[[str], None]
 
@@ -83,11 +83,11 @@ class Process:
 def processes(
     columns: list[str], workload: str, threads: int, log: Path, say: Say, traced: bool = False
 ) -> Any:
-    """Start the available columns, and end them afterwards."""
+    """Start the available columns that have this kind of net, and end them afterwards."""
     alive = []
     try:
         for column in columns:
-            if python_of(column) is None:
+            if python_of(column) is None or WORKLOADS[workload].kind not in COLUMNS[column].kinds:
                 continue
             process = Process(
                 column, workload, threads, log, traced=traced and COLUMNS[column].on_numpy
@@ -225,6 +225,8 @@ def row_of(
         "rounds": len(seconds),
         "first": first,
         "others": round(median(chunk["others"] for chunk in chunks), 3),
+        "rounds_wall": [chunk["wall"] for chunk in chunks],
+        "rounds_cpu": [chunk["cpu"] for chunk in chunks],
     }
     if len(reference) == len(chunks):
         pairs = zip(seconds, (chunk[clock] for chunk in reference), strict=True)

@@ -1,4 +1,4 @@
-"""The workloads W1 to W9: net, optimizer, number of rows, and timed parts.
+"""The workloads W1 to W10: net, optimizer, number of rows, and timed parts.
 
 This module does not need NumPy, because the driver and the report read it, too. `data.py` creates
 arrays and weights.
@@ -9,6 +9,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
+
+
+KINDS = ("dense", "convolutional", "recurrent", "transformer")
 
 
 class Mistake(Exception):
@@ -31,10 +34,11 @@ class Workload:
     ----------
     title : str
         The title in the report.
-    kind : {"dense", "convolutional", "recurrent"}
+    kind : {"dense", "convolutional", "recurrent", "transformer"}
         The type of net; there is one convolutional net.
     optimizer, loss : str
-        "rmsprop", "adam" or "sgd"; "binary_crossentropy", "categorical_crossentropy" or "mse".
+        "rmsprop", "adam" or "sgd"; "binary_crossentropy", "categorical_crossentropy",
+        "sparse_categorical_crossentropy" or "mse".
     learning_rate : float
     rows, batch : int
         Samples in the data, and in the batch for comparing the first losses.
@@ -43,7 +47,10 @@ class Workload:
     last : str
         Activation of the last layer; the others of a dense net have relu.
     times, features, units : int
-        Recurrent nets: steps in time, width of the input, units of the LSTM.
+        Recurrent nets: steps in time, width of the input, units of the LSTM. Transformers:
+        `times` tokens, of `features` different ones, each a vector of `units`.
+    heads, blocks : int
+        Transformers.
     """
 
     title: str
@@ -58,6 +65,8 @@ class Workload:
     times: int = 0
     features: int = 0
     units: int = 0
+    heads: int = 0
+    blocks: int = 0
 
 
 WORKLOADS = {
@@ -125,6 +134,21 @@ WORKLOADS = {
         batch=32,
         last="softmax",
     ),
+    "GPT": Workload(
+        title="4 causal blocks of 128, 64 tokens of 256, adam",
+        kind="transformer",
+        optimizer="adam",
+        loss="sparse_categorical_crossentropy",
+        learning_rate=3e-4,
+        rows=64,
+        batch=16,
+        last="softmax",
+        times=64,
+        features=256,
+        units=128,
+        heads=4,
+        blocks=4,
+    ),
 }
 
 OTHERS = {
@@ -181,6 +205,7 @@ METRICS = {
     "W5.memory": Metric("W5", "memory", 32, "memory of a train step"),
     "W6.predict32": Metric("W6", "predict", 32, "predict, batch 32"),
     "W6.predict128": Metric("W6", "predict", 128, "predict, batch 128"),
+    "GPT.step": Metric("GPT", "step", 16, "train step, batch 16"),
 }
 
 

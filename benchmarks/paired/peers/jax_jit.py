@@ -11,21 +11,28 @@ from benchmarks.paired.peers.base import Peer, Run
 
 
 class Column(Peer):
-    """Weights and moments are a tree of arrays that each step gives back (donated buffers)."""
+    """Weights and moments are a tree of arrays that each step gives back.
+
+    By variant: "" donates the old arrays, keeps the batch on the device and waits only for the last
+    of many steps. "waits" is what `train_on_batch` must do at least: its batches are NumPy arrays,
+    each step waits for its loss, and the old arrays stay valid (an interrupt loses nothing).
+    """
 
     def start(self) -> None:
         """Import JAX and compile, at the first call, the step and the outputs."""
         import jax
 
         self.jax, self.jnp = jax, jax.numpy
-        self.jit_train = jax.jit(self.traced_train, donate_argnums=(0,))
+        donated = () if self.variant == "waits" else (0,)
+        self.jit_train = jax.jit(self.traced_train, donate_argnums=donated)
         self.jit_forward = jax.jit(self.traced_forward)
 
     def build(self) -> dict[str, Any]:
         """Return weights and moments; the dictionary's entries are replaced at each step."""
         zeros = self.jnp.zeros_like
         weights = [self.jnp.asarray(w) for w in self.first_weights]
-        moments = ([zeros(w) for w in weights], [zeros(w) for w in weights])
+        kept = {"sgd": 0, "rmsprop": 1, "adam": 2}[self.workload.optimizer]
+        moments = [[zeros(w) for w in weights] for _ in range(kept)]
         return {"state": (weights, moments, self.jnp.zeros((), "int32"))}
 
     # --- what is compiled -------------------------------------------------------------------------
@@ -40,6 +47,8 @@ class Column(Peer):
             return self.dense(weights[4:], x.reshape(x.shape[0], -1))
         if self.workload.kind == "recurrent":
             return self.dense(weights[3:], self.recurrent(weights[:3], x))
+        if self.workload.kind == "transformer":
+            return self.transformer(weights, x)
         return self.dense(weights, x)
 
     def dense(self, weights: Any, x: Any) -> Any:
@@ -73,6 +82,33 @@ class Column(Peer):
         (output, _), _ = self.jax.lax.scan(cell, (nothing, nothing), by_time)
         return output
 
+    def normalize(self, weights: Any, x: Any) -> Any:
+        """Return x with mean 0 and variance 1 in each row, scaled and shifted."""
+        mean = x.mean(-1, keepdims=True)
+        variance = ((x - mean) ** 2).mean(-1, keepdims=True)
+        return (x - mean) * (weights[0] * self.jax.lax.rsqrt(variance + 1e-5)) + weights[1]
+
+    def attend(self, weights: Any, x: Any) -> Any:
+        """Return the attention of each token to itself and the tokens before it."""
+        jnp, of_heads = self.jnp, "btu,uhs->bths"
+        query, key, value = (
+            jnp.einsum(of_heads, x, weights[k]) + weights[k + 1] for k in (0, 2, 4)
+        )
+        scores = jnp.einsum("bqhs,bkhs->bhqk", query / query.shape[-1] ** 0.5, key)
+        seen = jnp.tril(jnp.ones(scores.shape[-2:], bool))
+        shares = self.jax.nn.softmax(jnp.where(seen, scores, -jnp.inf))
+        found = jnp.einsum("bhqk,bkhs->bqhs", shares, value)
+        return jnp.einsum("bqhs,hsu->bqu", found, weights[6]) + weights[7]
+
+    def transformer(self, weights: Any, x: Any) -> Any:
+        """Return the logits of the next token at each position."""
+        x = weights[0][x] + weights[1]
+        for block in range(self.workload.blocks):
+            own = weights[2 + 16 * block : 18 + 16 * block]
+            x = x + self.attend(own[2:10], self.normalize(own[:2], x))
+            x = x + self.dense(own[12:], self.normalize(own[10:12], x))
+        return self.dense(weights[-2:], self.normalize(weights[-4:-2], x))
+
     def loss(self, weights: Any, x: Any, y: Any) -> Any:
         """Return the loss of a batch."""
         jnp, z = self.jnp, self.before_activation(weights, x)
@@ -80,30 +116,33 @@ class Column(Peer):
             return jnp.mean(jnp.maximum(z, 0) - z * y + jnp.log1p(jnp.exp(-jnp.abs(z))))
         if self.workload.loss == "categorical_crossentropy":
             return -jnp.mean(jnp.sum(y * self.jax.nn.log_softmax(z), -1))
+        if self.workload.loss == "sparse_categorical_crossentropy":
+            found = jnp.take_along_axis(self.jax.nn.log_softmax(z), y[..., None], -1)
+            return -jnp.mean(found)
         return jnp.mean((z - y) ** 2)
 
     def traced_train(self, state: Any, x: Any, y: Any) -> Any:
         """Return the next state and the loss."""
         jnp, rate = self.jnp, self.workload.learning_rate
-        weights, (first, second), steps = state
+        weights, moments, steps = state
         loss, gradients = self.jax.value_and_grad(self.loss)(weights, x, y)
         steps = steps + 1
-        new: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
+        new: list[list[Any]] = [[] for _ in range(1 + len(moments))]
         time = steps.astype("float32")
         early = jnp.sqrt(1 - BETA_2**time) / (1 - BETA_1**time)
-        for p, g, m, v in zip(weights, gradients, first, second, strict=True):
+        for p, g, *kept in zip(weights, gradients, *moments, strict=True):
             if self.workload.optimizer == "sgd":
                 change = rate * g
             elif self.workload.optimizer == "rmsprop":
-                v = RHO * v + (1 - RHO) * g * g
-                change = rate * g / (jnp.sqrt(v) + EPSILON)
+                kept = [RHO * kept[0] + (1 - RHO) * g * g]
+                change = rate * g / (jnp.sqrt(kept[0]) + EPSILON)
             else:
-                m = m + (g - m) * (1 - BETA_1)
-                v = v + (g * g - v) * (1 - BETA_2)
-                change = rate * early * m / (jnp.sqrt(v) + EPSILON)
-            for target, value in zip(new, (p - change, m, v), strict=True):
+                m, v = kept
+                kept = [m + (g - m) * (1 - BETA_1), v + (g * g - v) * (1 - BETA_2)]
+                change = rate * early * kept[0] / (jnp.sqrt(kept[1]) + EPSILON)
+            for target, value in zip(new, (p - change, *kept), strict=True):
                 target.append(value)
-        return (new[0], (new[1], new[2]), steps), loss
+        return (new[0], new[1:], steps), loss
 
     def traced_forward(self, weights: Any, x: Any) -> Any:
         """Return the outputs."""
@@ -127,7 +166,9 @@ class Column(Peer):
         return np.asarray(self.jit_forward(net["state"][0], x))
 
     def step(self, batch: int) -> Run | None:
-        """Return the function that runs steps on JAX arrays and waits only for the last step."""
+        """Return the function that runs steps; without "waits" it waits only for the last one."""
+        if self.variant == "waits":
+            return super().step(batch)
         x, y = self.jnp.asarray(self.x[:batch]), self.jnp.asarray(self.y[:batch])
 
         def run(times: int) -> None:

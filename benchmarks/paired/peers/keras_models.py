@@ -17,7 +17,7 @@ class Column(Peer):
     """A model of Keras or kerascope, by variant.
 
     "kerascope"; "kerascope-function": its compiled train function alone, without the
-    checks of `train_on_batch`. Otherwise the backend of Keras 3: "jax", "numpy",
+    checks of `train_on_batch`; "kerascope-jax": on its engine JAX. Otherwise the backend of Keras 3: "jax", "numpy",
     "tensorflow", "torch".
     """
 
@@ -26,6 +26,7 @@ class Column(Peer):
         self.trains = self.variant != "numpy"
         if self.variant.startswith("kerascope"):
             self.keras: Any = importlib.import_module("kerascope")
+            self.keras.backend.set_engine("jax" if self.variant == "kerascope-jax" else "numpy")
             return
         self.epsilon = "inside"
         os.environ["KERAS_BACKEND"] = self.variant
@@ -43,6 +44,7 @@ class Column(Peer):
             "dense": self.dense,
             "convolutional": self.convolutional,
             "recurrent": self.recurrent,
+            "transformer": self.transformer,
         }
         model = self.keras.models.Model(*makers[self.workload.kind]())
         model.set_weights(self.first_weights)
@@ -76,6 +78,37 @@ class Column(Peer):
         inputs = layers.Input(shape=(workload.times, workload.features))
         x = layers.LSTM(workload.units, recurrent_activation="sigmoid")(inputs)
         return inputs, layers.Dense(1)(x)
+
+    def transformer(self) -> tuple[Any, Any]:
+        """Return input and output of a GPT: each token sees the tokens before it."""
+        layers, workload = self.keras.layers, self.workload
+        units, heads = workload.units, workload.heads
+
+        class Positions(layers.Layer):  # type: ignore[name-defined, misc]
+            """Adds a learned vector to each position."""
+
+            def build(self, input_shape: Any) -> None:
+                """Add the table of vectors."""
+                self.table = self.add_weight(
+                    name="table", shape=(workload.times, units), initializer="zeros"
+                )
+                super().build(input_shape)
+
+            def call(self, inputs: Any) -> Any:
+                """Return the inputs plus the vectors."""
+                return inputs + self.table
+
+        inputs = layers.Input(shape=(workload.times,), dtype="int32")
+        x = Positions()(layers.Embedding(workload.features, units)(inputs))
+        for _ in range(workload.blocks):
+            y = layers.LayerNormalization(epsilon=1e-5)(x)
+            attention = layers.MultiHeadAttention(heads, units // heads)
+            x = layers.Add()([x, attention(y, y, use_causal_mask=True)])
+            y = layers.LayerNormalization(epsilon=1e-5)(x)
+            y = layers.Dense(units)(layers.Dense(4 * units, activation="relu")(y))
+            x = layers.Add()([x, y])
+        x = layers.LayerNormalization(epsilon=1e-5)(x)
+        return inputs, layers.Dense(workload.features, activation=workload.last)(x)
 
     def train(self, net: Any, x: np.ndarray, y: np.ndarray) -> float:
         """Make one train step."""
