@@ -1,4 +1,4 @@
-"""Starts new processes for W7, W8 and W9, the columns in turn, and collects their results."""
+"""Starts new processes for W7 to W10, the columns in turn, and collects their results."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from statistics import median
@@ -18,11 +19,13 @@ from benchmarks.paired.fresh import PHASES
 LENGTHS = (1_000, 5_000, 10_000)
 RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 KINDS = {"W7": "plain", "W9": "residual"}
+ON_JAX = ("kerascope-jax", "jax-waits", "keras-jax")
+COMPILED = ("W1", "W2", "W3", "W4", "W5", "GPT")
 
 Say = Callable[[str], None]
 
 
-def started(column: str, words: list[str], threads: int) -> dict[str, Any]:
+def started(column: str, words: list[str], threads: int, **more: str) -> dict[str, Any]:
     """Run one process; return wall and processor seconds, peak memory and its last line."""
     python = python_of(column)
     assert python is not None
@@ -31,7 +34,7 @@ def started(column: str, words: list[str], threads: int) -> dict[str, Any]:
     begun = time.monotonic()
     process = subprocess.Popen(
         [python, *words],
-        env=variables(threads, "" if backend.startswith("kerascope") else backend),
+        env=variables(threads, "" if backend.startswith("kerascope") else backend) | more,
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -103,6 +106,46 @@ def cold_start(columns: list[str], threads: int, rounds: int, say: Say) -> list[
     return sorted(rows, key=lambda one: one["metric"] != "W8.import")
 
 
+def first_calls(columns: list[str], threads: int, rounds: int, say: Say) -> list[dict[str, Any]]:
+    """Return the rows of W10: wall seconds of the first train step in a process, for each net.
+
+    Each round starts two processes with a new folder for JAX's compiled programs: the first one
+    compiles ("first"), the second one reads them ("cached"). The time of imports, and of building
+    the net, is not counted.
+    """
+    measured: dict[tuple[str, str], list[dict[str, float]]] = {}
+    for workload in COMPILED:
+        for _ in range(rounds):
+            for column in [c for c in columns if c in ON_JAX]:
+                with tempfile.TemporaryDirectory() as folder:
+                    for phase in ("first", "cached"):
+                        found = started(
+                            column,
+                            ["-m", "benchmarks.paired.fresh", "step", column, workload],
+                            threads,
+                            JAX_COMPILATION_CACHE_DIR=folder,
+                            JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS="0",
+                        )
+                        metric = f"W10.{workload}.{phase}"
+                        if found["code"]:
+                            say(f"{metric} {column}: ended with code {found['code']}")
+                        else:
+                            step = json.loads(found["line"])
+                            measured.setdefault((metric, column), []).append(step)
+    return [
+        row(
+            metric,
+            column,
+            threads,
+            [one["wall"] for one in steps],
+            clock="wall",
+            rounds_wall=[one["wall"] for one in steps],
+            rounds_cpu=[one["cpu"] for one in steps],
+        )
+        for (metric, column), steps in measured.items()
+    ]
+
+
 def chains(
     workload: str,
     columns: list[str],
@@ -116,7 +159,8 @@ def chains(
     A phase that failed has the error's name instead of seconds.
     """
     measured: dict[tuple[int, str, str], list[Any]] = {}
-    tried = [c for c in columns if COLUMNS[c].module == "keras_models" and "function" not in c]
+    left_out = ("kerascope-function", "kerascope-jax")
+    tried = [c for c in columns if COLUMNS[c].module == "keras_models" and c not in left_out]
     for _ in range(rounds):
         for length in lengths:
             for column in tried:

@@ -9,10 +9,12 @@ from pathlib import Path
 from benchmarks.paired import cold, columns, environments, machine, results, workloads
 from benchmarks.paired.checking import check
 from benchmarks.paired.driver import (
+    Chunks,
     Timing,
     measure,
     measure_memory,
     processes,
+    rows_of,
     say_what_is_missing,
 )
 from benchmarks.paired.goals import judged
@@ -65,6 +67,7 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--threads", type=positive, nargs="+", default=[1], help="1 2: both")
     run.add_argument("--quick", action="store_true", help="first results in seconds")
     run.add_argument("--rounds", type=positive, default=7, help="chunks of each column")
+    run.add_argument("--restarts", type=positive, default=1, help="of each column's process")
     run.add_argument("--target", type=float, default=0.25, help="seconds of a chunk")
     run.add_argument("--patience", type=float, default=0.0, help="seconds to wait for quiet")
     run.add_argument("--label", default="", help="a note about this run for the report")
@@ -99,7 +102,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     metrics = workloads.chosen(arguments.workloads or [*WORKLOADS, *OTHERS])
     wanted = columns.chosen(arguments.columns or list(columns.COLUMNS))
-    timing = Timing(arguments.rounds, arguments.target, arguments.patience)
+    timing = Timing(
+        arguments.rounds, arguments.target, arguments.patience, restarts=arguments.restarts
+    )
     timing = QUICK if arguments.quick else timing
     log = arguments.log or arguments.results.with_suffix(".log")
     say_what_is_missing(wanted, print)
@@ -124,14 +129,20 @@ def run(arguments: argparse.Namespace) -> int:
             here = [metric for metric in metrics if metric.split(".")[0] == name]
             timed = [m for m in here if m in METRICS and METRICS[m].what != "memory"]
             if timed:
-                with processes(there, name, threads, log, complain) as alive:
-                    for metric in timed:
-                        keep(measure(metric, alive, threads, timing, complain))
+                chunks: dict[str, Chunks] = {metric: {} for metric in timed}
+                for _ in range(timing.restarts):
+                    with processes(there, name, threads, log, complain) as alive:
+                        for metric in timed:
+                            measure(metric, alive, timing, complain, chunks[metric])
+                for metric in timed:
+                    keep(rows_of(metric, chunks[metric], threads, timing))
             for metric in here:
                 if metric in METRICS and metric not in timed:
                     keep(measure_memory(metric, there, threads, log, complain))
             if here == ["W8"]:
                 keep(cold.cold_start(there, threads, timing.rounds, complain))
+            elif here == ["W10"]:
+                keep(cold.first_calls(there, threads, rounds, complain))
             elif here in (["W7"], ["W9"]):
                 lengths = (100,) if arguments.quick else cold.LENGTHS
                 keep(cold.chains(name, there, threads, rounds, complain, lengths))

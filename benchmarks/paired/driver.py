@@ -148,6 +148,9 @@ class Timing:
     ----------
     rounds : int
         Chunks of each column.
+    restarts : int
+        How often all processes are started, each time for so many rounds. Two processes of the
+        same column differ by up to a tenth, because their memory is arranged differently.
     target : float
         Seconds of a chunk.
     patience, quiet : float
@@ -155,18 +158,25 @@ class Timing:
     """
 
     def __init__(
-        self, rounds: int = 7, target: float = 0.25, patience: float = 0.0, quiet: float = 0.15
+        self,
+        rounds: int = 7,
+        target: float = 0.25,
+        patience: float = 0.0,
+        quiet: float = 0.15,
+        restarts: int = 1,
     ) -> None:
         self.rounds, self.target, self.patience, self.quiet = rounds, target, patience, quiet
+        self.restarts = restarts
 
 
-def measure(
-    metric: str, alive: list[Process], threads: int, timing: Timing, say: Say
-) -> list[dict[str, Any]]:
-    """Return one row of results for each column that has this metric.
+Chunks = dict[str, list[dict[str, Any]]]
+"""What `timed_chunk` returned, in the order of the rounds, by column."""
 
-    The order of the columns is shuffled in each round (from the round's number). With one thread,
-    times are processor times, which other processes do not affect; otherwise wall times.
+
+def measure(metric: str, alive: list[Process], timing: Timing, say: Say, chunks: Chunks) -> None:
+    """Add the chunks of all rounds, for each column that has this metric.
+
+    The order of the columns is shuffled in each round (from the round's number).
     """
     found = METRICS[metric]
     first: dict[str, float] = {}
@@ -182,34 +192,36 @@ def measure(
             say(f"{metric} {process.column}: {reply['error']}")
         elif not reply.get("missing"):
             first[process.column] = reply["first"]
-    measured: dict[str, list[dict[str, Any]]] = {column: [] for column in first}
     for number in range(timing.rounds):
         order = [process for process in alive if process.column in first]
         random.Random(number).shuffle(order)
         for process in order:
             reply = timed_chunk(process, metric, timing.patience, timing.quiet)
             if reply["ok"]:
-                measured[process.column].append(reply)
+                chunks.setdefault(process.column, []).append(
+                    reply | {"first": first[process.column]}
+                )
             else:
                 say(f"{metric} {process.column}: {reply['error']}")
     for process in alive:
         process.ask(command="drop", metric=metric)
+
+
+def rows_of(metric: str, measured: Chunks, threads: int, timing: Timing) -> list[dict[str, Any]]:
+    """Return one row of results for each column without a failure.
+
+    With one thread, times are processor times, which other processes do not affect; otherwise wall
+    times.
+    """
     clock = "cpu" if threads == 1 else "wall"
     return [
-        row_of(metric, column, measured, clock, threads, first[column])
+        row_of(metric, column, measured, clock, threads)
         for column, chunks in measured.items()
-        if len(chunks) == timing.rounds
+        if len(chunks) == timing.rounds * timing.restarts
     ]
 
 
-def row_of(
-    metric: str,
-    column: str,
-    measured: dict[str, list[dict[str, Any]]],
-    clock: str,
-    threads: int,
-    first: float,
-) -> dict[str, Any]:
+def row_of(metric: str, column: str, measured: Chunks, clock: str, threads: int) -> dict[str, Any]:
     """Return the row of one column: median, minimum and maximum seconds, and the paired ratio."""
     chunks, reference = measured[column], measured.get(REFERENCE, [])
     seconds = [chunk[clock] for chunk in chunks]
@@ -223,7 +235,7 @@ def row_of(
         "least": min(seconds),
         "most": max(seconds),
         "rounds": len(seconds),
-        "first": first,
+        "first": median(chunk["first"] for chunk in chunks),
         "others": round(median(chunk["others"] for chunk in chunks), 3),
         "rounds_wall": [chunk["wall"] for chunk in chunks],
         "rounds_cpu": [chunk["cpu"] for chunk in chunks],

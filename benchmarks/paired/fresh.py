@@ -1,6 +1,6 @@
-"""W7, W8 and W9, which need a new process each time: cold start, and chains of many layers.
+"""W7 to W10, which need a new process each time: cold start, and chains of many layers.
 
-`python -m benchmarks.paired.fresh step COLUMN` makes the first train step of W1;
+`python -m benchmarks.paired.fresh step COLUMN WORKLOAD` makes the first train step of a net;
 `python -m benchmarks.paired.fresh chain COLUMN KIND LAYERS` builds one chain. Both print one line.
 """
 
@@ -20,14 +20,18 @@ WIDTH = 8
 PHASES = ("build", "map", "compile", "summary", "to_json", "from_json", "first_step")
 
 
-def first_step(column: str) -> dict[str, Any]:
-    """Run the first train step of W1; return its end time by the system-wide clock."""
+def first_step(column: str, workload: str = "W1") -> dict[str, Any]:
+    """Run the first train step; return its end by the system-wide clock, and its seconds."""
     found = COLUMNS[column]
     data = importlib.import_module("benchmarks.paired.data")
     module = importlib.import_module(f"benchmarks.paired.peers.{found.module}")
-    peer = module.Column("W1", *data.arrays("W1"), data.weights("W1"), found.variant, 1)
-    peer.losses(1)
-    return {"done": time.monotonic()}
+    x, y = data.arrays(workload)
+    peer = module.Column(workload, x, y, data.weights(workload), found.variant, 1)
+    net, batch = peer.build(), peer.workload.batch
+    begun, used = time.monotonic(), time.process_time()
+    peer.train(net, x[:batch], y[:batch])
+    done = time.monotonic()
+    return {"done": done, "wall": done - begun, "cpu": time.process_time() - used}
 
 
 def chain_of(keras: Any, kind: str, length: int) -> tuple[Any, Any]:
@@ -90,7 +94,7 @@ def main(arguments: list[str]) -> None:
     """Run the task named by the first argument and print one line of JSON."""
     what, column, *rest = arguments
     if what == "step":
-        print(json.dumps(first_step(column)))
+        print(json.dumps(first_step(column, *rest)))
     else:
         print(json.dumps(chain(column, rest[0], int(rest[1]))))
 

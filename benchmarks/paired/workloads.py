@@ -10,7 +10,6 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-
 KINDS = ("dense", "convolutional", "recurrent", "transformer")
 
 
@@ -155,6 +154,8 @@ OTHERS = {
     "W7": "chains of 1,000, 5,000 and 10,000 Dense layers: build, map, compile, summary, JSON",
     "W8": "cold start: import, first trained step of W1, peak memory",
     "W9": "the same as W7, with a residual Add after every Dense",
+    "W10": "W1 to W5 and GPT on JAX in fresh processes: the first train step, without a cache of "
+    "compiled programs and with one",
 }
 
 

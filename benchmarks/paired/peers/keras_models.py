@@ -17,8 +17,8 @@ class Column(Peer):
     """A model of Keras or kerascope, by variant.
 
     "kerascope"; "kerascope-function": its compiled train function alone, without the
-    checks of `train_on_batch`; "kerascope-jax": on its engine JAX. Otherwise the backend of Keras 3: "jax", "numpy",
-    "tensorflow", "torch".
+    checks of `train_on_batch`; "kerascope-jax": on its engine JAX. Otherwise the backend of
+    Keras 3: "jax", "numpy", "tensorflow", "torch".
     """
 
     def start(self) -> None:
