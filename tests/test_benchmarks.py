@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import kerascope
 from benchmarks.paired import checking, cold, columns, environments, fresh, goals, report, results
 from benchmarks.paired import workloads as tables
 from benchmarks.paired.commands import main
@@ -63,6 +64,22 @@ def test_hand_written_nets_compute_what_kerascope_computes(name: str) -> None:
     hand, kerascope = peers(name)
     np.testing.assert_allclose(hand.outputs(), kerascope.outputs(), rtol=2e-4, atol=1e-6)
     np.testing.assert_allclose(hand.losses(4), kerascope.losses(4), rtol=1e-5)
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("name", ["W1", "W4", "GPT"])
+def test_jax_by_hand_and_kerascope_on_jax_compute_what_kerascope_computes(name: str) -> None:
+    pytest.importorskip("jax", reason="the extra `jax` is not installed")
+    by_hand = importlib.import_module("benchmarks.paired.peers.jax_jit").Column
+    x, y = (array[:4] for array in arrays(name))
+    wanted = KerasModels(name, x, y, weights(name), "kerascope").losses(3)
+    try:
+        on_jax = KerasModels(name, x, y, weights(name), "kerascope-jax").losses(3)
+    finally:
+        kerascope.backend.set_engine("numpy")
+    np.testing.assert_allclose(on_jax, wanted, rtol=1e-5)
+    found = by_hand(name, x, y, weights(name), "waits").losses(3)
+    np.testing.assert_allclose(found, wanted, rtol=1e-5)
 
 
 def test_check_finds_a_column_that_computes_something_else() -> None:
@@ -133,6 +150,14 @@ def test_a_report_of_the_results(measured: Path, capsys: pytest.CaptureFixture[s
     lines = capsys.readouterr().out.splitlines()
     assert "|  | hand-written NumPy | kerascope |" in lines
     assert "| --- | ---: | ---: |" in lines
+
+
+def test_ratios_of_a_column_to_the_others(
+    measured: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["report", "--results", str(measured), "--of", "kerascope"]) == 0
+    text = capsys.readouterr().out
+    assert re.search(r"over hand-written NumPy +[\d,.]+ \([\d,.]+ to [\d,.]+\)", text)
 
 
 def test_a_picture_of_the_ratios(measured: Path, tmp_path: Path) -> None:
@@ -285,7 +310,7 @@ def test_help_has_examples_and_needs_no_packages(how: list[str]) -> None:
     assert "python3 -m benchmarks.paired run W1 W5.step" in run.stdout
 
 
-@pytest.mark.parametrize("name", ["workloads", "columns", "report", "hand.program"])
+@pytest.mark.parametrize("name", ["workloads", "columns", "report", "ratios", "hand.program"])
 def test_the_examples_of_the_docstrings(name: str) -> None:
     found = doctest.testmod(importlib.import_module(f"benchmarks.paired.{name}"))
     assert found.attempted
