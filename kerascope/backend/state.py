@@ -398,7 +398,7 @@ def eval(x: Any) -> Any:
     if is_eager() or not isinstance(x, Tensor):
         value = value_of(x)
         return value.copy() if isinstance(value, np.ndarray) else value
-    return function([], x, name="eval")([])
+    return function([], x, name="eval", engine="numpy")([])  # once: JAX would compile it
 
 
 def update(x: Variable, new_x: Any) -> tuple[Variable, Any]:

@@ -18,11 +18,13 @@ from kerascope import Sequential, callbacks, layers, optimizers
 from kerascope import backend as K
 from kerascope.backend.graph import Op
 from kerascope.errors import DataError
+from kerascope.layers.keras3.local_contrast import ContrastLimitedAdaptiveHistogramEqualization
 from kerascope.layers.ops import keras_ops as ops
 from kerascope.models import load_model
 from kerascope.settings import config
 
 jax = pytest.importorskip("jax", reason="the extra `jax` is not installed")
+JaxPrograms = pytest.importorskip("kerascope.backend.engines.functions").JaxPrograms
 pytestmark = pytest.mark.live
 
 NEAR = 1e-12
@@ -357,6 +359,32 @@ def test_an_op_with_a_wrong_shape_does_what_it_does_on_numpy():
         lambda: K.function([x], Half()(x) + 1)([np.arange(4.0)]), "float32"
     )
     np.testing.assert_array_equal(found, wanted)
+
+
+def test_an_op_of_a_layer_is_computed_by_numpy_inside_the_program():
+    x = K.placeholder((None, 5, 4, 3))
+    images = DRAW.uniform(size=(2, 5, 4, 3))
+
+    def run():
+        layer = ContrastLimitedAdaptiveHistogramEqualization(value_range=(0, 1))
+        f = K.function([x], layer(x) * 2)
+        return f, f([images])
+
+    (_, wanted), (f, found) = on_each_engine(run, "float32")
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+    assert_compiled(f)
+
+
+def test_what_is_computed_only_once_is_not_compiled(monkeypatch):
+    def fail(*arguments):
+        raise AssertionError("JAX compiles")
+
+    start("jax")
+    monkeypatch.setattr(JaxPrograms, "_trace", fail)
+    v = K.variable([1.0, 2.0])
+    assert K.eval(K.sum(v * 2)) == 6
+    assert K.get_value(v.assign_add([1.0, 1.0])).tolist() == [2, 3]
+    assert layers.Dense(3)(X).shape == (22, 3)
 
 
 # --- interrupts -----------------------------------------------------------------------------------
