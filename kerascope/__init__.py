@@ -100,7 +100,9 @@ _HOMES = {
     "to_tree": "kerascope.viz.exports.to_tree",
     "walk": "kerascope.trace.walking",
 }
-_OLD_AND_NEW = ("objectives", "initializations", "ops", "random", "saving")  # by the import finder
+_OLD_AND_NEW = (  # by the import finder
+    *("distribution", "initializations", "objectives", "ops", "random", "saving"),
+)
 _MODULES = (
     *("activations", "applications", "backend", "callbacks", "compat", "constraints", "datasets"),
     *("engine", "initializers", "layers", "losses", "metrics", "models", "optimizers"),

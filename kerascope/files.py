@@ -180,3 +180,22 @@ def check_writable(path: str | os.PathLike[str]) -> Path:
 def _reason(error: OSError) -> str:
     """Return the system's reason for an error, without the name of the temporary file."""
     return os.strerror(error.errno).lower() if error.errno else str(error)
+
+
+def cache_folder(cache_subdir: str = "datasets", cache_dir: str | Path | None = None) -> Path:
+    """Return the folder for downloaded files.
+
+    Parameters
+    ----------
+    cache_subdir : str
+        Folder inside the cache, or an absolute path of any folder.
+    cache_dir : path, optional
+        The cache. Default: the environment variable KERAS_HOME, or `~/.keras`.
+
+    Returns
+    -------
+    Path
+        The folder. It may not exist yet.
+    """
+    home = cache_dir or os.environ.get("KERAS_HOME") or Path.home() / ".keras"
+    return Path(home).expanduser() / cache_subdir

@@ -181,7 +181,7 @@ _QUANTIZED, _UNSCALED = out_of_scope("int8"), out_of_scope("mixed precision")
 # Module -> (names, the reason why they make no sense on NumPy, and an alternative).
 NEVER: Rows = {
     "kerascope": (
-        ("device distribution", _ONE_PROCESSOR),
+        ("device", _ONE_PROCESSOR),
         ("Quantizer quantizers", _QUANTIZED),
         (
             "RematScope remat",
@@ -193,6 +193,9 @@ NEVER: Rows = {
             "layer.stateless_call and K.function compute without changing any.",
         ),
         ("export", "It writes programs for TensorFlow. Use model.save('model.keras')."),
+    ),
+    "kerascope.distribution": (
+        ("distribute_tensor", "Functions put arrays on devices when they run. Remove the line."),
     ),
     "kerascope.callbacks": (
         (

@@ -229,19 +229,16 @@ def users_frame(frame: FrameType | None) -> FrameType | None:
 
 def frame_outside_the_package() -> FrameType | None:
     """Return the innermost caller outside kerascope."""
-    return _outside()[0]
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith((_PACKAGE, "<frozen")):
+        frame = frame.f_back
+    return frame
 
 
 def warn(message: str, category: type[Warning] = KerascopeWarning) -> None:
     """Issue a warning that points at the user's line."""
-    warnings.warn(printable_lines(message), category, stacklevel=_outside()[1])
-
-
-def _outside() -> tuple[FrameType | None, int]:
-    frame: FrameType | None = sys._getframe(2)
-    level = 2
-    while frame is not None:
-        if not frame.f_code.co_filename.startswith((_PACKAGE, "<frozen")):
-            return frame, level
-        frame, level = frame.f_back, level + 1
-    return None, 2
+    frame = users_frame(sys._getframe(1)) or sys._getframe(1)
+    names = frame.f_globals
+    seen = names.setdefault("__warningregistry__", {})
+    place = (frame.f_code.co_filename, frame.f_lineno, names.get("__name__"), seen)
+    warnings.warn_explicit(printable_lines(message), category, *place)

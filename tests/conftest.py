@@ -7,6 +7,7 @@ from pathlib import Path
 
 os.environ["KERAS_BACKEND"] = "jax"
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ.setdefault("JAX_ENABLE_COMPILATION_CACHE", "false")  # no files in the home folder
 # Small programs that run once: to compile them takes longest. The stored answers were made so, too.
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 # Without bytecode each worker, and each process of a test, would compile everything again.

@@ -290,10 +290,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         dialect_of_environment()
     except KerascopeError as error:
         return _complain(error, USAGE)
-    dialect = config.dialect
+    dialect, engine = config.dialect, config.engine
     try:
         options = parse(words)
         config.dialect = options.dialect or dialect
+        config.engine = getattr(options, "engine_of_functions", None) or engine
         options.for_good = argv is None
         is_ours = COMMANDS[options.command].keras_is_ours(options)
         if options.for_good and is_ours:
@@ -315,7 +316,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _leave_broken_pipe()
     finally:
         if argv is not None:
-            config.dialect = dialect
+            config.dialect, config.engine = dialect, engine
 
 
 def _done(options: Namespace) -> int:

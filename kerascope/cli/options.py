@@ -11,6 +11,7 @@ import argparse
 from collections.abc import Callable
 
 from kerascope.cli.usage import Parser, exit_codes
+from kerascope.settings import ENGINES
 from kerascope.viz.formats import FORMATS, OF_TENSORS
 
 # --- kerascope run and kerascope trace ------------------------------------------------------------
@@ -21,6 +22,7 @@ RUN_EXAMPLES = f"""\
   kerascope run -m package.train data.csv         run a module, as `python -m` does
   kerascope run --dialect 1.2 old_script.py       use the names and defaults of Keras 1
   kerascope run --dialect 3 new_script.py         use those of Keras 3
+  kerascope run --engine jax train.py             compute with JAX, on a GPU if there is one
   kerascope run --live --tape run.jsonl train.py  run with real PyTorch or Keras; watch for NaN
 
 Options go before the script. Everything after the script is passed to it.
@@ -46,9 +48,18 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `kerascope run`."""
     parser.add_argument("script", metavar="script.py [argument ...]", help="See below.")
     _add_module(parser)
+    _add_engine(parser)
     _add_live(parser)
     parser.add_argument("--tape", metavar="FILE",
         help="With --live: write a tape for kerascope replay (run.jsonl).")  # fmt: skip
+
+
+def _add_engine(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--engine", choices=ENGINES, dest="engine_of_functions",
+        help="The library that computes the functions of models (default: $KERASCOPE_ENGINE, or "
+        "numpy).",
+    )  # fmt: skip
 
 
 def _add_live(parser: argparse.ArgumentParser) -> None:
@@ -186,6 +197,7 @@ def add_debug_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("script", metavar="script.py [argument ...]", help="See below.")
     _add_module(parser)
+    _add_engine(parser)
     _add_commands(parser)
     add("-x", "--commands-from", metavar="FILE", dest="commands_file",
         help="Run the commands in FILE first, one per line. # starts a comment.")  # fmt: skip

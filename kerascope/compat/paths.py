@@ -68,6 +68,7 @@ MOVED: dict[str, str] = {
     "utils.multi_gpu_utils": "utils",
     # Keras 3
     "config": "compat.keras_config",
+    "distribution": "backend.engines.distribution",
     "dtype_policies": "compat.keras_dtype_policies",
     "mixed_precision": "compat.keras_dtype_policies",
     "ops": "layers.ops.keras_ops",

@@ -137,7 +137,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
     train_function: Function | None = None
     test_function: Function | None = None
     predict_function: Function | None = None
-    engine: str | None = None
+    engine: Any = None
     stop_training: bool = False
     stop_evaluating: bool = False
     stop_predicting: bool = False
@@ -156,6 +156,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         weighted_metrics: Any = None,
         target_tensors: Any = None,
         engine: str | None = None,
+        devices: Any = None,
         **kwargs: Any,
     ) -> None:
         """Set the loss, the metrics and the optimizer of the training.
@@ -182,6 +183,9 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         engine : {"numpy", "jax"}, optional
             The library that computes training, tests and predictions; by default that of
             `K.set_engine`.
+        devices : int or list of str, optional
+            The devices that divide each batch, with the engine JAX; by default one, or those of
+            `kerascope.distribution.set_distribution`.
 
         Raises
         ------
@@ -193,7 +197,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         arguments = locals()
         given = {name: arguments[name] for name in compile_rules.COMPILE_ARGUMENTS}
         arguments = compile_rules.complete_arguments(self, given, kwargs)
-        checked_engine(engine, f"{self.label}: compile")
+        engine = checked_engine(engine, f"{self.label}: compile", devices)
         if self.outputs:
             if any(y.shape is UNKNOWN for y in self.outputs):
                 self._require_that_it_runs()
@@ -205,7 +209,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         self._waiting_to_compile = arguments  # used when the shape of the inputs is known
         self._compute_with(engine)
 
-    def _compute_with(self, engine: str | None) -> None:
+    def _compute_with(self, engine: Any) -> None:
         """Set the engine, NumPy or JAX, that computes the model's functions."""
         self.engine = engine
         if self.predict_function is not None:

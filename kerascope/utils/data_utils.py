@@ -8,7 +8,6 @@ Keras calls this file `keras.utils.data_utils`.
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 import tarfile
 import tempfile
@@ -30,7 +29,7 @@ from kerascope.engine.workers import (
     next_sample,
 )
 from kerascope.errors import ArgumentError, DataError, UnavailableError
-from kerascope.files import replacing
+from kerascope.files import cache_folder, replacing
 
 __all__ = [
     "GeneratorEnqueuer",
@@ -121,25 +120,6 @@ def get_file(
     elif extract:
         extract_archive(path, folder, archive_format)
     return str(target)
-
-
-def cache_folder(cache_subdir: str = "datasets", cache_dir: str | Path | None = None) -> Path:
-    """Return the folder for downloaded files.
-
-    Parameters
-    ----------
-    cache_subdir : str
-        Folder inside the cache, or an absolute path of any folder.
-    cache_dir : path, optional
-        The cache. Default: the environment variable KERAS_HOME, or `~/.keras`.
-
-    Returns
-    -------
-    Path
-        The folder. It may not exist yet.
-    """
-    home = cache_dir or os.environ.get("KERAS_HOME") or Path.home() / ".keras"
-    return Path(home).expanduser() / cache_subdir
 
 
 def validate_file(

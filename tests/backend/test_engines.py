@@ -76,6 +76,7 @@ def check_row(case: Case, dtype: str) -> None:
         assert_near([g / scale for g in found], [g / scale for g in wanted], 50 * NEAR[dtype])
 
 
+@pytest.mark.filterwarnings("ignore:.*NumPy computes it, not JAX")
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @each_of(CASES)
 def test_a_row_gives_the_same_on_both_engines(case, dtype):
@@ -94,6 +95,7 @@ def test_a_wrong_rule_is_found(monkeypatch):
         check_row(case, "float64")
 
 
+@pytest.mark.filterwarnings("ignore:.*NumPy computes it, not JAX")
 def test_only_these_ops_are_refused():
     found = set()
     for case in CASES:

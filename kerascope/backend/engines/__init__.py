@@ -16,22 +16,45 @@ from kerascope.errors import ArgumentError, MissingToolError
 from kerascope.settings import ENGINES, config
 
 
-def checked_engine(name: Any, where: str) -> Any:
-    """Return `name`, after a check that it is an installed engine or None.
+def checked_engine(name: Any, where: str, devices: Any = None) -> Any:
+    """Return an engine that is installed; None stays None.
+
+    Parameters
+    ----------
+    name : {None, "numpy", "jax"} or Distribution
+        A distribution stands for the engine JAX on several devices.
+    where : str
+        The beginning of error messages.
+    devices : int or list of str, optional
+        The number or the names of the devices that divide each batch. If it is given, a
+        `DataParallel` is returned.
 
     Raises
     ------
     ArgumentError
-        The engine is unknown.
+        The engine is unknown, or has fewer devices.
     MissingToolError
         JAX is not installed.
     """
-    if name is not None and name not in ENGINES:
+    if name is not None and name not in ENGINES and not hasattr(name, "device_mesh"):
         listed = " or ".join(map(repr, ENGINES))
         raise ArgumentError(f"{where}: expected the engine {listed}, got {name!r}.")
-    if name == "jax":
-        _jax_programs(where)
-    return name
+    if name not in (None, "numpy"):
+        _module("functions", where)
+    if devices is None:
+        return name
+    if (name or config.engine) != "jax":
+        raise ArgumentError(f"{where}: devices={devices} needs the engine 'jax'. Add engine='jax'.")
+    distribution = importlib.import_module(f"{__name__}.distribution")
+    known = distribution.list_devices()
+    names = known[:devices] if isinstance(devices, int) else list(devices)
+    if isinstance(devices, int) and not 0 < devices <= len(known):
+        raise ArgumentError(
+            f"{where}: expected 1 to {len(known)} devices, got {devices}. To simulate more on a "
+            f"processor, set the environment variable XLA_FLAGS="
+            f"--xla_force_host_platform_device_count={devices} before Python starts."
+        )
+    return distribution.DataParallel(devices=names)
 
 
 def programs_of_engine(function: Any) -> Any:
@@ -39,16 +62,22 @@ def programs_of_engine(function: Any) -> Any:
     engine = function.engine or config.engine
     if engine == "numpy":
         return function._programs
-    if function.jax_programs is None:
-        function.jax_programs = _jax_programs(function.name)(function._programs)
-    return function.jax_programs
+    found = function.jax_programs
+    if found is None or not found.is_for(function.engine):
+        found = function.jax_programs = _module("functions", function.name).programs_of(function)
+    return found
 
 
-def _jax_programs(where: str) -> Any:
-    """Return the class `JaxPrograms`. JAX is imported when it is first needed."""
+def placement_module(where: str) -> Any:
+    """Return the module that puts arrays on the devices of JAX."""
+    return _module("placement", where)
+
+
+def _module(name: str, where: str) -> Any:
+    """Return a module of this package that needs JAX, which is imported when first needed."""
     state = np.random.get_state()  # noqa: NPY002 (from which the import of JAX draws)
     try:
-        return importlib.import_module(f"{__name__}.functions").JaxPrograms
+        return importlib.import_module(f"{__name__}.{name}")
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("jax", "jaxlib"):
             raise

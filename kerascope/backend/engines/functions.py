@@ -12,11 +12,13 @@ raised, or was interrupted, has changed nothing.
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -24,17 +26,74 @@ import numpy as np
 
 from kerascope.backend.atomic import LOCKS, write
 from kerascope.backend.engines import rules
-from kerascope.backend.engines.lowering import INTERRUPTS, CannotLower, are_met, requirements, run
+from kerascope.backend.engines.distribution import Distribution, distribution
+from kerascope.backend.engines.lowering import (
+    INTERRUPTS,
+    SEVERAL_DEVICES,
+    CannotLower,
+    are_met,
+    requirements,
+    run,
+)
+from kerascope.backend.engines.placement import Placement, fetched
 from kerascope.backend.program.bound import conditions_of
 from kerascope.backend.program.dispatch import Programs
 from kerascope.backend.variables import Variable
+from kerascope.errors import ArgumentError
+from kerascope.files import cache_folder
 from kerascope.printable import printable
 from kerascope.user_frames import warn
 
 __all__ = ["DeviceState", "JaxPrograms", "rules"]
 
 MANY_COMPILATIONS = 16
+COLLECTIVES = ("all-reduce", "all-gather", "all-to-all", "reduce-scatter", "collective-permute")
 SECONDS_BEFORE_NOTICE = 2.0
+
+
+if jax.config.jax_compilation_cache_dir is None:  # so the next process need not compile again
+    jax.config.update("jax_compilation_cache_dir", str(cache_folder("xla")))
+
+
+class XlaExplanation(NamedTuple):
+    """Facts about a program that XLA compiled, shown when printed.
+
+    Attributes
+    ----------
+    name : str
+        The name of the function.
+    shapes : list of tuple of int
+        Those of its inputs.
+    devices : int
+        How many devices compute it together.
+    collectives : dict of str to int
+        How often they exchange arrays in a call, by the kind of exchange.
+    text : str
+        The program in XLA's own language.
+    """
+
+    name: str
+    shapes: list[tuple[int, ...]]
+    devices: int
+    collectives: dict[str, int]
+    text: str
+
+    def __str__(self) -> str:
+        listed = ", ".join(f"{n} {kind}" for kind, n in self.collectives.items())
+        return (
+            f"{self.name}{self.shapes}: compiled by XLA for {self.devices} device(s); "
+            f"{self.text.count(' = ')} instructions, "
+            f"{sum(self.collectives.values())} collectives{listed and ': '}{listed}"
+        )
+
+
+def programs_of(function: Any) -> JaxPrograms:
+    """Make the programs of a function on JAX, for its own distribution or that of the process."""
+    return JaxPrograms(function._programs, _distribution_of(function.engine))
+
+
+def _distribution_of(engine: Any) -> Distribution | None:
+    return engine if isinstance(engine, Distribution) else distribution()
 
 
 class DeviceState:
@@ -58,13 +117,13 @@ class DeviceState:
 
     def array_of(self, variable: Variable) -> np.ndarray:
         """Return the array of a variable as a read-only NumPy array."""
-        arrays, fetched = self.content
+        arrays, copies = self.content
         number = self.index[variable]
-        if number not in fetched:
-            array = np.require(np.asarray(arrays[number]), requirements="C")
+        if number not in copies:
+            array = np.require(fetched(arrays[number]), requirements="C")
             array.flags.writeable = False
-            fetched[number] = array
-        return fetched[number]
+            copies[number] = array
+        return copies[number]
 
 
 class JaxPrograms:
@@ -74,6 +133,8 @@ class JaxPrograms:
     ----------
     programs : Programs
         The NumPy programs of the same function.
+    distribution : Distribution, optional
+        The devices that compute together; by default one.
 
     Attributes
     ----------
@@ -83,8 +144,10 @@ class JaxPrograms:
         How often the function was compiled: once for each set of shapes and learning phase.
     """
 
-    def __init__(self, programs: Programs) -> None:
+    def __init__(self, programs: Programs, distribution: Distribution | None = None) -> None:
         self.numpy = programs
+        self.distribution = distribution
+        self._placement = Placement(distribution)
         self.refused: str | None = None
         self.compilations = 0
         self._schedule, self._name = programs._schedule, programs._name
@@ -96,12 +159,38 @@ class JaxPrograms:
         self._conditions = sorted(conditions_of(self._schedule))
         self._arrays_of_kept: list[Any] = []
         self._seen = -1  # `LOCKS.moves` when all variables were last known to be on the device
+        self._newest: Any = None  # the conditions and the inputs of the newest program
         self._notice: threading.Timer | None = None
         self._program: Any = jax.jit(self._trace, static_argnums=0)
 
+    def explain(self) -> Any:
+        """Return facts about the newest program.
+
+        Raises
+        ------
+        ArgumentError
+            No program was made yet.
+        """
+        if self._newest is None:
+            raise ArgumentError(f"{self._name}: no program was made yet. Call the function first.")
+        flags, shapes = self._newest
+        with LOCKS.steps, jax.enable_x64(True):
+            self._collect()
+            arrays = self._placement.put_inputs([np.zeros(x.shape, x.dtype) for x in shapes])
+            state = (self._written.content[0], self._arrays_of_kept)
+            program = self._program.lower(flags, *state, arrays).compile()
+        text = program.as_text()
+        counts = Counter(re.findall(rf" ({'|'.join(COLLECTIVES)})(?:-start)?\(", text))
+        facts = ([x.shape for x in shapes], self._placement.n_devices, dict(counts), text)
+        return XlaExplanation(self._name, *facts)
+
+    def is_for(self, engine: Any) -> bool:
+        """Return whether the programs are those for an engine, on the devices that it uses now."""
+        return self.distribution is _distribution_of(engine)
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle only the NumPy programs. The copy compiles its own programs for JAX."""
-        return JaxPrograms, (self.numpy,)
+        return JaxPrograms, (self.numpy, self.distribution)
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[Any]:
         """Return the outputs for these input arrays, and write the new values of the variables."""
@@ -117,6 +206,7 @@ class JaxPrograms:
             return [np.array(y)[()] for y in outputs]
         except CannotLower as error:
             self.refused = str(error)
+            warn(f"{printable(self._name)}: NumPy computes it, not JAX. {error}", RuntimeWarning)
         except (jax.errors.JaxRuntimeError, ValueError) as error:
             self._take_back(before, after)
             if "CpuCallback" in str(error):  # Ctrl-C in JAX's own part of a callback
@@ -146,7 +236,7 @@ class JaxPrograms:
                     self._collect()
                 before = self._written.content
                 outputs, new, is_valid = self._program(
-                    flags, before[0], self._arrays_of_kept, list(arrays)
+                    flags, before[0], self._arrays_of_kept, self._placement.put_inputs(arrays)
                 )
                 after: Any = (new, {})
                 if new:
@@ -194,14 +284,18 @@ class JaxPrograms:
     def _on_device(self, variable: Variable) -> Any:
         state: Any = variable.state
         if state is not None:
-            return state.content[0][state.index[variable]]
-        return jax.device_put(np.array(variable.room))  # JAX may use the memory of this copy
+            array = state.content[0][state.index[variable]]
+            if self._placement.has_placed(variable, array):
+                return array
+        return self._placement.put_variable(variable)
 
     # --- tracing ----------------------------------------------------------------------------------
 
     def _trace(self, flags: Any, written: Any, kept: Any, arrays: Any) -> tuple[Any, Any, Any]:
         """Return (outputs, new values of variables, whether all requirements are met)."""
         self._count_compilation()
+        SEVERAL_DEVICES.set(self._placement.n_devices > 1)
+        self._newest = flags, [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in arrays]
         schedule = self._schedule
         values = dict(zip(self._written.variables, written, strict=True))
         values.update(zip(self._kept.variables, kept, strict=True))
@@ -220,7 +314,9 @@ class JaxPrograms:
             for condition in (is_read, True if is_valid is None else is_valid):
                 if condition is not True:
                     new[number] = jnp.where(condition, new[number], old)
-        return outputs, new, is_valid
+            new[number] = self._placement.placed(v, new[number])
+        on_all = self._placement.on_all
+        return list(map(on_all, outputs)), new, on_all(is_valid)
 
     def _count_compilation(self) -> None:
         self.compilations += 1

@@ -40,6 +40,7 @@ from kerascope.errors import DtypeError
 RULES: dict[type[Op], Callable[..., Any]] = {}
 _REQUIRED: ContextVar[list[Any]] = ContextVar("required")
 INTERRUPTS: list[BaseException] = []  # Ctrl-C in the middle of a program
+SEVERAL_DEVICES: ContextVar[bool] = ContextVar("several_devices", default=False)
 
 
 class CannotLower(Exception):
@@ -133,17 +134,20 @@ def by_numpy(op: Op, *xs: Any) -> Any:
         shapes, dtypes = (shapes,), (dtypes,)
     wanted = [jax.ShapeDtypeStruct(*one) for one in zip(shapes, dtypes, strict=True)]
     results = by_callback(
-        lambda *ys: (perform(*ys),) if op.n_outputs == 1 else perform(*ys), wanted, *xs
+        op, lambda *ys: (perform(*ys),) if op.n_outputs == 1 else perform(*ys), wanted, *xs
     )
     return results[0] if op.n_outputs == 1 else tuple(results)
 
 
-def by_callback(compute: Callable[..., Any], wanted: Sequence[Any], *xs: Any) -> Sequence[Any]:
+def by_callback(
+    op: Op, compute: Callable[..., Any], wanted: Sequence[Any], *xs: Any
+) -> Sequence[Any]:
     """Return arrays that NumPy computes while the compiled program waits.
 
     If `compute` raises, NumPy repeats the call of the function, which raises the usual error. XLA
     never receives the exception, because it loses its type and can end the process.
     """
+    require_one_device(op)
 
     def attempt(*arrays: Any) -> list[np.ndarray]:
         try:
@@ -159,6 +163,18 @@ def by_callback(compute: Callable[..., Any], wanted: Sequence[Any], *xs: Any) ->
     is_met, *results = jax.pure_callback(attempt, [jax.ShapeDtypeStruct((), "bool"), *wanted], *xs)
     require(is_met)
     return results
+
+
+def require_one_device(op: Op) -> None:
+    """Require that the program is for one device: several would wait for each other for ever.
+
+    Raises
+    ------
+    CannotLower
+        The program is for several devices.
+    """
+    if SEVERAL_DEVICES.get():
+        raise CannotLower(f"Python computes its op {op.name}, which works on one device only.")
 
 
 def transposed(forward: Callable[[Any], Any], shape: Sequence[int], g: Any) -> Any:

@@ -22,6 +22,7 @@ from kerascope.backend.engines.lowering import (
     by_callback,
     is_known,
     require,
+    require_one_device,
     requirements,
     rule,
     run,
@@ -262,6 +263,7 @@ def _(op: Any, condition: Any, x: Any, y: Any) -> Any:
 
 @rule(control.PrintTensor)
 def _(op: Any, x: Any) -> Any:
+    require_one_device(op)
     jax.debug.callback(lambda y: op.perform(np.asarray(y)), x)
     return x
 
@@ -591,7 +593,7 @@ def _(op: Any, shape: Any, draws: Any) -> Any:
 @rule(rand.RandomNormal, rand.TruncatedNormal)
 def _drawn_by_numpy(op: Any, shape: Any, draws: Any) -> Any:
     wanted = jax.ShapeDtypeStruct(tuple(map(int, shape)), op.dtype)
-    return by_callback(lambda n: [op.perform(shape, n)], [wanted], draws)[0]
+    return by_callback(op, lambda n: [op.perform(shape, n)], [wanted], draws)[0]
 
 
 @rule(scan_graph.StepDraws)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kerascope import display
+from kerascope.backend.engines import programs_of_engine
 from kerascope.backend.program.draft import Explanation
 from kerascope.backend.program.program import Program
 from kerascope.backend.provenance import provenance_of
@@ -38,17 +39,21 @@ class Inspectable:
         """
         return self._last_program().listing
 
-    def explain(self) -> Explanation:
+    def explain(self) -> Any:
         """Return a table of all steps: the program text of each, and the memory of its result.
 
-        For a step without program text, the table shows the reason instead.
+        For a step without program text, the table shows the reason instead. On the engine JAX,
+        return an `XlaExplanation`: the devices, and how often they exchange arrays.
 
         Raises
         ------
         ArgumentError
             No program was made yet.
         """
-        return Explanation(self._last_program().draft())
+        programs = programs_of_engine(self)
+        if programs is self._programs or programs.refused is not None:
+            return Explanation(self._last_program().draft())
+        return programs.explain()
 
     def profile(self, inputs: Sequence[Any] | None = None, **options: Any) -> Any:
         """Measure where the time of a call is spent; the variables keep their values.
