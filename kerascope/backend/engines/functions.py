@@ -80,8 +80,9 @@ class XlaExplanation(NamedTuple):
 
     def __str__(self) -> str:
         listed = ", ".join(f"{n} {kind}" for kind, n in self.collectives.items())
+        devices = "1 device" if self.devices == 1 else f"{self.devices} devices"
         return (
-            f"{self.name}{self.shapes}: compiled by XLA for {self.devices} device(s); "
+            f"{self.name}{self.shapes}: compiled by XLA for {devices}; "
             f"{self.text.count(' = ')} instructions, "
             f"{sum(self.collectives.values())} collectives{listed and ': '}{listed}"
         )
