@@ -17,6 +17,7 @@ from engine_runs import assert_compiled, assert_same, on_each_engine, start, sta
 from kerascope import Sequential, callbacks, layers, optimizers
 from kerascope import backend as K
 from kerascope.backend.graph import Op
+from kerascope.backend.ops.indexing import Gather
 from kerascope.errors import DataError
 from kerascope.layers.keras3.local_contrast import ContrastLimitedAdaptiveHistogramEqualization
 from kerascope.layers.ops import keras_ops as ops
@@ -25,6 +26,7 @@ from kerascope.settings import config
 
 jax = pytest.importorskip("jax", reason="the extra `jax` is not installed")
 JaxPrograms = pytest.importorskip("kerascope.backend.engines.functions").JaxPrograms
+lowering = pytest.importorskip("kerascope.backend.engines.lowering")
 pytestmark = pytest.mark.live
 
 NEAR = 1e-12
@@ -359,6 +361,52 @@ def test_an_op_with_a_wrong_shape_does_what_it_does_on_numpy():
         lambda: K.function([x], Half()(x) + 1)([np.arange(4.0)]), "float32"
     )
     np.testing.assert_array_equal(found, wanted)
+
+
+OPEN = {
+    "sizes that do not fit": (lambda x, y: x + y, [np.ones((2, 3)), np.ones((4, 3))]),
+    "rows of an empty table": (
+        lambda x, y: K.gather(x, K.cast(y, "int32")),
+        [np.ones((0, 3)), np.ones((0, 2))],
+    ),
+    "a loop without steps": (lambda x, y: K.foldl(lambda a, b: a + b, x, y), [np.ones((0, 3))] * 2),
+    "branches of different shapes": (
+        lambda x, y: K.switch(K.sum(x) > 0, x, K.exp(y)),
+        [np.ones((1, 3)), np.ones((2, 3))],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_open_sizes_give_or_raise_the_same(name):
+    build, arrays = OPEN[name]
+
+    def run():
+        inputs = [K.placeholder((None, None)) for _ in arrays]
+        try:
+            return K.function(inputs, build(*inputs))(arrays)
+        except Exception as error:
+            return type(error), str(error), error.__notes__
+
+    wanted, found = on_each_engine(run, "float32")
+    if isinstance(wanted, tuple):
+        assert found == wanted
+    else:
+        np.testing.assert_array_equal(found, wanted, strict=True)
+
+
+def test_where_jax_itself_fails_numpy_computes_and_a_warning_says_so(monkeypatch):
+    def broken(op, *arrays):
+        raise TypeError("no such thing")
+
+    start("jax")
+    monkeypatch.setitem(lowering.RULES, Gather, broken)
+    w = K.variable(np.zeros(3))
+    f = K.function([], K.gather(w, np.array([1])), updates=[(w, w + 1)], name="broken")
+    with pytest.warns(RuntimeWarning, match="broken: JAX failed .TypeError: no such thing.. NumPy"):
+        assert f([]).tolist() == [0]
+    assert f([]).tolist() == [1]
+    assert "no such thing" in f.jax_programs.refused
 
 
 def test_an_op_of_a_layer_is_computed_by_numpy_inside_the_program():

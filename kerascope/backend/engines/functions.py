@@ -46,6 +46,11 @@ from kerascope.user_frames import warn
 
 __all__ = ["DeviceState", "JaxPrograms", "rules"]
 
+# What JAX raises. Other exceptions come from handlers of signals, and pass through.
+FAILURES = (
+    *(ArithmeticError, AttributeError, LookupError, NotImplementedError, RecursionError),
+    *(TypeError, ValueError, jax.errors.JaxRuntimeError),
+)
 MANY_COMPILATIONS = 16
 COLLECTIVES = ("all-reduce", "all-gather", "all-to-all", "reduce-scatter", "collective-permute")
 SECONDS_BEFORE_NOTICE = 2.0
@@ -197,28 +202,36 @@ class JaxPrograms:
         """Return the outputs for these input arrays, and write the new values of the variables."""
         if self.refused is not None:
             return self.numpy(arrays)
-        before = after = None
+        before = after = failure = None
         try:
             outputs, before, after, is_valid = self._step(arrays)
-            if is_valid is not None and not is_valid:
-                if INTERRUPTS:  # no variable has changed
-                    raise INTERRUPTS.pop()
-                return self.numpy(arrays)  # which raises the error
-            return [np.array(y)[()] for y in outputs]
+            if is_valid is None or is_valid:
+                return [np.array(y)[()] for y in outputs]
+            if INTERRUPTS:  # no variable has changed
+                raise INTERRUPTS.pop()
         except CannotLower as error:
             self.refused = str(error)
-            warn(f"{printable(self._name)}: NumPy computes it, not JAX. {error}", RuntimeWarning)
-        except (jax.errors.JaxRuntimeError, ValueError) as error:
+        except FAILURES as error:
             self._take_back(before, after)
             if "CpuCallback" in str(error):  # Ctrl-C in JAX's own part of a callback
                 raise KeyboardInterrupt from error
-            if isinstance(error, ValueError):
-                raise
+            failure = error
         finally:
             if self._notice is not None:
                 self._notice.cancel()
                 self._notice = None
-        return self.numpy(arrays)
+        found = self.numpy(arrays)  # which raises the usual error if the call is at fault
+        if failure is not None:
+            self._report(failure)
+        return found
+
+    def _report(self, failure: Exception) -> None:
+        """Warn of a failure of JAX. NumPy computes all later calls, unless memory was exhausted."""
+        text = f"JAX failed ({type(failure).__name__}: {str(failure).partition(chr(10))[0]})."
+        if not isinstance(failure, jax.errors.JaxRuntimeError):
+            self.refused = text
+        name = printable(self._name)
+        warn(f"{name}: {text} NumPy computed the call. Please report this.", RuntimeWarning)
 
     def _step(self, arrays: Sequence[np.ndarray]) -> tuple[Any, Any, Any, Any]:
         """Run the compiled program, and set the variables to the new values that it returns.

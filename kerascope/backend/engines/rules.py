@@ -256,8 +256,8 @@ def _(op: Any, x: Any) -> Any:
 def _(op: Any, condition: Any, x: Any, y: Any) -> Any:
     if is_known(condition):
         return x if condition else y
-    if x is None or y is None:
-        raise CannotLower("A branch of a switch is missing.")
+    if x is None or y is None or x.shape != y.shape:
+        raise CannotLower("A branch of a switch is missing, or the branches differ in shape.")
     return jnp.where(condition, x, y)
 
 
@@ -276,7 +276,7 @@ def _(op: Any, y: Any, *others: Any) -> Any:
 @rule(indexing.Gather)
 def _(op: Any, x: Any, indices: Any) -> Any:
     require((indices >= 0) & (indices < x.shape[0]))
-    return jnp.take(x, indices, axis=0, mode="clip")
+    return jnp.asarray(x).at[indices].get(mode="clip")
 
 
 @rule(indexing.AddRows)
@@ -655,7 +655,8 @@ def _(op: Any, *xs: Any) -> Any:
         sums = [total + term for total, term in zip(sums, terms, strict=True)]
         return (new, sums, was_met & is_met), (outputs, states)
 
-    terms = jax.eval_shape(lambda s, x: step(s, x)[2], states, [x[0] for x in sequences])
+    slices = [jax.ShapeDtypeStruct(x.shape[1:], x.dtype) for x in sequences]
+    terms = jax.eval_shape(lambda s, x: step(s, x)[2], states, slices)
     begin = (states, [jnp.zeros(t.shape, t.dtype) for t in terms], jnp.bool_(True))
     (last, sums, is_met), (outputs, history) = lax.scan(
         body, begin, sequences, reverse=op.backwards
