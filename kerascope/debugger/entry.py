@@ -109,7 +109,9 @@ def _new_session(names: dict[str, Any] | None = None) -> Session:
 
 
 def pm(tape: Tape | None = None) -> None:
-    """Look at a recorded run after its end, starting where it failed.
+    """Look at a recorded run after its end.
+
+    The debugger starts where the run failed; if it did not fail, after the last event.
 
     Parameters
     ----------

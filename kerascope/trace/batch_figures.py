@@ -22,7 +22,10 @@ from kerascope.trace.tape_store import Tape
 
 
 class EventsOfBatch(NamedTuple):
-    """The events of a batch, empty if the tape dropped them, and whether the batch ran again."""
+    """The events of a batch, and whether the batch was executed again to obtain them.
+
+    If the tape no longer has the events, and the batch is not executed again, `events` is empty.
+    """
 
     events: list[Event]
     is_again: bool

@@ -75,7 +75,7 @@ class Numbered(Generic[Item]):
         return made
 
     def get(self, number: int, where: str = "break") -> Item:
-        """Return the breakpoint or watch with a number.
+        """Return the breakpoint or watch that has the given number.
 
         Raises
         ------
@@ -89,14 +89,14 @@ class Numbered(Generic[Item]):
         return self._items[number]
 
     def set_enabled(self, is_enabled: bool, *numbers: int) -> list[Item]:
-        """Enable or disable the items with these numbers, by default all items; return them."""
+        """Enable or disable and return the breakpoints or watches with these numbers, or all."""
         chosen = self._chosen(numbers, "enable" if is_enabled else "disable")
         for one in chosen:
             one.enabled = is_enabled
         return chosen
 
     def clear(self, *numbers: int) -> list[Item]:
-        """Remove the items with these numbers, by default all items; return them."""
+        """Remove the breakpoints or watches with these numbers, by default all; return them."""
         chosen = self._chosen(numbers, "clear")
         for one in chosen:
             self._items.pop(one.number, None)
@@ -122,7 +122,7 @@ class Breakpoint:
         Whether the breakpoint is removed after its first stop.
     enabled : bool
     ignore : int
-        How many further hits do not stop.
+        The number of further hits that do not stop the program.
     hits : int
         The number of hits so far, including ignored ones.
     commands : list of str
@@ -213,7 +213,7 @@ def batches_to_stop_in(
 
 
 class Hit(NamedTuple):
-    """A breakpoint at which the program stops, with the error that its condition raised or ""."""
+    """A breakpoint that stops the program, with the error of its condition ("" for none)."""
 
     breakpoint: Breakpoint
     error: str = ""
@@ -411,7 +411,10 @@ class Watch:
 
 
 def value_of(expression: Expression, names: Names) -> Any:
-    """Return the value of an expression; `Unknown` for errors and for values that are not data."""
+    """Return the value of an expression; `Unknown` if it raises an error or its value is not data.
+
+    Data are numbers, text, arrays, and containers of these (`is_data`).
+    """
     there: Mapping[str, Any] = {}
     try:
         there = names(expression)
@@ -436,7 +439,7 @@ def _is_worth_a_stop(old: Any, new: Any) -> bool:
 
 
 def _keys(old: Any, new: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Return the keys or elements that a container gained, and those that it lost."""
+    """Return the keys or elements that were added to a container, and those that were removed."""
     both_dicts = isinstance(old, Mapping) and isinstance(new, Mapping)
     if not both_dicts and not (isinstance(old, COLLECTIONS) and isinstance(new, COLLECTIONS)):
         return (), ()
@@ -475,7 +478,8 @@ class Watches(Numbered[Watch]):
         Raises
         ------
         ArgumentError
-            The text is not an expression, or its value is not data.
+            The text is not an expression, or its value is not data (numbers, text, arrays, or
+            containers of these).
         """
         text = text.strip()
         expression, condition = None, ""
@@ -502,7 +506,8 @@ class Watches(Numbered[Watch]):
         ----------
         event : Event
         before, now : callable
-            Return the names that an expression uses, with values: at the event before, and here.
+            Each takes an expression and returns the names that it uses, with their values: `before`
+            at the previous event, `now` at this event.
         """
         found = []
         for watch in self:
@@ -532,7 +537,9 @@ PLAIN = (type(None), str, bytes, Statistics, *NUMBERS, *REFS)
 
 
 def is_data(value: Any) -> bool:
-    """Return whether a value is data: numbers, text, arrays, descriptions, or containers of these.
+    """Return whether a value is data: numbers, text, arrays, and containers of these.
+
+    Descriptions of tensors, layers and Nodes (`snapshots.py`) are data as well.
 
     Examples
     --------

@@ -318,7 +318,7 @@ def _loss(event: Event) -> float | None:
 
 
 def _change(event: Event, events: History) -> tuple[Any, Any] | None:
-    """Return a parameter's old and new value at its commit."""
+    """Return the old and the new value of a parameter if the event writes it; otherwise None."""
     if event.kind != "update.apply":
         return None
     old, new = value_of_event(event, "old"), value_of_event(event, "new")
@@ -328,7 +328,10 @@ def _change(event: Event, events: History) -> tuple[Any, Any] | None:
 
 
 def _parameters(event: Event, events: History) -> list[str]:
-    """Return the names of the weights that are trained by the function of a commit."""
+    """Return the names of the weights that a function trains.
+
+    `event` is an event in which the function writes a weight.
+    """
     begun = last_before(landmarks_of(events, event.t).calls, event.t)
     return [event.name] if begun is None else value_of_event(events[begun], "params") or []
 
@@ -438,13 +441,20 @@ def _produced(event: Event, events: History, count: Callable[[Any], int], word: 
 
 
 def _how_many(value: Any, count: Callable[[Any], int]) -> str:
-    """Return how many elements `count` finds, as "1 of 32"; as "1" if only statistics are kept."""
+    """Return how many elements of a value `count` counts, as "1 of 32".
+
+    The text is only "1" if the tape has statistics in place of the arrays.
+    """
     sizes = sum(np.size(part) for part in parts(value) if not isinstance(part, Statistics))
     return f"{count(value)} of {sizes}" if sizes else f"{count(value)}"
 
 
 def _brought_in(event: Event, count: Callable[[Any], int], word: str) -> str:
-    """Return a message that lists the fed arrays with rows, and the variables, with bad numbers."""
+    """Return a message that lists the fed arrays and the variables that contain NaN or infinity.
+
+    For a fed array, the message also has the rows of the batch. `count` counts the bad numbers in a
+    value, and `word` names them: "NaN" or "inf".
+    """
     found = []
     for name, value in _fed(event):
         if count(value):

@@ -1,10 +1,11 @@
-"""The clock and the open spans: how the recorder writes events on a tape.
+"""Writing events on a tape, with their times and the spans that contain them.
 
-`EventWriter` gives each event its time, act, phase and depth. An event that is finer than the
-recorded level is not written; the next written event gets its names. A `StageRecorder` follows one
-stage and calls the writer. `recorder_build.py`, `recorder_compile.py`, `recorder_function.py` and
-`recorder.py` define one for each kind of stage. The functions at the end find the engine's line at
-which a stage is paused, and the user's line that made a layer.
+`EventWriter` gives each event its time, its act and phase, and the number of spans around it. An
+event that is finer than the recorded level is not written; the next written event gets its names. A
+`StageRecorder` follows one stage and calls the writer. `recorder_build.py`, `recorder_compile.py`,
+`recorder_function.py` and `recorder.py` define its subclasses, one for each kind of stage. The
+functions at the end find the engine's line at which a stage is paused, and the user's line that
+made a layer.
 
 Lesson: chapter 12.
 """
@@ -248,7 +249,10 @@ class EventWriter:
         return where_of(stage, made_at or self.began_at())
 
     def began_at(self) -> tuple[str, int] | None:
-        """Return the script's line that begins an outermost span; None if such a span is open."""
+        """Return the script's line that begins a new outermost span; None inside of another span.
+
+        An open span of the act "build" does not count.
+        """
         if all(span[0] == "build" for span in self.spans):
             return self.script_line or line_outside_the_package()
         return None
@@ -305,7 +309,7 @@ class StageRecorder:
         self.end_all()
 
     def enclosing(self, kind: type[SomeRecorder]) -> SomeRecorder | None:
-        """Return the innermost other recorder of a class that is running; None without any."""
+        """Return the innermost running recorder of class `kind` other than this one, or None."""
         return next(
             (o for o in reversed(self.observers) if isinstance(o, kind) and o is not self), None
         )
@@ -346,7 +350,7 @@ class StageRecorder:
 
 
 def named(**names: Any) -> tuple[Delta, ...]:
-    """Return a delta for each name with its current value."""
+    """Return a delta for each of the given names, with the given value."""
     return tuple([new_delta((name, None, value)) for name, value in names.items()])
 
 
@@ -366,7 +370,11 @@ def where_of(stage: Stage, made_at: tuple[str, int] | None = None) -> Where:
 
 
 def place_in_script(made_at: tuple[str, int] | None) -> Where:
-    """Return the script's line that made a layer if it is still running, else the current line."""
+    """Return the script's line that made a layer; the current line if that call has returned.
+
+    `made_at` is the file and the line that made the layer. It is used if a function that contains
+    this line is still being executed.
+    """
     innermost = frame = frame_outside_the_package()
     while frame is not None and made_at is not None:
         code = frame.f_code

@@ -161,6 +161,7 @@ class Event(NamedTuple):
         The kind of event: "layer.call", "map.visit", "op", "update.apply", ...; for an act or a
         phase, its name.
     ph : {"B", "E", "I"}
+        "B" for the start of a span, "E" for its end, "I" for an event without duration.
     depth : int
         The number of open spans around the event.
     grain : {"act", "phase", "node", "op", "detail"}

@@ -128,7 +128,7 @@ class NamedEvents(History, Protocol):
 def value_named(
     events: NamedEvents, name: str, t: int, weights: Mapping[str, Any] | None = None
 ) -> Any:
-    """Return the array of a tensor, layer output or weight at time `t`; otherwise None.
+    """Return the array of a tensor, layer output or weight at time `t`; None if there is none.
 
     Parameters
     ----------

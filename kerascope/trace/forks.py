@@ -7,9 +7,10 @@ are set again. Only variables that the user overrode keep their values, for exam
 that a callback changes in the parent history.
 Callbacks are not called, so they make no new decisions, and the script does not run.
 
-The parent's journal contains all of that, one row for each call. The fork has its own journal,
-which shares the earlier rows. So each of its batches can be inspected and can start another fork.
-The live variables are used while the fork runs and get their own values back afterwards.
+The parent's journal contains the inputs and these values, one row for each call. The fork has its
+own journal, which shares the earlier rows. So each batch of the fork can be inspected, and another
+fork can start there. The live variables are used while the fork runs and get their own values back
+afterwards.
 """
 
 from __future__ import annotations
@@ -153,7 +154,7 @@ class Fork:
         self._silent.add(variable)
 
     def silence(self, variable: Variable) -> None:
-        """Skip the assignments to a variable that the parent made between calls."""
+        """Do not repeat the values that the parent history assigned to a variable between calls."""
         self._silent.add(variable)
 
     def begin(self) -> None:
@@ -171,7 +172,10 @@ class Fork:
         self.first = self._begin_between() if call is None else self._begin_behind(call)
 
     def _begin_between(self) -> int:
-        """Begin the fork between two calls, perhaps inside a batch; return its first own row."""
+        """Begin the fork between two calls, perhaps inside a batch.
+
+        Return the number of the fork's first own row in the journal.
+        """
         n = next_row(self.parent, self.parent_tape, self._next)
         batch = [span for span in self.parent_tape.spans_at(self._next - 1) if span.kind == "batch"]
         of_batch = next_row(self.parent, self.parent_tape, batch[-1].t) if batch else n
@@ -319,7 +323,12 @@ class Fork:
         return number
 
     def _run_like(self, theirs: UnrecordedRun, is_split: bool) -> UnrecordedRun:
-        """Return the fork's `UnrecordedRun` for the parent's next call: the open or a new run."""
+        """Return the fork's `UnrecordedRun` for the parent's next call.
+
+        This is the fork's open run if it has the same function, spans, callbacks and feed.
+        Otherwise the open run ends and a new one begins. If `is_split`, the fork began inside a
+        batch: a new run always begins, and it contains only the call of the batch.
+        """
         around = 0 if is_split else theirs.events_around
         callbacks = None if is_split else theirs.callbacks
         mine = self._open
@@ -361,13 +370,21 @@ class Fork:
         return True
 
     def _set_as_in(self, row: CallRecord) -> Values:
-        """Count the assignments before the parent's row, and return those that the fork repeats."""
+        """Return the variables to set before a call, with the values of the parent's row.
+
+        Variables whose assignments the fork skips, because the user overrode them, are left out.
+        All are counted in `repeated` or `silenced`.
+        """
         for v in row.was_set:
             (self.silenced if v in self._silent else self.repeated)[v.name] += 1
         return {v: x for v, x in row.was_set.items() if v not in self._silent}
 
     def _seen_sets(self, row: CallRecord, function: Function, sets: Values) -> dict[Variable, Any]:
-        """Return, for each variable that was set before a call, the value recorded previously."""
+        """Return `CallRecord.seen` for a call of the fork.
+
+        It has the variables that were set before the call, each with the value that was recorded
+        before.
+        """
         before = len(self.journal.rows) - 1
         for v in sets:
             is_own = before > self.first
@@ -436,7 +453,10 @@ class Fork:
         self._next = end
 
     def _as_here(self, event: Event) -> Event:
-        """Return an event of the parent for the fork's tape, without results of the parent."""
+        """Return an event of the parent for the fork's tape, without results of the parent.
+
+        At the end of a batch, the outputs of the fork's own call replace them.
+        """
         if event.kind == "batch" and event.ph == BEGIN:
             self._outs = None
         if event.ph != END or event.grain not in ("act", "phase"):

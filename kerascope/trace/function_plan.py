@@ -240,7 +240,11 @@ class FunctionPlan:
         return "loss" if step.apply in self._only_for_loss else step.phase.word
 
     def _group(self) -> None:
-        """Make a group of each layer call or update, from its best sequence of consecutive ops."""
+        """Make a group for each layer call and each parameter's update, from consecutive ops.
+
+        If the ops of a call are in several sequences, the group has the sequence that computes the
+        output or the new value. If none does, as for gradients, it has the longest sequence.
+        """
         labels = [self._label(planned) for planned in self.steps]
         runs: dict[tuple[str, str], list[list[int]]] = {}
         for i, label in enumerate(labels):
@@ -258,7 +262,11 @@ class FunctionPlan:
                 self.steps[i].group = group
 
     def _weight(self, run: list[int], name: str) -> tuple[bool, int]:
-        """Return the rank of a sequence of ops: whether it computes the result, and its length."""
+        """Return the sort key with which `_group` chooses a sequence of ops.
+
+        The key is whether the sequence computes an output of a layer or the new value of the
+        variable `name`, and the number of ops.
+        """
         outputs = [y for i in run for y in self.steps[i].step.apply.outputs]
         new = {self._new_values[y].name for y in outputs if y in self._new_values}
         return any(y in self.keys for y in outputs) or name in new, len(run)

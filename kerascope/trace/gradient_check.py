@@ -53,7 +53,7 @@ class Slope(NamedTuple):
     place : tuple of int or None
         The index of the entry; None for a direction in which all entries change.
     symbolic, measured : float
-        The slope that the gradient predicts, and the slope measured by finite differences.
+        The slope computed from the gradient, and the slope measured by finite differences.
     noise : float
         The largest error of the measured slope that rounding can explain.
     verdict : {"right", "wrong", "bend"}
@@ -87,7 +87,10 @@ class WeightCheck(NamedTuple):
 
     @property
     def worst(self) -> Slope | None:
-        """The wrong slope with the largest error; if none is wrong, the right slope; or None."""
+        """The wrong slope with the largest error, or else the right slope with the largest error.
+
+        None if there is no wrong and no right slope, because the derivative does not exist.
+        """
         wrong = [one for one in self.slopes if one.verdict == "wrong"]
         sound = [one for one in self.slopes if one.verdict == "right"]
         return max(wrong or sound, key=lambda one: one.apart, default=None)
@@ -266,7 +269,10 @@ def _slope(
     largest: float,
     rounding: float,
 ) -> Slope:
-    """Measure the slope along `unit`; for a single entry, the derivative with respect to it."""
+    """Measure the slope of a loss when a tensor changes along `unit`, and judge the gradient.
+
+    If `place` is the index of an entry, the slope is the derivative with respect to this entry.
+    """
     length = float(unit[place]) if place is not None else 1.0
     wanted = float((symbolic * unit).sum()) / length
     scale = largest * (1.0 if place is not None else float(np.abs(unit).sum()))
@@ -411,7 +417,11 @@ def _of_shape(term: Any, shape: tuple[int, ...]) -> np.ndarray:
 def _measure_of(
     apply: Apply, position: int, graph: DoubleGraph, sent: list[np.ndarray], leaves: Values
 ) -> tuple[Callable[[Any], float], bool]:
-    """Return a function from an input of an op to its weighted sum of outputs; whether float32."""
+    """Return a function that computes a weighted sum of an op's outputs from one of its inputs.
+
+    The weights are the output gradients `sent`. The second result is whether the op rounds to
+    float32.
+    """
     if isinstance(apply.op, GivenGradient):  # it returns its first input, computed from the others
         x, y = apply.inputs[position], apply.inputs[0]
         cut = DoubleGraph([y], {**leaves, x: graph.of(x)}, [x])

@@ -100,7 +100,7 @@ class Landmarks:
         self._next = 0
 
     def read(self, events: History, t: int) -> None:
-        """Read the events before time `t` and add their times."""
+        """Read the events before time `t` and store the times of those that are landmarks."""
         while self._next < t:
             event = event_or_mark(events, self._next)
             if event.kind == SKIPPED and events[event.t]:  # executes only the last batch again
@@ -148,7 +148,10 @@ class TrainingRuns:
         self._next = 0
 
     def read(self, events: History, t: int) -> None:
-        """Read the events before time `t` and add their times. No batch is executed again."""
+        """Read the events before time `t` and store the times of the training runs among them.
+
+        No batch is executed again.
+        """
         while self._next < t:
             event = event_or_mark(events, self._next)
             if event.kind == SKIPPED:
@@ -187,7 +190,10 @@ def name_of_model(event: Event) -> str:
 
 
 def model_of_fit(event: Event) -> str:
-    """Return the model's name in a `fit` event, without the prefix "fit " of watched models."""
+    """Return the name of the model that a `fit` event is about.
+
+    Events of models of other libraries have the name "fit NAME".
+    """
     return event.name.removeprefix("fit ")
 
 

@@ -195,7 +195,7 @@ class UnrecordedRun:
         return self.mark(place, place + 1)
 
     def facts_are_of(self, other: UnrecordedRun) -> bool:
-        """Return whether both runs have the same function, open spans, callbacks and feed."""
+        """Return whether `other` has the same function, open spans, callbacks and feed."""
         return (
             self.function is other.function
             and self.spans == other.spans
@@ -264,7 +264,10 @@ class FunctionInfo:
         self.is_even = all(slot < len(function.inputs) for slot in slots_of(guards))
 
     def copied(self) -> list[tuple[Variable, np.ndarray]]:
-        """Return each written variable with a copy of its value, in a buffer that is used again."""
+        """Return a copy of the value of each variable that the function writes.
+
+        The next call uses the same arrays for its copies.
+        """
         for v in self.writes:
             now, room = v.room, self._rooms.get(v)
             if room is None:
@@ -274,7 +277,10 @@ class FunctionInfo:
 
     @property
     def can_be_caught_in(self) -> bool:
-        """Whether calls of the function may run with alarms for NaN and infinite numbers."""
+        """Whether calls may run as a program that stops if it computes NaN or infinity.
+
+        False after too many false alarms, or if calls of the function cannot run without events.
+        """
         return self.can_be_left and self.false_alarms < FALSE_ALARMS
 
 
@@ -404,7 +410,7 @@ class Journal:
         was_set: Mapping[Variable, np.ndarray],
         seen: Mapping[Variable, Any],
     ) -> Any:
-        """Compute a call; raise `Alarm` if it reads or computes a bad number of a caught kind."""
+        """Compute a call; raise `Alarm` if it reads or computes a caught NaN or infinity."""
         is_late = False
         try:
             alarms.inspect([v.room for v in seen])
@@ -430,7 +436,10 @@ class Journal:
         self._take_back(values.items())
 
     def _take_back(self, written: Iterable[tuple[Variable, np.ndarray]]) -> None:
-        """Set variables to `written`, their values before the current call."""
+        """Set the variables that the current call wrote back to their values before the call.
+
+        `written` has each of these variables with its previous value.
+        """
         self._writes = LOCKS.writes
         with self.unobserved():
             set_values(written)
@@ -441,7 +450,10 @@ class Journal:
             info.false_alarms = 0
 
     def _is_unchanged(self, info: FunctionInfo) -> bool:
-        """Return whether neither `was_set` nor `seen` of the next row contains a variable."""
+        """Return whether it is certain that no variable was set since the last row.
+
+        Then `was_set` and `seen` of the next call's row are empty.
+        """
         return (
             self._writes == LOCKS.writes
             and self._is_in_step
@@ -639,7 +651,10 @@ class Journal:
         self._keep_to_budget()
 
     def add_recorded_call(self, run: UnrecordedRun, first: int, end: int) -> None:
-        """Make a run for the recorded call after `run`, which has the times `first` to `end`."""
+        """Add a run that contains only the recorded call after `run`.
+
+        The events of the call have the times from `first` up to, but not including, `end`.
+        """
         n = run.first + len(run)
         times, none = [first, end], frozenset[str]()
         facts = (run.act, run.phase, None, 0, none, times, run.batches_again)
@@ -715,7 +730,7 @@ class Journal:
 
     @contextmanager
     def lending(self, values: Values) -> Iterator[None]:
-        """Set variables to values during a `with` block, then restore their current values."""
+        """Set variables to `values` during a `with` block, then restore their old values."""
         with self.unobserved(), LOCKS.steps, _numbers_kept(list(self._variables.values())):
             set_values(values.items())
             yield
@@ -753,7 +768,7 @@ class Journal:
         was_set: Mapping[Variable, np.ndarray],
         seen: Mapping[Variable, Any],
     ) -> list[Any]:
-        """Compute the call of another journal's row, and add a row with its outputs here.
+        """Compute the call of a row of another journal, and add a row for it to this journal.
 
         The caller must have set the variables to their values at the start of the call.
 
@@ -1037,7 +1052,7 @@ def _numbers_kept(variables: list[Variable]) -> Iterator[None]:
 
 @contextmanager
 def _rooms(values: Values) -> Iterator[None]:
-    """Replace the arrays of variables during a `with` block; afterwards restore the old arrays."""
+    """During a `with` block, let variables use the arrays in `values` instead of their own."""
     with LOCKS.steps:
         before = [(v, v.room, v._is_shared) for v in values]
         try:

@@ -1,7 +1,7 @@
-"""The steps of a loop: of an LSTM, of `K.foldl`, of any op that scans.
+"""The steps of a loop, such as an LSTM or `K.foldl`, computed again from its recorded inputs.
 
-A loop is one op with one event. Its steps are computed again by the interpreter, from the op's
-recorded inputs, so nothing is recorded for them beforehand.
+A loop is one op with one event. Its steps are computed again, op by op, from the op's recorded
+inputs, so nothing is recorded for them beforehand.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ _codes: dict[type[Op], tuple[str, int, str]] = {}
 def code_of(kind: type[Op]) -> tuple[str, int, str]:
     """Return (file, line, name) of the code that computes the ops of a class.
 
-    `NO_CODE` for a class without Python code.
+    For a class without Python code, return `NO_CODE`.
 
     Examples
     --------

@@ -205,10 +205,10 @@ class Recorder(EventWriter):
         self.end_batch(outs)
 
     def batches_of(self, function: Function, feed: Any, callbacks: Any, passage: Passage) -> Any:
-        """Return a trainer for the next batches without events; None to record the next batch.
+        """Return an object that trains on the next batches without events, or None.
 
-        The next batch must be recorded if the number of events in a call is not known beforehand,
-        or if its callbacks may cause events.
+        None means that the next batch must be recorded: if the number of events in a call is not
+        known beforehand, or if its callbacks may cause events.
         """
         fit = self.observers[-1] if self.observers else None
         if not isinstance(fit, FitRecorder) or fit.batch is not None or not fit.stage.is_drained:

@@ -263,7 +263,7 @@ AT_A_VISIT = ("tensor", "layer", "node", "node_index", "depth", "current_depth",
 
 
 class MapRecorder(StageRecorder):
-    """Records one of the three steps in which a graph is mapped."""
+    """Records one of the three steps that map a graph: the walk, the depths or the check."""
 
     builds = True
 

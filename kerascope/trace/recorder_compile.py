@@ -79,7 +79,10 @@ class CompileRecorder(StageRecorder):
 
 
 class TrainFunctionRecorder(StageRecorder):
-    """Records how a train function is made, and collects its facts from the sweep and optimizer."""
+    """Records how a train function is made, with its gradients and updates.
+
+    The sweep and the optimizer add facts about the function to its `TrainingInfo`.
+    """
 
     def started(self) -> None:
         """Record the start, unless the model has a train function already."""
@@ -93,7 +96,7 @@ class TrainFunctionRecorder(StageRecorder):
             self.begin("function", "make_train_function", model=self.ref(model))
 
     def finished(self) -> None:
-        """Record the updates of states and iterations, and the function's inputs and outputs."""
+        """Record the inputs and outputs, and the updates of states, metrics and `iterations`."""
         f, ref = self.stage.result, self.ref
         if self.facts is None:
             return

@@ -341,7 +341,11 @@ def _node(report: RunReport, event: Event, _: Any) -> None:
 
 
 def _with_shapes(tensors: Any) -> str:
-    """Return the names and shapes of tensors; if names are equal, also the layer calls."""
+    """Return the names and shapes of tensors as a text.
+
+    A name that several of the tensors have is followed by the layer call: "add of shared@1 (None,
+    3)".
+    """
     times = Counter(name for name, *_ in tensors)
     return listed(
         f"{name} of {call} {shape}" if call and times[name] > 1 else f"{name} {shape}"
@@ -581,7 +585,11 @@ def _emit_pair(report: RunReport, name: str, role: str, new_v: Any) -> None:
 
 
 def emit_train_function(report: RunReport, event: Event, begin: Event) -> None:
-    """Emit records for the inputs, outputs and remaining updates of a new train function."""
+    """Emit records for the inputs and outputs of a new train function, and for some updates.
+
+    These are the updates of states and of `iterations`. The others were shown before, with the
+    optimizer.
+    """
     report.calls[value_of_event(begin, "model").name] = 0
     updates = value_of_event(event, "updates")
     for (name, new_v), role in zip(updates, event.facts.get("roles", ()), strict=False):

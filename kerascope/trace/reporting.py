@@ -142,7 +142,11 @@ def _run_done(report: RunReport, event: Event, span: RunSpan) -> None:
 
 
 def _emit_call(report: RunReport, name: str, event: Event, metrics: Iterable[str] = ()) -> None:
-    """Emit a record with the results of a call: the values of `metrics`, or else statistics."""
+    """Emit a record with the results of a call.
+
+    With `metrics`, the names of the results, each result is shown as "name=value". Otherwise its
+    statistics are shown.
+    """
     result = value_of_event(event, "result")
     results = list(result) if isinstance(result, tuple) else [result]
     words = [f"{key}={figure(x)}" for key, x in zip(metrics, results, strict=False)]
@@ -367,7 +371,10 @@ class _Reporting(TracingObserver):
         self.recorder.listeners.append(report)
 
     def unrecorded_batches(self, function: Function, feed: Any, callbacks: Any) -> Any:
-        """Return a trainer for the next batches without events; None to show a batch in full."""
+        """Return an object that trains on the next batches without events, or None.
+
+        None means that the next batch is shown in full.
+        """
         observers = self.recorder.observers
         fit = observers[-1] if observers else None
         if not isinstance(fit, FitRecorder) or fit.batch is not None or not fit.stage.is_drained:

@@ -197,7 +197,10 @@ def _figures_in_pieces(kind: str, array: np.ndarray) -> tuple[Any, ...]:
 
 
 def figures_with_care(kind: str, values: np.ndarray) -> tuple[Any, ...]:
-    """Return the fields of `Statistics` for any array: empty, not finite, or with tiny values."""
+    """Return the fields of `Statistics` for any array, even with NaN, infinity or no element.
+
+    The squares of very small or large values do not under- or overflow.
+    """
     if not values.any() and values.size:
         return (kind, 0.0, 0.0, 0.0, 0.0, 0, 0)
     finite = values[np.isfinite(values)]
@@ -226,7 +229,7 @@ def sum_of_squares(array: np.ndarray) -> float:
 
 
 def without_noise(mean: float, largest: float) -> float:
-    """Return a mean, or 0 if it is only a rounding error relative to the largest element."""
+    """Return a mean; 0 if it is so much smaller than `largest` that it is a rounding error."""
     return 0.0 if abs(mean) < NOISE * largest else mean
 
 

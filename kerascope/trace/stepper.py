@@ -148,9 +148,10 @@ class Plan:
         return False
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the last time to which calls at a span depth may be skipped: inf for this class.
+        """Return the last time to which calls at a span depth may be skipped.
 
-        For a backward movement, this is the first time, and -inf for this class.
+        Calls may be skipped if the plan cannot end in them. This plan ends nowhere, so the result
+        is inf; for a backward movement, it is the first such time, -inf.
         """
         return -inf if self.backward else inf
 
@@ -160,18 +161,25 @@ class Plan:
 
 
 def _unless(is_met: bool, plan: Plan) -> float:
-    """Return a time limit for `earliest_hit`: it allows no skipping if `is_met`, otherwise all."""
+    """Return the result of `Plan.earliest_hit` for a plan that can end in all calls or in none.
+
+    If `is_met`, the plan can end in the calls, so none may be skipped; otherwise all may be
+    skipped.
+    """
     return -inf if is_met != plan.backward else inf
 
 
 @dataclass(frozen=True)
 class Step(Plan):
-    """Ends at any event whose grain is not finer than the grain of `rank`."""
+    """The plan of `step`: the movement ends at the next event whose rank is at most `rank`.
+
+    The rank of a grain is its index in `GRAINS`, from "act" (0) to "detail".
+    """
 
     rank: int = len(GRAINS)
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the time limit for skipping calls: no calls, because a step ends in any call."""
+        """Return the time limit for skipping calls: none, because a step ends in any call."""
         return _unless(True, self)
 
     def is_met_by(self, event: Event) -> bool:
@@ -181,7 +189,9 @@ class Step(Plan):
 
 @dataclass(frozen=True)
 class Next(Step):
-    """Ends at the next event at span depth `depth`, or at the end of the enclosing span.
+    """The plan of `next`: the movement ends at the next event at span depth `depth`.
+
+    If there is none in the enclosing span, it ends at the end of that span.
 
     Backward, the movement ends at the previous event at this depth, or at the start of the
     enclosing span.
@@ -219,7 +229,10 @@ def next_from(event: Event | None, rank: int, backward: bool = False) -> Next:
 
 @dataclass(frozen=True)
 class Return(Plan):
-    """Ends at the end of the span at depth `depth`; backward, at its start."""
+    """The plan of `return`: the movement ends at the end of the span at depth `depth`.
+
+    A backward movement ends at the start of this span.
+    """
 
     depth: int = -1
 
@@ -249,7 +262,10 @@ def return_from(event: Event | None, rank: int, backward: bool = False) -> Plan:
 
 @dataclass(frozen=True)
 class UntilTime(Plan):
-    """Ends at the first event at or after time `t`; backward, at or before `t`."""
+    """The plan of `until` with a time: the movement ends at the first event at or after `t`.
+
+    Backward, it ends at the last event at or before `t`.
+    """
 
     t: int = 0
 
@@ -264,12 +280,12 @@ class UntilTime(Plan):
 
 @dataclass(frozen=True)
 class GoTo(UntilTime):
-    """Moves to a time without stops at breakpoints, caught conditions or watches."""
+    """The plan of `goto`: breakpoints, caught conditions and watches do not stop the movement."""
 
 
 @dataclass(frozen=True)
 class UntilPhase(Plan):
-    """Ends at the start of a phase or an act, or of a call of a model's function."""
+    """The plan of `until` with a name: it ends at the start of this phase, act or function."""
 
     phase: str = ""
 
@@ -286,7 +302,9 @@ class UntilPhase(Plan):
 
 @dataclass(frozen=True)
 class UntilDepth(Plan):
-    """Ends at an event of network depth `wanted`; if this is None, at any depth except `left`.
+    """The plan of `until` with a network depth: ends at an event of depth `wanted`.
+
+    If `wanted` is None, the movement ends at any network depth except `left`.
 
     Attributes
     ----------
@@ -380,7 +398,7 @@ class Passage(NamedTuple):
     losses: tuple[Expression, ...] = ()
 
     def meets(self, outs: Any) -> bool:
-        """Return whether a condition in `losses` is true for the loss of a call, or raises."""
+        """Return whether a condition in `losses` is true, or raises an error, for a loss."""
         loss = outs[0] if isinstance(outs, (list, tuple)) else outs
         return any(condition.may_hold_for(loss) for condition in self.losses)
 
@@ -466,7 +484,9 @@ class Stepper:
         return names
 
     def names_for(self, expression: Expression, t: int) -> dict[str, Any]:
-        """Return the names for an expression, without those of the tape if it only reads the event.
+        """Return the names that an expression may use at time `t`, with their values.
+
+        The names of the tape are left out if the expression uses only the event.
 
         The dict also has the arrays of tensors that the expression names.
         """
@@ -653,7 +673,10 @@ class Stepper:
         return {*self.extra_names} - {*names_of_event(None), *LOSS_NAMES}
 
     def _passed(self, mark: Event) -> bool:
-        """Move past the calls of a mark in which no stop can occur; return whether it moved."""
+        """Move past the calls of a mark in which no stop can occur.
+
+        Return whether the position moved.
+        """
         tape: Any = self.tape
         passage = self.may_pass(mark.depth, partial(tape.sample, mark))
         until, numbers, catching, losses = passage

@@ -117,11 +117,11 @@ class TracingObserver:
 
     @property
     def runner(self) -> UnrecordedRunner:
-        """The runner that runs the stages if this is the only observer."""
+        """The object that runs the stages, some without events, if this is the only observer."""
         return UnrecordedRunner(self)
 
     def unrecorded_batches(self, function: Function, feed: Any, callbacks: Any) -> Any:
-        """Return a trainer that runs the next batches without events, or None.
+        """Return an object that trains on the next batches without events, or None.
 
         None means that the next batch must be recorded while it runs.
         """

@@ -416,7 +416,10 @@ def _header(line: bytes, name: str, number: int) -> dict[str, Any]:
 
 
 def _fields(where: Where) -> list[Any]:
-    """Return the fields of a source place in the form for the file. Places of ops have more."""
+    """Return the fields of a `Where` in the form for the file.
+
+    If the `Where` has the origin of an op, it has more fields, in another order.
+    """
     made = where.made
     if made is None:
         return list(where[:-1])
@@ -444,18 +447,22 @@ def _checked_line(value: Any) -> tuple[str, int, str]:
 
 
 class _Parts:
-    """The texts and lists in the source places of events. The header has each only once."""
+    """Numbers the texts and lists in the `Where`s of events. A header has each only once."""
 
     def __init__(self) -> None:
         self._numbers: dict[Any, int] = {}
 
     @property
     def written(self) -> list[Any]:
-        """All texts and lists, in the order of their numbers."""
+        """The texts and lists that were numbered, in the order of their numbers, for the header."""
         return list(self._numbers)
 
     def shortened(self, value: Any) -> Any:
-        """Return a place in which text or list number n is replaced by the number -1 - n."""
+        """Return a number that replaces a text or list in the file; an int unchanged.
+
+        The n-th text or list of the header is replaced by -1 - n. If the value is new, it is added
+        to the texts and lists of the header. The items of a list are replaced first.
+        """
         if isinstance(value, int):
             return value
         if isinstance(value, (tuple, list)):
@@ -471,9 +478,9 @@ def _expanded(value: Any, parts: list[Any]) -> Any:
 
 
 def _whole_parts(written: Any) -> list[Any]:
-    """Return the texts and lists of a header, after replacing references inside lists.
+    """Return the texts and lists of a file's header, after replacing references inside the lists.
 
-    A list in the file may refer to earlier texts and lists by their numbers.
+    A list may refer to an earlier text or list by a negative number: -1 - n for the n-th.
     """
     parts: list[Any] = []
     for part in written:

@@ -229,7 +229,11 @@ _MADE_IN_PHASES = ("gradients", "get_updates")
 
 
 def is_of_a_run(event: Event) -> bool:
-    """Return whether an event is neither of building or compiling a model, nor a mark of calls."""
+    """Return whether an event may be forgotten first.
+
+    Events of building or compiling a model are forgotten later, and marks of calls without events
+    are never forgotten.
+    """
     is_made = event.act in _MADE_IN_ACTS or event.phase in _MADE_IN_PHASES
     return not is_made and event.kind != SKIPPED
 

@@ -413,8 +413,9 @@ class Tape:
     def _expand(self, mark: Event, t: int, folds: bool = True) -> Event:
         """Execute the call of a mark at time `t` again, and put its events into the tape.
 
-        Shorter marks remain for the other calls of the mark. Return the event at time `t`. With
-        `folds=False`, no earlier call is replaced by a mark again to save memory.
+        Shorter marks remain for the other calls of the mark. Return the event at time `t`. To save
+        memory, a call that was executed again earlier may be replaced by a mark, unless `folds` is
+        False.
         """
         if self.expand_mark is None:
             return mark

@@ -117,7 +117,7 @@ class Timelines:
         return len(self._timelines)
 
     def get(self, number: int, where: str = "timeline") -> Timeline:
-        """Return the timeline with a number, from 1.
+        """Return the timeline that has the given number; the first timeline has number 1.
 
         Raises
         ------
@@ -165,16 +165,18 @@ class Timelines:
         return made
 
     def complete(self, tape: Tape, fork: Any = None) -> Timeline:
-        """Replace the tape of the current timeline by a tape that the new change does not affect.
+        """Replace the tape of the current timeline by `tape`, on which a new change does not occur.
 
-        This is called before the change is made in a call that is paused.
+        This is for a change in a paused call: the program continues with the change and writes its
+        events on the old tape. `tape` has the same call, repeated without the change. If the call
+        cannot be repeated, `tape` ends with the events so far.
         """
         made = replace(self.current, tape=tape, fork=fork)
         self._timelines[made.number - 1] = self.current = made
         return made
 
     def switch(self, number: int) -> Timeline:
-        """Switch to the timeline with a number."""
+        """Switch to the timeline that has the given number, and return it."""
         self.current = self.get(number)
         return self.current
 

@@ -136,7 +136,10 @@ class TrainingInfo:
             self.calls.update((apply, place) for apply in applies if apply in inside)
 
     def label(self, apply: Apply) -> str:
-        """Return the id of the layer call that contains an op ("shared@1"); otherwise its scope."""
+        """Return the id of the layer call that contains an op: "shared@1".
+
+        For other ops, return the name of the scope in which the op was made, or the name of the op.
+        """
         place = self.calls.get(apply) or self._only_calls.get(apply.scope.name)
         return self.ids[place.node] if place else apply.scope.name or apply.op.name
 
@@ -161,7 +164,7 @@ class TrainingInfo:
         )
 
     def roles(self) -> dict[Variable, str]:
-        """Return the roles of the variables in training: "parameter", "slot" or "iterations"."""
+        """Return the role of each variable in training: "parameter", "slot" or "iterations"."""
         found = dict.fromkeys(self.model._collected_trainable_weights or (), "parameter")
         iterations = getattr(self.model.optimizer, "iterations", None)
         if iterations is not None:
@@ -225,7 +228,7 @@ class Sweep:
         return self.facts.name_of(tensor) if is_known else ""
 
     def label(self, apply: Apply) -> str:
-        """Return the id of the layer call that contains an op; otherwise the name of its scope."""
+        """Return the id of the layer call that contains an op; otherwise the scope of the op."""
         return self.facts.label(apply) if self.facts is not None else apply.scope.name
 
 
