@@ -128,7 +128,7 @@ def __dir__() -> list[str]:
 
 
 def _renderer(module: str, name: str) -> Callable[..., Any]:
-    """Return a renderer that imports the function `name` of `module` when it is called."""
+    """Return a function that, when called, imports the function `name` of `module` and calls it."""
     return lambda *args, **kwargs: getattr(importlib.import_module(module), name)(*args, **kwargs)
 
 

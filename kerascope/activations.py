@@ -391,12 +391,12 @@ hard_swish = hard_silu
 
 
 def serialize(activation: Any) -> Any:
-    """Return the name of an activation, or its class name and configuration."""
+    """Convert a function to its name, and an activation object to {"class_name", "config"}."""
     return _registry.serialize(activation)
 
 
 def deserialize(name: Any, custom_objects: dict[str, Any] | None = None) -> Activation:
-    """Return the activation with a name or a configuration.
+    """Return the activation that is described by a name or a configuration.
 
     Raises
     ------

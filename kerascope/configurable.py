@@ -109,7 +109,7 @@ def _configured_names(cls: type) -> tuple[str, ...]:
 
 
 def names_beside(cls: type, attribute: str) -> tuple[str, ...]:
-    """Return the arguments of the constructor of the base class that defines `attribute`."""
+    """Return the constructor's arguments of the class that defines `attribute`: `cls` or a base."""
     base = next(base for base in cls.__mro__ if attribute in vars(base))
     return constructor_parameters(base)
 

@@ -41,7 +41,7 @@ def _norms(w: Tensor, axis: Axis) -> Tensor:
 
 @_registry.alias("max_norm", "maxnorm")
 class MaxNorm(Constraint):
-    """Shorten each vector that is longer than `max_value`.
+    """Shortens each vector of a weight along `axis` that is longer than `max_value`.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class MaxNorm(Constraint):
 
     @at_once_on_arrays
     def __call__(self, w: Tensor) -> Tensor:
-        """Return `w` with longer vectors shortened to the length `max_value`."""
+        """Return `w` with vectors longer than `max_value` shortened to this length."""
         norms = _norms(w, self.axis)
         desired = K.clip(norms, 0, self.max_value)
         return w * (desired / (K.epsilon() + norms))
@@ -78,7 +78,7 @@ class MaxNorm(Constraint):
 
 @_registry.alias("non_neg", "nonneg")
 class NonNeg(Constraint):
-    """Replace negative elements by 0."""
+    """Replaces negative elements of a weight by 0."""
 
     @at_once_on_arrays
     def __call__(self, w: Tensor) -> Tensor:
@@ -88,7 +88,7 @@ class NonNeg(Constraint):
 
 @_registry.alias("unit_norm", "unitnorm")
 class UnitNorm(Constraint):
-    """Give each vector the length 1.
+    """Gives each vector of a weight along `axis` the length 1.
 
     Parameters
     ----------
@@ -107,12 +107,12 @@ class UnitNorm(Constraint):
 
 @_registry.alias("min_max_norm", "minmaxnorm")
 class MinMaxNorm(Constraint):
-    """Bring the length of each vector towards the range from `min_value` to `max_value`.
+    """Moves the length of each vector of a weight into or towards a range.
 
     Parameters
     ----------
     min_value, max_value : float
-        The range.
+        The range of lengths.
     rate : float
         The part of the way to the range in one update: 1 is the whole way.
     axis : int or list of int
@@ -154,5 +154,5 @@ deserialize = _registry.deserialize
 
 
 def serialize(constraint: Any) -> Any:
-    """Return the name of a constraint, or its class name and configuration."""
+    """Convert a function to its name, and a constraint object to {"class_name", "config"}."""
     return _registry.serialize(constraint)

@@ -15,15 +15,15 @@ _renderers: dict[str, Callable[..., Any]] = {}
 
 
 def register(kind: str, renderer: Callable[..., Any]) -> None:
-    """Register `renderer(data, **options)` for this kind of data."""
+    """Register `renderer(data, **options)` to display data of a kind, such as "summary"."""
     _renderers[kind] = renderer
 
 
 def renderer(kind: str, default: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the registered renderer for this kind of data, or `default`."""
+    """Return the function that displays data of a kind, such as "summary", or `default`."""
     return _renderers.get(kind, default)
 
 
 def show(kind: str, data: Any, default: Callable[..., Any] = print, **options: Any) -> Any:
-    """Display `data` with the renderer of its kind."""
+    """Display `data` with the function registered for `kind`; without one, with `default`."""
     return renderer(kind, default)(data, **options)

@@ -93,7 +93,7 @@ class UnknownNameError(ArgumentError):
 
 
 class GraphError(KerascopeError, ValueError):
-    """The graph itself is wrong; see the subclasses."""
+    """A graph of layers or ops is wrong; the subclasses say in which way."""
 
 
 class CycleError(GraphError):
@@ -179,7 +179,7 @@ class NonFiniteLossError(KerascopeError, RuntimeError):
 
 
 class WorkerError(KerascopeError, RuntimeError):
-    """A thread or process for batches could not be started, or ended unexpectedly."""
+    """A thread or process that makes batches could not be started, or ended unexpectedly."""
 
 
 class MissingToolError(KerascopeError, RuntimeError):
@@ -187,7 +187,7 @@ class MissingToolError(KerascopeError, RuntimeError):
 
 
 class DrawingError(KerascopeError, RuntimeError):
-    """Graphviz failed on a picture, or took too long. Fix: collapse it, or use our own layout."""
+    """Graphviz failed on a picture, or took too long. Fix: close frames, or omit `engine="dot"`."""
 
 
 class UnavailableError(KerascopeError, OSError):
@@ -199,11 +199,11 @@ class NotYetError(KerascopeError):
 
 
 class NotYetImportError(NotYetError, ImportError):
-    """A missing name was imported: `from kerascope.layers import RandomCrop`."""
+    """A name that is not implemented yet was imported: `from keras.layers import RandomCrop`."""
 
 
 class NotYetAttributeError(NotYetError, AttributeError):
-    """A missing name was used: `layers.RandomCrop`. `hasattr` returns False."""
+    """A name that is not implemented yet was used: `layers.RandomCrop`. `hasattr` returns False."""
 
 
 class RefusedError(KerascopeError, NotImplementedError):
@@ -211,11 +211,11 @@ class RefusedError(KerascopeError, NotImplementedError):
 
 
 class RefusedImportError(RefusedError, ImportError):
-    """A refused feature of Keras, or of TensorFlow outside `tf.keras`, was imported."""
+    """A name that makes no sense on NumPy was imported, such as `tensorflow.contrib`."""
 
 
 class RefusedAttributeError(RefusedError, AttributeError):
-    """A refused feature of Keras, or of TensorFlow outside `tf.keras`, was used."""
+    """A name that makes no sense on NumPy was used, such as `tf.Session` or `layers.JaxLayer`."""
 
 
 class KerascopeWarning(UserWarning):

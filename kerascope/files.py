@@ -178,7 +178,7 @@ def check_writable(path: str | os.PathLike[str]) -> Path:
 
 
 def _reason(error: OSError) -> str:
-    """Return the system's reason for an error, without the name of the temporary file."""
+    """Return the operating system's description of an error, without the name of a file."""
     return os.strerror(error.errno).lower() if error.errno else str(error)
 
 

@@ -110,7 +110,7 @@ class Budget:
         return self._deferred
 
     def take_numbers(self, shape: Sequence[Any], what: str) -> None:
-        """Subtract the elements of a weight or state from the budget.
+        """Subtract the number of elements of a weight or state from the budget.
 
         Raises
         ------
@@ -137,7 +137,7 @@ class Budget:
         )
 
     def take_constant(self, shape: Sequence[int], what: str) -> None:
-        """Subtract the elements of an array that is computed for an op from the budget.
+        """Subtract from the budget the number of elements of an array that is computed for an op.
 
         Raises
         ------
@@ -155,7 +155,7 @@ class Budget:
             )
 
     def take_factorization(self, rows: int, columns: int) -> None:
-        """Subtract the multiplications of the QR decomposition of a matrix from the budget.
+        """Subtract from the budget the number of multiplications of a matrix's QR decomposition.
 
         Raises
         ------

@@ -116,12 +116,12 @@ UNCALLED_METHODS: dict[str, dict[str, str]] = {
 
 
 class Refused:
-    """Base of the placeholder classes for refused names. They cannot be instantiated."""
+    """Base of placeholder classes for Keras names that can be imported, but not used on NumPy."""
 
     reason: str
 
     def __new__(cls, *args: Any, **kwargs: Any) -> NoReturn:
-        """Raise the error of the refused name.
+        """Raise an error with the reason why the class cannot be used.
 
         Raises
         ------
@@ -132,7 +132,7 @@ class Refused:
 
 
 def refused(module: str, name: str) -> type[Refused] | None:
-    """Return the placeholder class for a refused name of a module; None for other names.
+    """Return the placeholder class for a name that can be imported but not used; None for others.
 
     Examples
     --------

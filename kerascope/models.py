@@ -137,7 +137,7 @@ def _cloned_line(model: Sequential, tensors: list[Tensor], clone: Any) -> Sequen
 
 
 def _cloned_graph(model: Network, tensors: list[Tensor], clone: Any) -> Any:
-    """Repeat every call of the graph on new layers, starting with the deepest."""
+    """Return a copy of a model: repeat all calls of its graph on new layers, inputs first."""
     inputs = [_begun(x) for x in tensors] or [_input_like(x) for x in model.inputs]
     twins: dict[Tensor, Any] = dict(zip(model.inputs, inputs, strict=True))
     new_layers: dict[Layer, Layer] = {}

@@ -1,8 +1,8 @@
 """Named objects for configurations: activations, losses, layers, and so on.
 
-There is one `Registry` for each kind. `activations.get`, `.serialize` and `.deserialize` are its
-bound methods. Names are never looked up in a module's `globals()`, where every import and helper
-would be a valid "activation".
+Each of these groups has one `Registry`. `activations.get`, `.serialize` and `.deserialize` are
+bound methods of the registry of activations. Names are never looked up in a module's `globals()`,
+where every import and helper would be a valid "activation".
 """
 
 from __future__ import annotations
@@ -73,14 +73,14 @@ def did_you_mean(name: str, known: Any, cutoff: float = 0.6) -> str:
 
 
 class Registry:
-    """The objects of one kind, by name.
+    """Finds the objects of one kind, such as activations, by their names, and saves them by name.
 
     Parameters
     ----------
     kind : str
         The name of the kind in errors: "activation", "loss", "layer".
     words : tuple of str
-        Names that other code accepts. They are suggested, but never found here.
+        Names that other code accepts. Errors suggest them, but the registry does not find them.
     home : str, optional
         Module that registers the objects. It is imported at the first missing name.
     words_for : callable, optional
@@ -161,7 +161,7 @@ class Registry:
         raise UnknownNameError(f"Unknown {self.kind} {name!r}. {hint}{every}".rstrip())
 
     def _lookup_saved(self, name: str) -> Any:
-        """Return the object of a name in a configuration. The error says how to register it."""
+        """Return the object for a name in a configuration; errors say how to register a name."""
         try:
             return self.lookup(name)
         except UnknownNameError as error:
@@ -196,7 +196,7 @@ class Registry:
         )
 
     def serialize(self, item: Any) -> Any:
-        """Return the name of a function, or `{"class_name", "config"}` of an object."""
+        """Convert a function or class to its name, any other object to {"class_name", "config"}."""
         if item is None:
             return None
         if hasattr(item, "get_config") and not inspect.isclass(item):

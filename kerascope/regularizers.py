@@ -208,7 +208,7 @@ deserialize = _registry.deserialize
 
 
 def serialize(regularizer: Any) -> Any:
-    """Return the name of a regularizer, or its class name and configuration."""
+    """Convert a function to its name, and a regularizer object to {"class_name", "config"}."""
     return _registry.serialize(regularizer)
 
 

@@ -32,7 +32,7 @@ class _Block(io.BytesIO):
 
 
 class Scoped:
-    """The values of all open `with` blocks in this context, starting with the outermost."""
+    """Gives a setting values inside `with` blocks; holds the values of all open blocks."""
 
     def __init__(self, name: str) -> None:
         self.open: ContextVar[tuple[weakref.ref[_Block], ...]] = ContextVar(name, default=())
@@ -42,7 +42,7 @@ class Scoped:
         return _Block(value, self)
 
     def push(self, block: _Block) -> None:
-        """Add an entered block to the open blocks of this context."""
+        """Add a block that is being entered to the open blocks of this thread or task."""
         self.values()
         self.open.set((*self.open.get(), weakref.ref(block)))
 

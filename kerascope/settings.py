@@ -1,4 +1,4 @@
-"""Settings of the whole process: float type, fuzz factor, image layout, dialect.
+"""Settings of the whole process: float type, fuzz factor, data format of images, dialect.
 
 `kerascope.config` is the only instance of `Config`. `K.floatx()` and similar functions read it.
 Keras has these settings in `backend/common.py`. `kerascope.spellings` explains the dialects.

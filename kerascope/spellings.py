@@ -532,7 +532,7 @@ DIALECTS: dict[str, DialectOptions] = {
 
 
 class _ChangedDialects(dict[str, DialectOptions]):
-    """The table `DIALECTS` with changed options. Each row is made when it is needed."""
+    """The table `DIALECTS` with options changed in all rows. A row is made at its first use."""
 
     def __init__(self, usual: Mapping[str, DialectOptions], changes: Mapping[str, Any]) -> None:
         super().__init__()

@@ -1,8 +1,8 @@
 """Calls that run without events although there is an observer.
 
 An observer may store only the inputs of a call, because it can repeat the call later to get the
-events (`trace/journal.py`). Such an observer uses this runner, which notifies the observer before
-each call. A call that fails without events is repeated with events, to show where it fails.
+events (`trace/journal.py`). Such an observer uses `UnrecordedRunner`, which notifies it before each
+call. A call that fails without events is repeated with events, to show where it fails.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class UnrecordedRunner(WatchedRunner):
 
     @boundary
     def run(self, stage: Stage) -> Any:
-        """Run a stage that has not been started, and return its result."""
+        """Run a stage, without events if the observer allows this, and return its result."""
         if stage.shortcut is not None and not stage.is_started:
             given = stage.names
             if "inputs" in given:

@@ -1,4 +1,4 @@
-"""The lines of the user's code in a stack: the owner of a frame's code, and the frame's line.
+"""Finds the user's code in a call stack: the owner of each frame's code, and the frame's line.
 
 Warnings point at the innermost caller outside kerascope, and every layer stores the line that
 created it. Ops and calls of layers store all of the user's frames that led to them, up to the
@@ -104,7 +104,7 @@ class Line(NamedTuple):
 class Frames(tuple[Any, ...]):
     """The user's frames that led to an op or a call, the innermost first.
 
-    Each is stored as its code and a position in it. Pickles contain the lines instead.
+    Each frame is stored as its code and a position in the code. Pickles contain lines instead.
     """
 
     __slots__ = ()

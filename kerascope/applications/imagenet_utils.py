@@ -40,7 +40,7 @@ def preprocess_input(x: Any, data_format: str | None = None, mode: str = "caffe"
     Raises
     ------
     ArgumentError
-        If the mode or layout is unknown, or there are not three colours.
+        If the mode or data format is unknown, or there are not three colours.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def _row(numbers: tuple[float, ...], shape: list[int]) -> Any:
 
 
 def preprocessor(mode: str) -> Callable[..., Any]:
-    """Return `preprocess_input` for the architectures that expect this mode."""
+    """Return `preprocess_input` with a fixed `mode`, for architectures that expect this mode."""
 
     def preprocess(x: Any, data_format: str | None = None) -> Any:
         return preprocess_input(x, data_format, mode)

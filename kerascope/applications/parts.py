@@ -47,7 +47,7 @@ def images(
     where : str
         The architecture's name, for errors.
     input_shape : tuple, optional
-        Shape of an image in the layout of `K.image_data_format()`.
+        Shape of an image in the data format `K.image_data_format()`.
     input_tensor : Tensor, optional
         A tensor to use in place of a new one, from `Input` or a layer.
     size, smallest : int

@@ -26,7 +26,7 @@ def Xception(
     pooling: str | None = None,
     classes: int = 1000,
 ) -> Model:
-    """Return the network; arguments and errors as for `vgg.VGG16`.
+    """Return the Xception network; arguments and errors as for `vgg.VGG16`.
 
     Images are 299 by 299 by default, and at least 71.
     """

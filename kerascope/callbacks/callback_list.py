@@ -255,7 +255,7 @@ class CallbackList:
             hook(batch, logs)
 
     def _find_batch_hooks(self) -> None:
-        """Find the overridden batch hooks: once per epoch, because callbacks can be changed."""
+        """Find the overridden batch hooks, once per epoch, because callbacks can be changed."""
         self._batch_begin_hooks = _written_hooks(self.callbacks, "on_batch_begin")
         self._batch_end_hooks = _written_hooks(self.callbacks, "on_batch_end")
 

@@ -82,7 +82,7 @@ class ObjectState:
     # --- reading the state ------------------------------------------------------------------------
 
     def take(self) -> dict[str, Any]:
-        """Return the state as plain data."""
+        """Return the object's state as plain data, for a backup."""
         values: dict[str, Any] = {}
         unchanged: dict[str, Any] = {}
         for name, value in self._named().items():

@@ -104,7 +104,7 @@ class StandIn(ModuleType):
         return self._child(path) if sources_of(path) else _MISSING
 
     def __dir__(self) -> list[str]:
-        """Return the public names of all kerascope modules that the stand-in combines."""
+        """Return the public names of all kerascope modules whose names this module contains."""
         names: set[str] = set()
         for source in self._sources:
             listed = getattr(source, "__all__", None)
@@ -117,22 +117,22 @@ class CallableStandIn(StandIn):
     """A module that can also be called: `keras.layers.merge`, which is a function in Keras 1."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the kerascope object that the stand-in represents."""
+        """Call the kerascope object that this module represents."""
         source: Any = self._sources[0]
         return source(*args, **kwargs)
 
 
 def stand_in(name: str, path: str, child: Callable[[str], StandIn]) -> StandIn:
-    """Create the stand-in for a path of Keras.
+    """Create the module that a script gets for a path of Keras, such as "layers".
 
-    The stand-in is callable if the kerascope object with this path is callable.
+    The module is callable if the kerascope object with this path is callable.
     """
     first = import_source(sources_of(path)[0])
     return (CallableStandIn if callable(first) else StandIn)(name, path, child)
 
 
 def missing(full_name: str, path: str, name: str, known: list[str]) -> AttributeError:
-    """Return the AttributeError for a name that is missing in a stand-in for a Keras module."""
+    """Return the AttributeError for a name that the module for a path of Keras does not have."""
     error = error_for(f"{PACKAGE}.{path}".rstrip("."), name)
     if not isinstance(error, AttributeError):
         hint = "" if name.startswith("_") else nearest(path, name, known)
@@ -159,7 +159,7 @@ def unload(names: list[str]) -> dict[str, ModuleType]:
 
 
 class KerasFinder:
-    """An import finder for the modules of one root package; it creates and caches stand-ins.
+    """An import finder that creates and caches the modules (`StandIn`) of one root package.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ class KerasFinder:
         return ".".join(part for part in (self.root, self.start, path) if part)
 
     def path_of(self, full_name: str) -> str | None:
-        """Return the path for a full module name, or None for a module outside of the root."""
+        """Return the path of Keras in a full module name; None for a module outside of the root."""
         name = f"{full_name}."
         if name.startswith(f"{self.root}.python.{self.start}.") and self.start:
             name = name.replace(".python.", ".", 1)
@@ -187,7 +187,7 @@ class KerasFinder:
         return name.removeprefix(start).rstrip(".") if name.startswith(start) else None
 
     def module(self, path: str) -> StandIn:
-        """Return the stand-in for a path; create it at the first call."""
+        """Return the module for a path of Keras, such as "layers"; create it at the first call."""
         if path not in self._modules:
             self._modules[path] = stand_in(self.full_name(path), path, self.module)
         return self._modules[path]
@@ -235,7 +235,7 @@ class KerasFinder:
             raise ModuleNotFoundError(f"{parent} has no module or name {name!r}. {hint}".rstrip())
 
     def create_module(self, spec: ModuleSpec) -> StandIn:
-        """Return the stand-in for a spec. Python calls this on the loader to create the module."""
+        """Return the module for a spec. Python calls this method when it imports the module."""
         return self.module(self.path_of(spec.name) or "")
 
     def exec_module(self, module: StandIn) -> None:
@@ -285,7 +285,7 @@ class TensorFlowFinder(KerasFinder):
         return super().find_spec(fullname, path, target)
 
     def create_module(self, spec: ModuleSpec) -> StandIn:
-        """Return the stand-in for a spec. The stand-in for `tensorflow` has only `keras`."""
+        """Return the module for a spec. The module for `tensorflow` has only `keras`."""
         if self.path_of(spec.name) is None:
             module: Any = _TensorFlow(spec.name, self)
             return module

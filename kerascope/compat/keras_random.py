@@ -28,7 +28,7 @@ __all__ = [
 
 
 class SeedGenerator:
-    """A source of seeds, for the `seed` of the functions below.
+    """A source of seeds, for the argument `seed` of the functions in `keras.random`.
 
     Parameters
     ----------

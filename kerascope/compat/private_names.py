@@ -315,7 +315,7 @@ def fit_generator(
     shuffle: bool = True,
     initial_epoch: int = 0,
 ) -> History:
-    """Train a model on a generator: `model.fit_generator`."""
+    """Train a model on the batches of a generator, as `model.fit_generator` does."""
     history: History = model.fit_generator(**by_name(locals(), "model"))
     return history
 
@@ -329,7 +329,7 @@ def evaluate_generator(
     use_multiprocessing: bool = False,
     verbose: int = 0,
 ) -> Any:
-    """Evaluate a model on a generator: `model.evaluate_generator`."""
+    """Evaluate a model on the batches of a generator, as `model.evaluate_generator` does."""
     return model.evaluate_generator(**by_name(locals(), "model"))
 
 
@@ -413,7 +413,7 @@ def convert_kernel(kernel: ArrayLike, dim_ordering: str | None = None) -> np.nda
     Raises
     ------
     ArgumentError
-        The layout is unknown, or the kernel does not have 4 or 5 axes.
+        The data format is unknown, or the kernel does not have 4 or 5 axes.
     """
     layout, array = normalize_data_format(dim_ordering), np.asarray(kernel)
     if array.ndim not in (4, 5):
@@ -551,7 +551,7 @@ weighted_objective = weighted_masked_objective  # its name in Keras 1
 
 
 class GeneratorEnqueuer(workers.GeneratorEnqueuer):
-    """Prefetch the batches of a generator, with the arguments and the `queue` of Keras 1.
+    """Prefetches the batches of a generator; has the arguments and the `queue` of Keras 1.
 
     Parameters
     ----------

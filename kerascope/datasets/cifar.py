@@ -40,7 +40,7 @@ def load_batch(fpath: str | Path, label_key: str = "labels") -> tuple[np.ndarray
 
 
 def batch_in(where: str, path: Path, label_key: str = "labels") -> tuple[np.ndarray, np.ndarray]:
-    """Return the images and the labels of a file. The labels are uint8, of shape (n, 1)."""
+    """Return the images and labels of a CIFAR batch file. The labels are uint8, of shape (n, 1)."""
     batch = read_pickled_dict(where, path)
     try:
         images = np.asarray(batch[b"data"], np.uint8).reshape(-1, 3, 32, 32)

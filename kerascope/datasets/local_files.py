@@ -157,7 +157,7 @@ def _words(error: Exception) -> str:
 
 
 def _encode(text: str, encoding: str) -> bytes:
-    """Replace `_codecs.encode`, which old pickles use for bytes."""
+    """Encode a text as bytes; used in place of `_codecs.encode`, which old pickles call."""
     if encoding != "latin1":
         raise pickle.UnpicklingError(f"bytes written in the encoding {encoding!r}")
     return text.encode("latin1")

@@ -21,7 +21,7 @@ __all__ = ["ELU", "LeakyReLU", "PReLU", "ReLU", "Softmax", "ThresholdedReLU"]
 
 
 class _Activation(Layer):
-    """Base class of the activations: the output has the shape and the mask of the input."""
+    """Base class of activation layers, whose output has the shape and the mask of the input."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -67,7 +67,7 @@ class LeakyReLU(_Activation):
 
 
 class LearntActivation(_Activation):
-    """Base class of activations with trained parameters.
+    """Base class of activation layers with trained parameters.
 
     By default, each element of a sample has its own parameter.
 
@@ -238,7 +238,7 @@ class ThresholdedReLU(_Activation):
 
 
 class Softmax(_Activation):
-    """Positive numbers proportional to exp(x) that sum to 1 along an axis.
+    """Turns inputs x into positive numbers proportional to exp(x) that sum to 1 along an axis.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ class Softmax(_Activation):
         self._receives_masks = self._ends_masks
 
     def call(self, inputs: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Return the softmax over the unmasked inputs. At masked positions it is 0.
+        """Return the softmax over the unmasked inputs. Outputs at masked positions are 0.
 
         Raises
         ------
@@ -290,7 +290,7 @@ class Softmax(_Activation):
         return powers / K.sum(powers, axis=self.axis, keepdims=True)
 
     def _fitted(self, mask: Tensor, inputs: Tensor) -> Tensor:
-        """Return the mask as a bool tensor with as many axes as the inputs."""
+        """Return the mask as a bool tensor, with first axes of size 1 added for missing axes."""
         sizes = list(zip(mask.shape[::-1], inputs.shape[::-1], strict=False))
         fits = mask.ndim <= inputs.ndim and all(m in (1, n) or None in (m, n) for m, n in sizes)
         if not fits:

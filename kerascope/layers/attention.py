@@ -78,7 +78,7 @@ class _Attention(Layer):
         return_attention_scores: bool = False,
         use_causal_mask: bool = False,
     ) -> Any:
-        """Return the mean of the values, weighted by the scores, for each query.
+        """Return, for each query, the mean of the values, weighted by the softmax of its scores.
 
         Parameters
         ----------
@@ -257,7 +257,7 @@ class AdditiveAttention(_Attention):
         self.use_scale = bool(use_scale)
 
     def build(self, input_shape: Shapes) -> None:
-        """Make `scale`: one factor for each feature."""
+        """Create the weight `scale`, with one factor for each feature, if `use_scale` is True."""
         query, _, _ = self._checked_shapes(input_shape)
         self.scale = None
         if self.use_scale:
@@ -420,7 +420,7 @@ class MultiHeadAttention(Layer):
     def build(
         self, query_shape: Shapes, value_shape: Shape | None = None, key_shape: Shape | None = None
     ) -> None:
-        """Make the kernels and biases of `query`, `key`, `value` and `attention_output`."""
+        """Make the kernels and biases of the four projections: of query, key, value and output."""
         query_shape, value_shape, key_shape = _three(query_shape, value_shape, key_shape)
         every = tuple(range(1, len(query_shape) - 1))
         axes = every if self.attention_axes is None else self.attention_axes
@@ -434,7 +434,7 @@ class MultiHeadAttention(Layer):
         self.built = True
 
     def _heads_of_keys(self) -> int:
-        """Return the number of heads of the keys and values."""
+        """Return the number of heads of the keys and values, which is `num_heads` by default."""
         return self.num_heads
 
     def _features(self, shape: Shape) -> tuple[int, ...]:
@@ -539,7 +539,7 @@ class MultiHeadAttention(Layer):
         return f"{places}yz", f"{others}yz", f"{shared}y{''.join(apart)}{looked_at}"
 
     def _with_head_axes(self, mask: Tensor | None, ndim: int) -> list[Tensor]:
-        """Return a list of the mask, with added axes of size 1; an empty list if it is None."""
+        """Return [mask], with axes of size 1 added up to `ndim` axes; [] if the mask is None."""
         if mask is None:
             return []
         while K.ndim(mask) < ndim:

@@ -2,7 +2,7 @@
 
 At each position the kernel sees only a few neighbours, and the same kernel is used everywhere. So a
 convolution has far fewer weights than a `Dense`. `_Sliding` is the base class: it stores sizes,
-strides, padding and layout, adds the bias and applies the activation. There are four kinds of
+strides, padding and data format, adds the bias and applies the activation. There are four kinds of
 convolutions. Ordinary kernels see all channels. Transposed convolutions enlarge images. Depthwise
 kernels see one channel each. Separable convolutions are depthwise and then mix the channels.
 
@@ -113,7 +113,7 @@ class _Sliding(Layer, metaclass=KernelType):
     # --- defined by subclasses --------------------------------------------------------------------
 
     def make_kernels(self, channels: int) -> None:
-        """Make the weights other than the bias."""
+        """Make the kernels of the layer, which are all weights except the bias."""
         raise NotImplementedError
 
     def convolve(self, inputs: Tensor) -> Tensor:
@@ -135,7 +135,7 @@ class _Sliding(Layer, metaclass=KernelType):
         )
 
     def _slide(self, *arguments: Any, **options: Any) -> Tensor:
-        """Call the class's K function, with the layer's strides, padding, layout and dilation."""
+        """Call the K function of this class with the layer's strides, padding, and so on."""
         return type(self).function(
             *arguments,
             strides=self.strides,
@@ -213,7 +213,7 @@ class _Sliding(Layer, metaclass=KernelType):
 
 
 class _Convolution(_Sliding):
-    """A convolution with `filters` kernels, each of which sees all channels or one group."""
+    """Base class of convolutions with `filters` kernels, each over all channels or one group."""
 
     paddings: ClassVar[tuple[str, ...]] = ("valid", "same", "full")
 
@@ -473,7 +473,7 @@ class Conv3D(_Convolution):
 
 
 class _Transposed(_Convolution):
-    """A transposed convolution along `kernel_axes` axes."""
+    """Base class of the transposed convolutions along `kernel_axes` axes."""
 
     paddings: ClassVar[tuple[str, ...]] = ("valid", "same")
 
@@ -719,7 +719,7 @@ class Conv3DTranspose(_Transposed):
 
 
 class _Depthwise(_Sliding):
-    """A convolution with `depth_multiplier` kernels for each channel."""
+    """Base class of the convolutions with `depth_multiplier` kernels for each channel."""
 
     def __init__(
         self,
@@ -860,7 +860,7 @@ class DepthwiseConv2D(_Depthwise):
 
 
 class _Separable(_Depthwise):
-    """A depthwise convolution, then `filters` mixtures of the channels at each position."""
+    """Base class of depthwise convolutions followed by `filters` weighted sums of the channels."""
 
     def __init__(
         self,

@@ -1,8 +1,7 @@
-"""ConvLSTM2D: an LSTM for sequences of images, whose products are convolutions.
+"""ConvLSTM2D: an LSTM for sequences of images, with convolutions in place of matrix products.
 
 X. Shi et al.: Convolutional LSTM network: a machine learning approach for precipitation nowcasting.
-NeurIPS 2015. Read LSTM in `recurrent.py` first: the cell is an LSTMCell with convolutions in place
-of the matrix products.
+NeurIPS 2015. Read LSTM in `recurrent.py` first: the cell has the formulas of LSTMCell.
 """
 
 from __future__ import annotations
@@ -106,7 +105,7 @@ class ConvLSTM2DCell(LSTMCell, metaclass=KernelType):
         self.channel_axis = -1 - axes if self.data_format == "channels_first" else -1
 
     def build(self, input_shape: Shapes) -> None:
-        """Make `kernel`, `recurrent_kernel` and `bias` for images (batch, ...) of this shape.
+        """Make `kernel`, `recurrent_kernel` and `bias` for a batch of images with this shape.
 
         Raises
         ------
@@ -129,7 +128,7 @@ class ConvLSTM2DCell(LSTMCell, metaclass=KernelType):
         return (*self.kernel_size, channels, self.gates * self.units)
 
     def shape_of_state(self, input_shape: Shape) -> Shape:
-        """Return the shape of a state, without the batch, for images (batch, ...) of this shape."""
+        """Return the shape of a state, without the batch, for a batch of images with this shape."""
         is_first = self.channel_axis != -1
         places = input_shape[2:] if is_first else input_shape[1:-1]
         sizes = [
@@ -180,7 +179,7 @@ class ConvLSTM2DCell(LSTMCell, metaclass=KernelType):
         return super().product(x, kernel, factors, multiply or self.convolved_state)
 
     def zero_state(self, inputs: Tensor) -> Tensor:
-        """Return a state of zeros for each sample, for the images of one time step."""
+        """Return a state of zeros for each sample; `inputs` are the images of one time step."""
         channels = inputs.shape[self.channel_axis]
         shape: Any = (*self.kernel_size, channels, self.units)
         kernel = K.zeros(shape, dtype=K.dtype(inputs))
@@ -229,7 +228,7 @@ class ConvRNN2D(RNN):
         return self.shapes_of_states(input_shape)[0]
 
     def make_states(self, input_shape: Shape) -> None:
-        """Make the variables of the states, all 0.
+        """Make a variable with zeros for each state of a stateful layer.
 
         Raises
         ------

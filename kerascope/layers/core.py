@@ -405,7 +405,7 @@ class Flatten(Layer):
     data_format : {"channels_last", "channels_first"}, optional
         Position of the channel axis of the input; default `K.image_data_format()`. With
         "channels_first" the channel axis is moved to the end before flattening, so that both
-        layouts of an image give the same vector.
+        data formats of an image give the same vector.
     **kwargs
         As for `Layer`.
 
@@ -708,21 +708,21 @@ def _function(function: Any, where: str) -> Callable[..., Any]:
 
 
 def _output_shape(output_shape: Any) -> Any:
-    """Return the argument `output_shape` as None, a tuple, or a function (looked up by name)."""
+    """Return `output_shape` as None, a tuple or a function; a str is the name of a function."""
     if isinstance(output_shape, str):
         return lambda_functions.lookup(output_shape)
     return output_shape if output_shape is None or callable(output_shape) else tuple(output_shape)
 
 
 def _restored(value: Any) -> Any:
-    """Return the array that a dict of Keras 2 contains; return any other value unchanged."""
+    """Return an array that Keras 2 stored as a dict; return any other value unchanged."""
     if isinstance(value, dict) and value.get("type") == "ndarray":
         return np.array(value["value"])
     return value
 
 
 def _in_place_of_byte_code(layer_name: str) -> Callable[..., Any]:
-    """Return the custom object under a layer's name, which replaces a lambda in byte code."""
+    """Return the custom object with a layer's name, to replace its lambda stored as byte code."""
     try:
         return lambda_functions.lookup(layer_name)
     except UnknownNameError:

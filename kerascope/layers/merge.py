@@ -260,7 +260,7 @@ class Minimum(_MaskAware):
 def _extreme(
     combine: Callable[[Tensor, Tensor], Tensor], tensors: list[Tensor], masks: list[Tensor | None]
 ) -> Tensor:
-    """Return the unmasked entries' maximum or minimum; `combine` is K.maximum or K.minimum."""
+    """Return the maximum of the unmasked entries; the minimum if `combine` is K.minimum."""
     found, kept = tensors[0], masks[0]
     for x, mask in zip(tensors[1:], masks[1:], strict=True):
         x = x if mask is None else K.switch(mask, x, found)

@@ -260,7 +260,7 @@ class BatchNormalization(Layer):
 
 
 def _wide(x: Tensor) -> str:
-    """Return the dtype for counts: float32 instead of float16, which cannot represent 2049."""
+    """Return the dtype of `x`, but float32 for float16, which cannot represent a count of 2049."""
     return "float32" if x.dtype == "float16" else x.dtype
 
 
@@ -313,7 +313,7 @@ def _mode_of_keras_1(kwargs: dict[str, Any]) -> int:
 
 
 class _Normalizing(Layer):
-    """Base class of layers that normalise along axes; these axes' sizes are the weights' shape."""
+    """Base class of layers that normalise along axes and whose weights have these axes' sizes."""
 
     axis: Any
 

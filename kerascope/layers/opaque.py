@@ -1,4 +1,4 @@
-"""Opaque layers: layers of a model's file that cannot be run here.
+"""Opaque layers: layers that were read from a file and cannot be run.
 
 An opaque layer has the name, the class name, the configuration and the weights that the file
 contains. Its outputs have the shapes that the file states, or the unknown shape, shown as `?`. So
@@ -110,7 +110,7 @@ _given: ContextVar[Mapping[str, tuple[int | None, ...]]] = ContextVar(
 
 @contextmanager
 def shapes_given(shapes: Mapping[str, tuple[int | None, ...]]) -> Iterator[None]:
-    """Return a context manager that sets opaque layers' output shapes (of a sample), by name."""
+    """Set the output shapes (without the batch) of opaque layers, by name, in a `with` block."""
     token = _given.set(shapes)
     try:
         yield
@@ -119,13 +119,13 @@ def shapes_given(shapes: Mapping[str, tuple[int | None, ...]]) -> Iterator[None]
 
 
 def shape_given(layer: Layer) -> Shape | None:
-    """Return the output shape that the user gave for a layer; None if the user gave no shape."""
+    """Return the output shape that `shapes_given` sets for a layer; None if it sets no shape."""
     sample = _given.get().get(layer.name)
     return None if sample is None else (None, *sample)
 
 
 def check_given(model: Any, where: str) -> None:
-    """Raise ArgumentError if a shape was given for a layer that is not opaque in the model."""
+    """Raise ArgumentError if `shapes_given` has a name that no opaque layer of the model has."""
     names = [layer.name for layer in opaque_layers(model)]
     for name in _given.get():
         if name not in names:
@@ -198,7 +198,7 @@ def uncomputable(layer: Layer, like: Tensor, words: str) -> Tensor:
 
 
 class Opaque(Layer):
-    """A layer of a file that cannot be run here.
+    """A layer that was read from a file and cannot be run, usually because its class is unknown.
 
     Parameters
     ----------
@@ -228,12 +228,12 @@ class Opaque(Layer):
 
     @property
     def held(self) -> dict[str, Any]:
-        """The layers (or lists of layers) in the configuration, by the names of the arguments."""
+        """The inner layers (or lists of layers), by their argument names in the configuration."""
         return self._file.held
 
     @property
     def layers_inside(self) -> list[Any]:
-        """The layers in the configuration, in one list."""
+        """The list of the layers inside this layer."""
         return list(self._held_layers)
 
     @property
@@ -305,7 +305,7 @@ class Opaque(Layer):
         return
 
     def add_inner_layers(self, layers: dict[str, Layer]) -> None:
-        """Add inner layers, by path, of which the file contains weights but no configuration."""
+        """Add inner layers, by path. For these, the file contains weights but no configuration."""
         self._file.held.update(layers)
         self._held_layers.extend(layers.values())
 
@@ -339,7 +339,7 @@ class Opaque(Layer):
 
     @property
     def is_unsure(self) -> bool:
-        """Whether the layer has weights of which it is unknown whether they are trained.
+        """Whether it is unknown which weights of the layer are trained.
 
         Weights of kerascope's own layers are known to be trained, unless the layer has statistics
         such as a moving mean.

@@ -240,7 +240,7 @@ class AveragePooling3D(_Pooling3D):
 
 
 class _GlobalPooling(_Spatial):
-    """Base class of pooling over all positions, by a subclass's `_reduce` (mean or maximum)."""
+    """Base class of pooling over all positions; a subclass defines `_reduce`: mean or maximum."""
 
     def __init__(
         self, data_format: str | None = None, keepdims: bool = False, **kwargs: Any

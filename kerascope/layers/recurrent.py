@@ -343,7 +343,7 @@ class RNN(Layer):
         return list(self.states)
 
     def make_states(self, input_shape: Shape) -> None:
-        """Make the variables of the states, with value 0.
+        """Make a variable with zeros for each state of a stateful layer.
 
         Raises
         ------
@@ -607,7 +607,7 @@ class LayerOfCell(RNN):
         return self.get_initial_states(inputs)
 
     def _prepared(self, sequence: Tensor, number_of_constants: int, training: Training) -> Any:
-        """Return sequence and step function, using Keras 1 methods that a subclass overrides."""
+        """Return sequence and step function, from Keras 1's methods if a subclass has its own."""
         names = ("preprocess_input", "get_constants", "step")
         if all(getattr(type(self), name) is getattr(LayerOfCell, name) for name in names):
             return super()._prepared(sequence, number_of_constants, training)

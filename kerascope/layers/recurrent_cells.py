@@ -320,7 +320,7 @@ class GatedCell(OneStep):
         )
 
     def zero_state(self, inputs: Tensor) -> Tensor:
-        """Return a state of zeros for each sample, for the inputs of one time step."""
+        """Return a state of zeros for each sample; `inputs` are the inputs of one time step."""
         return K.tile(K.zeros_like(inputs[:, :1]), (1, self.units))
 
     def _draw_factors(self, ones: Tensor, rate: float, training: Training) -> list[Tensor] | None:

@@ -586,7 +586,7 @@ _NEW_WORDS = {
 
 
 class KernelType(LayerType):
-    """Metaclass of convolutional layers, which also accept one argument for each kernel size.
+    """Metaclass of convolutional layers, which also accept Keras 1's arguments for kernel sizes.
 
     The class attribute `kernel_axes` is the number of axes of the kernel.
     """

@@ -213,7 +213,7 @@ class TimeDistributed(Wrapper):
         return None  # the call of the wrapped layer has computed the shapes already
 
     def compute_mask(self, inputs: Tensor, mask: Tensor | None = None) -> Any:
-        """Return the output mask of the wrapped layer, or the mask of the steps if it is None."""
+        """Return the output mask of the wrapped layer; if that is None, the mask of the steps."""
         known_inputs, known_mask, found = self._masks
         if inputs is not known_inputs or mask is not known_mask:
             steps = self._steps(inputs, mask)

@@ -78,7 +78,7 @@ cosine = cosine_proximity
 
 
 def serialize(metric: Any) -> Any:
-    """Return the name of a metric, or its class name and configuration."""
+    """Convert a metric function to its name, and a metric object to {"class_name", "config"}."""
     return _registry.serialize(metric)
 
 

@@ -496,21 +496,21 @@ class BinaryAccuracy(MeanMetric):
 
 @registry.register
 class CategoricalAccuracy(MeanMetric):
-    """`categorical_accuracy` as an object."""
+    """Share of samples whose right class has the greatest prediction; targets are one-hot."""
 
     function = functions.categorical_accuracy
 
 
 @registry.register
 class SparseCategoricalAccuracy(MeanMetric):
-    """`sparse_categorical_accuracy` as an object."""
+    """Share of samples whose right class has the greatest prediction; targets are class numbers."""
 
     function = functions.sparse_categorical_accuracy
 
 
 @registry.register
 class TopKCategoricalAccuracy(MeanMetric):
-    """Share of samples whose class is among the `k` greatest predictions."""
+    """Share of samples whose right class is among the `k` greatest predictions."""
 
     function = functions.top_k_categorical_accuracy
 
@@ -538,70 +538,70 @@ class SparseTopKCategoricalAccuracy(MeanMetric):
 
 @registry.register
 class MeanSquaredError(MeanMetric):
-    """`mean_squared_error` as an object."""
+    """Mean squared error: the mean of (p - y)^2 for targets y and predictions p."""
 
     function = losses.mean_squared_error
 
 
 @registry.register
 class MeanAbsoluteError(MeanMetric):
-    """`mean_absolute_error` as an object."""
+    """Mean absolute error: the mean of |p - y| for targets y and predictions p."""
 
     function = losses.mean_absolute_error
 
 
 @registry.register
 class MeanAbsolutePercentageError(MeanMetric):
-    """`mean_absolute_percentage_error` as an object."""
+    """Mean absolute error in percent of the targets y: the mean of 100 |p - y| / |y|."""
 
     function = losses.mean_absolute_percentage_error
 
 
 @registry.register
 class MeanSquaredLogarithmicError(MeanMetric):
-    """`mean_squared_logarithmic_error` as an object."""
+    """Mean of (log(1 + p) - log(1 + y))^2 for targets y and predictions p."""
 
     function = losses.mean_squared_logarithmic_error
 
 
 @registry.register
 class CategoricalHinge(MeanMetric):
-    """`categorical_hinge` as an object."""
+    """Mean of max(1 + greatest p of a wrong class - p of the right class, 0) for predictions p."""
 
     function = losses.categorical_hinge
 
 
 @registry.register
 class Hinge(MeanMetric):
-    """`hinge` as an object. Targets are -1 and 1, or 0 and 1, where 0 means -1."""
+    """Mean of max(1 - y p, 0) for predictions p; targets y are -1 and 1, where 0 counts as -1."""
 
     function = loss_functions.hinge_of_bits
 
 
 @registry.register
 class SquaredHinge(MeanMetric):
-    """`squared_hinge` as an object. Targets are -1 and 1, or 0 and 1, where 0 means -1."""
+    """Mean of max(1 - y p, 0)^2 for predictions p; targets y are -1 and 1, where 0 counts as -1."""
 
     function = loss_functions.squared_hinge_of_bits
 
 
 @registry.register
 class KLDivergence(MeanMetric):
-    """`kullback_leibler_divergence` as an object."""
+    """Mean Kullback-Leibler divergence, sum y log(y / p), of targets y and predictions p."""
 
     function = losses.kullback_leibler_divergence
 
 
 @registry.register
 class Poisson(MeanMetric):
-    """`poisson` as an object."""
+    """Mean Poisson loss, p - y log(p), of targets y and predictions p."""
 
     function = losses.poisson
 
 
 @registry.alias("log_cosh_error")
 class LogCoshError(MeanMetric):
-    """`logcosh` as an object."""
+    """Mean of log(cosh(p - y)) for targets y and predictions p."""
 
     function = losses.logcosh
 
@@ -646,7 +646,7 @@ class ConcordanceCorrelation(_Correlation):
 
 @registry.alias("bce", "BCE")
 class BinaryCrossentropy(MeanMetric):
-    """`binary_crossentropy` as an object."""
+    """Mean of -y log(p) - (1 - y) log(1 - p) for targets y and probabilities p (or logits)."""
 
     function = loss_functions.binary_crossentropy
 
@@ -663,7 +663,7 @@ class BinaryCrossentropy(MeanMetric):
 
 @registry.register
 class CategoricalCrossentropy(MeanMetric):
-    """`categorical_crossentropy` as an object."""
+    """Mean of -log p for the probability p of the right class (or its logit); one-hot targets."""
 
     function = loss_functions.categorical_crossentropy
 
@@ -681,7 +681,7 @@ class CategoricalCrossentropy(MeanMetric):
 
 @registry.register
 class SparseCategoricalCrossentropy(MeanMetric):
-    """`sparse_categorical_crossentropy` as an object."""
+    """Mean of -log p for the probability p of the right class (or its logit); class numbers."""
 
     function = loss_functions.sparse_categorical_crossentropy
 

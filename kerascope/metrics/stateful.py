@@ -286,7 +286,7 @@ class AUC(_ConfusionMetric):
         return super().increments(y_true, y_pred, weights)
 
     def from_counts(self, tp: Tensor, fp: Tensor, tn: Tensor, fn: Tensor) -> Tensor:
-        """Return the area."""
+        """Return the area under the curve, from the four counts at each threshold."""
         if self.curve == "ROC":
             recall, alarms = quotient(tp, tp + fn), quotient(fp, fp + tn)
             return K.sum((alarms[:-1] - alarms[1:]) * (recall[:-1] + recall[1:]) / 2.0)
@@ -299,7 +299,7 @@ class AUC(_ConfusionMetric):
         return K.sum(quotient(pieces, tp[1:] + fn[1:]))
 
     def result_of(self, state: list[Tensor]) -> Tensor:
-        """Return the area."""
+        """Return the area under the curve, from the counts in the metric's variables."""
         return self.from_counts(*state)
 
 

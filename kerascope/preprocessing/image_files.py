@@ -49,7 +49,7 @@ def checked_data_format(data_format: str | None, where: str) -> str:
     Raises
     ------
     ArgumentError
-        The layout is unknown.
+        The data format is unknown.
     """
     layouts = {"tf": "channels_last", "th": "channels_first"}
     chosen = config.image_data_format if data_format is None else data_format
@@ -114,7 +114,7 @@ def img_to_array(
     ----------
     img : PIL image, or array_like with 2 or 3 axes
     data_format : {"channels_last", "channels_first"}, optional
-        Layout of the result.
+        Data format of the result.
     dtype : dtype, optional
         Default: `config.floatx`.
 

@@ -173,7 +173,7 @@ class Iterator(Sequence):
 class ImageIterator(Iterator):
     """Base class of iterators over images, which are changed at random and can be saved.
 
-    A subclass defines `_load(place)`, which returns one image as an array.
+    A subclass defines `_load(place)`, which returns the image number `place` as an array.
     """
 
     def __init__(
@@ -340,7 +340,7 @@ def _subset_slice(length: int, subset: str | None, generator: ImageChanges) -> s
 
 
 def warn_of_channels(shape: tuple[int, ...], data_format: str, where: str) -> None:
-    """Warn if images do not have 1, 3 or 4 channels, because the layout may be wrong."""
+    """Warn if images do not have 1, 3 or 4 channels, because their data format may be wrong."""
     channels = shape[1 if data_format == "channels_first" else 3]
     if channels not in (1, 3, 4):
         warn(

@@ -387,7 +387,7 @@ class Sequence(ABC):
 
     @property
     def num_batches(self) -> int:
-        """The number of batches, as Keras 3 names the length."""
+        """The number of batches: Keras 3's name for the length of the sequence."""
         return len(self)
 
     def on_epoch_begin(self) -> None:  # noqa: B027 - an optional hook

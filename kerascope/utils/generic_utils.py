@@ -143,7 +143,7 @@ def deserialize_keras_object(
 
 
 def func_dump(func: Any) -> tuple[str, Any, Any]:
-    """Return the byte code of a function as text, its defaults and the values of its closure.
+    """Return a tuple: a function's byte code as text, its defaults, and the values of its closure.
 
     Raises
     ------

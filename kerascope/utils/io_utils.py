@@ -219,7 +219,7 @@ class H5Dict:
                 self[name] = names[name]
 
     def get(self, key: str, default: Any = None) -> Any:
-        """Return the value of a name, or `default` if it is missing. No group is created."""
+        """Return the value for a name, or `default` if the name is missing. No group is created."""
         if key not in self:
             return default
         return self[key]

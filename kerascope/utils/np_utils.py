@@ -150,7 +150,7 @@ def pack_x_y_sample_weight(x: Any, y: Any = None, sample_weight: Any = None) -> 
 
 
 def unpack_x_y_sample_weight(data: Any) -> tuple[Any, Any, Any]:
-    """Return samples, targets and weights from the value of a generator; None if missing.
+    """Return samples, targets and weights from an item of a generator; None for missing ones.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """`plot_model` and `model_to_dot`: Keras's functions to draw a model.
 
-The pictures are made by `kerascope.draw`, which belongs to a higher layer of the package and is
-looked up when it is needed. Keras 1 calls this module `visualize_util` and the function `plot`.
+The pictures are made by `kerascope.draw`, which belongs to `kerascope.viz` and is looked up when it
+is needed. Keras 1 calls this module `visualize_util` and the function `plot`.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class DotPicture:
         self.drawing = drawing
 
     def create(self, prog: str | None = None, format: str = "svg") -> bytes:
-        """Return the picture as bytes: `SVG(model_to_dot(model).create(prog="dot"))`."""
+        """Return the picture as bytes in a format; `prog`, a program of Graphviz, has no effect."""
         picture: bytes = self.drawing.render(format)
         return picture
 

@@ -1,1 +1,1 @@
-"""Layers and functions that only Keras 1 has. Scripts and files written for it need them."""
+"""Layers and functions that only Keras 1 has, for scripts and files written for Keras 1."""

@@ -82,7 +82,7 @@ class _WithWeights(Layer):
         return self.add_weight(name, shape, initializer=first, **self._rules(name, "b"))
 
     def _rules(self, name: str, word: str) -> dict[str, Any]:
-        """Return a weight's regularizer and constraint by name; none for Highway's carry gate."""
+        """Return a dict with a weight's regularizer and constraint; {} for Highway's carry gate."""
         if name.endswith("carry"):
             return {}
         return {

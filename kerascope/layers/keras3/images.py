@@ -474,7 +474,7 @@ class RandomZoom(_MovedByTwo):
 
 
 class RandomTranslation(_MovedByTwo):
-    """Shifts each image.
+    """Shifts each image by random fractions of its height and width.
 
     Parameters
     ----------

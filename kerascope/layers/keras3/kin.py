@@ -594,7 +594,7 @@ class ConvLSTM3D(ConvLSTM2D):
 
 
 class _AdaptivePooling(Layer):
-    """Base class of pooling to a fixed size; subclasses define the axes and the function."""
+    """Base class of layers that pool to a fixed size; subclasses set the axes and the function."""
 
     spatial_axes: ClassVar[int]
     function: ClassVar[Callable[..., Tensor]]

@@ -91,14 +91,14 @@ class ContrastLimitedAdaptiveHistogramEqualization(Layer):
 
 @dataclass(frozen=True, eq=False)
 class EqualizedTiles(Op):
-    """The op of the layer, which equalizes the histogram of each tile of images.
+    """The op that equalizes the histogram of each tile of images.
 
     Parameters
     ----------
     rows, columns : int
         Number of tiles.
     clip_limit : float
-        As for the layer.
+        As for `ContrastLimitedAdaptiveHistogramEqualization`.
     """
 
     rows: int
@@ -157,7 +157,7 @@ class EqualizedTiles(Op):
 
 
 def _between(size: int, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return, for each pixel on an axis, the tiles before and after, and the latter's weight."""
+    """Return, for each pixel on an axis, the tiles before and after, and the second weight."""
     places = (np.arange(size * number) - size / 2) / size + 1
     before = np.floor(places).astype(np.int64)
     behind = np.minimum(before + 1, number + 1)

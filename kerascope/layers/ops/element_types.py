@@ -70,7 +70,7 @@ def explained(function: Callable[..., Any], args: Any, kwargs: Any) -> Iterator[
 
 
 def _summed(x: Any) -> Tensor:
-    """Return `x` as a tensor; bool and integers of less than 32 bits are cast to 32 bits."""
+    """Return a term of a sum as a tensor; bool and integers under 32 bits are cast to 32 bits."""
     x = as_tensor(x)
     if x.dtype in ("bool", "int8", "int16"):
         return cast(x, "int32")
@@ -85,9 +85,10 @@ BEFORE: dict[str, Callable[[Any], Tensor]] = {
 
 
 def typed(kind: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that converts its first argument by `BEFORE[kind]`, then calls `function`.
+    """Return a function that first converts its first argument as the Keras 3 class `kind` does.
 
-    If `BEFORE` does not contain `kind`, return `function` unchanged.
+    The table `BEFORE` contains the conversions by class name. If it does not contain `kind`,
+    return `function` unchanged.
     """
     before = BEFORE.get(kind)
     if before is None:

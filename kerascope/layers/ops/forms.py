@@ -1,4 +1,4 @@
-"""How Keras 3 writes an op in a file: `Mean(axes=(1,))` is its "Mean" with `axis=1`.
+"""How Keras 3 writes an op in a file: for example, `Mean(axes=(1,))` as "Mean" with `axis=1`.
 
 An op without a counterpart in Keras 3 keeps its own name and parameters, with the prefix
 "kerascope>". Keras 3 cannot read a file with such an operation.
@@ -105,7 +105,7 @@ def _named(name: str, **parameters: str) -> _Maker:
 
 
 def _plain(value: Any) -> Any:
-    """Return a tuple as its only item or as a list; return any other value unchanged."""
+    """Return the only item of a tuple, a longer tuple as a list, and any other value unchanged."""
     if not isinstance(value, tuple):
         return value
     return value[0] if len(value) == 1 else list(value)
@@ -116,7 +116,7 @@ def _joining(name: str) -> _Maker:
 
 
 def _listed(name: str, theirs: str, ours: str) -> _Maker:
-    """Return a function that makes a `Form` in which parameter `ours` is the list `theirs`."""
+    """Return a function that makes a `Form` with `theirs`, a list of the op's parameter `ours`."""
     return lambda apply, items: Form(name, items, {theirs: list(apply.op.parameters[ours])})
 
 

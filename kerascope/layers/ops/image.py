@@ -38,7 +38,7 @@ def one_of(what: str, value: Any, known: Sequence[Any]) -> Any:
 
 
 def channels_last(images: Tensor, data_format: str | None, what: str) -> tuple[Tensor, Any]:
-    """Return images as a batch with channels last, and a function that restores the old layout.
+    """Return images as a batch with channels last, and a function that restores the original axes.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def _weights(old: int, new: int, method: str, antialias: bool) -> np.ndarray:
 
 
 def _count(shape: tuple[int, ...], what: str) -> None:
-    """Subtract a constant's size from the memory budget, if a model is being loaded from a file."""
+    """If a model is being loaded from a file, subtract a constant's size from its memory budget."""
     budget = current_budget()
     if budget is not None:
         budget.take_constant(shape, what)
@@ -179,7 +179,7 @@ def _padded(x: Tensor, border: list[tuple[int, int]], fill_value: float) -> Tens
 def _missing(
     sizes: tuple[int, int], before: Any, after: Any, target: Any, sign: int
 ) -> list[tuple[int, int]]:
-    """Return (before, after) for each axis, of which one may be computed from `target`."""
+    """Return how much to pad or crop (before, after) along each axis, from two given numbers."""
     found = []
     for size, first, last, whole in zip(sizes, before, after, target, strict=True):
         if sum(x is not None for x in (first, last, whole)) != 2:

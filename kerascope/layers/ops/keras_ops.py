@@ -100,7 +100,7 @@ OneToOne = Sequence[tuple[str, Any, Callable[[Any], Callable[..., Any]] | None, 
 def one_to_one(
     table: OneToOne, enter: Callable[[str, str], Callable[[Any], Any]] = row
 ) -> dict[str, Callable[..., Any]]:
-    """Decorate the functions that `table` lists with `enter`, and return them by name."""
+    """Apply the decorator `enter` to each function in `table`, and return the results by name."""
     found = {}
     for home, module, make, names in table:
         for item in names.split():

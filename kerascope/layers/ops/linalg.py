@@ -172,7 +172,7 @@ def pinv(x: TensorLike, rcond: float | None = None) -> Any:
 
 
 def _inverse(s: Tensor, x: Tensor, rcond: float | None) -> Tensor:
-    """Return 1 / s; 0 where the singular value s is negligible compared to the largest one."""
+    """Return 1 / s for singular values s, or 0 where s is negligible compared to the largest."""
     if rcond is None:
         rcond = 10.0 * max(n or 1 for n in x.shape[-2:]) * float(np.finfo(x.dtype).eps)
     counts = K.greater(s, rcond * K.max(s, -1, True))
@@ -284,7 +284,7 @@ def _number_of_segments(ids: Tensor, number: int | None) -> Any:
 def segment_sum(
     data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False
 ) -> Any:
-    """Return the sum of the entries of each segment; entries with an invalid id are ignored."""
+    """Return the sum of the entries for each segment id; entries with an invalid id are ignored."""
     data, ids = as_tensor(data), K.cast(as_tensor(segment_ids), "int32")
     number = _number_of_segments(ids, num_segments)
     inside = K.logical_and(K.greater_equal(ids, 0), K.less(ids, number))
@@ -298,7 +298,7 @@ def segment_sum(
 
 
 def _of_segments(data: Any, ids: Any, number: int | None, neutral: float, function: Any) -> Any:
-    """Return `function` of the entries of each segment; `neutral` for an empty segment."""
+    """Return `function` of the entries for each segment id; `neutral` for an id without entries."""
     data, ids = as_tensor(data), K.cast(as_tensor(ids), "int32")
     count = _number_of_segments(ids, number)
     there = K.equal(K.expand_dims(ops.arange(count), 1), ids)
@@ -317,7 +317,7 @@ def _of_segments(data: Any, ids: Any, number: int | None, neutral: float, functi
 def segment_max(
     data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False
 ) -> Any:
-    """Return the largest entry of each segment; -inf (or the lowest integer) if it is empty."""
+    """Return the largest entry for each segment id; without entries, -inf or the lowest integer."""
     return _of_segments(data, segment_ids, num_segments, -math.inf, K.max)
 
 
@@ -325,7 +325,7 @@ def segment_max(
 def segment_min(
     data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False
 ) -> Any:
-    """Return the smallest entry of each segment; inf (or the highest integer) if it is empty."""
+    """Return the smallest entry for each segment id; inf or the largest integer without entries."""
     return _of_segments(data, segment_ids, num_segments, math.inf, K.min)
 
 
@@ -333,7 +333,7 @@ def segment_min(
 def segment_prod(
     data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False
 ) -> Any:
-    """Return the product of the entries of each segment; 1 for an empty segment."""
+    """Return the product of the entries for each segment id; 1 for an id without entries."""
     return _of_segments(data, segment_ids, num_segments, 1.0, K.prod)
 
 

@@ -122,7 +122,7 @@ class Operation(Layer):
         return function(*arguments, **_meant(function, self.options))
 
     def _filled(self, item: Any, tensors: list[Any]) -> Any:
-        """Return a pattern item with each dict such as {"tensor": 0} replaced by its tensor."""
+        """Return an argument in which each dict such as {"tensor": 0} is replaced by its tensor."""
         if isinstance(item, list):
             return [self._filled(one, tensors) for one in item]
         if not isinstance(item, dict):
@@ -186,7 +186,7 @@ class Operation(Layer):
 
 
 def _meant(function: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options without None values, except where None replaces another default."""
+    """Return the options without those that are None, unless `function` has another default."""
     if None not in options.values():
         return options
     known = inspect.signature(function).parameters
@@ -236,7 +236,7 @@ def layer_of_apply(apply: Apply) -> Operation:
 
 
 def _item_inside(x: Tensor, apply: Apply, held: dict[Variable, None]) -> Any:
-    """Return the pattern item for an input of an `Apply` that is not a layer's output."""
+    """Return an Operation's argument for an input of an `Apply` that is not a layer's output."""
     if x is learning_phase():
         return {"phase": True}
     leaves = _leaves(x)
@@ -251,7 +251,7 @@ def _item_inside(x: Tensor, apply: Apply, held: dict[Variable, None]) -> Any:
 
 
 def _plain(array: np.ndarray) -> Any:
-    """Return a number for an array without axes, otherwise a dict as in files of Keras 3."""
+    """Return an array without axes as a number, any other array as a dict, as Keras 3 does."""
     if array.ndim == 0:
         return array.item()
     config = {"value": array.tolist(), "dtype": array.dtype.name}

@@ -60,7 +60,8 @@ row = partial(keras_ops.row, callable_as=as_one_layer)
 def _form(signature: inspect.Signature, args: Any, kwargs: Any) -> Any:
     """Return (inputs, pattern, options) for a call on outputs of layers; None for other calls.
 
-    The pattern contains the arguments up to the last one with a tensor or an array.
+    The pattern is the list of the arguments up to the last one with a tensor or an array. The
+    options are the remaining arguments, by name.
     """
     tensors = list(dict.fromkeys(found_in((args, kwargs), Tensor)))
     inputs = [x for x in tensors if K.is_keras_tensor(x) or operations_before(x)]
@@ -92,7 +93,7 @@ def _is_data(value: Any) -> bool:
 
 
 def _item(value: Any, inputs: Sequence[Tensor]) -> Any:
-    """Return an argument as a pattern item for JSON, with tensors and arrays replaced by dicts."""
+    """Return an argument as a value for JSON, with tensors and arrays replaced by dicts."""
     if isinstance(value, tuple) and found_in(value, Tensor):
         value = list(value)
     value = replaced(value, Tensor, lambda x: {"tensor": inputs.index(x)})
