@@ -64,7 +64,7 @@ class Alignment:
 
     @cached_property
     def swapped(self) -> dict[int, Unit]:
-        """The swapped units: the number of a unit of `a` -> the unit of `a` that took its place.
+        """For each swapped unit of `a`, by its number, the unit of `a` that took its place.
 
         Two units are swapped if each of them is paired with the unit of `b` that has the name of
         the other. Models of two libraries have no such units, because their names do not identify
@@ -86,7 +86,7 @@ class Alignment:
         }
 
     def value_equal(self, a: Unit, b: Unit) -> bool:
-        """Return whether two units have an equal output that is not constant."""
+        """Return whether a unit of `a` and one of `b` have an equal output that is not constant."""
         key = a.number, b.number
         if key not in self._values:
             self._values[key] = any(
@@ -108,7 +108,7 @@ class Alignment:
     # --- steps of pairing -------------------------------------------------------------------------
 
     def _inputs(self) -> None:
-        """Pair the inputs by value, then by name, then by position."""
+        """Pair the inputs of the models: first those with equal values, then equal names."""
         firsts, seconds = (
             [u for u in run.units if u.family == "input"] for run in (self.a, self.b)
         )
@@ -149,7 +149,7 @@ class Alignment:
             self._match(of_this_share)
 
     def _by_structure(self) -> None:
-        """Pair similar units with the same neighbours. Repeat while this gives new pairs."""
+        """Pair similar units whose neighbours are partners, until no new pair is found."""
         tests: tuple[Test, ...] = (
             lambda a, b: self._alike(a, b, size=True) and self._same_front(a, b),
             lambda a, b: self._alike(a, b, size=True) and self._same_readers(a, b),
@@ -163,7 +163,7 @@ class Alignment:
             step = 0 if len(self.pairs) > before and step else step + 1
 
     def _ends(self) -> None:
-        """Pair the last units of both models, which nothing reads, if they have no partners yet."""
+        """Pair the last units of both models, whose outputs no unit reads, if still free."""
         for one, other in zip(
             *([u for u in run.ends() if u.number not in known]
               for run, known in ((self.a, self.pairs), (self.b, self._back))),
@@ -237,7 +237,7 @@ class Alignment:
         return bool(front) and self._images(front) == self._fronts("b", True)[b.number]
 
     def _fronts(self, side: str, behind: bool) -> dict[int, int]:
-        """Return the nearest paired units before or after each unit, as the bits of an integer."""
+        """Return, for each unit, the nearest paired units before or after it, as bits."""
         key = side, behind
         if key not in self._nearest:
             run, known = (self.a, self.pairs) if side == "a" else (self.b, self._back)
@@ -259,7 +259,7 @@ class Alignment:
         return set(bits_of(self._fronts("a", False)[unit.number]))
 
     def free_readers(self, a: Unit, b: Unit) -> tuple[bool, bool]:
-        """Return for each of two units whether it has readers, and no reader has a partner."""
+        """Return for each of two units whether it has readers, all without partners."""
         return (
             bool(a.readers) and not self.pairs.keys() & set(a.readers),
             bool(b.readers) and not self._back.keys() & set(b.readers),
@@ -287,7 +287,7 @@ class Alignment:
     # --- pairing ----------------------------------------------------------------------------------
 
     def _match(self, test: Test) -> None:
-        """Pair each unpaired unit, in the order of the run, with the unit of the highest score."""
+        """Pair each unpaired unit of `a` with the free unit of `b` that `test` rates highest."""
         for one in self._free(self.a, self.pairs):
             best, found = 0.0, None
             for other in self._free(self.b, self._back):

@@ -2,9 +2,8 @@
 
 The measure is the largest difference relative to the largest element of both arrays, because the
 error of a small element may be a rounding error of the large ones. Libraries order axes
-differently.
-So arrays may agree in one of these forms: unchanged, with permuted axes (channels first and last),
-without axes of size 1, or, after a flatten, with their features in another order.
+differently, so arrays may agree in one of these forms: unchanged, with permuted axes (channels
+first and last), without axes of size 1, or, after a flatten, with their features in another order.
 """
 
 from __future__ import annotations
@@ -107,7 +106,11 @@ class Agreement(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """Part `number`, from 0, when the longer of two arrays is split into `parts` equal parts."""
+    """The part of a longer array that a shorter array was compared with.
+
+    The longer array, which is `b` if `is_of_b` and otherwise `a`, is split into `parts` equal
+    parts. This is part `number`, counted from 0.
+    """
 
     number: int
     parts: int
@@ -115,7 +118,7 @@ class Chunk(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The text for tables, such as "part 2 of 3 of b"."""
+        """The part as text for tables, such as "part 2 of 3 of b"."""
         return f"part {self.number + 1} of {self.parts} of {'b' if self.is_of_b else 'a'}"
 
 
@@ -140,12 +143,15 @@ class Moments(NamedTuple):
 
     @property
     def is_distinctive(self) -> bool:
-        """Whether equal moments make equal arrays probable. False for constant arrays."""
+        """Whether another array with the same moments is probably equal to this one.
+
+        False if this array is constant.
+        """
         return self.size > 1 and self.high - self.low > 1e-6 * self.largest
 
 
 def moments_of(array: np.ndarray | Statistics) -> Moments:
-    """Return the moments of an array. If only statistics are known, estimate the moments."""
+    """Return the moments of an array, or an estimate if only its recorded statistics are known."""
     if isinstance(array, Statistics):
         size = math.prod(int(n) for n in array.kind.partition("[")[2][:-1].split(",") if n)
         low, high = array.min or 0.0, array.max or 0.0
@@ -188,7 +194,7 @@ def as_numbers(array: np.ndarray) -> np.ndarray:
 def compared(
     a: np.ndarray, b: np.ndarray, tolerance: float, *, same_layout: bool, any_order: bool = False
 ) -> Agreement:
-    """Compare two arrays in the form that matches best.
+    """Compare two arrays in the form (order of axes, or shape) in which they match best.
 
     Parameters
     ----------
@@ -222,7 +228,7 @@ def compared(
 
 
 def _forms(a: np.ndarray, b: np.ndarray, same_layout: bool) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield (layout, array) for each form of the second array with the shape of the first."""
+    """Yield each transpose or reshape of `b` with the shape of `a`, as (its description, array)."""
     if a.size != b.size:
         return
     if a.shape == b.shape:
@@ -238,7 +244,7 @@ def _forms(a: np.ndarray, b: np.ndarray, same_layout: bool) -> Iterator[tuple[st
 
 
 def in_layout(b: np.ndarray, layout: str, a: np.ndarray) -> np.ndarray | None:
-    """Return the second array in the form of a layout, or None for an unknown layout.
+    """Return the array `b` in the form that `Agreement.layout` describes, or None if impossible.
 
     Examples
     --------

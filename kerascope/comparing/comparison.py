@@ -70,7 +70,7 @@ class Comparison:
 
     @property
     def not_finite(self) -> Pair | None:
-        """The first pair of equal outputs that contain NaN or infinity, or None."""
+        """The first pair of calls with equal outputs that contain NaN or infinity, or None."""
         for pair in self.pairs:
             figures = [found for value in pair.a[-1].outputs if (found := moments(value))]
             if any(one.not_finite for one in figures) and pair.verdict is Verdict.EQUAL:
@@ -260,7 +260,7 @@ def _sides(a: Any, b: Any, custom_objects: Mapping[str, Any] | None) -> list[Pre
 def _of_runs(
     a: Sequence[Run], b: Sequence[Run], tolerance: float | None, notes: list[str]
 ) -> Comparison:
-    """Compare the runs pass by pass. Return the comparison of the first pass that differs."""
+    """Compare two runs by forward passes. Return the result of the first different, or the last."""
     if len(a) != len(b):
         notes.append(f"{len(a)} forward passes in a, {len(b)} in b: the first were compared")
     found = None

@@ -1,8 +1,8 @@
-"""Tell the two forms of gelu apart by their numbers.
+"""Find out which form of gelu a model uses from its numbers: exact, or computed with tanh.
 
-x Phi(x) is computed exactly or with tanh. The two forms differ by at most 0.0005, which is less
-than the tolerance next to large numbers, and about the rounding error of float16. But the
-difference is a known function of the result, and rounding errors do not follow it.
+Gelu is x Phi(x), where Phi is the normal distribution function. The two forms differ by at most
+0.0005, which is less than the tolerance next to large numbers, and about the rounding error of
+float16. But the difference is a known function of the result, and rounding errors do not follow it.
 """
 
 from __future__ import annotations

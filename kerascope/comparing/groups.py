@@ -81,10 +81,10 @@ def group_before(alignment: Alignment, a: Unit, b: Unit) -> Group | None:
 
 
 def group_folded(alignment: Alignment, a: Unit, b: Unit) -> Group | None:
-    """Return the group of a layer, and a layer with a normalization that is folded into it.
+    """Return the group of two layers if a normalization is folded into one of them, otherwise None.
 
-    Return None unless the statistics of the normalization are known, and the layers have different
-    weights.
+    One side has a layer and a normalization that alone reads it. The other side has only a layer,
+    whose weights differ because they contain the normalization. Its statistics must be known.
     """
     if (
         a.family not in WITH_ACTIVATION
@@ -113,9 +113,9 @@ def group_folded(alignment: Alignment, a: Unit, b: Unit) -> Group | None:
 
 
 def _with_norm(run: Run, unit: Unit, free: set[int], *, has_activation: bool) -> list[Unit]:
-    """Return a list with the normalization that alone reads a layer; [] if there is none.
+    """Return a list with the normalization that is the only reader of a layer; [] if there is none.
 
-    With `has_activation`, an activation that alone reads the normalization is appended.
+    With `has_activation`, an activation that is the only reader of the normalization is appended.
     """
     norm = _only_reader(run, unit, free)
     if norm is None or norm.family != "normalization" or "moving_variance" not in _roles(norm):
@@ -150,7 +150,7 @@ def reasons_of_group(group: Group, alignment: Alignment, tolerance: float) -> li
 
 
 def _words_of_calls(group: Group) -> list[str]:
-    """Return a line of text for each side with the calls of its group."""
+    """Return, for each side, a line of text that names its calls in a group."""
     return [
         f"{word} computes it with: {listed([unit.words for unit in units], NAMED)}"
         for word, units in (("a", group.a), ("b", group.b))
@@ -201,12 +201,12 @@ def _weights(group: Group, alignment: Alignment, tolerance: float) -> Iterator[W
 
 
 def _start(array: np.ndarray) -> int:
-    """Return the memory address at which an array begins, to identify pieces of one array."""
+    """Return the memory address at which an array begins, which identifies a part of an array."""
     return int(array.__array_interface__["data"][0])
 
 
 def _arrays(units: Sequence[Unit]) -> dict[str, tuple[Call, np.ndarray]]:
-    """Return the arrays of units that are not constant, with their calls, as "call.array"."""
+    """Return the weights of units, except constant arrays, as "call.array" -> (call, array)."""
     return {
         f"{unit.call.id}.{name}": (unit.call, array)
         for unit in units
@@ -247,7 +247,7 @@ def _differences(
     tolerance: float,
     same_layout: bool | None,
 ) -> Iterator[WeightDifference]:
-    """Yield the differences between two weights. One may have an extra axis for heads."""
+    """Yield the differences between two weights. One may have an axis for attention heads."""
     first, second = _merged(a, b, same_layout), _merged(b, a, same_layout)
     sides = [
         Weights({"kernel": Recorded(0, array.shape, array.dtype.name, array)})

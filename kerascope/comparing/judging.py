@@ -1,8 +1,9 @@
 """Judge each pair of calls: equal or different, and whether a difference begins there.
 
 A difference begins at a call if its inputs agree and its outputs do not. The difference is ignored
-if a later call cancels it, because a port may scale the queries before or after a product. It is
-never ignored if the two calls have the same weights, or settings that are known to differ.
+if a later call cancels it: for example, one model may scale the queries of an attention before the
+product, and the other model after it. It is never ignored if the two calls have the same weights,
+or settings that are known to differ.
 """
 
 from __future__ import annotations
@@ -93,15 +94,15 @@ class Pair:
     Attributes
     ----------
     a, b : tuple of Call
-        Usually one call each. A layer and its activation if the other side has both in one call.
-        Several calls for a group, such as an attention.
+        Usually one call each: two if one side has a layer and its activation in one call, and the
+        other side in two. Several calls for a group, such as an attention.
     verdict : Verdict
     difference : Difference
         The difference of the outputs.
     layout : str
         The form in which the outputs were compared: "" if unchanged, or "axes (0, 2, 3, 1)".
     reasons : tuple of str
-        For the begin of a difference: the possible reasons.
+        The possible reasons, if a difference begins at this pair.
     input_difference : float
         The difference of the inputs, relative to their largest number.
     """
@@ -224,7 +225,7 @@ class _OpenPair:
 
     @property
     def has_old_order(self) -> bool:
-        """Whether the two sides order their features differently, but their weights are equal."""
+        """Whether features have another order on the two sides, but weights have the same."""
         if self.order is None or not self.weights[0] or not self.weight_differences:
             return False
         layout, tolerance = self.layout_of_weights, self.judge.tolerance
@@ -316,7 +317,7 @@ class Judge:
         self._layouts: Counter[tuple[int, str]] = Counter()  # layouts that agree, by number of axes
 
     def pairs(self) -> list[Pair]:
-        """Return all pairs, in the order of the first run."""
+        """Return all pairs of calls with their verdicts, in the order of the first run."""
         a, b = self.alignment.a, self.alignment.b
         open_pairs: list[tuple[_OpenPair, Verdict]] = []
         for number, other in sorted([*self.alignment.pairs.items(), *self.alignment.parts]):
@@ -392,9 +393,10 @@ class Judge:
     def _parts(self, a: Unit, b: Unit) -> list[tuple[list[Call], list[Call]]]:
         """Return the calls of two units as pairs (calls of `a`, calls of `b`) to judge separately.
 
-        If both units have an activation, the layers and the activations are judged separately. If
-        only one has a call for it, the other side may compute the activation as Div, Erf, Add and
-        Mul. Then the layer is judged without the activation.
+        If both units have a call for the activation, the layers are judged as one pair and the
+        activations as another. If only one unit has such a call, the other side may compute the
+        activation by several unpaired ops, such as Div, Erf, Add and Mul for gelu. Then only the
+        layers are judged.
         """
         if a.activation is not None and b.activation is not None:
             return [(a.calls[:-1], b.calls[:-1]), ([a.activation], [b.activation])]
@@ -407,7 +409,7 @@ class Judge:
         return [(a.calls, b.calls)]
 
     def _begins_there(self, pair: _OpenPair, verdict: Verdict, differing: set[int]) -> bool:
-        """Return whether the inputs differ only because of unpaired calls, such as a padding."""
+        """Return whether a pair's inputs differ only because of unpaired calls before it."""
         unit = pair.units[0]
         if verdict is not Verdict.UPSTREAM or pair.a[0] is not unit.call:
             return False
@@ -505,7 +507,7 @@ class Judge:
             self._layouts[len(value.shape), found.layout] += 1
 
     def _unpaired(self, verb: str, *units: Unit, themselves: bool = False) -> list[str]:
-        """Return texts about the unpaired calls between two units and the nearest pairs before."""
+        """Return texts about the unpaired calls between two units and the last pair before."""
         sides = zip(
             "ab",
             (self.alignment.a, self.alignment.b),
@@ -539,7 +541,10 @@ class Judge:
     def inputs(
         self, a: Sequence[Recorded], b: Sequence[Recorded]
     ) -> tuple[bool | None, float, str]:
-        """Return whether the inputs of two calls agree, how far they differ, and their layout."""
+        """Return whether the inputs of two calls agree, how far they differ, and in which form.
+
+        The form is the order of axes in which the arrays match: see `Agreement.layout`.
+        """
         a, b = ([v for v in values if moments(v) is not None] for values in (a, b))
         if not a or not b:
             return None, 0.0, ""
@@ -572,7 +577,7 @@ class Judge:
         return compared_figures(m, n, self.tolerance)
 
     def _in_common_layout(self, x: np.ndarray, y: np.ndarray, found: Agreement) -> Agreement:
-        """Compare two unequal arrays in the order of axes in which most equal values agree.
+        """Compare two unequal arrays in the order of axes of most equal arrays of these models.
 
         The order with the smallest difference may be wrong, for instance if an image has as many
         channels as rows.
@@ -592,7 +597,7 @@ def _rank(agreement: Agreement) -> tuple[bool, float]:
 
 
 def _is_of_axes(layout: str) -> bool:
-    """Return whether a layout is unchanged or only changes the order of axes."""
+    """Return whether arrays were compared unchanged, or only with another order of axes."""
     return not layout or layout.startswith("axes")
 
 

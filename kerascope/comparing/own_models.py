@@ -94,12 +94,13 @@ def _write_pass(
     prefix : str
         Prefix for the names of the calls inside a nested model.
     fed : sequence of hashable
-        The tokens of the inputs of a nested model.
+        Tokens that identify the input arrays of a nested model.
 
     Returns
     -------
     list of hashable
-        The tokens of the outputs. Each call has new tokens, even if it returns its input unchanged.
+        Tokens that identify the outputs. Each call has new tokens, even if it returns its input
+        unchanged.
     """
     ids = call_ids(run.network)
     tokens: dict[Tensor, Hashable] = dict(zip(run.network.inputs, fed, strict=False))
@@ -193,7 +194,7 @@ def _plain(items: Iterable[tuple[str, Any]]) -> Iterable[tuple[str, Setting]]:
 
 
 def _of_object(name: str, value: Mapping[str, Any]) -> Iterable[tuple[str, Setting]]:
-    """Yield the setting for an activation (its name), or the settings of an inner layer."""
+    """Yield the settings from a serialized object: its class name, and its plain arguments."""
     class_name, config = value.get("class_name"), value.get("config")
     if isinstance(class_name, str):
         yield name, snake_case(class_name)

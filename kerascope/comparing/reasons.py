@@ -44,7 +44,7 @@ class Side(NamedTuple):
 
     @property
     def call(self) -> Call:
-        """The call with the weights."""
+        """The first of the calls, which is the one with the weights."""
         return self.calls[0]
 
 
@@ -276,7 +276,7 @@ def _text(value: object) -> str:
 
 
 def _pads(value: object, side: Side) -> tuple[tuple[int, int], ...] | None:
-    """Return the padding before and after each axis of the window, or None if unknown."""
+    """Return the padding of a window before and after each axis of an image; None if unknown."""
     axes = _window_axes(side)
     if isinstance(value, int):
         return ((value, value),) * len(axes)
@@ -303,7 +303,7 @@ def _pads(value: object, side: Side) -> tuple[tuple[int, int], ...] | None:
 
 
 def _window_axes(side: Side) -> tuple[int | None, ...]:
-    """Return the sizes of the axes along which a window moves."""
+    """Return the sizes of the axes along which the window of a convolution or pooling moves."""
     if not side.call.inputs:
         return ()
     shape = side.call.inputs[0].shape

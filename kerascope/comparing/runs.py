@@ -119,7 +119,7 @@ class Run:
     calls : sequence of Call
     frames : sequence of Frame
     outputs : sequence of hashable
-        Tokens of the model's outputs, if they are known.
+        Tokens that identify the model's outputs among the outputs of calls, if they are known.
     """
 
     def __init__(
@@ -147,7 +147,7 @@ class Run:
 
     @cached_property
     def numbers(self) -> dict[Hashable, tuple[str, float]]:
-        """The names and values of the constants with one element, by their tokens."""
+        """The names and values of constants with one element, by the token of the array."""
         return {
             value.token: (call.name, float(value.array.item()))
             for call in self.calls
@@ -203,7 +203,7 @@ def _frames_around(unit: Unit, frames: Mapping[str, Frame]) -> Iterator[str]:
 
 
 def _with_constants(calls: Sequence[Call]) -> list[Call]:
-    """Return the calls after moving constant inputs to their weights, as JAX requires."""
+    """Return the calls with constant inputs as weights, because JAX has weights as constants."""
     constants = {v.token: call for call in calls if call.kind == "constant" for v in call.outputs}
     if not constants:
         return list(calls)

@@ -233,7 +233,7 @@ def _as_arrays(x: Any) -> Any:
 
 
 def _turned(x: Any, to: str) -> Any:
-    """Return arrays with the channels of all images last or first; None if there is no image."""
+    """Return arrays with the channels of images moved "first" or "last"; None without images."""
     if isinstance(x, Mapping):
         values = _turned(list(x.values()), to)
         return None if values is None else dict(zip(x, values, strict=True))
@@ -253,7 +253,7 @@ def passes_of(tape: Tape) -> list[tuple[list[Call], list[Frame]]]:
     """Return the calls and frames of each forward pass on a tape.
 
     A tape of another library gives only its last pass. Two values are the same if their arrays are
-    equal, or if the arrays are not on the tape, their statistics.
+    equal. If the tape has only the statistics of the arrays, these are compared.
 
     Raises
     ------

@@ -279,7 +279,7 @@ def _orders(a: np.ndarray, b: np.ndarray) -> list[tuple[int, ...]]:
 def _expected_axes(
     a: np.ndarray, b: np.ndarray, orders: list[tuple[int, ...]], same_layout: bool
 ) -> tuple[int, ...]:
-    """Return the order of axes that the layouts of the two libraries give the second array.
+    """Return the order of axes that the second array should have in the library of the first.
 
     In Keras, the axes for inputs and outputs come after the axes of the window. Most other
     libraries put outputs first, then inputs.

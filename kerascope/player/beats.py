@@ -106,7 +106,7 @@ class StepTimeline:
         self._arrived: dict[str, None] = {}  # gradients of weights computed since the last beat
 
     def step(self, before: Sequence[Event], run: Sequence[Event]) -> Step:
-        """Return the beats of the events in `run`. The events in `before` have no beats."""
+        """Return the beats of the events in `run`. Captions may refer to the events in `before`."""
         ends = [edge for edge in self.whole.edges if {edge.source, edge.target} <= self.calls]
         narrator = Narrator(sources_of(ends))
         flows = Flows({*self.calls, LOSS})

@@ -307,11 +307,12 @@ def _zero(key: str, value: Any) -> str:
 
 
 def _stopped(one: Any, other: Any) -> list[str] | None:
-    """Return the gradients at slopes of 1 and those at slopes of 0, as two texts.
+    """Return which gradients pass an activation such as relu and which are stopped, as two texts.
 
-    Either array may contain the slopes, which are zeros and ones. The other array contains the
-    gradients, which pass where the slope is 1. Large arrays are described by counts. Return None
-    if an array is unknown, the shapes differ, or neither array consists of zeros and ones.
+    One of the arrays contains the slopes of the activation, which are zeros and ones. The other
+    contains the gradients, which pass where the slope is 1. Large arrays are described by counts.
+    Return None if an array is unknown, the shapes differ, or neither array consists of zeros and
+    ones.
     """
     if not (_is_known(one) and _is_known(other)) or np.shape(one) != np.shape(other):
         return None
@@ -332,7 +333,7 @@ def _some(numbers: np.ndarray) -> str:
 
 
 def _missing(split: list[str]) -> str:
-    """Return the suffix of the caption's key, which tells whether all gradients passed a layer."""
+    """Return the suffix of a caption's key: ".all" gradients pass, ".none", or "" for some."""
     through, held = split
     return "" if through and held else ".all" if through else ".none"
 

@@ -74,7 +74,7 @@ class Flows:
                 self._put(str(delta.key), GRADIENT, delta.value)
 
     def _call(self, event: Event) -> None:
-        """Add the output of a call inside a nested model, which is not in `tensor_map`."""
+        """Add the output of a call in a nested model. Events of `tensor_map` do not contain it."""
         if event.ph == BEGIN:
             self._calls.append(event.name)
         elif self._calls:
@@ -92,7 +92,7 @@ class Flows:
             self.now[box, way] = spec
 
     def box_of(self, key: str) -> str:
-        """Return the box whose output has a key in `tensor_map`, or "" if there is none."""
+        """Return the box whose output has this key in `tensor_map`, or "" if there is none."""
         for name in (key, key.rpartition(":")[0]):
             if name in self._boxes:
                 return name

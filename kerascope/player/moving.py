@@ -4,7 +4,7 @@ The picture is the ladder of the step, or without training the model's calls. Ev
 from the start in thin dashed lines. With each beat of `beats.py` its boxes and arrows appear, with
 the outputs of calls on their arrows, and its sentence is shown above the picture. The current box
 has a thick frame with a flag. Style sheets control the animation. If the reader's settings or the
-program do not allow animation, the whole step is shown.
+viewing program do not allow animation, the whole step is shown.
 
     player.svg                       # animated
     player.strip                     # a still picture for the end of each lane
@@ -258,7 +258,7 @@ def stage_of(scene: Scene) -> Stage:
 
 
 def _longest(scene: Scene) -> Graph:
-    """Return the picture with the longer of the two texts of each cell, so that both fit."""
+    """Return the picture with the longer of the texts before and after the step in each cell."""
     before = {node.id: node for node in scene.before.nodes}
     nodes = tuple(
         max(before[node.id], node, key=lambda one: len(str(one.attrs.get("detail", ""))))
@@ -425,7 +425,7 @@ def _bare(node: GraphNode) -> GraphNode:
 
 
 def _measured(node: GraphNode, measure: Measure) -> Measure:
-    """Return the `Measure` of a cell whose text ends with the value of `node`."""
+    """Return the measures of a cell whose last line of text is the value of `node`."""
     lines = [line for line in measure.text.lines if line.startswith("(")]
     text = replace(measure.text, lines=(*lines, str(node.attrs.get("detail", ""))))
     return replace(measure, text=text)
@@ -532,7 +532,7 @@ def _said(beat: Beat, width: float, language: str) -> Iterator[Mark]:
 
 
 def sentence_of(beat: Beat, language: str = "en") -> list[tuple[str, bool]]:
-    """Return the words of a beat's sentence. A flag marks the words that are numbers."""
+    """Return the words of a beat's sentence, each with a flag: whether it belongs to a number."""
     captions = [beat.caption]
     if beat.also:
         captions.append(["also", ", ".join(beat.also)])

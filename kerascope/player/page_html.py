@@ -81,9 +81,9 @@ def page_html(
     data : dict
         The data for the script.
     moments : int
-        Number of moments.
+        Number of positions of the slider.
     stops : sequence of (int, dict of str to str)
-        The moments of the stop-points, and their titles.
+        The stop-points: their positions on the slider, and their titles.
     about : dict of str to str, optional
         A text about the page: the number of events, and of those that are left out.
     """
@@ -176,7 +176,7 @@ def _switch() -> str:
 
 
 def _unit(name: str) -> str:
-    """Return the HTML `<option>` for a unit of a step, with its text in both languages."""
+    """Return the HTML `<option>` for a size of steps, such as "op", with text in both languages."""
     english, chinese = map(escape, WORDS[f"unit {name}"])
     data = f'value="{name}" data-en="{english}" data-zh="{chinese}"'
     return f"<option {data}>{english}</option>"

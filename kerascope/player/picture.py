@@ -315,7 +315,7 @@ def _contributions_of(graph: Graph) -> dict[tuple[str, str], list[str]]:
 
 
 def nodes_made(events: Iterable[Event]) -> dict[int, str]:
-    """Return a dict: the time at which a layer call begins, and the name of the call's Node."""
+    """Return the names of the Nodes that calls of layers made, by the times at which they began."""
     made: dict[int, str] = {}
     calls: list[Event] = []
     for event in events:
@@ -494,7 +494,7 @@ def _picture(tape: Tape, events: list[Event], graph: Any) -> Picture | None:
 
 
 def _view(graph: Any) -> View:
-    """Return the view of a `Drawing`, or a view with closed nested models for a model."""
+    """Return the graph to draw, with its closed frames. In a model, nested models are closed."""
     if isinstance(graph, Drawing):
         return graph.view
     if isinstance(graph, Network):

@@ -171,7 +171,7 @@ LaneSpan = tuple[str, int, int]  # title, first and last moment
 
 
 def moments_of(sides: Sequence[Sequence[Event]]) -> list[list[int]]:
-    """Return the step that each side shows at each moment.
+    """Return the step that each side shows at each moment (position of the slider).
 
     Two sides advance together if their events have the same kind and name. If one side has events
     that the other lacks, the other side does not move.
@@ -206,7 +206,7 @@ def _step_key(event: Event) -> tuple[str, str, str, str]:
 def lanes_of(
     sides: Sequence[Sequence[Event]], moments: Sequence[Sequence[int]]
 ) -> list[tuple[str, list[LaneSpan]]]:
-    """Return the non-empty lanes, each with its spans.
+    """Return the lanes of the time line that have events, each with its bars (label, first, last).
 
     With two sides, the side that moves determines the lane; if both move, the first side.
     """
@@ -301,7 +301,7 @@ class Gate(NamedTuple):
     Attributes
     ----------
     at : int
-        The moment that stays hidden until the question is answered, from 0.
+        The position on the slider, from 0, that is hidden until the question is answered.
     ask, answer : dict of str to str
     choices : tuple of dict of str to str
     """
@@ -329,7 +329,7 @@ class Player:
         have, such as `"phase:forward"`, `"batch 0"`, `"dense_2"`, `"event:tmap.set"`. For a span,
         `until` means its end.
     level : {"detail", "op", "node", "phase", "act"}
-        The finest grain that is shown.
+        The finest events that are shown.
     lanes : sequence of {"build", "forward", "backward", "update"}, optional
         Only show events of these lanes.
     stops : sequence or mapping, optional
@@ -343,7 +343,7 @@ class Player:
     names : pair of dict or str, optional
         Titles of the two sides. By default the names of the models, or left and right.
     unit : {"all", "op", "call", "depth", "phase", "batch"}
-        The unit of a step when the page opens.
+        How far a step of the reader moves when the page opens: to the next event, op, call, ...
     with_loss : bool
         Whether the loss is a box in the picture.
     about : dict or str, optional
@@ -352,8 +352,8 @@ class Player:
     Attributes
     ----------
     start : int
-        The moment at which the page opens, from 0. Earlier moments are to the left on the time
-        line.
+        The position on the slider, from 0, at which the page opens. The reader can go back to
+        earlier positions.
 
     Raises
     ------
@@ -482,7 +482,7 @@ class Player:
         return found
 
     def moment_of(self, step: int) -> int:
-        """Return the moment at which a step of the left side is shown."""
+        """Return the position on the slider at which a step of the left side is shown."""
         return next(place for place, moment in enumerate(self.moments) if moment[0] >= step)
 
     def _gate(self, gate: Mapping[str, Any], place: int) -> Gate:
@@ -504,7 +504,7 @@ class Player:
 
     @property
     def lanes(self) -> list[tuple[str, list[LaneSpan]]]:
-        """The lanes of the time line: name, and spans with their first and last moment."""
+        """The lanes of the time line: name, and bars with their labels, first and last moments."""
         return lanes_of([side.events for side in self.sides], self.moments)
 
     @property

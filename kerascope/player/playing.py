@@ -42,21 +42,21 @@ def play(
 ) -> Player:
     """Play one training step, or a tape, in a page or in a picture.
 
-    The page is one file without other files. It has the graph with the values on its arrows, a time
-    line, a sentence for each step, the source, and the names at that moment. The picture is an
-    animated SVG without a script: the forward pass down one side, the loss, the backward pass up
+    The page is one file that needs no other files. It has the graph with the values on its arrows,
+    a time line, a sentence for each step, the source, and the names at that moment. The picture is
+    an animated SVG without a script: the forward pass down one side, the loss, the backward pass up
     the other side, and the updates in between.
 
     Parameters
     ----------
-    subject : Model, path of a file of one, or Tape
+    subject : Model, path of a model file, or Tape
         A model runs one step, and is then restored to its state before the step.
     x, y : optional
         A batch for the model, as for `train_on_batch`. Without `y` the model only predicts.
     to : path, optional
         A file to save to: "step.html" is the page, "step.svg" the animated picture, and
         "step.strip.svg" still pictures side by side, for a slide. See `Player.save`.
-    beside : Model, path of a file of one, or Tape, optional
+    beside : Model, path of a model file, or Tape, optional
         A second subject, shown at the right side and in sync. A model gets the same batch.
     names : pair of dict or str, optional
         Titles of the two sides. By default the names of the models, or left and right.
@@ -67,7 +67,7 @@ def play(
         have. Without `from_`, the page includes the building of the model but opens at the forward
         pass.
     level : {"detail", "op", "node", "phase", "act"}, optional
-        The finest grain that is shown. By default as fine as fits in a page.
+        The finest events that are shown. By default as fine as fits in a page.
     graph : optional
         The subject of the picture: a model, tensors or a `Drawing`. False for no picture.
 
@@ -212,7 +212,7 @@ def _span_of(tape: Tape, subject: Any, from_: When | None, until: When | None) -
 
 
 def _start_of(player: Player) -> int:
-    """Return the first moment of the forward pass if the model is built before it, otherwise 0."""
+    """Return where the page opens: at the forward pass after a build, otherwise at the start."""
     first = next((t for t, event in enumerate(player.events) if event.phase == "forward"), 0)
     is_built = any(lane_of(event) == "build" for event in player.events[:first])
     return player.moment_of(first) if is_built else 0
@@ -261,7 +261,7 @@ def first_steps(tape: Tape, batches: int) -> tuple[Tape, Any]:
 
 
 def _finest(tape: Tape, first: int, last: int, level: str | None) -> tuple[str, int]:
-    """Return the finest grain whose events fit in a page, and how many events are left out."""
+    """Return the finest level of detail that fits in a page, and how many events are left out."""
     events = tape[first : last + 1]
     counts = [sum(event.grain == grain for event in events) for grain in GRAINS]
     if level is not None:

@@ -191,7 +191,7 @@ class LadderStates(BoxStates):
         return self._drawn(path)
 
     def _drawn(self, name: str) -> str:
-        """Return the box with a name or its longest prefix: "encoder" for "encoder/dense"."""
+        """Return the drawn box of a call: "encoder" for "encoder/dense" if "encoder" is closed."""
         while name:
             if name in self.now:
                 return name

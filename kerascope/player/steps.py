@@ -276,7 +276,7 @@ class Tables:
 
 
 def _are_the_same(rows: dict[Any, Any], before: dict[Any, Any] | None) -> bool:
-    """Return whether two tables have identical objects under equal keys, the usual case."""
+    """Return whether a table has the same keys and objects as at the step before, as usual."""
     if before is None or len(rows) != len(before):
         return False
     return all(map(is_, rows.values(), before.values())) and rows.keys() == before.keys()
