@@ -194,9 +194,9 @@ def caption_with(attrs: Mapping[str, Attribute], *sentences: str) -> str:
 
 
 def call_text(item: GraphNode | GraphGroup) -> str:
-    """Return which call of its layer an item shows, "call 2 of 3"; "" if there is one call.
+    """Return which call of its layer a box or frame shows, "call 2 of 3"; "" for an only call.
 
-    An item that shows all calls of a layer has the text "called 3 times".
+    A box that shows all calls of a layer has the text "called 3 times".
     """
     calls = int(item.attrs.get("calls", 1))
     if calls == 1:
@@ -225,7 +225,7 @@ def state_text(item: GraphNode | GraphGroup) -> str:
 
 
 def has_ports(node: GraphNode, side: str) -> bool:
-    """Return whether a box has cells for its inputs, or for its outputs if `side` is "outputs"."""
+    """Return whether a box has cells for its inputs (or outputs): for 2 to `MOST_PORTS` of them."""
     return 2 <= port_count(node, side) <= MOST_PORTS
 
 
@@ -292,10 +292,10 @@ def disambiguated(graph: Graph) -> Graph:
 
 
 def _distinct_titles(names: list[str]) -> dict[str, str]:
-    """Return each long name, shortened unless its short form equals that of another name.
+    """Return a title for each long name that differs from the titles of all other names.
 
-    `names` are sorted. The kept part contains the character at which a name first differs from its
-    neighbours.
+    `names` are sorted. If two names have the same shortened form, the part that is kept contains
+    the character at which a name first differs from its neighbours.
     """
     firsts = [_first_difference(*pair) for pair in pairwise(names)]
     pieces = {}
@@ -334,7 +334,7 @@ def _shapes_line(node: GraphNode, options: PictureOptions, has_cells: bool) -> s
 
 
 def _counted_shapes(node: GraphNode, key: str) -> str:
-    """Return shapes as text. More than `MOST_EQUAL` equal shapes become "8 x (None, 4)"."""
+    """Return shapes as text. More than `MOST_EQUAL` equal ones in a row are "8 x (None, 4)"."""
     shapes = one_line(str(node.attrs.get(key, ""))).split("; ")
     runs = [(shape, len([*same])) for shape, same in groupby(shapes)]
     words = ([f"{n} x {shape}"] if n > MOST_EQUAL else [shape] * n for shape, n in runs)
@@ -354,7 +354,7 @@ def _class_line(node: GraphNode, options: PictureOptions, title: str) -> str:
 
 
 def is_repeated(class_name: str, node: GraphNode, title: str) -> bool:
-    """Return whether the title is the class name. For ops, case and underscores are ignored."""
+    """Return whether the title repeats the class name. For ops, case and "_" are ignored."""
     if node.kind != "op":
         return class_name == title
     return class_name.replace("_", "").lower() == title.replace("_", "").lower()

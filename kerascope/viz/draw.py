@@ -438,7 +438,7 @@ def _undrawn(subject: Any, level: str | None, has_gradients: bool) -> Any:
 
 
 def _as_expand(expand: Any, expand_nested: bool) -> Any:
-    """Return `expand`; for Keras's `expand_nested`, return a function that opens nested calls."""
+    """Return `expand`, or with Keras's `expand_nested` a function that opens calls of models."""
     if not expand_nested:
         return as_names(expand)
     if expand is not None:

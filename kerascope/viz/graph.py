@@ -90,7 +90,7 @@ class GraphGroup:
     ----------
     id, label : str
     parent : str
-        Id of the group around this one, "" for none.
+        Id of the frame around this one, "" for none.
     depth : int
         Depth of the call in the model around it.
     attrs : mapping of str to (str, int, float or bool)
@@ -115,14 +115,14 @@ class Graph:
         In drawing order: deepest first.
     edges : tuple of GraphEdge
     groups : tuple of GraphGroup
-        Outer groups before inner ones.
+        Outer frames before inner ones.
     attrs : mapping of str to (str, int, float or bool)
         Attributes of the whole graph: `level`, `caption`, `parameters`.
 
     Raises
     ------
     ArgumentError
-        Two boxes or two groups have the same id, or an arrow or a box refers to a box or group that
+        Two boxes or two frames have the same id, or an arrow or a box refers to a box or frame that
         does not exist.
     DtypeError
         An attribute is not text, a number or a bool.
@@ -257,7 +257,7 @@ class Graph:
         return {node.id: node for node in self.nodes}
 
     def rows(self, group: str = "") -> dict[int, list[GraphNode]]:
-        """Return the boxes directly inside a group, by depth, deepest first."""
+        """Return the boxes directly inside a frame (or none, ""), by depth, deepest first."""
         rows: dict[int, list[GraphNode]] = {}
         for node in self.nodes:
             if node.group == group:

@@ -1,8 +1,8 @@
 """Nested frames: the children of each frame, the links between them, depths and ids.
 
-For the level around it, a frame is one child. An arrow between boxes of different frames belongs to
-the level of the innermost frame around both, where it links one child to another. All functions
-take linear time and none recurses.
+For the frame level around it, a frame is one child. An arrow between boxes of different frames
+belongs to the frame level of the innermost frame around both, where it links one child to another.
+All functions take linear time and none recurses.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def by_frame(parts: Iterable[Part]) -> dict[str, list[Part]]:
 
 
 class Link(NamedTuple):
-    """An arrow as a link between two children of one level; `edge` is the arrow itself."""
+    """An arrow as a link between two children of one frame level; `edge` is the arrow itself."""
 
     source: str
     target: str
@@ -93,7 +93,7 @@ class FrameLevel:
 
 
 def levels_of(graph: Graph | Parts) -> dict[str, FrameLevel]:
-    """Return the level of every group by its id, and of the whole graph under "".
+    """Return the frame level of every frame by its id, and of the whole graph under "".
 
     Examples
     --------
@@ -116,7 +116,7 @@ def levels_of(graph: Graph | Parts) -> dict[str, FrameLevel]:
 
 
 def _add_links(graph: Graph | Parts, levels: dict[str, FrameLevel]) -> None:
-    """Add every arrow to the level of the innermost frame around both of its ends."""
+    """Add every arrow to the frame level of the innermost frame around both of its ends."""
     holder = {node.id: node.group for node in graph.nodes}
     parent = {group.id: group.parent for group in graph.groups}
     nesting = nesting_of(graph)
@@ -137,7 +137,7 @@ def _add_links(graph: Graph | Parts, levels: dict[str, FrameLevel]) -> None:
 
 
 def nesting_of(graph: Graph | Parts) -> dict[str, int]:
-    """Return the nesting depth of each group: 1 for outermost groups, 0 for the graph ("")."""
+    """Return the nesting depth of each frame: 1 for outermost frames, 0 for the graph ("")."""
     nesting = {"": 0}
     for group in graph.groups:
         nesting[group.id] = nesting[group.parent] + 1
@@ -192,7 +192,7 @@ Chain = tuple[str, ...]
 
 
 def chains_of(groups: Iterable[GraphGroup]) -> dict[str, Chain]:
-    """Return for each group the path of groups from the whole graph ("") down to it.
+    """Return for each frame the path of frames from the whole graph ("") down to it.
 
     Examples
     --------
@@ -206,7 +206,7 @@ def chains_of(groups: Iterable[GraphGroup]) -> dict[str, Chain]:
 
 
 def hiding_of(graph: Graph, closed: Container[str]) -> dict[str, str]:
-    """Return for each group the outermost closed group that hides its contents, otherwise "".
+    """Return for each frame the outermost closed frame that hides its contents, otherwise "".
 
     Examples
     --------
@@ -226,7 +226,7 @@ def below(frame: str, name: str) -> str:
 
 
 def shared_length(one: Sequence[Any], other: Sequence[Any]) -> int:
-    """Return the length of the common beginning of two sequences, such as two paths of groups.
+    """Return the length of the common beginning of two sequences, such as two paths of frames.
 
     Examples
     --------

@@ -12,15 +12,15 @@ The kind of a new frame is in its attribute `kind`:
 `alike`     `alike` blocks with one outline: equal classes and connections, other sizes
 `block`     one block
 `branches`  `branches` parallel branches with one outline, the same sources and the same targets
-`rows`      consecutive rows, used if a level would have more than 100 children
+`rows`      consecutive rows, used if a frame level would have more than 100 children
 ==========  =======================================================================================
 
 A frame's `depth` is the depth of its first row, `depth_last` that of its last row. Depths inside a
 new frame are relative to its own end. Outside, boxes keep their depths, but are moved up if a
 taller frame would otherwise be above its sources.
 
-The module contains the search for blocks, then ranges of rows for levels without repetition, then
-two helpers: repetitions in a sequence, and names of blocks.
+The module contains the search for blocks, then ranges of rows for frame levels without repetition,
+then two helpers: repetitions in a sequence, and names of blocks.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def with_blocks(graph: Graph, most: int = MOST_BOXES) -> Graph:
 
 
 class _Finder:
-    """Finds new frames, level by level, inner levels first."""
+    """Finds repeated blocks and puts frames around them, starting with the innermost frames."""
 
     def __init__(self, graph: Graph, most: int) -> None:
         self.frames = NewFrames(graph)
@@ -119,7 +119,7 @@ class _Finder:
         self._unnamed: dict[str, None] = {}
 
     def search(self, level: FrameLevel) -> None:
-        """Put frames around the blocks of a level. The levels inside it must be finished."""
+        """Put frames around the blocks in a frame level. Call it for inner frames first."""
         order, flows = level.order()
         wiring, flow = wiring_of(level, self._kinds)
         if flows:
@@ -154,7 +154,7 @@ class _Finder:
     # --- repeats ----------------------------------------------------------------------------------
 
     def _frame_repeats(self, level: str, items: list[Item], kind: str) -> list[Item]:
-        """Put frames around the repeats in a sequence and return the sequence with these frames."""
+        """Put frames around the repeats in a sequence; return it with the frames as items."""
         if len(items) < 2:
             return items
         result: list[Item] = []
@@ -178,10 +178,10 @@ class _Finder:
         return result + items[end:]
 
     def _score(self, piece: list[Item]) -> tuple[int, ...]:
-        """Return a rating of a piece of a sequence; a greater tuple is better.
+        """Return a rating of a part of a sequence as the block to repeat; greater is better.
 
         It contains the length of the name that all boxes share, whether the first item contains
-        several boxes, and whether the piece starts with a box of a kind in `STRONG_KINDS`.
+        several boxes, and whether the part starts with a box of a kind in `STRONG_KINDS`.
         """
         labels = self._box_labels(piece)
         begins = self._kinds.get(piece[0].children[0], "") in STRONG_KINDS
@@ -211,7 +211,7 @@ class _Finder:
     def _item(
         self, frame: str, inside: list[Item], piece: list[Item], kind: str, count: int = 1
     ) -> Item:
-        """Return a frame as an item of the sequence. It contains `piece` repeated `count` times."""
+        """Return the item of a frame around `inside`, which is `piece` repeated `count` times."""
         exact = self.forms.number((kind, count, "exact", *[item.exact for item in piece]))
         outline = self.forms.number((kind, count, "outline", *[item.outline for item in piece]))
         return Item([frame], exact, outline, tuple(box for item in inside for box in item.boxes))
@@ -267,10 +267,10 @@ class _Finder:
     # --- blocks that occur once -------------------------------------------------------------------
 
     def _frame_singles(self, level: str, items: list[Item]) -> list[Item]:
-        """Put a frame around each item of several boxes; return the items with these frames.
+        """Put a frame around each item that has several boxes; return all items, framed or not.
 
-        The frame also contains the following items whose names start with the name that the boxes
-        of the framed item share.
+        The frame also contains the items after it whose names start with the name that its boxes
+        share.
         """
         result: list[Item] = []
         number = 0
@@ -312,7 +312,7 @@ class _Finder:
         return len(item.boxes) == 1 and box is not None and not box.attrs.get("outputs")
 
     def _by_name(self, series: list[Item]) -> list[list[Item]]:
-        """Split a series of boxes where the names stop sharing a word with a number."""
+        """Split a series of boxes before each name that shares no numbered word with the last."""
         pieces: list[list[Item]] = []
         name = ""
         for item in series:
@@ -344,9 +344,10 @@ class _Finder:
         return frame
 
     def _block_name(self, piece: list[Item], near: list[str]) -> str:
-        """Return a name shared by all boxes of a block, or by its boxes with weights.
+        """Return the words that the names of a block's boxes share, or of those with weights.
 
-        Otherwise the name is made from the last box, or "" if this box has a generated name.
+        If they share none, the name is that of the last box with "_block". It is "" if that name is
+        generated or the block has a single child.
         """
         boxes = [self.forms.boxes[box] for item in piece for box in item.boxes]
         heavy = [box.label for box, owner in zip(boxes, self._owners(piece), strict=True) if owner]
@@ -366,7 +367,7 @@ class _Finder:
 
 
 def _neighbours(children: list[str], flow: Wiring) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the sources and the targets of a set of children that are outside this set."""
+    """Return the children outside a set that feed it, and those that it feeds."""
     inside = dict.fromkeys(children)
     sources = {link[0]: None for one in children for link in flow.arriving[one]}
     targets = {link[1]: None for one in children for link in flow.leaving[one]}
@@ -399,15 +400,16 @@ MOST_ENDS = 4
 
 
 def add_ranges(frames: NewFrames, levels: dict[str, FrameLevel], most: int) -> None:
-    """Put frames around ranges of rows in every level that is too large, and update the levels.
+    """Put frames around ranges of rows in every frame level that is too large.
 
     Parameters
     ----------
     frames : NewFrames
     levels : dict of str to Level
-        All existing levels. The level of each new frame is added to them.
+        All existing frame levels, which are changed: that of each new frame is added.
     most : int
-        Number of ranges in one level. A level with up to two thirds more children is not divided.
+        Number of ranges in one frame level. It is not divided if it has at most two thirds more
+        children than this.
     """
     most = max(most, SMALLEST_RANGE)
     most_children = most * 5 // 3
@@ -426,9 +428,9 @@ def add_ranges(frames: NewFrames, levels: dict[str, FrameLevel], most: int) -> N
 def _without_ends(
     order: list[str], kinds: Mapping[str, str], ends: Mapping[str, None]
 ) -> tuple[int, int]:
-    """Return the range of an order (start, stop) without leading inputs and trailing outputs.
+    """Return the range (start, stop) of a computation order without its inputs and outputs.
 
-    More than `MOST_ENDS` inputs stay in the range, and so do more than `MOST_ENDS` outputs.
+    If there are more than `MOST_ENDS` inputs, they stay in the range; the same for outputs.
     """
     first, last = 0, len(order)
     while first < last and kinds.get(order[first]) == "input":
@@ -444,7 +446,7 @@ def _without_ends(
 def _pieces(
     order: list[str], depths: Mapping[str, int], most: int, most_children: int
 ) -> list[list[str]]:
-    """Divide an order into pieces of similar length, between rows if the rows are short enough."""
+    """Divide a computation order into pieces of similar length, if possible between rows."""
     size = max(SMALLEST_RANGE, -(-len(order) // most))
     pieces: list[list[str]] = [[]]
     for _, found in groupby(order, key=lambda child: depths[child]):
@@ -472,7 +474,7 @@ def _equal_parts(children: list[str], size: int) -> Iterator[list[str]]:
 def _framed(
     frames: NewFrames, levels: dict[str, FrameLevel], level: FrameLevel, pieces: list[list[str]]
 ) -> list[FrameLevel]:
-    """Put a frame around each piece except the first and last, and return the frames' levels."""
+    """Put a frame around each piece except the first and last; return their frame levels."""
     outer = FrameLevel(level.group)
     inner: list[FrameLevel] = []
     frame_of: dict[str, str] = {}
@@ -591,7 +593,7 @@ def repeats(
 
 
 def _runs(tokens: np.ndarray, longest: int) -> list[tuple[int, int, int]]:
-    """Return (start, stop, period) of every run with at least two pieces."""
+    """Return (start, stop, period) of every run in which a period occurs at least twice."""
     runs = []
     for period in range(1, min(longest, len(tokens) // 2) + 1):
         equal = (tokens[:-period] == tokens[period:]) & (tokens[period:] >= 0)

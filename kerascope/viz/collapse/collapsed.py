@@ -37,7 +37,7 @@ def collapsed(graph: Graph, closed: Iterable[str]) -> Graph:
     ----------
     graph : Graph
     closed : iterable of str
-        Ids of groups.
+        Ids of frames.
 
     Returns
     -------
@@ -49,7 +49,7 @@ def collapsed(graph: Graph, closed: Iterable[str]) -> Graph:
     Raises
     ------
     ArgumentError
-        The graph has no group with one of these ids.
+        The graph has no frame with one of these ids.
 
     Notes
     -----
@@ -72,12 +72,12 @@ def collapsed(graph: Graph, closed: Iterable[str]) -> Graph:
 
 
 def check_groups(graph: Graph, ids: Iterable[str], where: str) -> None:
-    """Raise an error if one of the ids does not belong to a group.
+    """Raise an error if one of the ids does not belong to a frame.
 
     Raises
     ------
     ArgumentError
-        The graph has no group with this id.
+        The graph has no frame with this id.
     """
     known = {group.id: None for group in graph.groups}
     for one in ids:
@@ -131,7 +131,7 @@ class _Collapse:
     # --- boxes ------------------------------------------------------------------------------------
 
     def _free_tensors(self) -> None:
-        """Move boxes of tensors that no layer made out of their closed frame if used outside it."""
+        """Move boxes of tensors that no layer made out of closed frames if used outside."""
         tensors = {
             node.id: node
             for node in self.graph.nodes
@@ -156,7 +156,7 @@ class _Collapse:
         return box.depth if inside == around else 0
 
     def _is_inner_use(self, edge: GraphEdge) -> bool:
-        """Return whether an arrow leads from a tensor in a closed call into another closed call."""
+        """Return whether an arrow leads from a tensor in a closed call into another such call."""
         source, target = self.nodes[edge.source], self.nodes[edge.target]
         frame = self.hiding[target.group]
         return bool(
@@ -256,11 +256,11 @@ class _Collapse:
         return tuple(edges.values())
 
     def _leaves_a_rail(self, edge: GraphEdge) -> bool:
-        """Return whether an arrow of a ladder ends at a card or loss and has no output index."""
+        """Return whether an arrow has no output index, like one from a rail to a card or loss."""
         return bool(self.graph.attrs.get("ladder")) and "output" not in edge.attrs
 
     def _comes_from_a_card(self, edge: GraphEdge) -> bool:
-        """Return whether an arrow of a ladder comes from a weight and so has no operand index."""
+        """Return whether an arrow has no operand index, as arrows from the weights on a card."""
         return bool(self.graph.attrs.get("ladder")) and "operand" not in edge.attrs
 
     def _leave_call(self, edge: GraphEdge, attrs: dict[str, Attribute]) -> int | None:
@@ -349,7 +349,8 @@ class _Ports:
     def attributes(self, hidden: list[GraphNode]) -> dict[str, Attribute]:
         """Return attributes with the counts and shapes of a closed frame's inputs and outputs.
 
-        It applies to frames that are not calls. The frame of a call already has these attributes.
+        Call it only for frames that are not calls: the frame of a call has these attributes
+        already.
         """
         if self.is_bundle:
             last = hidden[-1].attrs
@@ -388,7 +389,7 @@ def _joined(edge: GraphEdge, count: int, several_shapes: bool) -> GraphEdge:
 
 
 def _columns(hidden: list[GraphNode]) -> str:
-    """Return the number of boxes in each column of a card as text; new slot values are left out."""
+    """Return how many boxes are in each column of a card as text, without new slot values."""
     counts: dict[str, int] = {}
     for node in hidden:
         column = str(node.attrs.get("column", ""))
@@ -424,8 +425,8 @@ def _outputs(hidden: list[GraphNode]) -> str:
 def bundled(graph: Graph) -> Graph:
     """Return a graph in which many equal tensors between two boxes are one thick arrow.
 
-    This applies if there are more arrows than cells for them in a box. The arrow is labelled "200 x
-    (None, 8)". The operand of each tensor is no longer visible.
+    Arrows are bundled if a box has too few cells for them. The thick arrow is labelled "200 x
+    (None, 8)". It does not show which operand each tensor is.
 
     Examples
     --------
@@ -459,7 +460,7 @@ def bundled(graph: Graph) -> Graph:
 
 
 def _bundle(edges: list[GraphEdge]) -> list[GraphEdge]:
-    """Return more than `MOST_PORTS` equal arrows as one thick arrow; fewer arrows unchanged."""
+    """Return equal arrows as one thick arrow if they are more than `MOST_PORTS`."""
     if len(edges) <= MOST_PORTS:
         return edges
     first = edges[0]

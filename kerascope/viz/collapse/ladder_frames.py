@@ -115,7 +115,7 @@ class _Mirror:
         return Graph(self.graph.name, tuple(nodes), self.graph.edges, tuple(groups), attrs)
 
     def _parameters_held(self, around: Mapping[str, str]) -> dict[str, int]:
-        """Return the number of parameters on all cards in each frame around cards."""
+        """Return, for each frame around cards, the number of parameters on the cards in it."""
         parents = {group.id: group.parent for group in self.rail.groups}
         held: dict[str, int] = {}
         for card in self.graph.groups:
@@ -127,7 +127,7 @@ class _Mirror:
         return held
 
     def _placed(self, node: GraphNode, calls: Mapping[str, GraphNode]) -> GraphNode:
-        """Return a box with the id of the new frame around this box, and the depth inside it."""
+        """Return a copy of a box that refers to its new frame, with its depth inside that frame."""
         home = calls.get(node.id)
         if home is not None:
             depth = home.depth if home.group else node.depth
@@ -161,7 +161,7 @@ def _row(node: GraphNode) -> int:
 
 
 def closed_with_twins(graph: Graph, closed: Iterable[str]) -> frozenset[str]:
-    """Return the closed frames without the twins of open frames, because twins open together."""
+    """Return the closed frames except twins of open frames, because twins open together."""
     listed = set(closed)
     families: dict[str, list[str]] = {}
     for group in graph.groups:

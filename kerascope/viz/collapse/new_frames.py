@@ -72,7 +72,7 @@ def outer_first(groups: dict[str, GraphGroup]) -> tuple[GraphGroup, ...]:
 
 
 def _scopes(level: FrameLevel, labels: dict[str, str], words: int) -> dict[str, list[str]]:
-    """Return, for each name scope that can become a frame, its children in a level."""
+    """Return the children of a frame level in each name scope that can become a frame."""
     scopes: dict[str, list[str]] = {}
     for child in level.children:
         parts = labels[child].split("/")
@@ -149,7 +149,7 @@ class NewFrames:
         children: Sequence[str],
         attrs: Mapping[str, Attribute],
     ) -> str:
-        """Add a frame around the given children of a level and return the frame's id."""
+        """Add a frame around the given children of a frame level and return the frame's id."""
         call = level
         while call and self._around(call).attrs.get("kind", "call") != "call":
             call = self._around(call).parent
@@ -169,7 +169,7 @@ class NewFrames:
         return self.new[frame] if frame in self.new else self.groups[frame]
 
     def levels(self, before: Mapping[str, FrameLevel]) -> dict[str, FrameLevel]:
-        """Return the levels with the new frames, from the levels without them."""
+        """Return the frame levels after adding the new frames to the given ones."""
         after: dict[str, FrameLevel] = {}
         for group, level in before.items():
             if not any(child in self.holder for child in level.children):
@@ -188,7 +188,7 @@ class NewFrames:
         return after
 
     def _path(self, child: str, group: str) -> tuple[str, ...]:
-        """Return the new frames around a child of a level, outermost first."""
+        """Return the frame of a frame level and the new frames in it around a child."""
         path = []
         while child in self.holder:
             child = self.holder[child]
@@ -220,7 +220,7 @@ class NewFrames:
         Parameters
         ----------
         levels : dict of str to Level
-            All levels, including those of the new frames.
+            All frame levels, including those of the new frames.
         """
         graph = self.graph
         groups = {**self.groups, **self.new}
@@ -251,7 +251,7 @@ class NewFrames:
         return Graph.trusted(graph.name, nodes, graph.edges, outer_first(groups), graph.attrs)
 
     def _depths_in(self, level: FrameLevel, made: Mapping[str, GraphGroup]) -> dict[str, int]:
-        """Return new depths for the children of a level. Depths decrease along the links."""
+        """Return new depths for the children of a frame level. Depths decrease along the links."""
         flow = level.flow()
         order = level.sorted_by(flow)
         if order is None:

@@ -1,9 +1,9 @@
-"""Sequences of parts in a level, and a comparison of their structure.
+"""Sequences of parts in a frame level, and a comparison of their structure.
 
 A *cut* is a position in the order of the boxes that only the outputs of one box cross: everything
 after it depends on everything before it through that box alone. The part between two cuts is a
-segment: one box of a chain, a residual block, or an inception module. A level can contain several
-sequences: parallel towers, side outputs, and chains in parts without cuts.
+segment: one box of a chain, a residual block, or an inception module. A frame level can contain
+several sequences: parallel towers, side outputs, and chains in parts without cuts.
 
 Inputs are outside every sequence, and so is any box without inputs that several others use (such as
 a mask for all blocks of a transformer), because it would cross every cut.
@@ -51,7 +51,7 @@ class ChainPiece:
 
 @dataclass(frozen=True)
 class Wiring:
-    """The links (arrows) of a level, by child.
+    """The links (arrows) of a frame level: those that arrive at and leave each child.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Wiring:
 
 
 def wiring_of(level: FrameLevel, kinds: Mapping[str, str]) -> tuple[Wiring, Wiring]:
-    """Return two wirings of a level: with all links, and with only the links that carry data.
+    """Return two wirings of a frame level: of all links, and of the links that carry data.
 
     Parameters
     ----------
@@ -100,12 +100,12 @@ def _by_child(
 
 
 def sequences_of(order: list[str], wiring: Wiring) -> list[list[ChainPiece]]:
-    """Divide a level into sequences of pieces, and return the sequences.
+    """Divide the children of a frame level into sequences of pieces; return the sequences.
 
     Parameters
     ----------
     order : list of str
-        The children of a level in computation order.
+        The children of a frame level in computation order.
     wiring : Wiring
 
     Examples
@@ -176,7 +176,7 @@ def _components(children: list[str], wiring: Wiring) -> list[list[str]]:
 
 
 def _main_part(part: list[str], wiring: Wiring) -> tuple[list[str], list[str]]:
-    """Split a part into the end of its longest path with all ancestors, and the side outputs."""
+    """Split children into those that lead to the end of the longest path, and the rest."""
     if len(part) == 1:
         return part, []
     length: dict[str, int] = dict.fromkeys(part, 0)
@@ -199,7 +199,7 @@ def _main_part(part: list[str], wiring: Wiring) -> tuple[list[str], list[str]]:
 
 
 def _cut(children: list[str], wiring: Wiring) -> list[ChainPiece]:
-    """Divide an order at every position that only one child's outputs cross."""
+    """Divide children into pieces at every cut: a position that one child's outputs cross."""
     if len(children) == 1:
         return [ChainPiece(children)]
     position = {child: number for number, child in enumerate(children)}
@@ -224,7 +224,7 @@ def _cut(children: list[str], wiring: Wiring) -> list[ChainPiece]:
 
 
 def _end_of_beginning(children: list[str], position: dict[str, int], wiring: Wiring) -> int:
-    """Return the position of the last child that shares a source with the first child.
+    """Return the position of the last child that reads a source of the first child, too.
 
     Only sources outside the sequence count, such as a mask. A source with more than `MOST_BRANCHES`
     users is ignored. The result is 0 if no source is shared, or if the position is not below
@@ -245,7 +245,7 @@ def _end_of_beginning(children: list[str], position: dict[str, int], wiring: Wir
 
 
 def _chains(children: list[str], wiring: Wiring) -> list[list[ChainPiece]]:
-    """Return the chains in a set of children: each child's only source is the child before it."""
+    """Return the chains in a set of children, in which a child's only source is the one before."""
     inside = dict.fromkeys(children)
     before: dict[str, str] = {}
     for child in children:
@@ -316,7 +316,7 @@ class FormRegistry:
         return self._numbers.setdefault(what, len(self._numbers))
 
     def form(self, children: list[str], ends: Iterable[str], wiring: Wiring) -> PartForm:
-        """Return the form of a part that consists of the given children of a level.
+        """Return the form of a part that consists of the given children of a frame level.
 
         Parameters
         ----------
@@ -344,7 +344,7 @@ class FormRegistry:
         return PartForm(self.number(tuple(exact)), self.number(tuple(outline)), tuple(boxes))
 
     def _form_of_one(self, child: str, links: list[Link], wiring: Wiring) -> PartForm:
-        """Return the form of a part with one child. Most parts have one, so this is fast."""
+        """Return the form of a part with one child, which is fast. Most parts have one child."""
         form = self.of[child]
         if not links:
             return form
@@ -358,7 +358,7 @@ class FormRegistry:
         return PartForm(self.number(exact), self.number(outline), form.boxes)
 
     def _form_in_a_chain(self, form: PartForm, link: Link, wiring: Wiring) -> PartForm:
-        """Return the form of a box with a single incoming arrow, using cached numbers."""
+        """Return the form of a part that is one box with a single incoming arrow, from a cache."""
         attrs = link[2].attrs
         is_loop, far = link[0] == link[1], link[0] in wiring.sources and link[0] != link[1]
         if far:
@@ -386,7 +386,7 @@ class FormRegistry:
         outside: dict[tuple[str, str, object], int],
         wiring: Wiring,
     ) -> tuple[object, ...]:
-        """Return the source and target of an arrow as positions in a form instead of names."""
+        """Return an arrow as part of a form: with positions in the form instead of names."""
         edge = link.edge
         output: object = edge.attrs.get("output", 0)
         operand = edge.attrs.get("operand", 0)

@@ -128,7 +128,7 @@ def view_of(graph: Graph, expand: Any = None, most: int | None = MOST_BOXES) -> 
 
 
 def _repeats_if_narrow(shown: Graph, whole: Graph, most: int) -> Graph | None:
-    """Return `whole` with frames around repeated blocks if `shown` has many narrow rows.
+    """Return `whole` with frames around repeated blocks if `shown` has many rows of few boxes.
 
     None if `shown` is short or wide, or if no block is repeated.
     """
@@ -172,7 +172,7 @@ ORDER_OF_KINDS = ("scope", "copies", "branches", "block", "alike")
 
 
 def closed_by_default(graph: Graph, most: int = MOST_BOXES) -> frozenset[str]:
-    """Return the ids of the groups that are closed by default.
+    """Return the ids of the frames that are closed by default.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def closed_by_default(graph: Graph, most: int = MOST_BOXES) -> frozenset[str]:
     frozenset of str
         All calls of nested models. While more than `most` boxes are visible: scopes, then copies,
         branches, blocks, alike blocks, and ranges of rows. Blocks are closed all at once. Other
-        groups are closed together with all groups of the same classes, starting with those that
+        frames are closed together with all frames of the same classes, starting with those that
         hide the most. The last step hides as few boxes as possible. Ranges inside a closed frame
         are closed, too.
 
@@ -218,25 +218,25 @@ def closed_for(
     most: int = MOST_BOXES,
     default: frozenset[str] | None = None,
 ) -> frozenset[str]:
-    """Return the ids of the groups that are closed for a value of `expand`.
+    """Return the ids of the frames that are closed for a value of `expand`.
 
     Parameters
     ----------
     graph : Graph
     expand : None, "all", str, list of str, int or callable
-        None: as `closed_by_default`. "all" (or True): no group is closed. Names: groups by id or
-        label, or boxes by id; they open together with all groups around them, and groups inside
-        them stay closed. A number: the number of levels of groups that are open. A callable: takes
-        a `GraphGroup` and returns whether this group is open.
+        None: as `closed_by_default`. "all" (or True): no frame is closed. Names: frames by id or
+        label, or boxes by id; they open together with all frames around them, and frames inside
+        them stay closed. A number: the number of levels of frames that are open. A callable: takes
+        a `GraphGroup` and returns whether this frame is open.
     most : int
         As for `closed_by_default`.
     default : frozenset of str, optional
-        The groups that are closed without `expand`; default: `closed_by_default`.
+        The frames that are closed without `expand`; default: `closed_by_default`.
 
     Raises
     ------
     ArgumentError
-        No group or box has the name, or `expand` has another type.
+        No frame or box has the name, or `expand` has another type.
 
     Examples
     --------
@@ -268,7 +268,7 @@ def closed_for(
 
 
 def _closed_without(graph: Graph, names: Iterable[Any], default: frozenset[str]) -> frozenset[str]:
-    """Return the closed groups after opening those with these names and all groups around them."""
+    """Return the closed frames after opening those with these names and all frames around them."""
     groups = {group.id: group for group in graph.groups}
     closed = dict.fromkeys(default)
     opened: dict[str, None] = {}
@@ -284,7 +284,7 @@ def _closed_without(graph: Graph, names: Iterable[Any], default: frozenset[str])
 
 
 def _named(graph: Graph, name: Any) -> list[str]:
-    """Return the groups that a name in `expand` refers to, by id, label or box."""
+    """Return the frames that a name in `expand` refers to, by id, label or box."""
     by_id = [group.id for group in graph.groups if group.id == name]
     found = by_id or [group.id for group in graph.groups if group.label == name]
     if found:
@@ -303,7 +303,7 @@ def _named(graph: Graph, name: Any) -> list[str]:
 
 
 class _Closing:
-    """Counts the visible boxes in each group while groups are closed one after another."""
+    """Counts the visible boxes in each frame while frames are closed one after another."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -316,7 +316,7 @@ class _Closing:
             self.shown[group.parent] += self.shown[group.id]
 
     def close(self, group: str) -> None:
-        """Close a group. Closing an empty group, or one inside a closed group, changes nothing."""
+        """Close a frame. Closing an empty frame, or one inside a closed frame, changes nothing."""
         hides = self.hides(group)
         self.closed[group] = None
         self.shown[group] -= hides
@@ -325,7 +325,7 @@ class _Closing:
             self.shown[group] -= hides
 
     def hides(self, group: str) -> int:
-        """Return by how many boxes the picture gets smaller if this group is closed."""
+        """Return by how many boxes the picture gets smaller if this frame is closed."""
         around = group
         while around:
             if around in self.closed:
@@ -334,7 +334,7 @@ class _Closing:
         return max(0, self.shown[group] - 1)
 
     def close_kind(self, kind: str, most: int) -> None:
-        """Close groups of one kind, family by family, until at most `most` boxes are visible."""
+        """Close frames of a kind, family by family, until at most `most` boxes are visible."""
         families = [*self._families(kind).values()]
         waiting = [(-self._hidden_by(family), number) for number, family in enumerate(families)]
         heapify(waiting)
@@ -358,10 +358,10 @@ class _Closing:
         return sum(self.hides(group) for group in family if self.parent[group] not in inside)
 
     def _families(self, kind: str) -> dict[object, list[str]]:
-        """Return the groups of a kind in families, which are closed together.
+        """Return the frames of a kind in families, which are closed together.
 
-        The boxes in the groups of a family have the same classes. All blocks are one family, and so
-        are all ranges of rows in the same group.
+        A family consists of the frames whose boxes have the same classes. All frames of kind
+        `block` are one family, and so are all ranges of rows in the same frame.
         """
         first: dict[str, list[str]] = {}
         classes: dict[str, list[str]] = {group.id: [] for group in self.graph.groups}

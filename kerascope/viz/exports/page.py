@@ -64,7 +64,7 @@ def page(
         The theme of the page until its script has read the setting of the reader's system.
     style, script : str
     body, heading, switch : str
-        HTML below, before and after the tools.
+        HTML: `body` is below the tools, `heading` before them, and `switch` after them.
     data : str
         JSON that is safe inside a script element.
     keys, walking : sequence of (str, str)

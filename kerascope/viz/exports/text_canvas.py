@@ -2,7 +2,8 @@
 
 For each cell, a line is stored as the directions in which it leaves. So corners and branches result
 automatically, and a cell in which two different lines meet is a crossing. The text of a box is
-complete, shortened, or on one line, depending on the `Density`. Each drawn level is a `Block`.
+complete, shortened, or on one line, depending on the `Density`. Each drawn frame level is a
+`Block`.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class CanvasCell:
     word : str
         A character of a text, a box or an arrow head, which hides lines.
     style : str
-        The style for rich.
+        The style of the character, as rich names it.
     """
 
     lines: dict[Hashable, int] = field(default_factory=dict)
@@ -46,7 +47,7 @@ class CanvasCell:
     style: str = ""
 
     def character(self, ascii_only: bool) -> str:
-        """Return the character of the cell: that of its text or, without text, of its lines."""
+        """Return the character to print: that of a text if there is one, otherwise of the lines."""
         if self.word is not None:
             return self.word
         if len(self.lines) > 1:
@@ -127,7 +128,7 @@ _PLAIN_SIGNS = {
 
 @dataclass(frozen=True)
 class Density:
-    """How much space boxes take.
+    """How much text boxes have in a drawing in characters, so that it fits a width.
 
     Attributes
     ----------
@@ -200,7 +201,7 @@ def lines_of_box(
 
 
 def _lines(node: GraphNode, lines: tuple[str, ...], words: int) -> list[str]:
-    """Return the lines below the title that a density keeps. The shape is dropped last."""
+    """Return the lines below the title of a box that a density keeps. The shape is kept longest."""
     shape = str(node.attrs.get("output_shapes", ""))
     if words >= 2:
         return list(lines)
@@ -262,7 +263,7 @@ Spot = tuple[int, int, int, int]  # left, top, width, height
 
 @dataclass
 class Block:
-    """A drawn level, with the positions that the level around it needs.
+    """The drawing of a frame level, with the positions that are needed to place it in another.
 
     Attributes
     ----------

@@ -147,7 +147,7 @@ class _Text:
     # --- cards ------------------------------------------------------------------------------------
 
     def _cards(self, call: str) -> Line:
-        """Return the texts of the cards that a call reads; only the names of cards shown above."""
+        """Return the texts of the cards that a call reads; just the name of a card shown before."""
         lines: Line = []
         cards = dict.fromkeys(
             source if self.nodes[source].kind == "card" else self.nodes[source].group

@@ -81,7 +81,7 @@ def defaults(graph: Graph, options: boxes.PictureOptions) -> Iterator[str]:
 
 
 class _DotWriter:
-    """Writes one graph as DOT; its boxes are sorted by group and row."""
+    """Writes one graph as DOT; its boxes are sorted by frame and row."""
 
     def __init__(self, graph: Graph, options: boxes.PictureOptions) -> None:
         depths = [part.depth for part in items_of(graph)] if options.depth_ranks else []
@@ -113,7 +113,7 @@ class _DotWriter:
     # --- boxes ---
 
     def contents(self, group: str, indent: str) -> Iterator[str]:
-        """Yield the direct contents of a group: its boxes row by row, then the groups in it."""
+        """Yield the direct contents of a frame: its boxes row by row, then the frames in it."""
         for _, row in sorted(self.rows.get(group, {}).items(), reverse=True):
             for node in row:
                 name = self.names[node.id]
@@ -128,7 +128,7 @@ class _DotWriter:
             yield f"{indent}}}"
 
     def names_of(self, row: Iterable[GraphNode]) -> list[str]:
-        """Return the names of a row's boxes, except boxes placed next to another box."""
+        """Return the DOT names of a row's boxes, except those placed beside another box."""
         return [self.names[node.id] for node in row if not self.neighbour(node)]
 
     def neighbour(self, node: GraphNode) -> str:
@@ -137,7 +137,7 @@ class _DotWriter:
         return beside if beside in self.boxes and beside != node.id else ""
 
     def pairs(self) -> Iterator[str]:
-        """Yield a DOT row for each two boxes side by side; an invisible arrow sets their order."""
+        """Yield DOT that puts a box beside another one; an invisible arrow sets their order."""
         for node in self.graph.nodes:
             beside = self.neighbour(node)
             if beside:
@@ -159,16 +159,16 @@ class _DotWriter:
             yield f"  {names} {attribute_list({'style': 'invis', 'weight': '100'})}"
 
     def rows_with_groups(self) -> dict[int, list[str]]:
-        """Return the names in each row by depth; an open frame is represented by its first row."""
+        """Return the DOT names in each row by depth. A frame is represented by its first row."""
         rows = {depth: self.names_of(row) for depth, row in self.rows.get("", {}).items()}
         for group in self.inner.get("", []):
             rows.setdefault(group.depth, []).extend(self.first_boxes(group.id))
         return dict(sorted(rows.items(), reverse=True))
 
     def first_boxes(self, group: str) -> list[str]:
-        """Return the boxes in the first row of a group.
+        """Return the boxes in the first row of a frame.
 
-        If that row contains only groups, return the boxes in the first rows of these groups.
+        If that row contains only frames, return the boxes in the first rows of these frames.
         """
         rows, inner = self.rows.get(group, {}), self.inner.get(group, [])
         depth = max([*rows, *(one.depth for one in inner)], default=0)
@@ -269,7 +269,7 @@ def _text_rows(node: GraphNode, text: boxes.BoxText, options: boxes.PictureOptio
 def _ports(
     node: GraphNode, letter: str, texts: tuple[str, ...], options: boxes.PictureOptions
 ) -> str:
-    """Return the cell with the ports of one side of a box, as a row or (with "LR") a column."""
+    """Return a table cell with the ports of a side of a box, in a row or (with "LR") a column."""
     if not texts:
         return ""
     border = {"iTB": "B", "oTB": "T", "iLR": "R", "oLR": "L"}[letter + options.rankdir]

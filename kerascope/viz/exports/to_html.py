@@ -80,10 +80,10 @@ def to_html(
     Parameters
     ----------
     graph : Graph
-        A graph with all its groups; `collapse.blocks.with_blocks` adds more.
+        A graph with all its frames; `collapse.blocks.with_blocks` adds more.
     options : PictureOptions, optional
     closed : collection of str, optional
-        Ids of the groups that are closed when the page opens; by default `closed_by_default`.
+        Ids of the frames that are closed when the page opens; by default `closed_by_default`.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def to_html(
     Raises
     ------
     ArgumentError
-        `closed` names a group that does not exist.
+        `closed` names a frame that does not exist.
 
     Examples
     --------
@@ -139,17 +139,17 @@ def data_and_style(
     Parameters
     ----------
     graph : Graph
-        A graph with all its groups.
+        A graph with all its frames.
     options : PictureOptions
     closed : collection of str
-        Ids of the groups that are closed at first.
+        Ids of the frames that are closed at first.
     reserved : ReservedSpace, optional
         Space for texts that the page draws later.
 
     Raises
     ------
     ArgumentError
-        `closed` names a group that does not exist.
+        `closed` names a frame that does not exist.
     """
     check_groups(graph, closed, "to_html")
     frames = closed_frames(graph)
@@ -226,10 +226,10 @@ class _Data:
     Parameters
     ----------
     graph : Graph
-        A graph with all its groups.
+        A graph with all its frames.
     options : PictureOptions
     frames : ClosedFrames
-        The groups as closed boxes.
+        The frames as closed boxes.
     reserved : ReservedSpace, optional
         Space for texts that the page draws later.
     """
@@ -255,7 +255,7 @@ class _Data:
         self.units: list[int] = []
 
     def result(self, closed: Collection[str]) -> dict[str, Any]:
-        """Return all data of the page. `closed` holds the ids of the groups that start closed."""
+        """Return all data of the page. `closed` holds the ids of the frames that start closed."""
         graph = self.graph
         closed_boxes = [self.frames.boxes[group.id] for group in graph.groups]
         # The page itself computes the rows of a ladder.
@@ -301,7 +301,7 @@ class _Data:
         return self.strings.numbers[text]
 
     def drawn(self, text: str) -> int:
-        """Return the index of a text whose width the page needs, and store this width as well."""
+        """Return the index of a text that the page draws, and store the width of the text."""
         number = self.string(text)
         self.units[number] = round(text_width(text, 1000.0 / SLACK))
         return number
@@ -373,7 +373,7 @@ class _Data:
         return [self.drawn(name), self.drawn(detail), *sizes, int(is_call), int(is_bundle)]
 
     def families(self) -> list[list[int]]:
-        """Return the sets of groups (two or more) that open and close together."""
+        """Return the sets of frames that open and close together, such as twins on a ladder."""
         found: dict[str, list[int]] = {}
         for number, group in enumerate(self.graph.groups):
             found.setdefault(str(group.attrs.get("twin", group.id)), []).append(number)
@@ -391,9 +391,9 @@ class _Data:
         return [*row, tails, heads] if tails or heads else row
 
     def _ports(self, number: int, box: str, ports: Mapping[tuple[int, str], int]) -> list[int]:
-        """Return the ports of an arrow at the groups around a box when these are closed.
+        """Return the input or output index of an arrow at each closed frame around a box.
 
-        The list contains the number of the group and the port, group by group.
+        The list contains, frame by frame, the number of the frame and the index there.
         """
         found = []
         around = self.graph.nodes[self.box_numbers[box]].group
@@ -554,10 +554,10 @@ class ClosedFrames:
     Attributes
     ----------
     boxes : dict of str to GraphNode
-        The closed boxes by the ids of the groups.
+        The closed boxes by the ids of the frames.
     outputs, operands : dict of (int, str) to int
         The index of the output, or input, of a closed frame that an arrow uses, by the index of the
-        arrow and the id of the group.
+        arrow and the id of the frame.
     """
 
     boxes: dict[str, GraphNode] = field(default_factory=dict)
@@ -566,7 +566,7 @@ class ClosedFrames:
 
 
 def closed_frames(graph: Graph) -> ClosedFrames:
-    """Return the box of each group of a graph when it is closed, and the ports of its arrows.
+    """Return the box of each frame of a graph when it is closed, and the ports of its arrows.
 
     Parameters
     ----------
@@ -601,7 +601,7 @@ def closed_frames(graph: Graph) -> ClosedFrames:
 
 
 def _close(graph: Graph, closed: list[str], frames: ClosedFrames) -> None:
-    """Close groups that do not contain each other, and store their boxes and ports in `frames`."""
+    """Close frames that do not contain each other, and store their boxes and ports in `frames`."""
     known = dict.fromkeys(closed)
     small = collapsed(graph, closed)
     frames.boxes.update((node.id, node) for node in small.nodes if node.id in known)

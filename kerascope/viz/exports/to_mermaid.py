@@ -84,7 +84,7 @@ class _MermaidWriter:
         yield from self.looks()
 
     def contents(self, group: str, indent: str) -> Iterator[str]:
-        """Yield the direct contents of a group: its boxes, then the frames in it."""
+        """Yield the direct contents of a frame: its boxes, then the frames in it."""
         for node in self.members.get(group, []):
             yield f"{indent}%% {self.names[node.id]} is {_comment(json_text(node.id))}"
             yield f"{indent}{self.box(node)}"

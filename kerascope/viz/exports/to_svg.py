@@ -210,7 +210,7 @@ def _head_of(edge: GraphEdge) -> str:
 
 
 def head_looks(graph: Graph) -> tuple[str, ...]:
-    """Return the looks of the arrow heads in a graph."""
+    """Return the looks (CSS classes) of the arrow heads in a graph."""
     looks = dict.fromkeys(_head_of(edge) for edge in graph.edges)
     if is_ladder(graph):
         looks |= {"plain": None, "gradient": None}
@@ -271,7 +271,7 @@ def _mark(graph: Graph, stroke: Stroke) -> Mark:
 
 
 def _pointed(graph: Graph, placed: Placed) -> Iterator[Mark]:
-    """Yield the lines that are visible only while the pointer is on the line's target."""
+    """Yield the lines that are visible only while the pointer is on the box they lead to."""
     for stroke in placed.strokes:
         if stroke.when_pointed:
             rect = placed.boxes[graph.edges[stroke.edges[0]].target]
@@ -484,7 +484,7 @@ _LADDER = (
 
 
 def style_sheet(graph: Graph, options: PictureOptions, scope: str = "") -> str:
-    """Return the CSS rules of a graph's picture. `scope` replaces the picture's own CSS class."""
+    """Return the CSS rules of a graph's picture, for `scope` or the picture's own CSS class."""
     return css(*inks_of(graph, options), scope or options.scope)
 
 

@@ -137,7 +137,7 @@ def block_of(
     density: Density,
     ascii_only: bool,
 ) -> Block:
-    """Return the drawing of a graph whose rows are ordered, with the positions of its boxes."""
+    """Return the drawing of a graph with ordered rows, and the positions of its boxes."""
     groups = {group.id: group for group in graph.groups}
     blocks: dict[str, Block] = {}
     for name, level in levels.items():
@@ -147,7 +147,7 @@ def block_of(
 
 
 def _framed(inner: Block, group: GraphGroup, ascii_only: bool) -> Block:
-    """Return a drawn level with a frame around it and its name in the upper border."""
+    """Return the drawn contents of a frame with a border, which has the name in its top line."""
     words = [plain(text, ascii_only) for text in group_text(group) if text]
     width = max(inner.width + 4, min(cell_len(words[0]) + 6, 30), 9)
     width += (1 - width) % 4  # the middle must be an even column
@@ -216,7 +216,7 @@ def _cells(line: Line) -> int:
 
 
 def _ranked(lines: list[Line], block: Block, strip: int) -> list[Line]:
-    """Return the lines with the depth of each row to its left."""
+    """Return the lines of a drawing with the depth of each row at the left."""
     depths = {y: depth for depth, y in block.depths}
     return [
         [(str(depths.get(y, "")).rjust(strip - 1) + " ", "dim"), *line]
@@ -282,16 +282,16 @@ def draw_level(
     boxed: bool,
     ascii_only: bool,
 ) -> Block:
-    """Draw a level on a new canvas.
+    """Draw a frame level on a new canvas.
 
     Parameters
     ----------
     graph : Graph
     level : Level
-        The level, with ordered rows.
+        The frame level, with ordered rows.
     words : dict of str to BoxLines
     blocks : dict of str to Block
-        The drawn frames in this level, by id.
+        The drawn frames in this frame level, by id.
     boxed, ascii_only : bool
     """
     drawing = _Level(graph, level, words, blocks, boxed, ascii_only)
@@ -303,7 +303,7 @@ def draw_level(
 
 @dataclass
 class _Level:
-    """The drawing of one level, step by step: columns of items, lines, then the canvas."""
+    """The drawing of one frame level, step by step: columns of items, lines, then the canvas."""
 
     graph: Graph
     level: Level
@@ -382,7 +382,7 @@ class _Level:
     # --- where lines touch items ---
 
     def pin(self) -> None:
-        """Compute the column of every line at the items where it ends and starts."""
+        """Compute the column at which every line starts at one item and ends at another."""
         above: dict[int, list[tuple[float, int, int]]] = {}
         below: dict[int, dict[object, tuple[float, int]]] = {}
         for number, route in enumerate(self.level.routes):
@@ -405,7 +405,7 @@ class _Level:
                 self.leaves[item, key] = column
 
     def port(self, number: int) -> object:
-        """Return the key of a route's line. Routes that leave an item as one line share the key."""
+        """Return the key of a route's line. Routes that leave an item in one line have one key."""
         route = self.level.routes[number]
         if self.level.kinds[route.stops[0]] == FRAME:
             return route.edge
@@ -418,7 +418,7 @@ class _Level:
         return self.graph.edges[route.edge].attrs.get("role") in BACKWARD_ROLES
 
     def _columns(self, item: int, door: str, edges: list[int]) -> list[int]:
-        """Return the columns of lines at an item: around its middle, or at a frame's doors."""
+        """Return the columns of lines at an item: at the doors of a frame, or around a middle."""
         if self.level.kinds[item] == FRAME:
             block, left = self.blocks[self.level.names[item]], self.left(item)
             return [left + block.doors[door, edge] for edge in edges]
@@ -554,7 +554,7 @@ class _Level:
         return end
 
     def _has_items(self, gap: int) -> bool:
-        """Return whether there are boxes or frames on both sides of a gap."""
+        """Return whether boxes or frames are in both of the rows around a gap."""
         kinds = self.level.kinds
         return all(
             any(kinds[item] in (BOX, FRAME) for item in self.level.rows[row])
@@ -608,7 +608,7 @@ class _Level:
             self.canvas.join(line, x, y, UP | DOWN, broken)
 
     def _mark_ports(self, item: int, top: int, bottom: int) -> None:
-        """Write the numbers of inputs and outputs, and the starts of lines, into a box's frame."""
+        """Write the indices of inputs and outputs, and the starts of lines, on a box's border."""
         words = self.words[self.level.names[item]]
         for number, route in enumerate(self.level.routes):
             attrs = self.graph.edges[route.edge].attrs
@@ -678,7 +678,7 @@ class Net:
 
 
 def assign_tracks(nets: list[Net]) -> tuple[list[Net], int]:
-    """Assign a track to every net.
+    """Assign a track, a line of the gap for the horizontal part, to every net.
 
     Returns
     -------
@@ -728,7 +728,7 @@ def _is_ready(net: Net, above: dict[int, list[Net]], waiting: list[Net]) -> bool
 
 
 def _cut(waiting: list[Net], done: list[Net]) -> list[Net]:
-    """Split the first waiting net into two nets that meet in a column that no other net uses."""
+    """Split the first net without a track in two, which meet in a column of no other net."""
     net = next(one for one in waiting if one.after is None)
     used = {column for one in [*done, *waiting] for column in one.tops + one.bottoms}
     left, right = net.span

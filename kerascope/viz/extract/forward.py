@@ -38,7 +38,7 @@ class Forward:
     ----------
     loss : Tensor
     boxes : dict of str to GraphNode
-        By id. Their depths are set at the end, by `with_depths`.
+        The boxes by id. Their depths are set at the end, by `with_depths`.
     edges : list of GraphEdge
     homes : dict of Apply to str
         The box of each op.
@@ -167,8 +167,8 @@ def with_depths(
     """Return the boxes with their depths, deepest first.
 
     The depth is the length of the longest path from a box to an end, so a variable is one row above
-    its deepest user. A box that leads to none of the `ends`, such as
-    an output without a loss, is placed one row below its inputs, not at the bottom.
+    its deepest user. A box that leads to none of the `ends`, such as an output without a
+    loss, is placed one row below its inputs, not at the bottom.
     """
     by_id = {box.id: box for box in boxes}
     depths = longest_paths(list(by_id), [(edge.source, edge.target) for edge in edges])
@@ -193,7 +193,7 @@ def with_depths(
 
 
 def _ancestors(ends: Iterable[str], sources: Mapping[str, Sequence[str]]) -> set[str]:
-    """Return the given ends and all boxes that lead to them."""
+    """Return the given boxes and all boxes from which arrows lead to them."""
     found: set[str] = set()
     stack = list(ends)
     while stack:
@@ -351,7 +351,7 @@ class _Calls:
         outputs: Iterable[Tensor],
         copies: Mapping[Tensor, Tensor],
     ) -> dict[Tensor, Tensor]:
-        """Map a nested model's own tensors to the tensors of one call; {} if the call is closed."""
+        """Map a nested model's own tensors to the tensors of one call; {} if it is not opened."""
         node = call.node
         layer: Any = node.outbound_layer
         if not self._nested or node.begins:
@@ -368,7 +368,7 @@ class _Calls:
 
 
 def _without(graph: Graph, passed: Container[str]) -> Graph:
-    """Return a graph without the input layers of nested models, joining the arrows around them."""
+    """Return a graph without the input layers `passed`; arrows through them are joined."""
     fed = {edge.target: edge for edge in graph.edges if edge.target in passed}
 
     def around(edge: GraphEdge) -> GraphEdge:
@@ -419,10 +419,10 @@ def _enter_stray(forward: Forward, x: Tensor, box_id: str, made: set[Tensor]) ->
 def _enter(
     forward: Forward, box_id: str, tensors: Sequence[Tensor], made: Container[Tensor] = ()
 ) -> list[Apply]:
-    """Assign to a box the ops behind the given tensors, except ops with a box; return these ops.
+    """Assign the ops that compute some tensors to a box, and return the assigned ops.
 
-    The search goes backwards from the tensors. It stops at ops that have a box, and at the tensors
-    `made` by calls.
+    The search goes backwards from the tensors. It stops at ops that already have a box, and at the
+    tensors `made` by calls.
     """
     new: list[Apply] = []
     stack = list(tensors)
@@ -514,7 +514,7 @@ def _enter_penalty(forward: Forward, penalty: Tensor) -> None:
 
 
 def _add_missing_edges(forward: Forward, ends: Sequence[Tensor]) -> None:
-    """Add arrows that the node view lacks: from weights, to losses, between calls sharing ops."""
+    """Add the arrows that are not in the node view, such as those from weights and to losses."""
     known = {(edge.source, edge.target) for edge in forward.edges}
     for apply in applies_in_order(ends):
         target = forward.homes.get(apply)

@@ -427,7 +427,7 @@ class _Sweep:
         branches: Branches,
         senders: dict[Tensor, None],
     ) -> None:
-        """Add a term to a box's contribution to `x`; if `x` is not drawn, record its senders."""
+        """Add a term to a box's contribution to the gradient of `x`, if `x` is drawn."""
         self._inside[x] = shared([self._inside.get(x, branches), branches])
         self._arrived.add(x)
         if x not in self.drawn:
@@ -452,7 +452,7 @@ class _Sweep:
 
 
 def _out_of(branches: Branches, gradient: Tensor, x: Tensor) -> Tensor:
-    """Return a gradient of `x` that is zero when the branches it comes from are not chosen."""
+    """Return a gradient of `x` that is zero when the conditional branch it is from is not taken."""
     with root_scope(), name_scope("gradients"):
         return switched(x, gradient, branches)
 

@@ -1,7 +1,7 @@
 """The ladder: a training step as two rails, with a card for each layer between them.
 
 Calls are on the rail "forward", the gradients of their outputs on the rail "backward". Losses and
-targets are below both (`attrs["rail"]`). A layer with weights has one card, a group of kind "card",
+targets are below both (`attrs["rail"]`). A layer with weights has one card, a frame of kind "card",
 however often it is called. A card has one line for each weight. Its boxes name in `line` the weight
 they belong to, and in `column` their role: "weight", "via" (the contribution of one call to the
 gradient), "gradient", the name of an optimizer slot, or "new". The levels "gradient" and "training"
@@ -133,7 +133,7 @@ class Ladder:
     boxes : dict of str to GraphNode
     edges : list of GraphEdge
     cards : dict of str to Card
-        The cards, by the ids of their groups.
+        The cards, by the ids of their frames.
     card_of, gradient_of : dict of str to str
         The card and the gradient of each weight, by the weight's id.
     cells : set of str
@@ -366,7 +366,7 @@ class Ladder:
         }
 
     def _depth_in(self, frame: str, depth: int) -> int:
-        """Return the depth relative to a frame; twice the depth for a box outside all frames."""
+        """Return a depth relative to that of a frame, or doubled outside of frames ("")."""
         return depth - self._lowest[frame] if frame else 2 * depth
 
     def _in_frame(self, box: GraphNode, frames: Mapping[str, GraphGroup]) -> GraphNode:

@@ -191,7 +191,7 @@ class GraphBuilder:
         self.free_id = FreeIds().take
 
     def attributes_of(self, layer: Layer, facts: CallFacts, box_id: str) -> dict[str, Attribute]:
-        """Return the attributes of a box for one call of a layer, and count the layer's weights."""
+        """Return the attributes of the box for one call, and count the layer's weights as drawn."""
         return {
             **layer_attributes(layer),
             **facts.attributes,
@@ -279,7 +279,7 @@ class WeightRegistry:
         self._first_boxes: dict[tuple[Variable, ...], str] = {}
 
     def enter(self, layer: Any, box_id: str) -> dict[str, Attribute]:
-        """Return `parameters` and `shared_with` of a box, and register its weights."""
+        """Register the weights of a box; return its attributes `parameters` and `shared_with`."""
         weights = _weights_of(layer)
         if not weights:
             return {"parameters": 0, "shared_with": ""}

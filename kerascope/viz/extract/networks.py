@@ -152,7 +152,8 @@ def _writes_its_own_call(model: Network) -> bool:
 def _known_shapes(model: Network) -> tuple[list[Shape], Any]:
     """Return a model's input shapes, from `build` or its first call, with None as batch size.
 
-    The second result is the dict of indices of these shapes if the inputs are a dict, else None.
+    If the inputs are a dict, the second result has the index of the shape in place of each input;
+    otherwise it is None.
     """
     shape: Any = model._shape_of_build
     if shape is None and model.inbound_nodes:
@@ -164,7 +165,7 @@ def _known_shapes(model: Network) -> tuple[list[Shape], Any]:
 
 
 def _marks(shape: Any) -> Any:
-    """Return a tree of shapes with each shape (itself a tuple) replaced by a string."""
+    """Return the structure of nested shapes, with a string in place of each shape."""
     if isinstance(shape, dict):
         return {name: _marks(one) for name, one in shape.items()}
     if shape and isinstance(shape[0], (list, tuple)):
@@ -258,7 +259,7 @@ def _make_names_unique(layers: list[Layer]) -> None:
 
 @dataclass(frozen=True)
 class NestedRun:
-    """A network with a graph, and the shapes of its tensors in one call of this network.
+    """A nested network and the shapes of its tensors in one of its calls.
 
     Parameters
     ----------

@@ -63,7 +63,7 @@ def node_graph(model: Network, *, expand_nested: bool | Container[str] = False) 
     model : Network
         A network with a graph.
     expand_nested : bool or container of str
-        True draws each call of a nested model or a wrapper as a group around its contents. A
+        True draws each call of a nested model or a wrapper as a frame around its contents. A
         container of ids does so only for the calls of nested models with these ids. Other calls
         are one box each.
 
@@ -111,7 +111,7 @@ def node_graph(model: Network, *, expand_nested: bool | Container[str] = False) 
 
 
 class _NodeView(GraphBuilder):
-    """Collects the boxes, arrows and groups of a node view, model by model."""
+    """Collects the boxes, arrows and frames of a node view, model by model."""
 
     def __init__(self, expand_nested: bool | Container[str]) -> None:
         super().__init__()
@@ -242,7 +242,7 @@ class _NodeView(GraphBuilder):
 
 
 def _ends_of(tensors: list[Tensor], ends: dict[Node, CallEnds]) -> list[End]:
-    """Return the box and output index from which each of these tensors leaves its call."""
+    """Return the ends at which the arrows of tensors start: boxes with output indices."""
     histories = [x._keras_history for x in tensors]
     return [ends[history.node].outputs[history.tensor_index] for history in histories]
 
@@ -390,7 +390,7 @@ def _both_directions(layer: Bidirectional, facts: CallFacts) -> WrapperContents:
 
 
 def _given_states(number: int, constants: int, facts: CallFacts) -> range:
-    """Return the range of input indices of a call that are initial states."""
+    """Return the range of those inputs of a recurrent call that are initial states."""
     given = len(facts.inputs) - 1 - constants
     return range(1, 1 + number) if given == number else range(1, 1)
 

@@ -205,7 +205,7 @@ def _is_one_call(apply: Apply) -> bool:
 
 
 def _split(scope: str, layer_name: str) -> tuple[str, str]:
-    """Split a scope's name: return the text before and the text after the name of a layer."""
+    """Return the parts of a scope's name before and after the name of a layer."""
     around, found, rest = f"/{scope}/".partition(f"/{layer_name}/")
     return (around.strip("/"), rest.strip("/")) if found else ("", scope)
 
@@ -225,7 +225,7 @@ def _node_of(y: Tensor) -> Node | None:
 
 
 def _heads(nodes: Sequence[Node], outer: dict[Node, Node]) -> dict[Node, tuple[FrameKey, ...]]:
-    """Return the frames around the ops of each call, from the outermost to the call's own frame."""
+    """Return, for each call, the keys of the frames around its ops, outermost first."""
     heads: dict[Node, tuple[FrameKey, ...]] = {}
     for node in reversed(nodes):  # the calls around it come later
         owner = node.output_tensors[0].owner
@@ -279,7 +279,7 @@ def _is_inside(scope: str, node: Node, outer: Node) -> bool:
 def _side_owner(
     apply: Apply, nodes: dict[str, list[Node]], owners: dict[Apply, Node]
 ) -> Node | None:
-    """Return the call that made an op that no output needs, such as a penalty; None if unknown."""
+    """Return the call in which an op was made that no output needs, such as a penalty, or None."""
     names = _names(apply.scope.name)
     candidates = nodes.get(names[0], []) if names else []
     if len(candidates) < 2:
@@ -289,7 +289,7 @@ def _side_owner(
 
 
 def _copied_keys(node: Node) -> Keys:
-    """Return, for a call of a nested model, the inner frames around each op of the call."""
+    """Return, for a call of a nested model, the keys of the frames around each copied op."""
     if node.begins:
         return {}
     masks = [mask for mask in node.input_masks if mask is not None]

@@ -205,17 +205,17 @@ def op_graph_of_function(function: Any) -> Graph:
 
 
 class _GraphPiece:
-    """A graph of tensors that is drawn as one piece: the results' ops, or one step of a loop.
+    """A part of an op graph: the ops of the results, or the ops of one step of a loop.
 
     Attributes
     ----------
     applies : list of Apply
     group : str
-        The id of the frame around the piece; "" for the whole graph.
+        The id of the frame around the part; "" for the whole graph.
     ends : dict of Tensor to End
         The box that computes each tensor, with the output index.
     loops : dict of Apply to (InnerGraph, _GraphPiece)
-        The graph of one step of each loop, and the piece that draws it.
+        The graph of one step of each loop, and the part that draws it.
     """
 
     def __init__(self, applies: Sequence[Apply], group: str) -> None:
@@ -226,7 +226,7 @@ class _GraphPiece:
 
 
 class OpView(GraphBuilder):
-    """Collects the boxes, arrows and groups of an op graph, piece by piece.
+    """Collects the boxes, arrows and frames of an op graph, starting outside loops.
 
     Parameters
     ----------
@@ -260,7 +260,7 @@ class OpView(GraphBuilder):
     # --- frames and boxes -------------------------------------------------------------------------
 
     def _add_frames(self, piece: _GraphPiece, keys: Keys) -> dict[Apply, str]:
-        """Add the frames of a piece and return the innermost frame around each op."""
+        """Add the frames of a part of the graph and return the innermost frame around each op."""
         frames, frame_of = frames_of(piece.applies, keys)
         ids: dict[Frame | None, str] = {None: piece.group}
         for frame in frames:
@@ -274,7 +274,7 @@ class OpView(GraphBuilder):
     def _add_boxes(
         self, piece: _GraphPiece, group_of: dict[Apply, str]
     ) -> list[tuple[_GraphPiece, dict[Apply, str]]]:
-        """Add the boxes of a piece and return the pieces inside its loops."""
+        """Add the boxes of a part of the graph and return the parts inside its loops."""
         inside = []
         for apply in piece.applies:
             group = group_of[apply]
@@ -335,7 +335,7 @@ class OpView(GraphBuilder):
     # --- arrows -----------------------------------------------------------------------------------
 
     def _source(self, x: Tensor, piece: _GraphPiece, user: str = "") -> End:
-        """Return the box that computes a tensor, also inside a loop, and the output index."""
+        """Return the box that computes a tensor, also in a loop, and the index of its output."""
         while x not in piece.ends and x.owner is not None:
             inner, piece = piece.loops[x.owner]
             given = inner.results
@@ -407,7 +407,7 @@ def placed(
     edges: Sequence[GraphEdge],
     free: Iterable[str],
 ) -> tuple[list[GraphNode], list[GraphGroup]]:
-    """Return the boxes and groups with their depths, deepest first.
+    """Return the boxes and frames with their depths, deepest first.
 
     Parameters
     ----------
@@ -415,7 +415,7 @@ def placed(
     edges : list of GraphEdge
         Arrows with a role lead back and do not affect depths.
     free : iterable of str
-        Boxes that are placed in the innermost group around all boxes they are connected to. A
+        Boxes that are placed in the innermost frame around all boxes they are connected to. A
         loop's placeholder counts as a box outside the loop.
     """
     paths = chains_of(groups.values())
@@ -453,7 +453,7 @@ def _innermost(
     paths: Mapping[str, Chain],
     edges: Sequence[GraphEdge],
 ) -> dict[str, str]:
-    """Return the innermost group around the neighbours of each free box."""
+    """Return, for each free box, the innermost frame around all boxes it is connected to."""
     around: dict[str, Chain | None] = dict.fromkeys(free)
     for edge in edges:
         for one, other in ((edge.source, edge.target), (edge.target, edge.source)):

@@ -230,7 +230,7 @@ WORDS: dict[str, Callable[[Any], str]] = {
 
 
 def _words(name: str, value: Any) -> str:
-    """Return the box's text for a setting; "" if the box does not show it."""
+    """Return the text of a setting in a box; "" if boxes do not show this setting."""
     if name in NOT_IN_BOXES or name.endswith(ENDINGS):
         return ""
     if value is None or (isinstance(value, (str, list, tuple, dict)) and not value):

@@ -126,7 +126,7 @@ def model_with_graph(model: Network, where: str = "draw") -> Network:
 
 
 def _around_opaque(model: Any) -> Network:
-    """Return a model with one layer, for a model from a file whose class is unknown."""
+    """Return a model with one layer, an opaque one, for a file with a model of unknown class."""
     shapes = model.input_shapes_in_file
     inputs = [Input(batch_shape=shape, name=f"input_{n}") for n, shape in enumerate(shapes, 1)]
     return Network(inputs, model(inputs if len(inputs) > 1 else inputs[0]), name=model.name)

@@ -189,7 +189,7 @@ class StepLadder:
                 self.ladder.edges.append(tensor_edge(source, box_id, x))
 
     def _boxes_for(self, pair: UpdatePair) -> Any:
-        """Return the function that `sources_of` uses to find the boxes of a tensor."""
+        """Return the function by which `sources_of` finds the boxes of a tensor for an update."""
         own_line = self.lines.get(pair.variable) or self.lines.get(self.owners.get(pair.variable))  # type: ignore[arg-type]
 
         def boxes_at(x: Tensor) -> list[str]:
@@ -279,8 +279,8 @@ Owners = dict[Variable, Variable]  # from slots to weights
 class UpdatePair(NamedTuple):
     """A variable, its new value, and the origin of the update: "optimizer", "model" or "layer".
 
-    For the update of a slot, `parameter` is the slot's weight, if the optimizer reports this
-    weight. For the update of a weight, `parameter` is the same weight.
+    `parameter` is the weight that the update belongs to: for the update of a slot, the weight that
+    the optimizer reports (None without one); for the update of a weight, that weight.
     """
 
     variable: Variable

@@ -63,7 +63,7 @@ def _branches(unit: Unit) -> bool:
 def _pieces(
     reading: Reading, units: list[Unit], page: Page, down: bool, room: float
 ) -> list[Piece]:
-    """Return the piece of each unit. A unit that is too wide for the page is a single box."""
+    """Return the piece that draws each unit; a single box if it is too wide for the page."""
     for downwards in (not down, True):
         pieces = [_unit(reading, unit, page, downwards, down) for unit in units]
         if all(piece.width <= room for piece in pieces):
@@ -75,7 +75,7 @@ def _pieces(
 
 
 def _unit(reading: Reading, unit: Unit, page: Page, down: bool, page_down: bool) -> Piece:
-    """Return a unit as a box, as boxes, or as a frame with its count."""
+    """Return the piece of a unit: a box for one layer, otherwise a frame with its count."""
     if len(unit.drawn) == 1 and len(unit.drawn[0].parts) == 1:
         return layer_box(unit, unit.drawn[0].parts[0], page, times=len(unit.copies))
     first, others = unit.drawn[0].parts[0], unit.drawn[-1].parts[:-1]
@@ -88,7 +88,7 @@ def _unit(reading: Reading, unit: Unit, page: Page, down: bool, page_down: bool)
 
 
 def _inside(reading: Reading, unit: Unit, page: Page, down: bool) -> Piece:
-    """Return one piece that contains the segments of a unit, side by side or downwards."""
+    """Return one piece with the segments of a unit, from left to right or (`down`) downwards."""
     pieces = [
         residual(unit, segment, page, down)
         if unit.has_short_cut(segment)
@@ -99,7 +99,7 @@ def _inside(reading: Reading, unit: Unit, page: Page, down: bool) -> Piece:
 
 
 def _stacked(pieces: list[Piece]) -> list[Piece]:
-    """Stack neighbouring boxes in columns no taller than the tallest piece; return the pieces."""
+    """Return pieces in which neighbouring boxes are stacked as high as the tallest piece."""
     high = max(piece.height for piece in pieces)
     stacked: list[Piece] = []
     for is_box, group in groupby(pieces, lambda piece: piece.is_box):
@@ -190,7 +190,7 @@ def _line(line: list[Piece], corners: list[Point], gap: float) -> Iterator[Shape
 
 
 def _beginning(first: Piece, x: float, y: float) -> list[Point]:
-    """Return the last points of the arrow to a line of pieces.
+    """Return the last points of the arrow from the line before to a line of pieces.
 
     The arrow reaches the line's first piece from above. If this piece is a frame with an entry
     point, the arrow reaches this point from the left.

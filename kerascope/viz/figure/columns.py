@@ -37,7 +37,7 @@ SIDE = 9.0  # next to a column: for arrows that skip rows
 
 @dataclass(frozen=True)
 class Place:
-    """The position of a part: its column, counted from the left, and its row, from the bottom."""
+    """Where a part is drawn: in which column from the left, and in which row from the bottom."""
 
     column: int
     row: int
@@ -72,7 +72,7 @@ def suits(reading: Reading) -> bool:
 
 
 def tracks_of(reading: Reading, places: dict[str, Place]) -> dict[tuple[str, str], int]:
-    """Return the track of each arrow that skips rows. Short arrows run nearer to their column."""
+    """Return the track, next to its column, of each arrow that skips rows; short ones inside."""
     skips = [(places[one].row - places[source].row, source, one)
              for one in reading.parts for source in reading.sources[one]
              if places[source].column == places[one].column]  # fmt: skip
@@ -88,7 +88,7 @@ def tracks_of(reading: Reading, places: dict[str, Place]) -> dict[tuple[str, str
 
 
 def is_recurrent(part: Part) -> bool:
-    """Return whether a part is a recurrent layer, which passes a state from step to step."""
+    """Return whether a part is a recurrent layer, which passes a state to the next time step."""
     return part.kind == "recurrent" or is_both_ways(part)
 
 
@@ -142,7 +142,7 @@ class _TimeColumns:
         self.start = (page.width - taken) / 2
 
     def left(self, one: str) -> float:
-        """Return the x coordinate of the left end of a part's column."""
+        """Return the x coordinate of the left end of the column that a part is in."""
         return self.start + self.places[one].column * (self.wide + self.between)
 
     def right(self, one: str) -> float:
@@ -186,13 +186,13 @@ class _TimeColumns:
         return (self._up if b.row - a.row == 1 else self._past)(source, target)
 
     def _up(self, source: str, target: str) -> Iterator[Shape]:
-        """Yield an arrow to the row above for each time step that the layer `source` returns."""
+        """Yield an arrow to the row above from each time step whose output `source` returns."""
         bottom = self.top(target) + self.cell
         for x in self._exits(source):
             yield arrow((x, self.top(source)), (x, bottom + 0.6))
 
     def _exits(self, one: str) -> list[float]:
-        """Return the x coordinates of the time steps that a layer returns: all or only the last."""
+        """Return the x coordinates of the time steps whose output a layer returns: all or the last."""
         part = self.reading.parts[one]
         steps = self.steps(one)
         if len(part.shape or ()) >= 2 or (part.kind == "input" and self._is_for_steps(one)):
@@ -204,7 +204,7 @@ class _TimeColumns:
         return any(target.kind == "embedding" or is_recurrent(target) for target in targets)
 
     def _past(self, source: str, target: str) -> Iterator[Shape]:
-        """Yield the arrow between two rows of a column that passes the rows in between."""
+        """Yield an arrow between two rows of a column that runs around the rows in between."""
         y0, y1 = self.level(source, 0.3), self.level(target, 0.7)
         x = self.left(source) + self.wide + SIDE - 2.0 + 2.8 * self.tracks[source, target]
         path = ((self.right(source), y0), (x, y0), (x, y1), (self.right(target) + 0.6, y1))
@@ -222,7 +222,7 @@ class _TimeColumns:
             yield words((x0 + x1) / 2, y0 - 2.5, "state", size, quiet=True)
 
     def _from_the_side(self, source: str, target: str) -> Iterator[Shape]:
-        """Yield a line from each time step that `source` returns, and one arrow to `target`."""
+        """Yield lines from the time steps of `source` in another column, and an arrow to `target`."""
         level = self.level(target)
         exits = self._exits(source)
         for x in exits:

@@ -49,7 +49,7 @@ def sheet_of(layout: FigureLayout, page: Page, look: Look, title: str) -> Sheet:
 
 
 def _painted(mark: Shape, look: Look) -> Iterator[Shape]:
-    """Yield a mark in the colours of a theme, unless it has no colour there or is an empty text."""
+    """Yield a mark in the colours of a theme, unless it would be invisible."""
     if isinstance(mark, Rectangle):
         fill, line = look.color(mark.fill), look.color(mark.line)
         dashes = BROKEN if mark.look == "frame" else ()

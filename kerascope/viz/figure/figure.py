@@ -48,8 +48,8 @@ class Form(NamedTuple):
     layout : callable
         Returns the layout of a model on a page.
     is_quiet : callable
-        Returns whether a box is drawn as a detail of the part before it, not as a separate part
-        (see `reading.read`).
+        Returns whether a box belongs to the part before it, instead of being a separate part (see
+        `reading.read`).
     wants : str
         What the form requires, for messages.
     fits : callable

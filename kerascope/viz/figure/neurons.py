@@ -92,7 +92,7 @@ def _sentences(layers: list[Part]) -> list[str]:
 
 
 def _rows(part: Part) -> list[float]:
-    """Return the vertical offset of each drawn neuron from the middle, in distances of neurons."""
+    """Return how far each drawn neuron is from the middle of its layer, in neuron distances."""
     units = part.channels
     if units <= MOST_DRAWN:
         return [i - units / 2 for i in range(units)]

@@ -42,7 +42,7 @@ def on_page(down: bool, across: float, along: float) -> Point:
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of a figure of blocks.
+    """What one or several boxes of a figure of blocks look like: marks, a size and arrow ends.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ def row_of(pieces: Sequence[Piece], down: bool) -> Piece:
 
 
 def residual(unit: Unit, segment: Segment, page: Page, down: bool) -> Piece:
-    """Return the piece of a residual segment: a row of boxes and the short cut around it."""
+    """Return the piece of a residual segment: its layers as a row, and the short cut around it."""
     boxes = [layer_box(unit, part, page, plain=True) for part in segment.way]
     row, last = row_of(boxes, down), boxes[-1]
     side, lead = 9.0, 7.0  # space for the short cut: next to the row, before it
@@ -129,9 +129,10 @@ def residual(unit: Unit, segment: Segment, page: Page, down: bool) -> Piece:
 
 
 def framed(unit: Unit, inner: Piece, page: Page, down: bool, page_down: bool) -> Piece:
-    """Return a frame around a unit, with its count and its output shape.
+    """Return a frame around the piece of a unit, with the count and the output shape.
 
-    If the boxes run across the direction of the page, the arrows at their ends turn in the frame.
+    If the boxes in the frame run in another direction than the page, the arrows that enter and
+    leave the frame turn inside it.
     """
     turns, is_residual = down != page_down, unit.has_short_cut(unit.drawn[0])
     lead = 0.0 if is_residual else (4.0 if inner.leads else 8.0)
@@ -166,7 +167,7 @@ def framed(unit: Unit, inner: Piece, page: Page, down: bool, page_down: bool) ->
 
 
 def _frame_title(unit: Unit, page: Page) -> tuple[Label, Label]:
-    """Return labels: the count of a frame, at its right end, and the output shape of its copies."""
+    """Return the labels of a frame: its count, at its right end, and its output shape."""
     times = len(unit.copies)
     count = f"\u00d7 {times}" if times > 1 else ""
     data, size = {"count": str(times)}, page.size + 1.6
@@ -185,7 +186,7 @@ def _common_shape(unit: Unit) -> Shape | None:
 
 
 def _turned(a: Point, b: Point, level: bool) -> list[Point]:
-    """Return the path from a to b with one turn; with `level`, the horizontal piece comes first."""
+    """Return the path from a to b with one turn; with `level`, the horizontal line is first."""
     return [*dict.fromkeys((a, (b[0], a[1]) if level else (a[0], b[1]), b))]
 
 

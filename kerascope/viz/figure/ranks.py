@@ -1,4 +1,4 @@
-"""Branching parts in ranks: each part is after its sources; all arrows are drawn.
+"""Draw a segment with branches: its boxes are in ranks (rows or columns), each after its sources.
 
 The layout of graphs (`viz/layout/`) orders the boxes of each rank for few crossings and places them
 near their neighbours. An arrow that passes a rank has its own place in this rank.
@@ -24,7 +24,11 @@ STEP = GAP + 2  # between ranks
 
 
 def ranks_of(reading: Reading, unit: Unit, segment: Segment, page: Page, down: bool) -> Piece:
-    """Return a segment with branches as a piece: boxes in ranks, and the arrows between them."""
+    """Return the piece that draws a segment with branches, a part of a model.
+
+    Its boxes are in ranks: each is in a row after the rows of its sources, or in a column if the
+    figure runs to the right. All arrows between the boxes are drawn.
+    """
     inside = {part.node.id: part for part in segment.parts}
     rank = _rank_of(reading, inside)
     boxes = [layer_box(unit, part, page, plain=len(inside) > 6) for part in inside.values()]
@@ -46,7 +50,7 @@ def ranks_of(reading: Reading, unit: Unit, segment: Segment, page: Page, down: b
 
 
 def _rank_of(reading: Reading, inside: Iterable[str]) -> dict[str, int]:
-    """Return the rank of each part: the length of the longest path to the part."""
+    """Return the rank (row) of each part: the length of the longest path to it."""
     parts = [*inside]
     rank = reading.depths(parts)
     for one in reversed(parts):  # a part without sources moves to the rank before its first target
@@ -63,7 +67,7 @@ def _connect(level: Level, source: int, target: int) -> None:
 
 
 def _piece(level: Level, boxes: list[Piece], down: bool, leads: bool) -> Piece:
-    """Return the boxes of a level and the arrows between them, laid out in rows, as a piece."""
+    """Return the piece of a segment whose boxes and arrows are the items and routes of `level`."""
     order_rows(level)
     sizes = [on_page(down, box.width, box.height) for box in boxes]
     sizes += [(0.0, 0.0)] * (len(level.kinds) - len(boxes))
@@ -88,9 +92,9 @@ def _piece(level: Level, boxes: list[Piece], down: bool, leads: bool) -> Piece:
 
 
 def _center(middle: list[float], level: Level, sizes: list[Point]) -> float:
-    """Move all items to begin at 0, centre a single first or last item, and return the total width.
+    """Move all boxes to begin at 0, centre a single first or last one; return the width.
 
-    Arrows from outside meet the segment at such a single item.
+    Arrows from outside meet the segment at such a single box.
     """
     alone = [row[0] for row in (level.rows[0], level.rows[-1]) if len(row) == 1]
     others = [item for item in range(len(middle)) if item not in alone]

@@ -139,7 +139,7 @@ class Reading:
 
     @property
     def is_shared(self) -> bool:
-        """Whether several parts share weights."""
+        """Whether any two parts share weights, as calls of one layer do."""
         return any(part.shared for part in self.parts.values())
 
     @property
@@ -148,14 +148,14 @@ class Reading:
         return {part.kind for part in self.parts.values()}
 
     def depths(self, ones: Sequence[str]) -> dict[str, int]:
-        """Return the length of the longest path to each part in `ones`, through `ones` only."""
+        """Return, for each part in `ones`, the length of the longest path to it inside `ones`."""
         inside = {*ones}
         return longest_paths(
             ones, [(one, s) for one in ones for s in self.sources[one] if s in inside]
         )
 
     def longest_path(self, ones: Sequence[str]) -> list[Part]:
-        """Return the longest path to the last part in `ones`, through `ones` only."""
+        """Return the longest path inside `ones` to the last part in `ones`."""
         depths = self.depths(ones)
         path = [ones[-1]]
         while depth := depths[path[-1]]:
@@ -217,7 +217,7 @@ def read(graph: Graph, is_quiet: Callable[[GraphNode, Part, bool], bool]) -> Rea
 
 
 def _joined(part: Part, node: GraphNode) -> Part:
-    """Return a part that also contains the given box."""
+    """Return a part after adding a box to it, such as the activation after a layer."""
     activation = part.activation
     if node.kind == "activation":
         activation = str(node.attrs.get("activation", "")) or _word(node)

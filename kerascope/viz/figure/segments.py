@@ -1,7 +1,8 @@
 """Segments of a model, and the segments that repeat.
 
 A *cut* is a part through which every path leads; a `Segment` is the parts between two cuts.
-Neighbouring segments, or rows of segments, of the same build are one `Unit` with a count: "x 12".
+Neighbouring segments with the same layers, or equal series of segments, are one `Unit` with a
+count: "x 12".
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class Unit:
 
     @property
     def drawn(self) -> tuple[Segment, ...]:
-        """The copy that is drawn: the last, because the first may change the size of an image."""
+        """The segments that are drawn: the last copy, as the first may change the image size."""
         return self.copies[-1]
 
     def layers_of(self, part: Part) -> tuple[str, ...]:
@@ -70,7 +71,7 @@ class Unit:
         return tuple(member for one in self.alike(part) for member in one.members)
 
     def alike(self, part: Part) -> list[Part]:
-        """Return the parts of all copies that correspond to a drawn part."""
+        """Return the parts that correspond to a drawn part in all copies of its segment."""
         for number, segment in enumerate(self.drawn):
             if part in segment.projections:
                 return self.projections(segment)
@@ -117,7 +118,7 @@ def units_of(reading: Reading) -> list[Unit]:
 
 
 def _repeats(segments: list[Segment], start: int) -> tuple[int, int]:
-    """Return the length and count of the repeated segments from `start`; (1, 1) if none repeat."""
+    """Return how many segments from `start` on repeat, and how often; (1, 1) if none repeat."""
     best = (1, 1)
     for period in range(1, min(LONGEST_PERIOD, (len(segments) - start) // 2) + 1):
         times = 1

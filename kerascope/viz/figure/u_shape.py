@@ -101,7 +101,7 @@ def _is_cropping(reading: Reading, one: str) -> bool:
 
 
 def _rows(path: list[Part]) -> UShape | None:
-    """Return the rows of a path's parts; None if the path does not go down once and up once."""
+    """Return the parts of a path in rows by resolution; None if it is not down and then up."""
     u = UShape([ResolutionRow()], {}, {}, [])
     row, rising = 0, False
     size = _area(path[0])

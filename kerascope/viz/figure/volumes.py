@@ -90,7 +90,7 @@ class VolumeColumn:
 
     @property
     def shift(self) -> float:
-        """The offset, to the right and up, from the front slice of a volume to its back one."""
+        """How far the last sheet of a volume is to the right of and above its first sheet."""
         is_stack = self.sheets and not self.flat
         return (self.first.channels - 1) * self.thick if is_stack else 0.0
 
@@ -160,7 +160,7 @@ def volumes(reading: Reading, page: Page) -> FigureLayout:
 
 
 def _columns(reading: Reading) -> list[VolumeColumn]:
-    """Return the columns; neighbouring volumes of one kind and shape share a column."""
+    """Return the columns of a chain. Neighbouring parts of one kind and shape share a column."""
     parts = reading.chain or []
 
     def alike(part: Part) -> object:
@@ -325,7 +325,7 @@ def _names_fit(columns: list[VolumeColumn], gap: float) -> bool:
 
 
 def _joints(columns: list[VolumeColumn], places: list[float], middle: float) -> Iterator[Shape]:
-    """Yield the connection of each column with the next: the window of an op, or an arrow."""
+    """Yield what connects each column with the next: the window of a layer, or an arrow."""
     for before, after, x0, x1 in zip(columns, columns[1:], places, places[1:], strict=False):
         if before.sheets and not before.flat and not after.flat:
             yield from _window(before, after, x0, x1, middle)

@@ -81,5 +81,5 @@ def _attends_itself(part: Part) -> bool:
 
 
 def _named(part: Part, otherwise: str) -> str:
-    """Return the name of a part's layer if the user chose this name; otherwise `otherwise`."""
+    """Return the name of a part's layer if the user chose it, otherwise the text `otherwise`."""
     return part.node.label.replace("_", " ") if has_own_name(part.node) else otherwise

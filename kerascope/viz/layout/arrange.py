@@ -119,7 +119,7 @@ class Placed:
     width, height : float
         The size of the whole picture.
     boxes, frames : dict of str to Rect
-        By the ids of boxes and groups; outer frames come before inner ones.
+        By the ids of boxes and frames; outer frames come before inner ones.
     paths : tuple of Path
         One for each arrow, in the order of the graph's `edges`.
     edge_labels : dict of int to Rect
@@ -159,7 +159,7 @@ CAPTION_GAP = 14.0
 
 @dataclass(slots=True)
 class Arranged:
-    """A level with the positions of its items.
+    """The layout of a frame level: its items with their positions.
 
     Attributes
     ----------
@@ -167,7 +167,8 @@ class Arranged:
     shapes : list of Shape
     places : Places
     before, after : (float, float)
-        Padding (across, along) inside the level's frame, at the frame's beginning and end.
+        Padding (across, along) between the items and the frame around them, at its beginning and
+        end.
     """
 
     level: Level
@@ -177,7 +178,7 @@ class Arranged:
     after: Point
 
     def shape(self) -> Shape:
-        """Return the size and doors of this level's frame, as an item of the level around it."""
+        """Return the size and doors of the frame around this level, as an item elsewhere."""
         across = self.before[0] + self.places.across + self.after[0]
         along = self.before[1] + self.places.along + self.after[1]
         doors = {
@@ -270,7 +271,7 @@ class _Picture:
             self.depth_strip = width
 
     def put_levels(self) -> None:
-        """Compute the position of every level, from the outermost level to the innermost ones."""
+        """Compute the positions of the contents of all frames, outer frames first."""
         across, along = MARGIN + self.depth_strip, MARGIN
         if self.is_sideways:
             across += self.caption[1] + CAPTION_GAP
@@ -335,7 +336,7 @@ class _Picture:
         )  # fmt: skip
 
     def _path(self, number: int) -> Path:
-        """Join the pieces of an arrow into one path, and reverse it if the arrow points upward."""
+        """Join the routes of an arrow into one path, and reverse it if the arrow points upward."""
         pieces = sorted(self.pieces[number], key=lambda piece: piece[0].place)
         points = pieces[0][1] + [point for _, piece in pieces[1:] for point in piece[1:]]
         if pieces[0][0].turned:
@@ -415,7 +416,7 @@ def _straight_beside(
 
 
 def _along_the_lane(line: _Line, level: Level, places: Places, route: Route, end: float) -> None:
-    """Extend a line from its box into the lane of a route, along the lane, and to the last item."""
+    """Extend a line from its box into the lane of a route, along the lane, and to the end."""
     lane = places.lanes[route.lane]
     row, last_row = level.row_of[route.stops[0]], level.row_of[route.stops[-1]]
     bottom, top = places.bottoms[row], places.tops[last_row]

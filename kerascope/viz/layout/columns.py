@@ -137,7 +137,7 @@ def _cuts(spans: list[Point], number: int) -> list[float]:
 
 
 def _starts(spans: list[Point], height: float) -> list[int]:
-    """Return the index of each column's first span if columns are filled up to a height."""
+    """Return the index of each column's first interval if columns are filled up to a height."""
     starts: list[int] = []
     for number, (_, bottom) in enumerate(spans):
         if not starts or bottom - spans[starts[-1]][0] > height:
@@ -272,7 +272,7 @@ class _Columns:
         return tuple(found)
 
     def _lane(self, number: int, place: int, crossing: _Crossing) -> list[Point]:
-        """Return the curve from a part of an arrow to the next part, without its first point."""
+        """Return the curve that joins two parts of an arrow in neighbouring columns."""
         upper, lower = self.columns[number], self.columns[number + 1]
         one, other = self.parts[crossing.edge][crossing.part : crossing.part + 2]
         is_upward = one.column > other.column
@@ -288,7 +288,7 @@ class _Columns:
 
 
 def _depth(lanes: int) -> float:
-    """Return the space that lanes need below a column."""
+    """Return the space that a number of lanes needs below a column."""
     return PADDING + LANE * (lanes - 1) if lanes else 0.0
 
 

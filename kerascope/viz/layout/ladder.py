@@ -78,7 +78,7 @@ class PlacedCard:
     Attributes
     ----------
     id : str
-        Id of the group, or of the box that represents a closed card.
+        Id of the frame, or of the box that represents a closed card.
     lines : list of list of GraphNode
         The boxes of each weight; empty for a closed card.
     calls : list of str

@@ -1,12 +1,12 @@
-"""Levels: the whole picture and each frame, as rows of items and the routes between them.
+"""Frame levels: the whole picture and each frame, as rows of items and the routes between them.
 
-A level contains the direct children of the picture or of a frame: boxes, frames (one item each)
-and, in a frame, the *doors* through which arrows enter and leave. A route is the part of one arrow
-in one level. It lists the items that it passes: the first item, a *bend* in each row between, and
-the last item. So an arrow from outside into a frame inside a frame has three routes, joined at two
-doors.
+A frame level contains the direct children of the picture or of a frame: boxes, frames (one item
+each) and, in a frame, the *doors* through which arrows enter and leave. A route is the part of one
+arrow in one frame level. It lists the items that it passes: the first item, a *bend* in each row
+between, and the last item. So an arrow from outside into a frame inside a frame has three routes,
+joined at two doors.
 
-Levels do not depend on sizes, so a viewer that opens and closes frames can reuse them.
+They do not depend on sizes, so a viewer that opens and closes frames can reuse them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ Name = str | tuple[str, str]  # the id of a box, or the key of a frame (see `_fr
 
 @dataclass(slots=True)
 class Route:
-    """The part of an arrow inside one level, without its parts in the levels around and below.
+    """The part of an arrow among the items of one frame, or of the whole picture.
+
+    The parts of the arrow outside this frame and inside inner frames are other routes.
 
     Attributes
     ----------
@@ -39,7 +41,8 @@ class Route:
         The items that the route passes, from top to bottom.
     tail, head : float
         Where the route leaves its first item and where it reaches its last item, from -0.5 to 0.5
-        of the item's width. At a frame, the position of the frame's door is used instead.
+        of the item's width. If the item is a frame, the door of the frame, where the arrow crosses
+        its border, is used instead.
     lane : int
         The index of the route's lane next to the rows, 0 for the nearest lane; -1 for a route
         without a lane.
@@ -112,7 +115,7 @@ class Level:
 
 
 def levels_of(graph: Graph) -> dict[str, Level]:
-    """Return the levels of a graph by the id of their frame, inner frames before outer ones."""
+    """Return the frame level of each frame of a graph by its id, inner frames first."""
     builder = _Builder(graph)
     for number, edge in enumerate(graph.edges):
         builder.add_edge(number, edge)
@@ -123,7 +126,7 @@ def levels_of(graph: Graph) -> dict[str, Level]:
 
 
 class _Builder:
-    """Adds every box, frame and part of an arrow to its level."""
+    """Adds every box, frame and part of an arrow to its frame level."""
 
     def __init__(self, graph: Graph) -> None:
         self.nodes = {node.id: node for node in graph.nodes}
@@ -172,7 +175,7 @@ class _Builder:
             inner.routes.append(Route(number, stops, 0.0, arrives, place=place, turned=turned))
 
     def _common(self, first: str, last: str) -> tuple[int, tuple[Name, Name]]:
-        """Return how deep the innermost frame around two boxes is nested, and their items in it.
+        """Return how deep the innermost frame around two boxes is nested, and their items there.
 
         A box that is in a nested frame there is represented by the item of this frame.
         """
@@ -181,9 +184,9 @@ class _Builder:
         return shared, (_at(one, shared, first), _at(other, shared, last))
 
     def _inside(self, box: str, shared: int) -> list[tuple[str, Name]]:
-        """Return the levels around a box that are nested deeper than `shared`, outermost first.
+        """Return the frames around a box nested deeper than `shared`, outermost first.
 
-        Each level comes with its item that is the box or contains the box.
+        Each frame comes with the item in it that is the box or contains the box.
         """
         chain = self.chains[self.nodes[box].group]
         return [(chain[i], _at(chain, i, box)) for i in range(shared + 1, len(chain))]
@@ -204,7 +207,7 @@ class _Builder:
         return tail, head
 
     def assign_rows(self, level: Level) -> None:
-        """Assign a row to every item of a level, and bends or a lane to every long route."""
+        """Assign a row to every item of a frame level, and bends or a lane to every long route."""
         depths = self._depths_in(level)
         values = sorted(set(depths.values()), reverse=True)
         has_doors = level.group != ""
@@ -235,9 +238,9 @@ class _Builder:
 
 
 def _at(chain: Sequence[str], place: int, box: str) -> Name:
-    """Return the item that is or contains a box in the level with index `place` in a chain.
+    """Return the item that is or contains a box in frame number `place` of a chain of frames.
 
-    `chain` lists the levels around the box, from the outside in.
+    `chain` lists the frames around the box, from the outside in.
     """
     return box if place + 1 == len(chain) else _frame(chain[place + 1])
 
@@ -255,7 +258,7 @@ def _port(edge: GraphEdge, node: GraphNode, key: str) -> float:
 
 
 def _place_of_upward(node: GraphNode) -> float:
-    """Return where backward arrows meet a box: beside its forward arrows if it has any."""
+    """Return where upward arrows meet a box, from -0.5 to 0.5: beside any downward arrows."""
     return 0.0 if node.kind in ("gradient", "sum", "update") else 0.25
 
 

@@ -42,9 +42,9 @@ class RoutePiece:
 
 
 def ordered_levels(graph: Graph) -> dict[str, Level]:
-    """Return the levels of a graph with ordered rows, inner frames before outer ones.
+    """Return the frame levels of a graph with ordered rows, inner frames before outer ones.
 
-    The positions of the doors of an ordered frame are used in ordering the level around it.
+    The positions of the doors of an ordered frame are used in ordering the frame level around it.
     """
     levels = levels_of(graph)
     doors: dict[tuple[str, str, int], float] = {}
@@ -65,7 +65,7 @@ def ordered_levels(graph: Graph) -> dict[str, Level]:
 
 
 def order_rows(level: Level) -> None:
-    """Order the items of every row of a level, in place."""
+    """Order the items of every row of a frame level, in place."""
     segments = segments_of(level)
     above: list[list[RoutePiece]] = [[] for _ in level.kinds]
     below: list[list[RoutePiece]] = [[] for _ in level.kinds]
@@ -165,7 +165,7 @@ def _pair_up(level: Level, place: list[float]) -> None:
 def _crossings(
     level: Level, segments: list[RoutePiece], place: list[float], is_large: bool
 ) -> float:
-    """Return the number of crossings of arrows in a level; infinity if the level is large."""
+    """Return the number of crossings of arrows in a frame level; infinity if the frame level is large."""
     if is_large:
         return float("inf")
     gaps: list[list[tuple[float, float]]] = [[] for _ in level.rows]

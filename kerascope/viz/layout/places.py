@@ -1,4 +1,4 @@
-"""The positions of the items of a level, within their rows and from row to row.
+"""The positions of the items of a frame level, within their rows and from row to row.
 
 `across` is the coordinate within a row, `along` the one from row to row. In a picture from top to
 bottom they are x and y; from left to right they are y and x.
@@ -49,7 +49,7 @@ class Shape:
 
 @dataclass(slots=True)
 class Places:
-    """The positions of the items of a level.
+    """The positions of the items of a frame level.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Places:
     lanes : list of float
         The position of each lane, across.
     across, along : float
-        The size of the whole level.
+        The size of the whole frame level.
     """
 
     middle: list[float]
@@ -72,7 +72,7 @@ class Places:
 
 
 def place_level(level: Level, shapes: list[Shape]) -> Places:
-    """Return the positions of the items of a level, with the first corner at (0, 0)."""
+    """Return the positions of the items of a frame level, with the first corner at (0, 0)."""
     segments = segments_of(level)
     middle = _middles(level, shapes, segments)
     left = min(middle[i] - shape.across / 2 for i, shape in enumerate(shapes))
