@@ -62,7 +62,7 @@ _CLASSES_BY_KIND = {
 
 
 def kinds_by_name(table: Mapping[str, str]) -> dict[str, str]:
-    """Return the kind of each class or operation, from a table of the names of each kind.
+    """Return a dict from class (or operation) to kind, from a dict of kind to its class names.
 
     Examples
     --------

@@ -34,7 +34,7 @@ def items_of(graph: Graph | Parts) -> list[GraphNode | GraphGroup]:
 
 
 def by_frame(parts: Iterable[Part]) -> dict[str, list[Part]]:
-    """Group boxes or frames by the id of the frame directly around them."""
+    """Return boxes or frames in a dict by the id of the frame directly around them."""
     found: dict[str, list[Part]] = {}
     for part in parts:
         around = part.group if isinstance(part, GraphNode) else part.parent
@@ -43,7 +43,7 @@ def by_frame(parts: Iterable[Part]) -> dict[str, list[Part]]:
 
 
 class Link(NamedTuple):
-    """An arrow as a link between two children of one frame level; `edge` is the arrow itself."""
+    """An arrow (`edge`) as a link between two children of one frame level: boxes or frames."""
 
     source: str
     target: str
@@ -69,7 +69,7 @@ class FrameLevel:
     links: list[Link] = field(default_factory=list)
 
     def flow(self) -> list[Link]:
-        """Return the forward links: no gradients, no updates, no links from a child to itself."""
+        """Return the links without gradients, updates, and links from a child to itself."""
         return [
             link
             for link in self.links
@@ -145,7 +145,7 @@ def nesting_of(graph: Graph | Parts) -> dict[str, int]:
 
 
 def _in_drawing_order(graph: Graph | Parts) -> list[tuple[str, int, str]]:
-    """Return (parent, depth, id) of all boxes and frames; a frame comes before its first box."""
+    """Return (frame around it, depth, id) of each box and frame; frames before their boxes."""
     groups = {group.id: group for group in graph.groups}
     seen: dict[str, None] = {}
     parts = []

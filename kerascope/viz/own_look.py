@@ -18,7 +18,7 @@ def own_colors(colors: Any, theme: str, style: str) -> tuple[tuple[str, str], ..
     ------
     ArgumentError
         `colors` is not a dict, a kind of box is unknown, a value is not a colour, the theme is
-        "print" and has no hues, or a figure, which has no background, is given one.
+        "print", which has no hues, or a background is given for a figure, which has none.
     """
     if colors is None:
         return ()

@@ -130,7 +130,7 @@ def _last_lines(progress: Progress, seconds: float, console: Console) -> Text:
 
 
 def _rows(progress: Progress, time_words: str, console: Console, reserved: int = 0) -> list[Text]:
-    """Return lines with the count, the bar, the time, the loss and the metrics."""
+    """Return lines with the count of steps, the bar, the time, the loss and the metrics."""
     columns = min(progress.width, max(SHORTEST_BAR, console.width - FIGURES_WIDTH))
     picture = bar(replace(progress, width=columns), ascii_only=console.options.ascii_only)
     time_text = Text(time_words, style="dim")

@@ -31,7 +31,7 @@ def color_of(role: str, theme: str) -> str:
     Roles are "ground" (the background), "text", "quiet", "edge", "frame", "nan", "inf",
     "minus-inf", "series-2" (a curve), "s-17" and "d-17" (levels of the sequential and the diverging
     scale), and "rgb-FF8000", a fixed colour. With the prefix "on-", a role is the colour of text on
-    it.
+    a ground of that role.
 
     Examples
     --------

@@ -254,7 +254,7 @@ class Sheet:
 
     @property
     def shapes(self) -> tuple[Shape, ...]:
-        """The marks of a sheet without groups, such as the result of `plain`."""
+        """The marks of a sheet that has no groups, such as the result of `plain_sheet`."""
         return cast("tuple[Shape, ...]", self.marks)
 
     @property
@@ -416,7 +416,7 @@ def _lengths(dashes: str) -> tuple[float, ...]:
 
 @cache
 def _selectors(where: str) -> list[tuple[list[frozenset[str]], frozenset[str]]]:
-    """Return for each selector its classes, outermost element first, and the excluded classes.
+    """Return, for each CSS selector, the classes of its elements and those it excludes (:not).
 
     Examples
     --------
@@ -487,7 +487,7 @@ def flattened(points: Sequence[Point], pieces: int = 10) -> Iterator[Point]:
 
 
 def cells(raster: Raster) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the cells of a raster by colour role; equal neighbours in a row form one rectangle.
+    """Yield the cells of a raster for each colour role; equal neighbours are one rectangle.
 
     Yields
     ------

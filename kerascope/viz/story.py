@@ -139,7 +139,7 @@ def _style_of(record: Record) -> str:
 
 
 def _packed(cells: list[str], width: int) -> list[str]:
-    """Break cells into lines of at most `width` columns, between cells where possible."""
+    """Put the parts of a text (cells) into lines of at most `width` columns."""
     width = max(width, NARROWEST_TEXT)
     lines = [""]
     for index, cell in enumerate(cells):
@@ -155,7 +155,7 @@ def _packed(cells: list[str], width: int) -> list[str]:
 
 
 def _cell_width(cell: str, columns: int) -> int:
-    """Return the padded width of a cell. In wide output, cells of different lines are aligned."""
+    """Return the width reserved for a part of a line; wide output aligns parts below each other."""
     if columns < ALIGNED_WIDTH:
         return cell_len(cell) + 2
     for start, width in CELLS.items():

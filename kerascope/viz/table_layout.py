@@ -35,7 +35,7 @@ PLAIN_SIGNS = str.maketrans("│─┼└…\u00d7µ█▉▊▋▌▍▎▏", "
 
 
 class Cell(NamedTuple):
-    """A cell: lines of pieces of text. `level` is the nesting depth, by which it is indented."""
+    """A cell of a table: lines of styled texts, indented by the nesting depth `level`."""
 
     lines: list[Line]
     level: int = 0
@@ -57,14 +57,14 @@ class Column:
 
     @cached_property
     def least(self) -> int:
-        """The smallest width at which no piece is broken."""
+        """The smallest width at which no text of the column is broken."""
         limit = None if self.is_whole or self.is_number else LONGEST_NAME
         words = [columns_of(word) for word in self.title.split()]
         return max([*words, *(_least(cell, limit) for cell in self.cells)])
 
 
 def word(text: str, style: str = "") -> Cell:
-    """Return a cell with one piece of text; an empty cell for ""."""
+    """Return a cell with one line of text in one style; an empty cell for ""."""
     return Cell([[(text, style)]] if text else [])
 
 
@@ -119,7 +119,7 @@ def natural_width(columns: Sequence[Column]) -> int:
 
 
 def _fitting(widths: list[int], columns: Sequence[Column], width: int) -> list[int]:
-    """Return widths increased by spare space, left columns first; [] if they exceed `width`."""
+    """Return column widths that share the spare space, left first; [] if too wide for `width`."""
     spare = width - sum(widths) - len(BAR) * (len(columns) - 1)
     if spare < 0:
         return []

@@ -223,7 +223,7 @@ def readable_bytes(size: int) -> str:
 
 
 def _of_many(names: Sequence[str]) -> str:
-    """Return names separated by commas; of more than four names, the first four and a count."""
+    """Return names separated by commas; if over four, four names and the number of the rest."""
     shown = ", ".join(names[:4])
     return shown if len(names) <= 4 else f"{shown} and {len(names) - 4} more"
 

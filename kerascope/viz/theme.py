@@ -180,7 +180,7 @@ class Palette:
         )
 
     def box(self, hue: str) -> tuple[str, str, str]:
-        """Return the colours of a box: its fill, its frame and its sign."""
+        """Return the colours of a box: its fill, its outline and its sign."""
         return self.fill(hue), self.line(hue), self.sign(hue)
 
     def fill(self, hue: str) -> str:
@@ -193,18 +193,18 @@ class Palette:
         return mixed(self.background, self.hottest, HEATS.index(name) / (len(HEATS) - 1))
 
     def line(self, hue: str) -> str:
-        """Return the colour of a frame or arrow, visible on the background, groups and the fill."""
+        """Return the colour of a line, visible on the background, in frames and around boxes."""
         return self._contrasting(hue, LINE_CONTRAST)
 
     def mark(self, hue: str) -> str:
-        """Return the colour of the frame of a marked box, visible on the fill of every kind."""
+        """Return the colour of the outline of a marked box, visible on the fill of any box."""
         color = self.line(hue)
         for other in (*OKABE_ITO, *dict(self.own).values()):
             color = contrasting(color, self.fill(other), LINE_CONTRAST)
         return color
 
     def sign(self, hue: str) -> str:
-        """Return the colour of a sign or coloured text, readable on the fill and outside boxes."""
+        """Return the colour of a sign or text: readable on the fill of a box and outside boxes."""
         return self._contrasting(hue, TEXT_CONTRAST)
 
     def _color(self, hue: str) -> str:
@@ -221,7 +221,7 @@ class Palette:
 
 @cache
 def _tinted(color: str, background: str, tint: float, words: tuple[str, ...]) -> str:
-    """Return a tint of a colour on which the text colours `words` of a background are readable.
+    """Return a colour mixed with a background so that texts of the colours `words` are readable.
 
     The tint of a dark background is dark too, so light lines contrast with background and tint.
     """

@@ -192,7 +192,7 @@ class _TimeColumns:
             yield arrow((x, self.top(source)), (x, bottom + 0.6))
 
     def _exits(self, one: str) -> list[float]:
-        """Return the x coordinates of the time steps whose output a layer returns: all or the last."""
+        """Return the x coordinates of the time steps that a layer returns the outputs of."""
         part = self.reading.parts[one]
         steps = self.steps(one)
         if len(part.shape or ()) >= 2 or (part.kind == "input" and self._is_for_steps(one)):
@@ -222,7 +222,7 @@ class _TimeColumns:
             yield words((x0 + x1) / 2, y0 - 2.5, "state", size, quiet=True)
 
     def _from_the_side(self, source: str, target: str) -> Iterator[Shape]:
-        """Yield lines from the time steps of `source` in another column, and an arrow to `target`."""
+        """Yield lines from the time steps of `source`, and an arrow to `target` beside it."""
         level = self.level(target)
         exits = self._exits(source)
         for x in exits:

@@ -73,7 +73,7 @@ READS, BY_THE_BATCH, OF_ITSELF = "reads", "by the batch", "d loss / d loss = 1"
 
 @dataclass(frozen=True)
 class PlacedCard:
-    """A card with its content in drawing order, and the calls that read its weights.
+    """A card to be placed: its boxes in drawing order, and the calls that read its weights.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class PlacedCard:
 
 @dataclass
 class Strip:
-    """A horizontal strip of a row: calls, the gradients of the calls, and the cards of weights.
+    """A horizontal strip of a row of a ladder: calls, their gradients, and cards of weights.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class Strip:
     cards : list of str
     is_flat : bool
         Whether all calls are at the same height. Otherwise they are below each other, so that the
-        rung of one call passes below the other calls.
+        line from one call to its card passes below the other calls.
     top, height : float
     """
 
@@ -114,7 +114,7 @@ class Strip:
 
 @dataclass
 class Rail:
-    """One rail of a ladder: its boxes in rows, and the positions of these boxes across.
+    """One rail of a ladder: its boxes in rows, with their horizontal positions.
 
     `numbers` are the indices of the rail's arrows in the `edges` of the whole graph.
     """
@@ -351,12 +351,12 @@ class _Ladder:
         return rail.level.kinds[item] == BOX
 
     def _anchors(self, card: PlacedCard) -> list[str]:
-        """Return the deepest calls that read the weights on a card; the card is in their row."""
+        """Return the deepest calls that read the weights on a card. The card is in their row."""
         deepest = max((self.depths[call] for call in card.calls), default=0)
         return [call for call in card.calls if self.depths[call] == deepest]
 
     def _height_of(self, strip: Strip, call: str) -> float:
-        """Return the height that a call and its gradients need in a strip."""
+        """Return the height that a call and its gradients need in the ladder."""
         own = [self.measures[one].height for one in strip.calls[call]]
         height = self.measures[call].height if call in self.measures else 0.0
         if strip.is_flat:
@@ -371,7 +371,7 @@ class _Ladder:
         return max(calls, sum(cards) + STRIP_GAP * (len(cards) - 1))
 
     def _swing(self, depth: int) -> float:
-        """Return the extra space below a row that its widest steps to the next row need."""
+        """Return the extra space below a row for arrows that move far to the side there."""
         steps = [0.0]
         for rail in (self.forward, self.backward):
             level, middle = rail.level, rail.places.middle
@@ -384,7 +384,7 @@ class _Ladder:
     # --- across -----------------------------------------------------------------------------------
 
     def widen_gutters(self) -> None:
-        """Make the gutters as wide as their lanes need."""
+        """Make the spaces between the rails and the cards as wide as the lines in them need."""
         self.gutters = {side: GUTTER + LANE * count for side, count in self.lanes.items()}
 
     gutters: Mapping[str, float] = {"left": GUTTER, "right": GUTTER}
@@ -609,7 +609,7 @@ def _wh(size: Measure) -> Point:
 
 
 def _place_of(node: GraphNode) -> str:
-    """Return where a box is drawn: "cell" (on an open card), "card" (a closed card) or its rail."""
+    """Return where a box is drawn: "cell" (on an open card), "card" (a closed card) or a rail."""
     if "line" in node.attrs:
         return "cell"
     if node.kind == "card":
@@ -658,7 +658,7 @@ def cell_measure(node: GraphNode, options: PictureOptions) -> Measure:
 
 
 class _Lines:
-    """Computes the lines of a ladder. All arrows of one rung are drawn as one line."""
+    """Computes the lines of a ladder. All arrows from a call to a card are drawn as one line."""
 
     def __init__(self, ladder: _Ladder) -> None:
         self.ladder = ladder
@@ -695,7 +695,7 @@ class _Lines:
             self._bundle(key, tuple(numbers))
 
     def _note_level_rungs(self, key: tuple[str, ...]) -> None:
-        """Store the height at which a straight rung ends at its card, for other rungs to avoid."""
+        """Store the height of a straight line from a rail to a card, for other lines to avoid."""
         cards = [one for one in key[1:] if key[0] == "between" and one in self.ladder.cards]
         for card in cards:
             box = key[2] if key[1] == card else key[1]
@@ -738,7 +738,7 @@ class _Lines:
     # --- on a card --------------------------------------------------------------------------------
 
     def _within(self, edge: GraphEdge) -> tuple[str, ...]:
-        """Return the key of the line for an arrow on a card. Arrows with one key share a line."""
+        """Return the key of the line for an arrow inside a card. Equal keys mean one line."""
         nodes = self.ladder.nodes
         source, target = nodes[edge.source], nodes[edge.target]
         is_update = edge.attrs.get("role") == "update"
@@ -800,7 +800,7 @@ class _Lines:
     # --- between cards, rails and losses ----------------------------------------------------------
 
     def _lane(self, side: str, y: float, to: float) -> float:
-        """Return the x of the nearest lane of a gutter that is free between two heights."""
+        """Return the x of the nearest lane beside a rail that is free between two heights."""
         low, high = sorted((y, to))
         taken = self.taken[side]
         lane = 0
@@ -815,7 +815,7 @@ class _Lines:
         return ladder.right_x - 14 - LANE * lane
 
     def _port(self, name: str, side: str) -> int:
-        """Count a line at a side of a box, and return how many lines were counted there before."""
+        """Count a line at a side of a box, and return how many lines this side had before."""
         number = self._ports_used[name, side] = self._ports_used.get((name, side), -1) + 1
         return number
 
@@ -981,12 +981,12 @@ class _Lines:
 
 
 def _along_side(rect: Rect, below: float) -> float:
-    """Return the y at a distance below the middle of a box, wrapped to the box's height."""
+    """Return the y at a distance below the middle of a box; past its end, from the top again."""
     return rect.y + 6 + (rect.height / 2 - 6 + below) % (rect.height - 12)
 
 
 def _is_level(card: Rect, y: float) -> bool:
-    """Return whether a horizontal rung at height y ends at the side of the card."""
+    """Return whether a horizontal line at height y from a rail meets the side of a card."""
     return card.y + 4 <= y <= card.bottom - 4
 
 

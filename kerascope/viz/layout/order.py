@@ -21,7 +21,7 @@ PORT_SHARE = 0.8
 
 @dataclass(slots=True, eq=False)
 class RoutePiece:
-    """A piece of a route between two consecutive rows.
+    """The piece of a route (a part of an arrow) between two consecutive rows.
 
     Attributes
     ----------
@@ -42,9 +42,9 @@ class RoutePiece:
 
 
 def ordered_levels(graph: Graph) -> dict[str, Level]:
-    """Return the frame levels of a graph with ordered rows, inner frames before outer ones.
+    """Return the frame levels of a graph after ordering their rows, inner frames first.
 
-    The positions of the doors of an ordered frame are used in ordering the frame level around it.
+    The order around a frame depends on the doors of the frame, where arrows cross its border.
     """
     levels = levels_of(graph)
     doors: dict[tuple[str, str, int], float] = {}
@@ -65,7 +65,7 @@ def ordered_levels(graph: Graph) -> dict[str, Level]:
 
 
 def order_rows(level: Level) -> None:
-    """Order the items of every row of a frame level, in place."""
+    """Order the items of every row of a frame level, in place, so that few arrows cross."""
     segments = segments_of(level)
     above: list[list[RoutePiece]] = [[] for _ in level.kinds]
     below: list[list[RoutePiece]] = [[] for _ in level.kinds]
@@ -106,7 +106,7 @@ def segments_of(level: Level) -> list[RoutePiece]:
 
 
 def _places(level: Level) -> list[float]:
-    """Return the position of each item in its row, counted from the middle of the row."""
+    """Return the position of each item in its row, as a number of items from the middle."""
     place = [0.0] * len(level.kinds)
     for row in level.rows:
         _number(row, place)
@@ -122,7 +122,7 @@ def _number(row: list[int], place: list[float]) -> None:
 def _sort(
     level: Level, row: list[int], near: list[list[RoutePiece]], place: list[float], downward: bool
 ) -> None:
-    """Sort a row by the barycentres of its items; items without neighbours keep their position."""
+    """Sort a row by the mean positions of each item's neighbours in the row above or below."""
     if len(row) < 2:
         return
     keys: dict[int, float] = {}
@@ -140,7 +140,7 @@ def _sort(
 
 
 def _pair_up(level: Level, place: list[float]) -> None:
-    """Move every item that has a partner in its row to the position right of that partner."""
+    """Move every item with a partner, which must be at its left, to the right of this partner."""
     if not level.partners:
         return
     for row in level.rows:
@@ -165,7 +165,7 @@ def _pair_up(level: Level, place: list[float]) -> None:
 def _crossings(
     level: Level, segments: list[RoutePiece], place: list[float], is_large: bool
 ) -> float:
-    """Return the number of crossings of arrows in a frame level; infinity if the frame level is large."""
+    """Return the number of crossings of arrows in a frame level; infinity if `is_large`."""
     if is_large:
         return float("inf")
     gaps: list[list[tuple[float, float]]] = [[] for _ in level.rows]
@@ -199,7 +199,7 @@ def _inversions(pairs: list[tuple[float, float]]) -> int:
 
 
 def _find_neighbours(level: Level) -> None:
-    """Replace the lane of each route between neighbours in a row by a straight line."""
+    """Draw each route in a lane between neighbours of a row as a straight line instead."""
     beside = {frozenset(pair) for row in level.rows for pair in pairwise(row)}
     for route in level.routes:
         ends = frozenset((route.stops[0], route.stops[-1]))

@@ -1,4 +1,4 @@
-"""The positions of the items of a frame level, within their rows and from row to row.
+"""The positions of the items of a frame level: within each row, and of the rows.
 
 `across` is the coordinate within a row, `along` the one from row to row. In a picture from top to
 bottom they are x and y; from left to right they are y and x.
@@ -72,7 +72,7 @@ class Places:
 
 
 def place_level(level: Level, shapes: list[Shape]) -> Places:
-    """Return the positions of the items of a frame level, with the first corner at (0, 0)."""
+    """Return the positions of the items of a frame level, whose upper left corner is (0, 0)."""
     segments = segments_of(level)
     middle = _middles(level, shapes, segments)
     left = min(middle[i] - shape.across / 2 for i, shape in enumerate(shapes))
@@ -125,7 +125,7 @@ Wish = tuple[int, float, float]  # another item, the ideal distance from that it
 
 
 def _ties(level: Level, shapes: list[Shape], segments: list[RoutePiece]) -> list[Tie]:
-    """Return a `Tie` for each piece of a route. Ties pull items into a straight line."""
+    """Return a `Tie` for each piece of a route. Ties pull its items into a straight line."""
     ties = []
     for one in segments:
         leaves = end_of(level, shapes, one.upper, one.edge, one.leaves, EXIT)
@@ -244,7 +244,7 @@ STRAND_ROUNDS = 8
 
 
 class Tie(NamedTuple):
-    """A piece of a route, whose lower item should be `shift` to the right of its upper item."""
+    """A piece of a route that is straight if its lower item is `shift` right of its upper item."""
 
     upper: int
     lower: int
@@ -287,7 +287,7 @@ def straighten(
 
 
 def _straight(level: Level, ties: Sequence[Tie]) -> tuple[list[Tie], set[int]]:
-    """Return the ties to straighten, no two of which cross, and the items that have side inputs.
+    """Return the ties to make straight, none of which cross, and the items with side inputs.
 
     Side inputs are inputs such as weights and constants; see `_main_inputs`.
     """
@@ -312,14 +312,14 @@ def _straight(level: Level, ties: Sequence[Tie]) -> tuple[list[Tie], set[int]]:
 def _main_inputs(uppers: list[int], above: dict[int, list[int]], kinds: list[str]) -> list[int]:
     """Return the inputs of an item without its side inputs, such as weights and constants.
 
-    Side inputs are boxes without inputs. If an item has only such inputs, all are main inputs.
+    Side inputs are boxes without inputs. If an item has only side inputs, all count as main inputs.
     """
     main = [upper for upper in uppers if kinds[upper] != BOX or upper in above]
     return main or uppers
 
 
 def _is_main(item: int, others: list[int], kinds: list[str]) -> bool:
-    """Return whether `others` contains only `item`, or only the box `item` and a bend."""
+    """Return whether an item is the only one of `others`, or the only box beside one bend."""
     if len(others) == 1:
         return True
     boxes = [other for other in others if kinds[other] != BEND]
@@ -341,14 +341,14 @@ def _cross(one: Tie, other: Tie, number: dict[int, int]) -> bool:
 
 
 def _rank(tie: Tie, kinds: list[str]) -> int:
-    """Return the priority of straightening a tie, which is highest inside long arrows."""
+    """Return the priority of making a tie straight: the number of its ends that are bends."""
     return (kinds[tie.upper] == BEND) + (kinds[tie.lower] == BEND)
 
 
 def _strands(
     level: Level, straight: Sequence[Tie], have_sides: set[int]
 ) -> tuple[list[int], list[float]]:
-    """Return the index of each item's strand, and the item's offset from its strand's position."""
+    """Return the strand (straight line of items) of each item, and its offset from that line."""
     upper_of = {tie.lower: tie for tie in straight}
     strand_of = [-1] * len(level.kinds)
     offset = [0.0] * len(level.kinds)
@@ -377,7 +377,7 @@ Bound = tuple[int, float]  # another strand, the minimum distance to it
 def _bounds(
     level: Level, spaces: Sequence[list[float]], strand_of: list[int], offset: list[float]
 ) -> list[list[Bound]]:
-    """Return for each strand its right neighbours in all rows, with the minimum distances."""
+    """Return, for each strand, the strands at its right in all rows, with minimum distances."""
     least: list[dict[int, float]] = [{} for _ in range(1 + max(strand_of))]
     for row, space in zip(level.rows, spaces, strict=True):
         for (left, right), gap in zip(pairwise(row), space[1:], strict=True):
@@ -407,7 +407,7 @@ def _from_left(bounds: list[list[Bound]], count: int) -> list[int]:
 
 
 def _pushed(wanted: list[float], bounds: list[list[Bound]], order: list[int]) -> list[float]:
-    """Return positions of the strands that are near `wanted` and keep all minimum distances."""
+    """Return positions of strands that are near `wanted` and keep the minimum distances."""
     from_left = list(wanted)
     for strand in order:
         for other, distance in bounds[strand]:
@@ -422,9 +422,9 @@ def _pushed(wanted: list[float], bounds: list[list[Bound]], order: list[int]) ->
 def _wanted(
     ties: Sequence[Tie], strand_of: list[int], offset: list[float], place: list[float]
 ) -> list[float]:
-    """Return the next position of each strand: halfway from `place` to the ideal one of its ties.
+    """Return the next position of each strand: halfway to where its ties would be straight.
 
-    Strands without ties to other strands do not move.
+    A strand is a straight line of items. Strands without ties to other strands do not move.
     """
     total = [0.0] * len(place)
     weight = [0.0] * len(place)

@@ -214,7 +214,7 @@ def _compared(before: GraphNode | None, after: GraphNode) -> GraphNode:
 
 
 def _compared_group(before: GraphGroup | None, after: GraphGroup) -> GraphGroup:
-    """Return `after`, marked as added without `before`, or changed if its name or class differs."""
+    """Return the frame `after` with its state: added if `before` is None, changed, or none."""
     attrs = _plain(after)
     changes = []
     if before is None:
@@ -395,7 +395,7 @@ class _Side:
             self.targets[edge.source].append((operand, edge.target))
 
     def look(self, name: str, with_shape: bool = True) -> Hashable:
-        """Return the properties that boxes must share to be matched by structure."""
+        """Return the properties of a box that must be equal for boxes to match by structure."""
         node = self.nodes[name]
         shape = node.attrs.get("output_shapes", "") if with_shape else ""
         return node.kind, node.attrs.get("class_name", ""), self._frames[node.group], shape
@@ -458,7 +458,7 @@ def _histories(
 
 
 def _pair_up(before: Mapping[str, Hashable], after: Mapping[str, Hashable], pairs: Pairs) -> None:
-    """Match the boxes that are still unmatched and have the same key, in their given order."""
+    """Match boxes of both graphs that have no counterpart yet and equal keys, in order."""
     taken = dict.fromkeys(pairs.values())
     free: dict[Hashable, list[str]] = {}
     for name, key in after.items():
@@ -516,7 +516,7 @@ def _match_neighbours(
 
 
 def _neighbours(side: _Side, name: str, known: Mapping[str, str]) -> Hashable:
-    """Return the matched sources and targets of a box, as ids of the first graph with operands."""
+    """Return the matched neighbours of a box: ids in the first graph, with input indices."""
     return tuple(
         tuple(sorted((operand, known[x]) for operand, x in links[name] if x in known))
         for links in (side.sources, side.targets)
@@ -566,7 +566,7 @@ def with_rows(graph: Graph) -> Graph:
 
 
 def _links_between_parts(graph: Graph, parts: list[str]) -> tuple[_PartLinks, _PartLinks]:
-    """Return the arrows between items of the same frame in two dicts: present and removed.
+    """Return the arrows between children of one frame in two dicts: present and removed.
 
     An arrow from outside to a box inside a frame counts as an arrow to the frame.
     """
@@ -597,15 +597,15 @@ def _ends_in_one_frame(
 
 
 def _downwards(parts: list[str], kept: _PartLinks, removed: _PartLinks) -> list[str]:
-    """Return the items in topological order; a removed arrow on a cycle may point backwards."""
+    """Return boxes and frames in topological order; removed arrows on cycles may point back."""
     before = {part: i for i, part in enumerate(parts)}
     waiting_kept = Counter(target for targets in kept.values() for target in targets)
     waiting_all = waiting_kept + Counter(x for targets in removed.values() for x in targets)
 
     def rank(part: str) -> tuple[bool, bool, int]:
-        """Return the sort key of an item; items whose sources are all placed come first.
+        """Return the sort key of a box or frame: those whose sources all have a place come first.
 
-        Items that wait only for the sources of removed arrows come next.
+        Those that wait only for sources of removed arrows come next.
         """
         return waiting_kept[part] > 0, waiting_all[part] > 0, before[part]
 

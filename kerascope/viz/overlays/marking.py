@@ -139,7 +139,7 @@ def with_states(
 
 
 def mark(state: str, note: str = "") -> dict[str, Attribute]:
-    """Return the attributes of a mark: a state and, unless it is empty, a note."""
+    """Return the attributes that mark a box: a state and, unless it is empty, a note."""
     return {"state": state, "note": note} if note else {"state": state}
 
 
@@ -216,8 +216,8 @@ def with_progress(graph: Graph, done: Iterable[str], current: str | None = None)
 
     Notes
     -----
-    While a call inside a nested model that is drawn as one box is computed, this box is current,
-    not done. In the layer view, a box is done when all calls of its layer are.
+    If a nested model is drawn as one box, the box is current, not done, while a call inside the
+    model is computed. In the layer view, a box is done when all calls of its layer are.
     """
     counts = _counts_of_boxes(graph, done)
     states: dict[str, str] = {}
@@ -285,7 +285,7 @@ def paths_of_boxes(graph: Graph) -> dict[str, str]:
 
 
 def _counts_of_boxes(graph: Graph, calls: Iterable[str]) -> dict[str, int]:
-    """Return the number of finished calls of each box. Calls hidden inside a box do not count."""
+    """Return how many finished calls each box shows. Calls inside a closed frame do not count."""
     known = known_ids(graph)
     counts: dict[str, int] = {}
     for call_id in dict.fromkeys(calls):

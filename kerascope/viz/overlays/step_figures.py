@@ -169,7 +169,7 @@ def _of_slot(old: Any, new: Any) -> dict[str, Attribute]:
 
 
 def _of_weight(old: Any, new: Any) -> dict[str, Attribute]:
-    """Return the attributes of a weight's box: its relative change.
+    """Return the attributes of the box of a weight's new value: its relative change.
 
     If only statistics of the arrays are known, return the norm of the new weight instead.
     """

@@ -20,7 +20,7 @@ FROM_SHARES = (0.01, 0.03, 0.10, 0.20, 0.40)
 
 
 class Times(NamedTuple):
-    """The time of one box in one call of a function: seconds by phase.
+    """The time of one box in one call of a function, in seconds, for each phase.
 
     Attributes
     ----------

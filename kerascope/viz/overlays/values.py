@@ -324,7 +324,7 @@ def _placed(
 
 
 def path_to(layer: Any, network: Network) -> str | None:
-    """Return the part of an id between the call of a layer and the calls inside its network.
+    """Return the path from a layer to a network in it, as it is in the ids of inner calls.
 
     It is "" if the layer is the network itself. For a wrapper, it is the names of the layers on
     the way to the network: "encoder/". If the layer does not contain the network, it is None.

@@ -193,7 +193,7 @@ class Profile:
         return drawing
 
     def _times(self, graph: Any) -> dict[str, Times]:
-        """Return the times by the ids of boxes and frames. Calls of one layer get equal shares."""
+        """Return the times of boxes and frames by id. Calls of a layer share its time equally."""
         of_layers = {row.layer: row for row in self.layers}
         boxes: dict[str, list[str]] = {}
         for box, path in paths_of_boxes(graph).items():
@@ -221,7 +221,7 @@ def check_order(sort: str) -> None:
 
 
 def with_layers(lines: Sequence[MeasuredLine], model: Network) -> list[MeasuredLine]:
-    """Return the measured lines with the paths of the model's layers: `encoder/dense_1`."""
+    """Return measured lines with the path of the layer that each belongs to: `encoder/dense_1`."""
     layers = layers_by_path(model)
     owners = {clean(w.name): path for path, layer in layers.items() for w in layer.weights}
     return [replace(line, layer=_path(line, layers, owners)) for line in lines]

@@ -147,7 +147,7 @@ def _multiply_adds(line: MeasuredLine) -> int:
 
 
 def phase_rows(rows: Sequence[ProfileRow]) -> list[PhaseRow]:
-    """Return the sums of time by phase, in the order of `PHASES`."""
+    """Return the time of each phase, summed over its ops, in the order of `PHASES`."""
     found = []
     for phase in PHASES:
         own = [row for row in rows if row.phase == phase]
@@ -158,7 +158,7 @@ def phase_rows(rows: Sequence[ProfileRow]) -> list[PhaseRow]:
 
 
 def layer_rows(rows: Sequence[ProfileRow], classes: Mapping[str, str]) -> list[LayerRow]:
-    """Return the sums of time by layer, in the order of the layers' first ops.
+    """Return the time of each layer, summed over its ops, in the order of their first ops.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Axes:
-    """Axes with curves on a common scale, which is logarithmic if `log` is set."""
+    """A pair of axes with curves; the scale of the y axis is logarithmic if `log` is set."""
 
     title: str
     x_label: str
@@ -74,7 +74,7 @@ class Axes:
         return [math.log10(min(y, FAR)) if 0 < y < math.inf else math.nan for y in curve.y]
 
     def ends(self) -> tuple[float, float]:
-        """Return the lowest and the highest height, with a margin if they are equal."""
+        """Return the lowest and the highest number (or logarithm), with a margin if equal."""
         found = [y for one in self.curves for y in self.heights(one) if not math.isnan(y)]
         low, high = (min(found), max(found)) if found else (0.0, 1.0)
         if low == high:
@@ -179,7 +179,7 @@ def round_numbers(low: float, high: float, most: int = 6, least_step: float = 0.
 
 
 class _End(NamedTuple):
-    """The height at which a curve's name is written, and the points of the curve."""
+    """The label at the end of a curve: its height, the curve, and the curve's points."""
 
     y: float
     curve: Curve

@@ -50,7 +50,7 @@ class HeatMaps:
 
     @property
     def description(self) -> str:
-        """The titles and summaries of all parts, as one text."""
+        """The titles and summaries of all arrays, as one text."""
         return ". ".join(f"{part.title}: {part.summary}" for part in self.parts)
 
     def sheet(self) -> Sheet:
@@ -84,7 +84,7 @@ def _right_end(shape: Shape) -> float:
 
 
 def _part(part: Panels, y: float) -> tuple[list[Shape], float]:
-    """Return the shapes of a part whose upper end is at y, and the y of its lower end."""
+    """Return the shapes that draw the panels of an array from y downward, and the y below."""
     shapes: list[Shape] = []
     for text, size, role in (
         (part.title, HEADING, "text"), (part.summary, LINE, "quiet"),
@@ -298,7 +298,7 @@ def _odd_cells(
 
 
 def _odd_levels_in(part: Panels) -> list[int]:
-    """Return the levels of NaN and infinite numbers that occur in the panels."""
+    """Return which of the levels for NaN, infinity and -infinity occur in the panels."""
     values = [panel.values for panel in part.panels]
     tests = ((NAN, np.isnan), (PLUS_INF, np.isposinf), (MINUS_INF, np.isneginf))
     return [level for level, test in tests if any(test(x).any() for x in values)]
@@ -344,7 +344,7 @@ SIGNS = {  # by ascii_only: from zero up, from zero down, NaN, +Inf and -Inf
 
 
 def part_lines(part: Panels, width: int, ascii_only: bool) -> Iterator[str]:
-    """Yield the lines of a part as text.
+    """Yield the panels of an array as lines of text.
 
     Small panels show numbers. Larger panels show a character for each number, with a legend.
     """

@@ -63,7 +63,7 @@ class ArrayPart:
 
 @dataclass(frozen=True)
 class Panel:
-    """One matrix of a part, with its labels and its scale.
+    """One matrix of an array, with its labels and its scale.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Panels:
-    """All panels of a part, ready to be drawn.
+    """All panels of an array, ready to be drawn.
 
     Attributes
     ----------
@@ -316,7 +316,7 @@ def _chosen(sizes: Sequence[int], axes: Sequence[str], most: int, notes: list[st
 
 
 def _steps(shape: Sequence[int], panels: int) -> tuple[int, int]:
-    """Return m and n so that every m-th row and n-th column of all `panels` panels can be drawn."""
+    """Return m and n: all panels fit if every m-th row and every n-th column is drawn."""
     side = next((n for most, n in LONGEST_SIDES.items() if panels <= most), LONGEST_SIDE)
     steps = [math.ceil(max(1, size) / side) for size in shape]
     left = [math.ceil(max(1, size) / step) for size, step in zip(shape, steps, strict=True)]

@@ -40,7 +40,7 @@ FEW_SAMPLES = 2  # axes: (sample, feature) is one matrix and shows all samples
 
 
 class ArraysToShow(NamedTuple):
-    """The title of a picture, and its arrays (parts) with all samples."""
+    """What a picture shows: its title, and its arrays (parts) with all samples."""
 
     title: str
     parts: list[ArrayPart]
@@ -77,7 +77,7 @@ def arrays_to_show(what: Any, x: Any, layer: str | None, call: int) -> ArraysToS
 
 
 def _image(values: np.ndarray) -> ArrayPart:
-    """Return an image of bytes as a part with a panel for each colour channel."""
+    """Return an image of type uint8 as an array part with a panel for each colour channel."""
     colours = ("red", "green", "blue", "alpha")[: values.shape[-1]]
     labels = (("channel", colours),)
     return ArrayPart("", values, ("row", "column", "channel"), labels=labels, has_zero=False)
@@ -241,7 +241,7 @@ def _given(x: Any, fed: Sequence[Tensor]) -> list[np.ndarray]:
 
 
 def _output(title: str, values: Any, layer: Layer | None) -> ArrayPart:
-    """Return an output of a layer as a part, with names for its axes."""
+    """Return an output of a layer as an array part, with names for its axes."""
     values = _numbers(values, "show")
     kind = kind_of(layer) if layer is not None else ""
     if isinstance(layer, TimeDistributed) and values.ndim > 2:
@@ -269,7 +269,7 @@ def _output(title: str, values: Any, layer: Layer | None) -> ArrayPart:
 
 
 def _in_time(part: ArrayPart, values: np.ndarray) -> ArrayPart:
-    """Return a part with the given values, which have a time axis after the sample axis."""
+    """Return an array part with new values, whose second axis is the time step."""
     axes = (SAMPLE, "time step", *part.axes[1:])
     rows, columns = part.rows, part.columns
     return replace(part, values=values, axes=axes, rows=rows, columns=columns)
@@ -295,7 +295,7 @@ def one_sample(part: ArrayPart, sample: int) -> ArrayPart:
 
 
 def _of_layer(layer: Layer, x: Any) -> ArraysToShow:
-    """Return the outputs of a layer that is called directly on arrays, as parts."""
+    """Return the outputs of a layer that is called directly on arrays, as array parts."""
     given = [np.asarray(one) for one in x] if isinstance(x, (list, tuple)) else np.asarray(x)
     for one in given if isinstance(given, list) else [given]:
         _numbers(one, "show: x")
@@ -340,7 +340,7 @@ def _steps(model: Network, x: Any) -> list[Any]:
 
 
 def _of_name(model: Network, x: Any, name: str, call: int) -> ArraysToShow:
-    """Return, as parts, the outputs or the weights of a model's layer, or a weight, by its name."""
+    """Return what a name in a model refers to: outputs or weights of a layer, or a weight."""
     layers = {layer.name: layer for layer in model.layers}
     weights = {w.name.split(":")[0]: w for w in getattr(model, "weights", ())}
     layer = layers.get(name)

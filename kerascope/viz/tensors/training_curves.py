@@ -80,7 +80,7 @@ def plot_history(
 
 
 def _places(epochs: Sequence[int], number: int) -> tuple[float, ...]:
-    """Return the epochs of a log key with `number` values, which are the last ones.
+    """Return the epochs to which the `number` values of a log key belong: the last ones.
 
     A callback may start to log a key after the first epoch. If there are more values than epochs,
     return 0, 1, 2, ... instead.

@@ -60,7 +60,7 @@ DashStyle = tuple[float, tuple[float, ...]]  # the width of a line, and its dash
 
 
 class TextPlace(NamedTuple):
-    """The position of a text, and the factor by which its width in the system's font shrinks."""
+    """The position of a text, and the factor by which it is made narrower to fit its box."""
 
     x: float
     y: float
@@ -147,7 +147,7 @@ def _operations(sheet: Sheet, places: Iterable[TextPlace], for_page: bool) -> It
     codes = {style: code for code, style in _dash_styles(sheet).items()}
 
     def use(**wanted: str) -> Iterator[str]:
-        """Yield the operations that change the line width (S), the pen (c) and the fill (C)."""
+        """Yield operations that change the line style (S), the line colour (c) or the fill (C)."""
         for letter, value in wanted.items():
             if current.get(letter) != value:
                 current[letter] = value

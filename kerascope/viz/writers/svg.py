@@ -289,6 +289,6 @@ def _role_rules(sheet: Sheet, theme: str) -> str:
 
 
 def _scoped(rules: str, place: str) -> str:
-    """Return CSS rules restricted to the picture at `place`, not to other pictures in a page."""
+    """Return CSS rules restricted to the picture with the CSS selector `place`."""
     scoped = rules.replace("}.", f"}}{place}.").replace("}image", f"}}{place}image")
     return place + scoped.replace("{.", f"{{{place}.")
