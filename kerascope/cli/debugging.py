@@ -272,7 +272,8 @@ def _run_with_prompt(
 def _code_if_not_watched(session: Session, wanted: Goal, path: Path) -> int:
     """Return 1 and print why if `--fail-on` could watch no model; otherwise return 0.
 
-    The script then uses another library, or trains its models in other threads.
+    No model can be watched if the script uses another library, or trains its models in other
+    threads.
     """
     hint, trained = hint_of_live(path), session.unseen.words(session.recorder)
     if not wanted.conditions or not (trained or (hint and not len(session.tape))):

@@ -43,7 +43,7 @@ def run_live(options: Namespace) -> int:
 
 
 def trace_live(options: Namespace, script: ScriptRun) -> int:
-    """Run a script with the real PyTorch or Keras, print the steps of its models as they run.
+    """Run a script with the real PyTorch or Keras, and print the steps of its models.
 
     Return the exit code.
     """

@@ -269,7 +269,9 @@ def _how_it_failed(script: ScriptRun) -> str:
 def _named(
     names: dict[str, Any], attribute: str, where: str, used: list[Network] | None = None
 ) -> Any:
-    """Return the model in a variable; without this variable, the model in `used` of this name.
+    """Return the model in a variable of a script or module, by the name of the variable.
+
+    If there is no such variable, return the model in `used` that has this name.
 
     If the variable holds a function without required arguments, return the result of a call.
     """

@@ -188,7 +188,7 @@ def _run(script: ScriptRun, is_json: bool) -> int:
 
 
 def _chosen(called: Sequence[CalledFunction], is_all: bool) -> list[CalledFunction]:
-    """Return the few slowest functions that models created, or of all if models created none.
+    """Return the few slowest functions that models created; if there are none, of all functions.
 
     With `is_all`, return all functions.
     """

@@ -57,7 +57,7 @@ def exit_codes(others: Mapping[int, str] | None = None) -> str:
 
 @contextmanager
 def given(expected: str = "") -> Iterator[None]:
-    """Raise `UsageError` in place of a `KerascopeError` inside the block.
+    """Raise `UsageError` in place of a `KerascopeError` inside a `with` block.
 
     Use it for blocks that only check or read the arguments of a command.
 

@@ -1,4 +1,4 @@
-"""The layer calls of a model at one time, with the states that each stop prints as glyphs."""
+"""The states of a model's layer calls at a time, which each stop prints as a row of signs."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def calls_at(session: Session, event: Event) -> list[tuple[str, str]]:
 def calls_in_picture(session: Session, event: Event) -> list[tuple[str, str]]:
     """Return (name, state) for each layer call of the session's model, to draw the model.
 
-    `calls_at` returns the calls of the outer model instead while the session's model is being
-    built into one.
+    While the session's model is being built into an outer model, `calls_at` returns the calls of
+    the outer model instead.
     """
     run = _inner_run(session, event)
     if run is None or run.name != session.model.name:
@@ -48,7 +48,10 @@ def calls_in_picture(session: Session, event: Event) -> list[tuple[str, str]]:
 
 
 def _inner_run(session: Session, event: Event) -> Event | None:
-    """Return the begin event of a model's graph run while an outer model is built, or None."""
+    """Return the start of the span in which a model's graph runs to build an outer model.
+
+    Return None if the event is not in such a span.
+    """
     if event.act != "build":
         return None
     spans = [span for span in session.tape.spans_at(event.t) if span.kind == INNER_RUN]
@@ -80,9 +83,10 @@ def _states(
 
 
 def _run_around(session: Session, event: Event) -> Event | None:
-    """Return the innermost span around an event in which a model runs or is built, or None.
+    """Return the start of the innermost span around an event in which a model runs or is built.
 
-    While the callbacks of a batch run, return the end event of the function that the batch called.
+    During the callbacks of a batch, this is instead the end of the function call of the batch. If
+    there is neither, return None.
     """
     spans = session.tape.spans_at(event.t)
     if event.ph == END:
@@ -100,7 +104,10 @@ def _run_around(session: Session, event: Event) -> Event | None:
 
 
 def _states_after_gap(session: Session, mark: Event, names: list[str]) -> dict[str, str]:
-    """Return the state of each layer call after dropped events, from the tensors that were kept."""
+    """Return the state of each layer call at a mark of forgotten events.
+
+    The states come from the outputs and gradients that the names at this time have.
+    """
     left = session.tape.names_at(mark.t)
     values, gradients = left.get("tensor_map") or {}, left.get("grads") or {}
     states = {}
@@ -141,7 +148,7 @@ def calls_of(model: Any) -> list[str]:
 
 
 def _update_states(states: dict[str, str], event: Event) -> None:
-    """Update the states of the layer calls with what one event shows: begun, done, failed, NaN."""
+    """Update the states of the layer calls by one event, which may begin or end a call."""
     if event.kind == "function" and event.ph == BEGIN:
         fed = value_of_event(event, "tensor_map") or {}
         states.update((key, "done") for key in fed if key in states)

@@ -1,10 +1,10 @@
 """Commands that change a run: `set`, `rerun`, `unset`, `timeline`, `diff`.
 
 `set NAME = EXPR` gives a tensor another array from this time on. If the program is paused at this
-time, it continues with that array on a new timeline, and a separate copy of the call completes the
-old one without the change. In the past, the function call runs again on a new timeline, up to its
-end, without touching the program; `rerun` continues that timeline up to the end of the old one.
-Either way both histories are kept: `diff 1 2`.
+time, it continues with that array on a new timeline, and the old timeline is completed by a copy of
+the call without the change. If the time is in the past, the function call runs again on a new
+timeline, up to its end, and the program is not changed; `rerun` continues the new timeline up to
+the end of the old one. Either way both histories are kept: `diff 1 2`.
 """
 
 from __future__ import annotations
@@ -59,12 +59,13 @@ TAPES = (".jsonl", ".npz")  # as `record` writes them
 
 @dataclass
 class OtherRuns:
-    """The running program and the run for comparisons, if they are not on the current timeline.
+    """The recording of the running program, and the run that `other` compares with.
 
     Attributes
     ----------
     live : Recording or None
-        The recording of the running program; None if the program's timeline is the current one.
+        The recording of the running program, if another timeline is the current one; otherwise
+        None.
     run : tuple of Tape and str, or None
         The run that the command `other` chose, and its label.
     """
@@ -184,7 +185,9 @@ def _here(debugger: Shell, command: str = "set") -> Event:
 
 
 def _go_to_value(debugger: Shell, name: str) -> str:
-    """Go to the time at which this call or the next computes a tensor, and return its name.
+    """Go to the time at which a tensor is computed, and return the name of the tensor.
+
+    This is in the current function call; between two calls, in the next call.
 
     Stay at the current time if the tensor is already computed, if it is a variable between two
     calls, or if the program is paused here. The returned name differs from `name` only for x,
@@ -245,7 +248,10 @@ def _journal(debugger: Shell) -> Journal:
 
 
 def _history(debugger: Shell, recorder: Recorder) -> Journal | Fork:
-    """Return what a new timeline repeats: the current timeline's fork, otherwise the journal."""
+    """Return the fork or journal with the calls that a new timeline repeats.
+
+    This is the fork of the current timeline, or the journal of the program if it has no fork.
+    """
     current: Fork | None = debugger.session.timelines.current.fork
     return recorder.journal if current is None else current
 
@@ -330,7 +336,7 @@ def _no_value_yet(debugger: Shell, name: str) -> str:
 
 
 def _say_loss(debugger: Shell, made: Timeline) -> None:
-    """Print the batch's loss before and after the change, if the changed call ran to its end."""
+    """Print the batch's loss without and with the change, if the changed call ran to its end."""
     losses: list[TrainCall] = []
     if made.fork is not None:
         with suppress(ArgumentError):
@@ -389,7 +395,10 @@ def _variable(debugger: Shell, command: str, name: str) -> Variable | None:
 
 
 def call_here(debugger: Shell, command: str) -> tuple[Recorder, Call]:
-    """Return the recorder, and the function call around the current time or else the next one."""
+    """Return the recorder, and the function call around the current time.
+
+    Between two function calls, the second result is the next call.
+    """
     recorder, t = _recorder(debugger, command), _here(debugger, command).t
     call = _call_around(recorder, debugger.session.tape, t)
     return recorder, call or _next_call(debugger, command, t)
@@ -432,7 +441,7 @@ def _write_between_calls(debugger: Shell, weight: Variable, array: np.ndarray, t
 
 
 def _change_live(debugger: Shell, recorder: Recorder, call: Call, change: Override) -> Timeline:
-    """Put the new array into the paused call, and return the timeline on which it continues.
+    """Put the new array into the paused call, and return the timeline on which the call continues.
 
     A copy of the call without the change completes the old timeline.
     """
@@ -781,9 +790,11 @@ def _notes(fork: Fork, first: int) -> list[str]:
 
 
 def _later_changes(later: list[Override], first: int) -> list[str]:
-    """Return a note about changes in timeline `first` after the second timeline branched off.
+    """Return a note about `later`, the changes that only timeline `first` has.
 
-    The note is the only item of the list. Without such changes, the list is empty.
+    They were made in it after the other timeline of a comparison had branched off.
+
+    The note is the only item of the list. The list is empty if `later` is empty.
     """
     if not later:
         return []

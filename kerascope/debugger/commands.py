@@ -28,7 +28,7 @@ Complete = Callable[[Any, str, str, int, int], list[str]]
 
 @dataclass(frozen=True)
 class Command:
-    """A command of the debugger: its function, its names and how it is used.
+    """A command of the debugger: its function, its names, its help and its completions.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Command:
 
     @property
     def shown(self) -> str:
-        """The word that `help all` lists: the command's sign (`!`), or else its name."""
+        """The text that `help all` lists: the command's sign, as `!`, or else its full name."""
         name = self.names[0]
         return next((sign for sign, meant in SIGNS.items() if meant == name), name)
 
@@ -194,7 +194,10 @@ class Registry:
         return None if name is None else self.by_name.get(SIGNS.get(name, name))
 
     def moves(self, word: str) -> bool:
-        """Return whether a word is the name of a moving command, or marks the end of the input."""
+        """Return whether a word is a command that moves the program.
+
+        The word that marks the end of the input counts as one.
+        """
         found = self.find(word)
         return word == END_OF_INPUT or (found is not None and found.moves)
 

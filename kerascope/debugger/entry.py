@@ -100,7 +100,7 @@ def begin(frame: FrameType) -> Session:
 
 
 def _new_session(names: dict[str, Any] | None = None) -> Session:
-    """Return a session for a program that is already running. It does not observe it yet."""
+    """Return a session for a program that is already running, without observing it yet."""
     debugger = ModelDebugger()
     session = debugger.session = Session.current = Session(debugger.ask, names=names)
     session.began_inside = True
@@ -147,7 +147,8 @@ def replay(tape: Tape, at_failure: bool = False, commands: Iterable[str] = ()) -
     ----------
     tape : Tape
     at_failure : bool
-        Whether to start where the program failed; by default at the first event.
+        Whether to start where the program failed, or after the last event if it did not fail. By
+        default, start at the first event.
     commands : iterable of str
         Commands to run first.
     """

@@ -146,7 +146,7 @@ def names_at_stop(session: Session, stop: Stop | None, own: dict[str, Any]) -> N
 def _applied_to_array(
     function: Callable[[Any], Any], name: str, find: Callable[[str], Any], value: Any
 ) -> Any:
-    """Apply a function to a value; for a symbolic tensor, apply it to its array at the stop.
+    """Apply a function to a value; if it is a symbolic tensor, apply it to the tensor's array.
 
     Raises
     ------
@@ -236,7 +236,11 @@ def _values_around(
 def _recorded_since(
     session: Session, begin: int, t: int, function: Function, then: dict[Variable, Any]
 ) -> dict[Variable, Any]:
-    """Return each variable's last value in the events from `begin` to `t`, otherwise in `then`."""
+    """Return the value of each variable at time `t`.
+
+    This is the last value in the events from `begin` to `t`. A variable without such an event has
+    its value in `then`, the values at `begin`.
+    """
     recorded = {
         delta.key: delta.value
         for event in session.tape[begin : t + 1]
@@ -248,13 +252,16 @@ def _recorded_since(
 
 
 def extra_names(session: Session, own: dict[str, Any]) -> MutableMapping[str, Any]:
-    """Return the names that exist at every stop, as a live view; conditions use them too."""
+    """Return the names that exist at every stop, such as `model` and `K`, with their values.
+
+    The mapping is a live view, and conditions of breakpoints use it as well.
+    """
     model = {} if session.model is None else {"model": session.model}
     return ChainMap({"K": K, "np": np, **model}, own, session.script_names)
 
 
 def living(session: Session, value: Any) -> Any:
-    """Return a value with live objects instead of the tape's descriptions, and read-only arrays."""
+    """Return a value in which live objects replace their descriptions, and arrays are read-only."""
 
     def living_one(one: Any) -> Any:
         if isinstance(one, np.ndarray):
@@ -333,7 +340,10 @@ def value_of(text: str, names: dict[str, Any], command: str) -> Any:
 
 
 def with_tensors(text: str, names: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Replace tensor names in a text by Python names; return it, and `names` with their values."""
+    """Replace tensor names in a text by Python names.
+
+    Return the new text, and `names` with the values of the Python names added.
+    """
     if not isinstance(names, NamesAtStop):
         return text, names
     plain, _ = with_stand_ins(text, lambda name: "~" in name)
@@ -350,7 +360,7 @@ def with_tensors(text: str, names: dict[str, Any]) -> tuple[str, dict[str, Any]]
 
 
 def _is_bound(node: ast.AST) -> TypeGuard[ast.Name]:
-    """Return whether a node of a syntax tree is a name that is assigned, for example by `for`."""
+    """Return whether a node of Python's syntax tree is a name that is assigned, as by `for`."""
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
@@ -563,7 +573,7 @@ def _fed(session: Session, t: int) -> dict[Tensor, Any]:
 
 
 def _as_set(session: Session, tensor: Tensor, array: Any, begun: int, t: int) -> Any:
-    """Return the array that `set` gave to an input by time `t`, otherwise the array fed to it."""
+    """Return the array of an input at time `t`: the one that `set` gave it, or else the fed one."""
     if not session.timelines.current.overrides:
         return array
     now = value_named(session.tape, tensor.name, t)

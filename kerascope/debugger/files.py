@@ -127,7 +127,7 @@ def _escaped(cell: str) -> str:
 
 
 def page_of(tape: Tape, title: str, model: Any = None) -> str:
-    """Return the HTML page that plays a tape, with its model's picture if that still exists."""
+    """Return the HTML page that plays a tape, with a picture if its model still exists."""
     drawn = model if getattr(model, "outputs", None) else None
     page: str = import_module(PLAYING).play(tape, title=title, graph=drawn).html
     return page
@@ -137,7 +137,7 @@ def page_of(tape: Tape, title: str, model: Any = None) -> str:
 
 
 def page_of_stops(title: str, about: str, stops: str) -> str:
-    """Return a Markdown page with stops in a fenced block.
+    """Return a Markdown page whose fenced block shows the printed stops of a run.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def with_figures(event: Event) -> Event:
 
 
 def _plain(number: np.generic) -> Any:
-    """Return a number unchanged, or its statistics if JSON cannot write it, such as NaN."""
+    """Return a number unchanged; if JSON cannot write it, as NaN, return its statistics."""
     is_plain = number.dtype.kind not in "fc" or np.isfinite(number)
     return number if is_plain else statistics_of(number)
 

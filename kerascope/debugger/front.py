@@ -25,7 +25,7 @@ COMMANDS = Registry(moving, stopping, looking, changing, tables, files, session_
 
 
 class ModelDebugger(Shell):
-    """The model debugger: a shell with all commands, which prints where it stops.
+    """The model debugger: a shell with all commands, which prints each stop.
 
     Parameters
     ----------
@@ -87,7 +87,9 @@ class ModelDebugger(Shell):
                 self.say_error(error)
 
     def ask(self, stop: Stop) -> Callable[[Stepper], Stop | None] | None:
-        """Show a stop and read commands until one moves; return the stepper's move as a function.
+        """Show a stop, read commands until one moves the program, and return its order.
+
+        The order is the function that moves the stepper.
 
         If the program has failed, show the traceback and go to the event that failed.
         """

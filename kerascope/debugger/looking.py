@@ -298,7 +298,7 @@ def statement(debugger: Shell, words: str) -> None:
 
 
 def _is_of_the_model(debugger: Shell, name: str) -> bool:
-    """Return whether assigning a name at the prompt hides a name of the tape or of the source.
+    """Return whether assigning a name at the prompt hides a name of the Keras source.
 
     Return False if the user has assigned the name before.
     """
@@ -355,7 +355,10 @@ AROUND = 5  # lines before and after the current one
 
 @dataclass
 class SelectedSpan:
-    """The enclosing span that `up` and `down` select: how many levels above the innermost one."""
+    """The enclosing span that `up` and `down` select.
+
+    `level` is how many steps outward it is from the innermost span.
+    """
 
     level: int = 0
 
@@ -441,7 +444,7 @@ def _say_place(debugger: Shell, place: Where) -> None:
 def _places_around(debugger: Shell) -> tuple[list[Where], list[Where]]:
     """Return the program's lines that led to the engine, and the lines that the engine called.
 
-    Both lists are empty, unless the stop is at the present or where the program has failed.
+    Both lists are empty, unless the stop is where the program is paused or where it has failed.
     """
     session, now = debugger.session, debugger.session.stepper.now
     if session.is_over:
@@ -489,7 +492,7 @@ def down(debugger: Shell, words: str) -> None:
 
 
 def _say_chosen(debugger: Shell) -> None:
-    """Print the selected span, and below it its line of source, as pdb does."""
+    """Print the selected span, and on the next line its source, as pdb does."""
     span = chosen_span(debugger)
     debugger.say_line(_line_of_span(span, True, call_label(debugger.session, span)))
     where = shown_place(span.where)

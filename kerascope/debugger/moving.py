@@ -66,8 +66,8 @@ def _gives(event: Event, name: str) -> bool:
 def _last_given(tape: Tape, name: str, t: int) -> Event | None:
     """Return the last event up to time `t` that assigned a name of the Keras source.
 
-    Events of a layer with this name do not count. Return None if no event assigned the name, or
-    if dropped events come before one is found.
+    Events of a layer with this name do not count. Return None if no event assigned the name, or if
+    the event may be one that the tape has dropped.
     """
     for event in tape.back(t):
         if event.kind == FORGOTTEN:
@@ -156,7 +156,7 @@ def stepi(debugger: Shell, words: str) -> bool:
 
 @command("next", "n", group="forward", moves=True)
 def next_(debugger: Shell, words: str) -> bool:
-    """Go to the next event at this level, without the events inside; at most to the span's end.
+    """Go to the next event, skipping those inside this one; at most to the enclosing span's end.
 
     Usage: n[ext] [n]
     Example: n
@@ -214,7 +214,7 @@ def rs(debugger: Shell, words: str) -> bool:
 
 @command("rn", group="backward", moves=True)
 def rn(debugger: Shell, words: str) -> bool:
-    """Go back to the previous event at this level, not to the events inside it.
+    """Go back to the previous event, skipping the events inside it.
 
     Usage: rn [n]
     Example: rn

@@ -158,7 +158,11 @@ class ConditionMet(BaseException):
 
 
 class CellProgram(NamedTuple):
-    """The compiled statements of a cell; `expression` is its last one if that is an expression."""
+    """The compiled code of a cell.
+
+    If the last statement is an expression, it is `expression`, whose value the notebook shows;
+    otherwise `expression` is None. `statements` has the other statements.
+    """
 
     statements: CodeType
     expression: CodeType | None
@@ -260,7 +264,7 @@ class Notebook:
         return session
 
     def _compiled(self, source: str) -> CellProgram:
-        """Compile the source of a cell, with IPython's extra syntax translated to Python."""
+        """Compile the source of a cell after IPython has translated its own syntax to Python."""
         shell = self.shell
         python = shell.transform_cell(source)
         file = shell.compile.cache(python, shell.displayhook.prompt_count, raw_code=source)
@@ -336,7 +340,11 @@ class Notebook:
 
 
 def _prompt(debugger: ModelDebugger, conditions: set[str]) -> Callable[[Stop], Any]:
-    """Return a function that prompts at a stop; it raises if the stop meets a condition."""
+    """Return the function that opens the prompt at a stop.
+
+    If the stop meets one of the conditions of `--fail-on`, it raises `ConditionMet` instead. With
+    such conditions, there is no prompt at the end of the cell.
+    """
 
     def prompt(stop: Stop) -> Callable[[Stepper], Stop | None] | None:
         for finding in stop.findings:

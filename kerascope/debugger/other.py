@@ -27,7 +27,7 @@ _NAMED = re.compile(r"\bother\.([^\W\d]\w*(?:[/@~]\w+)+)")
 
 
 class CallKey(NamedTuple):
-    """What identifies a function call, so that the same call is found in another run.
+    """The key of a function call, by which the same call is found in another run.
 
     Attributes
     ----------

@@ -1,10 +1,10 @@
 """Breakpoints at lines of the user's code, including lines in callbacks.
 
 A line that makes ops or layers stops at their events (`trace/selectors.py`). A line in a callback's
-method, or in a function that it calls, makes none: it is Python that runs while `fit` notifies its
-callbacks. If a breakpoint is in the file of a callback, the callback's methods therefore run under
-Python's own debugger, which stops at the line; its `c` continues, its `q` ends the program. Other
-callbacks run as usual.
+method, or in a function that the method calls, makes no op or layer: it is Python that runs while
+`fit` notifies its callbacks. If a breakpoint is in the file of a callback, the callback's methods
+therefore run under Python's own debugger, which stops at the line; its `c` continues, its `q` ends
+the program. Other callbacks run as usual.
 """
 
 from __future__ import annotations
@@ -129,7 +129,8 @@ class CallbackBreakpoints:
     def wrap_methods(self, callbacks: Any) -> None:
         """Wrap the methods of callbacks that are in a file with a breakpoint, when `fit` begins.
 
-        Only the user's own methods are wrapped. The wrapping ends with the session.
+        Only methods that the user wrote are wrapped. The original methods are restored when the
+        session ends.
         """
         files = {file for _, file, _ in self._breaks()}
         for callback in callbacks or () if files else ():

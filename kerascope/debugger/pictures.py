@@ -1,4 +1,4 @@
-"""The model's graph at a stop: which layer calls are done, current, or gave NaN.
+"""Pictures of the model at a stop: which layer calls are done, are current, or returned NaN.
 
 If the model is not built yet, or does not exist any more, its graph is drawn from the tape.
 """
@@ -99,7 +99,7 @@ def _mapped(events: list[Event]) -> set[str]:
 
 
 def _call(events: list[Event], created: Event) -> Event | None:
-    """Return the begin event of the layer call that created a node."""
+    """Return the start of the layer call that created a Node; None if the tape does not have it."""
     layer = layer_of(created.name)
     for event in reversed(events[: created.t]):
         if event.kind in ("layer.call", "layer.init") and event.name == layer:

@@ -1,6 +1,6 @@
 """Places in the source: file names as shown, source lines, and pdb's two lines for a stop.
 
-The last part finds where a program failed.
+The last functions find where a program failed.
 """
 
 from __future__ import annotations
@@ -53,7 +53,10 @@ def source_line(file: str, line: int) -> str:
 
 
 def file_meant(name: str, script: Path | None) -> str:
-    """Return the file that a name refers to: the script or an existing file; otherwise ""."""
+    """Return the path of the file that a typed name refers to; "" if there is no such file.
+
+    The name may be the end of the script's path, or the path of any existing file.
+    """
     if script is not None and is_file(str(script), name):
         return str(script)
     return name if os.path.isfile(path_of(name)) else ""

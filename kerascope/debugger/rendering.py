@@ -277,7 +277,7 @@ def _pairs_inside(one: Any, other: Any) -> dict[Any, tuple[Any, Any]]:
 
 
 def halves(left: str, right: str, page: Page) -> list[str]:
-    """Return one line with two texts if both fit into it, otherwise two lines."""
+    """Return two texts as one line if both fit into the width, otherwise as two lines."""
     if not right:
         return [page.cut(left)]
     space = min(SPACE, page.width - cell_len(left) - cell_len(right))
@@ -418,7 +418,10 @@ def _glyph_lines(session: Session, event: Event, page: Page) -> list[str]:
 
 
 def _window(words: list[str], here: int, width: int, dots: str) -> list[str]:
-    """Return the words around index `here` that fit into a width, with `dots` for omitted words."""
+    """Return as many words around index `here` as fit into a width.
+
+    The text `dots` replaces the words that are omitted before and after them.
+    """
     first = last = here
     taken = cell_len(words[here]) + 10
     grows = True

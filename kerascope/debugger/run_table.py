@@ -1,8 +1,8 @@
 """Tables of a run: all batches, two batches compared, one value over the batches.
 
 These are `info batches`, `diff batch 10 11` and `plot dense_1/kernel`. The loss and the metrics of
-each batch are on the tape. Everything else comes from the batch's events; a batch without recorded
-events is executed again, and marked with `~`.
+each batch are on the tape. The other columns come from the events of the batch. A batch without
+recorded events is executed again, and marked with `~`.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def say_batches(shell: Shell) -> None:
 
 
 def _merged(reasons: Iterable[str]) -> list[str]:
-    """Return the reasons why batches were not executed again, with similar ones merged.
+    """Return the reasons why batches were not executed again; batches with equal reasons share one.
 
     Examples
     --------
@@ -142,7 +142,7 @@ class FitBatches:
 
     @property
     def here(self) -> BatchOnTape:
-        """The batch at the current time, or else the last batch before it, or the first batch."""
+        """The last batch that began by the current time; if there is none, the first batch."""
         now = self._shell.session.stepper.now
         return max((one for one in self.batches if one.t <= now), default=self.batches[0])
 
@@ -327,9 +327,10 @@ def course(name: str, values: Sequence[float], width: int, is_plain: bool = Fals
 def sparks(
     values: Sequence[float], width: int, is_plain: bool = False, scale: Sequence[float] = ()
 ) -> str:
-    """Return a row of bars, one for each number; too many numbers share bars with their maximum.
+    """Return a row of at most `width` bars, one for each number or for several of them.
 
-    NaN and infinity are `!`. The heights are scaled as if the numbers of `scale` were included.
+    A bar for several numbers shows the largest. NaN and infinity are `!`. The heights are scaled as
+    if the numbers of `scale` were included.
 
     Examples
     --------
@@ -471,7 +472,10 @@ def _apart(a: float, b: float) -> float:
 
 
 def _largest(contrasts: list[Contrast]) -> list[Contrast]:
-    """Return the contrasts with the largest distances in each part of the table, in table order.
+    """Return the contrasts with the largest distances, in the order of the table.
+
+    They are chosen separately among the activations, the gradients and the weights, the parts of
+    the table.
 
     The text of the contrast with the largest distance of its part ends with `<-`.
     """

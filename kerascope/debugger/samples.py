@@ -62,7 +62,7 @@ def _number(words: str, batch: BatchAt) -> int:
 
 
 def _conspicuous_row(shell: Shell, t: int) -> tuple[int, str]:
-    """Return the row with a NaN or infinity here, otherwise the one with the largest loss."""
+    """Return the row where the current event has a NaN, or else the one with the largest loss."""
     session = shell.session
     event = session.stepper.event
     spoilt = None if event is None else spoilt_rows(session.recorder, session.tape, event)

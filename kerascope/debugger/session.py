@@ -189,7 +189,10 @@ class Session:
         return self.error is not None and not self.has_exited
 
     def keep_from(self, before: Session | None) -> None:
-        """Copy the breakpoints, watches and conditions of the session before a restart."""
+        """Take over the settings of the session before a restart.
+
+        These are its breakpoints, watches, caught conditions and grain.
+        """
         if before is not None:
             self.stepper.breakpoints = before.stepper.breakpoints
             self.stepper.watches = before.stepper.watches
@@ -223,18 +226,24 @@ class Session:
 
     @property
     def runner(self) -> UnrecordedRunner | None:
-        """The runner for stages whose events no other observer needs."""
+        """The object that runs the stages, some without events, if this is the only observer."""
         return UnrecordedRunner(self)
 
     def unrecorded_batches(self, function: Function, feed: Any, callbacks: Any) -> Any:
-        """Return a runner of the next batches without events; None if one batch may need a stop."""
+        """Return an object that trains on the next batches without events, or None.
+
+        None means that the program may have to stop in one of them, so their events are needed.
+        """
         passage = self._passage(function, callbacks)
         if self.recorder is None or passage is None:
             return None
         return self.recorder.batches_of(function, feed, callbacks, passage)
 
     def unrecorded_call(self, function: Function, fed: Any) -> Any:
-        """Return a runner of a function call without events; None if the call may need a stop."""
+        """Return a function that computes a call without events, or None.
+
+        None means that the program may have to stop in the call, so its events are needed.
+        """
         passage = self._passage(function)
         if self.recorder is None or passage is None:
             return None
@@ -243,7 +252,8 @@ class Session:
     def _passage(self, function: Function, callbacks: Any = None) -> Passage | None:
         """Return the limits within which the next calls of a function may run without events.
 
-        Return None if events are needed or if nothing is recorded now.
+        Return None if the calls may not run without events, or if nothing is recorded at the
+        moment.
         """
         recorder, stepper = self.recorder, self.stepper
         if self._is_paused or recorder is None or self.is_detached:
@@ -376,7 +386,10 @@ class Session:
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:
-        """Make Ctrl-C stop at the next event; a second one before that event ends the program."""
+        """During a `with` block, let Ctrl-C stop the program at its next event.
+
+        If Ctrl-C is pressed again before this event, the program ends.
+        """
         if threading.current_thread() is not threading.main_thread():
             yield
             return

@@ -398,7 +398,11 @@ class Shell:
         return names_at_stop(self.session, self.stop, self.own_names)
 
     def place_of_program(self) -> Where | None:
-        """Return file and line of the program; None at an event, or if the program has ended."""
+        """Return the program's current file and line, at a stop that is not at an event.
+
+        This is the line of `set_trace`, or the first line of a script that has not started. At an
+        event, or if the program has ended, return None.
+        """
         session = self.session
         frame = session.frame_at(self.stop)
         if frame is not None:
@@ -473,7 +477,7 @@ class Shell:
         return self._order
 
     def _show_all(self, stop: Stop) -> None:
-        """Show a stop. If showing it raises, print the error; the program does not see it."""
+        """Show a stop. An error of showing it is printed, and is not raised in the program."""
         try:
             self.show(stop)
         except KeyboardInterrupt:
@@ -509,7 +513,7 @@ class Shell:
             readline.set_completer_delims(before[1])
 
     def complete(self, text: str, state: int) -> str | None:
-        """Return the completion with index `state` for the word at the cursor; None after the last.
+        """Return the completion number `state` of the word at the cursor; None after the last.
 
         `readline` calls this with 0, 1, ... until it returns None.
         """

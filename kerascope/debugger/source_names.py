@@ -58,7 +58,10 @@ def names_of_source(session: Session, event: Event, names: dict[str, Any]) -> di
 
 
 def _self_object(spans: list[Event], names: dict[str, Any]) -> Any:
-    """Return the object whose method is running; None if it is unknown or does not exist now."""
+    """Return the object that `self` names at an event: the one whose method is running.
+
+    Return None if it is not known or was deleted.
+    """
     for span in reversed(spans):
         if span.kind in OF_LAYERS:
             layer = names.get("layer")

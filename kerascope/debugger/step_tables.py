@@ -33,7 +33,11 @@ def say_steps(shell: Shell, words: str) -> None:
 
 
 def say_step_of_stop(shell: Shell, stop: Stop) -> None:
-    """Print the step of a loop at which a breakpoint hit, or at which the first NaN appeared."""
+    """Print which step of a loop the stop is about.
+
+    For a breakpoint at a step, print this step. If a NaN or infinity was caught, print where it
+    first appeared.
+    """
     event, hit = stop.event, stop.breakpoint
     if event is None or not is_loop(event):
         return

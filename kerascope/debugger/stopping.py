@@ -143,7 +143,7 @@ class OncePerLine(Selector):
         return bool(earlier) and (event.kind, event.name) not in earlier
 
     def _op_continues(self, event: Event, events: History) -> bool:
-        """Return whether the op before this one, in the same layer call, comes from this line."""
+        """Return whether the previous op in the same layer call also comes from this line."""
         for other in before(events, event.t) if events else ():
             if other.kind in OP_KINDS and other.ph == event.ph:
                 return super().matches(other, events)
@@ -153,9 +153,10 @@ class OncePerLine(Selector):
 
 
 def _run_of(event: Event, events: History, statement: range) -> Iterator[Event]:
-    """Yield the earlier events of the same statement as `event`, the latest first.
+    """Yield the events before `event` that come from the same statement, the latest first.
 
-    Stop at the first event that belongs to another statement or file.
+    `statement` is the range of the statement's lines. An event of another statement or file ends
+    the iteration.
     """
     for other in before(events, event.t) if events else ():
         where = other.where
@@ -233,7 +234,7 @@ class Reported:
 
 
 def _selectors(debugger: Shell, text: str, line: str, begin: int, end: int) -> list[str]:
-    """Return the words that complete a selector, such as the phases after `phase:`."""
+    """Return the completions of a typed selector, such as the phases after `phase:`."""
     before_it = line[:begin].split(None, 1)[-1] if " " in line[:begin] else ""
     known = names_so_far(debugger.session)
     prefix = before_it.replace(" ", "").rpartition(",")[2].removesuffix(":")
@@ -364,7 +365,7 @@ def _line_or_layer(debugger: Shell, words: str, known: KnownNames, command: str)
 
 
 def say_never_matched(debugger: Shell) -> None:
-    """Report, once each, the breakpoints and watches that never matched."""
+    """Print a note for each breakpoint and watch that never matched, once in a session."""
     stepper, tape = debugger.session.stepper, debugger.session.tape
     known, said = known_names(debugger.session), debugger.state(Reported).never_matched
     for breakpoint in stepper.breakpoints:

@@ -47,7 +47,7 @@ Rows = list[Sequence[str]]
 
 
 class CaughtConditions(list[tuple[int, str]]):
-    """The conditions caught so far: pairs of the time and the condition's name."""
+    """The conditions caught so far in a session, as pairs (time, name of the condition)."""
 
     def note(self, stop: Stop) -> None:
         """Add the conditions caught at a stop."""
@@ -57,7 +57,7 @@ class CaughtConditions(list[tuple[int, str]]):
 
 @dataclass
 class RepeatedDrawing:
-    """Stores the function that repeats the drawing of `draw -w` at each stop, or None."""
+    """The function that draws again at each stop after `draw -w`; None if drawing is off."""
 
     draw: Callable[[], None] | None = None
 
@@ -74,9 +74,10 @@ def _say_table(debugger: Shell, header: Sequence[str], rows: Rows, nothing: str)
 
 
 def _fitted(debugger: Shell, rows: Rows) -> Rows:
-    """Return table rows that fit the output's width together with their column `changed`.
+    """Return the rows of a table, shortened so that its column `changed` fits the width.
 
-    Values are shortened first, then names. An empty column `changed` loses its header.
+    Values are shortened first, then names. If the column `changed` is empty, only its header is
+    removed. Tables without this column are returned unchanged.
     """
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     excess = sum(widths) + 2 * (len(widths) - 1) - debugger.width
@@ -95,10 +96,10 @@ def _t(debugger: Shell) -> int:
 
 
 def _found(debugger: Shell, *names: str) -> Any:
-    """Return the present value of the first of these names that exists now.
+    """Return the value, at the current time, of the first of these names that exists then.
 
-    If no name exists now, return the latest earlier value of one of them and print its time. If
-    there is no earlier value, return None.
+    If none exists, return the latest earlier value of one of them, and print the time of this
+    value. If there is no earlier value, return None.
     """
     tape, last = debugger.session.tape, _t(debugger)
     for t in range(last, max(last - FURTHEST, -1), -1):

@@ -1,4 +1,4 @@
-"""A session without a prompt: it runs by itself, and its output is the result.
+"""A session without a prompt: the program runs, and the printed stops or a file are the result.
 
 `--until SEL` ends it at the first event that a selector matches.
 """
@@ -62,7 +62,7 @@ class Until:
         return stepper.continue_() if self.t is None else stepper.until(t=self.t)
 
     def arm(self, stepper: Stepper) -> None:
-        """Make the stepper stop at the event, whichever method moves the stepper there."""
+        """Set the breakpoint that stops at the event, unless the event is given by its time."""
         if self._made is None and self.t is None:
             self._made = stepper.breakpoints.add(self.selector, temporary=True)
 

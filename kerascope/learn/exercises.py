@@ -94,7 +94,7 @@ class Exercise:
         return sorted((self.folder / "wrong").glob(f"{self.name}__*.py"))
 
     def stub_in(self, language: str) -> str:
-        """Return the source of the stub, whose docstring is the task in this language."""
+        """Return the source of the stub, whose docstring is the task in the given language."""
         source = self.stub.read_text(encoding="utf-8")
         if language == "en":
             return source

@@ -59,7 +59,7 @@ def language_of_environment(environment: Mapping[str, str]) -> str:
 
 
 def both(what: str | Text) -> Text:
-    """Return a `Text` with a string in both languages; return a `Text` unchanged."""
+    """Return a `Text` that is the same string in both languages; return a `Text` unchanged."""
     return Text(what, what) if isinstance(what, str) else what
 
 

@@ -441,7 +441,7 @@ def complaints_of(run: ChapterRun, terms: list[Term]) -> list[str]:
 
 
 def run_complaints(run: ChapterRun) -> list[str]:
-    """Return complaints about blocks that failed or were not executed, and a process that died."""
+    """Return complaints about blocks that failed or did not run, and about a process that died."""
     lesson = run.chapter.main
     found = []
     for block in lesson.blocks:

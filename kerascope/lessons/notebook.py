@@ -174,7 +174,7 @@ def pdb(*words: str, commands: str) -> None:
     *words : str
         The script and its arguments.
     commands : str
-        One on each line.
+        The debugger commands, one on each line.
 
     Raises
     ------
@@ -192,7 +192,7 @@ def kscope(*words: str, commands: str) -> None:
     *words : str
         Options, the script and its arguments.
     commands : str
-        One on each line.
+        The debugger commands, one on each line.
 
     Raises
     ------

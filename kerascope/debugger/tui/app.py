@@ -1,4 +1,4 @@
-"""The app: the screen's layout, its keys, and the display of the program's messages.
+"""The app of the full-screen debugger: its layout, its keys, and the program's messages.
 
 The style and the widgets (a pane with a title, the transcript, the prompt) come first.
 """
@@ -99,7 +99,7 @@ MOST_LINES = 10_000  # of the transcript
 
 
 class RoomChanged(Message):
-    """The message that the size of a pane has changed."""
+    """The message to the app that the size of a pane has changed."""
 
 
 class Pane(ScrollableContainer, can_focus=True):
@@ -169,7 +169,7 @@ class Transcript(RichLog, can_focus=True):
 
     @property
     def answer(self) -> int:
-        """The number of lines that the last command has printed so far."""
+        """The number of lines that were printed after the last command."""
         lines = enumerate(reversed(self.text))
         return next((n for n, line in lines if line.startswith(PROMPT)), 0)
 
@@ -344,7 +344,7 @@ SINGLE_KEYS = ("line", "type", "pane", "zoom", "quit")  # actions; at the prompt
 
 
 def _keys() -> Iterator[BindingType]:
-    """Yield the key bindings: pdb's letters run its commands, and with shift the backward commands.
+    """Yield the key bindings: the letters of pdb run its commands, with shift backward.
 
     Each other letter opens the prompt, and becomes the first letter of the typed command.
     """

@@ -1,4 +1,4 @@
-"""The debugger that reads its lines from the full screen; its commands are the usual ones.
+"""The debugger of the full-screen interface, with the commands of the plain prompt.
 
 The panes show the output of its commands at a stop, computed in the program's thread.
 """
@@ -84,7 +84,7 @@ def _place_of(debugger: ScreenDebugger, event: Event | None) -> tuple[str, str]:
 
 
 def _without_command(words: str) -> str:
-    """Return an error's text without the name of the command that filled a pane."""
+    """Return an error's text without the name of the command whose output the pane shows."""
     command, _, rest = words.partition(": ")
     return rest if command in ("list", "draw", "info") else words
 
