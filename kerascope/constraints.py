@@ -107,7 +107,7 @@ class UnitNorm(Constraint):
 
 @_registry.alias("min_max_norm", "minmaxnorm")
 class MinMaxNorm(Constraint):
-    """Moves the length of each vector of a weight into or towards a range.
+    """Moves the length of each vector of a weight to a range, or the part `rate` of the way.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
 """Displaying the engine's data: summaries, progress bars.
 
-The engine passes plain data (the rows of a summary, the state of a progress bar) to `show`. Modules
-in higher rows of the package register a renderer for each kind of data: `viz` one with rich,
-notebooks one with HTML. Without a renderer, plain text is printed. So the
-engine does not depend on rich.
+The engine passes plain data (the rows of a summary, the state of a progress bar) to `show`. For
+each kind of data, such as "summary", other modules register a function that displays it (a
+renderer): `viz` one with rich, notebooks one with HTML. Without a renderer, plain text is printed.
+So the engine does not depend on rich.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def register(kind: str, renderer: Callable[..., Any]) -> None:
 
 
 def renderer(kind: str, default: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function that displays data of a kind, such as "summary", or `default`."""
+    """Return the function that displays data of a kind, such as "summary"; otherwise `default`."""
     return _renderers.get(kind, default)
 
 

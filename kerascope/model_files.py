@@ -41,7 +41,7 @@ def opened(
     limits: Limits | None = USUAL,
     opaque: bool = False,
 ) -> Any:
-    """Return the model in a Keras model file; anything but the path of one is returned as is.
+    """Return the model in a Keras model file. Any argument but the path of one stays unchanged.
 
     Parameters
     ----------

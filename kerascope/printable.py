@@ -1,9 +1,9 @@
 r"""Printing names safely: control and direction characters become escapes.
 
 A name may come from a file and contain any characters, also "\x1b[2J", which clears a terminal.
-Configurations and logs keep names unchanged. All printed names are escaped here. Files that people
-and programs read (SVG, GraphML, JSON) contain such characters in the format's own escape notation:
-programs read the original name, and people see every character.
+Configurations and logs keep names unchanged. This module escapes all printed names. Files that
+people and programs read (SVG, GraphML, JSON) contain such characters in the format's own escape
+notation: programs read the original name, and people see every character.
 """
 
 from __future__ import annotations

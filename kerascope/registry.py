@@ -209,7 +209,7 @@ class Registry:
         return name
 
     def deserialize(self, config: Any, custom_objects: dict[str, Any] | None = None) -> Any:
-        """Return the object for a name or a configuration, as `serialize` returns it.
+        """Return the object for a name or a configuration that `serialize` returned.
 
         Raises
         ------

@@ -1,8 +1,8 @@
 """Values that are active during a `with` block, and reset even if Ctrl-C ends the block.
 
 If Ctrl-C arrives between setting a context variable and the following `try`, its `finally` never
-resets the variable. So each value here has an empty file in memory, and is active while this file
-is open. The end of a block closes the file: a single call into C, which signal handlers cannot
+resets the variable. So each value has an empty file in memory, and is active while this file is
+open. The end of a block closes the file: a single call into C, which signal handlers cannot
 interrupt.
 """
 

@@ -40,7 +40,7 @@ from kerascope.user_frames import boundary
 
 
 class Mark(Enum):
-    """A mark that an observer receives when a stage starts, finishes or fails, besides events."""
+    """What an observer receives, besides events, when a stage starts, finishes or fails."""
 
     started = "started"
     finished = "finished"
@@ -110,7 +110,7 @@ _UNWATCHED, _WATCHED = Runner(), WatchedRunner()
 
 
 def current_runner() -> Runner:
-    """Return the runner that runs stages now.
+    """Return the `Runner` that `Stage.run` uses now.
 
     If there is a single observer with its own runner, this is the observer's runner. Otherwise it
     is a runner that notifies all observers, or without observers the plain runner.

@@ -18,7 +18,7 @@ class RepeatWithEvents(Exception):
 
 
 class UnrecordedRunner(WatchedRunner):
-    """Runs calls without events where the observer allows it.
+    """Runs stages for an observer, without events where the observer allows this.
 
     Parameters
     ----------

@@ -82,7 +82,7 @@ MOST_FRAMES = 32  # stored frames of a stack; more outer frames add no informati
 
 
 class Line(NamedTuple):
-    """A place in source.
+    """A line in source code: its file, number and function, and the columns of an expression.
 
     Attributes
     ----------

@@ -196,7 +196,7 @@ class BackupAndRestore(Callback):
             )
 
     def _of_this_run(self, found: Backup | None) -> Backup | None:
-        """Return the backup if it belongs to this run. Otherwise raise.
+        """Return the given backup after checks. Raise if it belongs to another run.
 
         Return None without a backup, or if another run wrote it before its first training step.
         """

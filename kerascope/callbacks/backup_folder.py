@@ -66,7 +66,7 @@ class BackupFolder:
 
     @property
     def finished(self) -> int:
-        """The number of runs of this process that finished with this folder."""
+        """The number of finished runs of this process that used this folder."""
         return _finished.get(self._key, 0)
 
     def count_finished(self) -> None:

@@ -42,7 +42,7 @@ FALLS_BY_SHORT_NAME = {"mse", "mae", "mape", "msle", "rmse", "bce", "cce", "ce",
 
 
 def say(text: str) -> None:
-    """Print what a callback with `verbose=1` did."""
+    """Print a message of a callback with `verbose=1` about what it did."""
     display.show("message", printable_lines(text))
 
 
@@ -138,7 +138,7 @@ class Monitor:
 
     @property
     def worst(self) -> float | None:
-        """The worst possible value, as the first `best`; None in dialect "3".
+        """The worst possible value, with which `best` begins; None in dialect "3".
 
         In dialect "3" the first value in the logs is the best so far, whatever it is.
         """

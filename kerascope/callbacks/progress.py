@@ -197,7 +197,7 @@ class Progbar:
         return self._means
 
     def update(self, current: int, values: Values = None) -> None:
-        """Move to `current`. At the target, finish.
+        """Show that `current` samples or steps are done. At the target, finish.
 
         Parameters
         ----------

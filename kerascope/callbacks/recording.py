@@ -92,7 +92,7 @@ class RunningMeans:
 
 
 def in_order(logs: dict[str, Any]) -> dict[str, Any]:
-    """Sort logs by name in dialect "3". Other dialects keep their order."""
+    """Sort logs by name in dialect "3". In other dialects, return them unchanged."""
     return dict(sorted(logs.items())) if dialect_options().logs_so_far else logs
 
 

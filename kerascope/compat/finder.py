@@ -1,7 +1,7 @@
 """`import keras`: the finder that resolves a script's imports, and the modules that it creates.
 
 A `StandIn` is a module without a file: it has a path of Keras and the names of kerascope. Python
-calls the finders in `sys.meta_path` in order until one finds the module. Two of them are here:
+calls the finders in `sys.meta_path` in order until one finds the module. This file has two finders:
 
 - Inside a `keras_imports()` block the first finder is for `keras`, `tensorflow.keras` and
   `tf_keras`. An installed Keras is not changed: its modules are removed from `sys.modules` for the
@@ -104,7 +104,7 @@ class StandIn(ModuleType):
         return self._child(path) if sources_of(path) else _MISSING
 
     def __dir__(self) -> list[str]:
-        """Return the public names of all kerascope modules whose names this module contains."""
+        """Return the public names of the kerascope modules that this module combines."""
         names: set[str] = set()
         for source in self._sources:
             listed = getattr(source, "__all__", None)
@@ -241,7 +241,7 @@ class KerasFinder:
     def exec_module(self, module: StandIn) -> None:
         """Protect a package's own object that has the same name as the imported module.
 
-        Nothing else is executed, because a stand-in looks up its names when they are used.
+        Nothing else is executed, because the imported module looks up its names when they are used.
         """
         package, _, name = module.__name__.rpartition(".")
         parent = sys.modules.get(package)

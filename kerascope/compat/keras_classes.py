@@ -1,8 +1,8 @@
 """Top-level classes of Keras 3: `keras.Operation`, `keras.Function`, `keras.Variable`.
 
 In Keras 3 everything that is called on tensors is an Operation, and a Layer is an Operation with
-weights. Here a Layer needs no weights, so Operation is Layer. Function is a Network, and Variable
-adds Keras 3's constructor and methods to a variable of the backend.
+weights. In kerascope a Layer needs no weights, so Operation is Layer. Function is a Network, and
+Variable adds Keras 3's constructor and methods to a variable of the backend.
 """
 
 from __future__ import annotations

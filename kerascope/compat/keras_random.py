@@ -1,7 +1,7 @@
 """`keras.random`: Keras 3's random functions, implemented by the random ops of the backend.
 
-Inside a layer, or if a size is known only at run time, they return tensors, which draw new numbers
-at each call. Otherwise they return arrays.
+Inside a layer, or if a size is known only at run time, the functions return tensors, which draw new
+numbers at each call. Otherwise they return arrays.
 """
 
 from __future__ import annotations

@@ -89,17 +89,17 @@ def standardize_input_data(
 def standardize_sample_or_class_weights(
     x_weight: Any, output_names: list[str], weight_type: str
 ) -> list[Any]:
-    """Return a list of the weights of each output, from a dict by name or a list."""
+    """Return a list with the weights of each output; they are given as a dict by name or a list."""
     return training_data.per_output_data(x_weight, output_names, weight_type)
 
 
 def standardize_class_weights(class_weight: Any, output_names: list[str]) -> list[Any]:
-    """Return a list of the class weights of each output, from a dict by name or a list."""
+    """Return a list with each output's class weights; they are given as a dict by name or list."""
     return training_data.per_output_data(class_weight, output_names, "class_weight")
 
 
 def standardize_sample_weights(sample_weight: Any, output_names: list[str]) -> list[Any]:
-    """Return a list of the sample weights of each output, from a dict by name or a list."""
+    """Return a list with each output's sample weights; they are given as a dict by name or list."""
     return training_data.per_output_data(sample_weight, output_names, "sample_weight")
 
 
@@ -342,7 +342,7 @@ def predict_generator(
     use_multiprocessing: bool = False,
     verbose: int = 0,
 ) -> Any:
-    """Return a model's outputs for the batches of a generator: `model.predict_generator`."""
+    """Return a model's outputs for a generator's batches, as `model.predict_generator` does."""
     return model.predict_generator(**by_name(locals(), "model"))
 
 

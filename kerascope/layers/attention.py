@@ -201,7 +201,7 @@ class Attention(_Attention):
         self.score_mode = score_mode
 
     def build(self, input_shape: Shapes) -> None:
-        """Create `scale` with `use_scale`, and `concat_score_weight` with score_mode "concat"."""
+        """Create `scale` (with `use_scale`) and `concat_score_weight` (for score_mode "concat")."""
         self._checked_shapes(input_shape)
         self.scale = self.concat_score_weight = None
         if self.use_scale:

@@ -186,7 +186,7 @@ class _Sliding(Layer, metaclass=KernelType):
         return self.activation(output)
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """Return the output shape: (batch, lengths..., channels), or with the channels second.
+        """Return the output shape: (batch, lengths..., channels) or (batch, channels, lengths...).
 
         Raises
         ------

@@ -634,7 +634,7 @@ class Lambda(Layer):
         return self.mask(inputs, mask) if callable(self.mask) else self.mask
 
     def compute_output_shape(self, input_shape: Shapes) -> Any:
-        """Return the declared output shape; otherwise the shape of a call on placeholders."""
+        """Return the constructor's `output_shape`, or else the shape of a call on placeholders."""
         if self._output_shape is None:
             return super().compute_output_shape(input_shape)
         if callable(self._output_shape):

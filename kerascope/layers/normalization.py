@@ -733,12 +733,12 @@ class Normalization(Layer):
 
     @property
     def mean(self) -> Any:
-        """The mean to subtract, broadcastable to the inputs; None before `build` unless given."""
+        """The mean to subtract; None before `build`, unless it was given to the constructor."""
         return self._shown("mean")
 
     @property
     def variance(self) -> Any:
-        """The variance, broadcastable to the inputs; None before `build` unless given."""
+        """The variance of the data; None before `build`, unless it was given to the constructor."""
         return self._shown("variance")
 
     def _shown(self, word: str) -> Any:

@@ -607,7 +607,7 @@ class LayerOfCell(RNN):
         return self.get_initial_states(inputs)
 
     def _prepared(self, sequence: Tensor, number_of_constants: int, training: Training) -> Any:
-        """Return sequence and step function, from Keras 1's methods if a subclass has its own."""
+        """Return the sequence and the step function; use a subclass's methods from Keras 1."""
         names = ("preprocess_input", "get_constants", "step")
         if all(getattr(type(self), name) is getattr(LayerOfCell, name) for name in names):
             return super()._prepared(sequence, number_of_constants, training)

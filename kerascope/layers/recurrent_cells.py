@@ -709,7 +709,7 @@ class StackedRNNCells(OneStep):
         return inputs, new_states
 
     def _parts(self, states: list[Tensor]) -> list[list[Tensor]]:
-        """Return a list of lists: the states of each cell, from the first cell to the last."""
+        """Split the states of the stack into one list for each cell, from first to last."""
         parts, rest = [], list(states)
         for cell in self.cells:
             count = len(sizes_of_states(cell))

@@ -1,4 +1,4 @@
-"""Layers without weights on sequences, images and volumes, and what all spatial layers share.
+"""Layers without weights for sequences, images and volumes, and checks for all spatial layers.
 
 Convolution, pooling, padding, cropping and upsampling work on the spatial axes: one for the steps
 of a sequence, two for the rows and columns of an image, three for a volume. `data_format` states

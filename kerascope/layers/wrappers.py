@@ -458,7 +458,7 @@ class Bidirectional(Wrapper):
 
 
 def _twin(layer: Any, direction: str, go_backwards: bool) -> Any:
-    """Return a new layer with the configuration of `layer`, which runs in the given direction."""
+    """Return a new layer that has the configuration of `layer` and runs in the given direction."""
     with sharing_functions():
         config = layer.get_config()
     name = layer.name.removeprefix("forward_")  # a layer from a configuration may have it

@@ -1,11 +1,11 @@
 """Metrics as objects: they have arguments, and a state that is updated with each batch.
 
-There are two kinds. A `MeanMetric` consists of a function and its arguments. In the dialects before
-"3", `model.compile` uses only the function of a `MeanMetric`, and the model averages the function's
-values over an epoch. The other metrics (`stateful.py`), such as `Recall`, are not means of values
-of batches. They keep sums in variables. A call of such a metric returns the result *after* the
-batch. Its `updates` are then the pairs (variable, new value), which the train function and the test
-function write. Training resets these metrics before each epoch.
+There are two kinds of metrics. A `MeanMetric` consists of a function and its arguments. In the
+dialects before "3", `model.compile` uses only the function of a `MeanMetric`, and the model
+averages the function's values over an epoch. The other metrics (`stateful.py`), such as `Recall`,
+are not means of values of batches. They keep sums in variables. A call of such a metric returns the
+result *after* the batch. Its `updates` are then the pairs (variable, new value), which the train
+function and the test function write. Training resets these metrics before each epoch.
 """
 
 from __future__ import annotations
@@ -646,7 +646,7 @@ class ConcordanceCorrelation(_Correlation):
 
 @registry.alias("bce", "BCE")
 class BinaryCrossentropy(MeanMetric):
-    """Mean of -y log(p) - (1 - y) log(1 - p) for targets y and probabilities p (or logits)."""
+    """Mean of -y log(p) - (1 - y) log(1 - p) for targets y and probabilities p."""
 
     function = loss_functions.binary_crossentropy
 
@@ -663,7 +663,7 @@ class BinaryCrossentropy(MeanMetric):
 
 @registry.register
 class CategoricalCrossentropy(MeanMetric):
-    """Mean of -log p for the probability p of the right class (or its logit); one-hot targets."""
+    """Mean of -log p, where p is the probability of the right class; targets are one-hot."""
 
     function = loss_functions.categorical_crossentropy
 
@@ -681,7 +681,7 @@ class CategoricalCrossentropy(MeanMetric):
 
 @registry.register
 class SparseCategoricalCrossentropy(MeanMetric):
-    """Mean of -log p for the probability p of the right class (or its logit); class numbers."""
+    """Mean of -log p, where p is the probability of the right class; targets are class numbers."""
 
     function = loss_functions.sparse_categorical_crossentropy
 

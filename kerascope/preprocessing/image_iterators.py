@@ -142,7 +142,7 @@ class Iterator(Sequence):
         return int(sequence.generate_state(1)[0])
 
     def _get_batches_of_transformed_samples(self, index_array: np.ndarray) -> Any:
-        """Return the batch of these samples. A subclass must define this method."""
+        """Return the batch of samples with these indices. A subclass must define this method."""
         raise NotImplementedError(f"{type(self).__name__} must define how to make batches.")
 
     # --- as an endless iterator -------------------------------------------------------------------

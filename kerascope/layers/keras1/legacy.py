@@ -476,7 +476,7 @@ class Recurrent(LayerOfCell):
         self.built = True
 
     def step(self, x: Tensor, states: list[Any]) -> tuple[Tensor, list[Tensor]]:
-        """Return the output and the new states of one time step; a subclass must define this.
+        """Return the output and the new states of one time step; a subclass must define `step`.
 
         Raises
         ------

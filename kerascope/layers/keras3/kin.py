@@ -1,8 +1,8 @@
 """Layers of Keras 3 that are variants of older layers. Most of them derive from the older layer.
 
 `EinsumDense` is a Dense layer on any axes. `GroupQueryAttention` is a MultiHeadAttention with fewer
-keys. `ConvLSTM1D` and `ConvLSTM3D` are a ConvLSTM2D with one or three spatial axes. Adaptive
-pooling takes the number of windows instead of their size.
+heads of keys and values. `ConvLSTM1D` and `ConvLSTM3D` are a ConvLSTM2D with one or three spatial
+axes. Adaptive pooling takes the number of windows instead of their size.
 """
 
 from __future__ import annotations
@@ -350,7 +350,7 @@ class ReversibleEmbedding(Embedding):
             )
 
     def call(self, inputs: Tensor, reverse: bool = False) -> Tensor:
-        """Return the rows at the indices `inputs`. In reverse, return a score for each word."""
+        """Return the rows at the indices `inputs`; with `reverse=True`, a score for each word."""
         self._goes_back = bool(reverse)
         if not reverse:
             return super().call(inputs)
@@ -362,7 +362,7 @@ class ReversibleEmbedding(Embedding):
         return logits if cap is None else K.tanh(logits / cap) * cap
 
     def compute_mask(self, inputs: Tensor, mask: Tensor | None = None) -> Tensor | None:
-        """Return a mask, True where the input is not 0; None in reverse or without `mask_zero`."""
+        """Return a mask, True where the input is not 0; None if reversed or without `mask_zero`."""
         return None if self._goes_back else super().compute_mask(inputs, mask)
 
     def _declared_output_shape(self, input_shape: Any, arguments: dict[str, Any]) -> Any:
@@ -508,7 +508,7 @@ class Pipeline(Layer):
         return outputs
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
-        """Return the mask of the last layer's output; raise an error if the input has a mask."""
+        """Return the mask of the last layer's output; a mask of the input is not supported."""
         return super().compute_mask(inputs, mask) if mask is not None else self._mask
 
     def compute_output_shape(self, input_shape: Any) -> Any:

@@ -1,6 +1,7 @@
 """Histogram equalization in tiles of an image, which raises the contrast of each part.
 
-Keras 3 computes the histograms with a one-hot vector for each pixel. Here one op counts the pixels.
+Keras 3 computes the histograms with a one-hot vector for each pixel. In kerascope one op counts the
+pixels.
 """
 
 from __future__ import annotations
@@ -157,7 +158,7 @@ class EqualizedTiles(Op):
 
 
 def _between(size: int, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return, for each pixel on an axis, the tiles before and after, and the second weight."""
+    """Return, for each pixel on an axis, the tile before, the tile after and its weight."""
     places = (np.arange(size * number) - size / 2) / size + 1
     before = np.floor(places).astype(np.int64)
     behind = np.minimum(before + 1, number + 1)

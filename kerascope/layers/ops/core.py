@@ -145,7 +145,7 @@ def while_loop(
 
 @on_anything
 def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_val: Any) -> Any:
-    """Return `init_val` after `value = body_fun(i, value)` for each i from lower to upper - 1."""
+    """Begin with `init_val`; repeat value = body_fun(i, value) for i from lower to upper - 1."""
     carry, _ = _scanned(
         lambda value, i: (body_fun(i, value), None), init_val, as_tensor(ops.arange(lower, upper))
     )
@@ -325,7 +325,7 @@ def vectorize(
 
 
 def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of tensors with the result and the gradient function that `f` returns.
+    """Return a function of tensors that has the result and the gradient that `f` returns.
 
     Parameters
     ----------

@@ -116,7 +116,7 @@ def _joining(name: str) -> _Maker:
 
 
 def _listed(name: str, theirs: str, ours: str) -> _Maker:
-    """Return a function that makes a `Form` with `theirs`, a list of the op's parameter `ours`."""
+    """Return a function that makes a `Form`, with the op's tuple `ours` as the list `theirs`."""
     return lambda apply, items: Form(name, items, {theirs: list(apply.op.parameters[ours])})
 
 

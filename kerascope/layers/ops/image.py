@@ -179,7 +179,7 @@ def _padded(x: Tensor, border: list[tuple[int, int]], fill_value: float) -> Tens
 def _missing(
     sizes: tuple[int, int], before: Any, after: Any, target: Any, sign: int
 ) -> list[tuple[int, int]]:
-    """Return how much to pad or crop (before, after) along each axis, from two given numbers."""
+    """Return (before, after) for each axis; compute a missing number from the target size."""
     found = []
     for size, first, last, whole in zip(sizes, before, after, target, strict=True):
         if sum(x is not None for x in (first, last, whole)) != 2:

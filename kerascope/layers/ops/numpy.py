@@ -853,7 +853,7 @@ def trace(x: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any
 
 @row(NUMPY)
 def diag(x: TensorLike, k: int = 0) -> Any:
-    """Return the k-th diagonal of a matrix, or the matrix with a vector as its k-th diagonal."""
+    """Return the k-th diagonal of a matrix x; for a vector x, a matrix with x as k-th diagonal."""
     x = as_tensor(x)
     if x.ndim > 1:
         return diagonal(x, k)
