@@ -343,7 +343,7 @@ def _say_loss(debugger: Shell, made: Timeline) -> None:
             made.fork.begin()
             losses = made.fork.losses()
     for one in losses[:1]:
-        pair = " -> ".join(import_module(LOSSES).distinct_figures(one.first, one.second))
+        pair = " -> ".join(import_module(LOSSES).distinct_figures(one))
         debugger.say(f"   loss {pair} in this batch; `rerun` continues it")
 
 

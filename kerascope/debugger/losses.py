@@ -35,20 +35,22 @@ def lines_of_losses(
         lines += _curves(own, numbers, f" of {model}" if len(models) > 1 else "", ascii_only)
     parts = next((place for place, row in enumerate(rows) if not row.is_same), None)
     if parts is None:
-        lines.append("they are the same bit for bit")
+        is_near = any(abs(row.first - row.second) > 0 for row in rows)
+        lines.append(f"they are the same {'up to rounding on JAX' if is_near else 'bit for bit'}")
     else:
         one = rows[parts]
-        pair = " -> ".join(distinct_figures(one.first, one.second))
+        pair = " -> ".join(distinct_figures(one))
         whose = f" of {one.model}" if len(models) > 1 else ""
         lines.append(f"first difference: {_label(one)}{whose}, loss {pair}")
     return lines + _table(rows, numbers, parts, len(models) > 1)
 
 
-def distinct_figures(first: float, second: float) -> tuple[str, str]:
-    """Return two numbers as texts; different numbers get enough digits to be distinguished."""
-    if figure(first) != figure(second) or first == second:
-        return figure(first), figure(second)
-    return f"{first:.9g}", f"{second:.9g}"
+def distinct_figures(row: TrainCall) -> tuple[str, str]:
+    """Return the two losses of a call as texts, with enough digits to show a difference."""
+    texts = figure(row.first), figure(row.second)
+    if row.is_same or row.first == row.second or texts[0] != texts[1]:
+        return texts
+    return f"{row.first:.9g}", f"{row.second:.9g}"
 
 
 def _label(row: TrainCall) -> str:

@@ -52,7 +52,8 @@ class TrainCall(NamedTuple):
     first, second : float
         The losses in the two histories.
     is_same : bool
-        Whether all outputs are equal, bit for bit.
+        Whether all outputs are equal, bit for bit. If NumPy computed a call that JAX computes in
+        the other history, this and later calls need to be equal up to rounding only.
     """
 
     model: str
@@ -218,7 +219,9 @@ class Fork:
         times = [call.begin, len(recorder.tape)]
         spans, none = list(recorder.spans), frozenset[str]()
         facts = (spans, recorder._act, recorder._phase, None, 0, none, times)
-        row = rows[n]._replace(outs=trim(self._outs), fed=None, was_set=EMPTY, seen=EMPTY)
+        row = rows[n]._replace(
+            outs=trim(self._outs), fed=None, was_set=EMPTY, seen=EMPTY, engine="numpy"
+        )
         journal.note_changed(UnrecordedRun(journal, function, n, *facts), row)
         self._next = end_of_call(self.parent_tape, call.begin)
         return n
@@ -475,10 +478,11 @@ class Fork:
 
     def losses(self) -> list[TrainCall]:
         """Return the losses of fork and parent for each training call from the branch point on."""
-        found, calls = [], Counter[str]()
+        found, calls, is_by_both = [], Counter[str](), False
         for n, mine in enumerate(self.journal.rows):
             run, _, _ = self.parent.place_of(n)
             theirs = self.parent.rows[n]
+            is_by_both = is_by_both or mine.engine != theirs.engine
             if not is_for_training(run.function) or not _has_loss(theirs.outs):
                 continue
             model = self._model_of(run.function)
@@ -489,7 +493,10 @@ class Fork:
             if n < self.first:
                 continue
             pair = float(theirs.outs[0]), float(mine.outs[0])
-            is_same = _bits(mine.outs) == _bits(theirs.outs)
+            if is_by_both:
+                is_same = not any(mine.apart(theirs.outs))
+            else:
+                is_same = _bits(mine.outs) == _bits(theirs.outs)
             found.append(TrainCall(model, epoch, batch, *pair, is_same))
         return found
 

@@ -37,6 +37,7 @@ import numpy as np
 
 from kerascope.backend.atomic import LOCKS, at_once, set_values
 from kerascope.backend.constants import is_constant_ones
+from kerascope.backend.engines import programs_of_engine
 from kerascope.backend.float_settings import with_float_settings
 from kerascope.backend.function import Function
 from kerascope.backend.program.alarms import Alarm, Alarms
@@ -50,7 +51,7 @@ from kerascope.trace.events import BEGIN, INSTANT, SKIPPED, Delta, Event
 from kerascope.trace.snapshots import same
 from kerascope.trace.statistics import figure
 from kerascope.unrecorded import RepeatWithEvents
-from kerascope.user_frames import line_outside_the_package
+from kerascope.user_frames import line_outside_the_package, warn
 
 HELD = 64 * 2**20  # bytes of checkpoints, and as many of inputs
 APART = 64  # rows, at least, between two checkpoints
@@ -58,6 +59,8 @@ MOST_APART = 4096
 SHARE = 0.02  # the largest share of the training time that may be spent on checkpoints
 SMALL = 1024  # bytes; larger outputs are kept as checksums
 SET = ("detail", "weight.set")
+GUARDED = "jax guarded"
+ROUNDING = {"float64": 1e-10, "float16": 1e-2}  # between engines; 1e-4 for other dtypes
 FALSE_ALARMS = 3  # in a row; then all calls of a function are recorded
 
 Values = dict[Variable, np.ndarray]
@@ -91,6 +94,8 @@ class CallRecord(NamedTuple):
         The file and the line of the script that made the call; None if a stage was already running.
     checksum : int
         A checksum of the inputs if the feed can repeat them, otherwise 0.
+    engine : {"numpy", "jax", "jax guarded"}
+        The engine that computed the call; "jax guarded" if it also caught NaN or infinite numbers.
     """
 
     number: int
@@ -101,6 +106,18 @@ class CallRecord(NamedTuple):
     seen: Mapping[Variable, Any]
     made_at: tuple[str, int] | None
     checksum: int = 0
+    engine: str = "numpy"
+
+    def apart(self, outs: list[Any]) -> Iterator[tuple[Any, Any]]:
+        """Yield two numbers of each output that differs by more than rounding between engines."""
+        for kept in zip(self.outs, outs, strict=True):
+            x, y = (
+                np.frombuffer(one[3], one[0]) if isinstance(one, tuple) else one for one in kept
+            )
+            near = ROUNDING.get(np.asarray(x).dtype.name, 1e-4)
+            differ = ~np.isclose(x, y, near, near / 100, equal_nan=True)
+            if differ.any():
+                yield np.extract(differ, x)[0], np.extract(differ, y)[0]
 
 
 @dataclass(eq=False)
@@ -246,7 +263,6 @@ class FunctionInfo:
 
     def __init__(self, function: Function) -> None:
         self.function = function
-        self.compute = functools.partial(with_float_settings, function._compute)
         ops = [step.apply.op for step in function.schedule.steps]
         # A call that is abandoned in the middle is executed again, so it must be repeatable.
         self.can_be_left = all(is_builtin(op) or is_pure(op) for op in ops)
@@ -262,6 +278,12 @@ class FunctionInfo:
         guards.extend(function.schedule.guards_of_followers.values())
         # A computed number may decide which ops run. Then calls have different numbers of events.
         self.is_even = all(slot < len(function.inputs) for slot in slots_of(guards))
+
+    def compute(self, fed: list[Any], engine: str | None = None) -> Any:
+        """Compute a call without events; with the `engine` of a row, as it was computed then."""
+        if engine == GUARDED:
+            return Alarms(()).compute(self.function, fed)[0]
+        return with_float_settings(self.function._compute, fed, engine)
 
     def copied(self) -> list[tuple[Variable, np.ndarray]]:
         """Return a copy of the value of each variable that the function writes.
@@ -390,8 +412,10 @@ class Journal:
         if before is not None:
             self._known.update(info.writes)
             info.known_after = len(self._breaks)
-        left = trim(outs)
-        self.rows.append(CallRecord(number, size, left, kept, was_set, seen, made_at, checksum))
+        is_by_numpy = programs_of_engine(run.function) is run.function._programs
+        engine = "numpy" if is_by_numpy else GUARDED if self._alarms is not None else "jax"
+        facts = (kept, was_set, seen, made_at, checksum, engine)
+        self.rows.append(CallRecord(number, size, trim(outs), *facts))
         self._writes = LOCKS.writes
         if kept is not None:
             self._keep_to_budget()
@@ -780,12 +804,12 @@ class Journal:
         if len(self.rows) >= self._next_checkpoint:
             self._make_checkpoint()
         info = self._infos[run.function]
-        outs = info.compute(fed)
+        outs = info.compute(fed, row.engine)
         outs = outs if isinstance(outs, list) else [outs]
         # If the calls of a function may differ, the number of their events is unknown.
         events = info.events if info.is_even else -_number_recorded(seen)
         end = run.starts[-1] + run.events_around + events
-        left = (trim(outs), row.fed, was_set, seen, row.made_at, row.checksum)
+        left = (trim(outs), row.fed, was_set, seen, row.made_at, row.checksum, row.engine)
         self.rows.append(CallRecord(row.number, row.size, *left))
         run.starts.append(end + _number_recorded(seen))
         return outs
@@ -861,7 +885,13 @@ class Journal:
         with observing(again):
             outs = run.function.stage(fed).run()
         outs = outs if isinstance(outs, list) else [outs]
-        if not same(trim(outs), row.outs):
+        if row.engine != "numpy":
+            for by_jax, by_numpy in row.apart(trim(outs)):
+                warn(
+                    f"{_label(run, row)}: JAX computed {by_jax:.9g}, and NumPy {by_numpy:.9g}. The "
+                    "engines differ by more than rounding. Please report this."
+                )
+        elif not same(trim(outs), row.outs):
             raise ArgumentError(
                 f"{_label(run, row)}: expected {_first(row.outs)} when it is executed again, got "
                 f"{_first(outs)}. Something has changed that is not recorded: the data in place, "
@@ -912,9 +942,12 @@ class Journal:
         for k in range(start, n + is_after):
             run = self._run_of(k)
             info = self._infos[run.function]
-            was_set = self.rows[k].was_set if k > start else EMPTY
+            row = self.rows[k]
+            was_set = row.was_set if k > start else EMPTY
             if info.writes:
-                todo.append((was_set, functools.partial(info.compute, self._fed(run, k))))
+                todo.append(
+                    (was_set, functools.partial(info.compute, self._fed(run, k), row.engine))
+                )
             elif was_set:
                 todo.append((was_set, _nothing))
         variables = list(self._variables.values())
@@ -1006,10 +1039,10 @@ def _checksum(fed: list[Any]) -> int:
 
 
 def trim(outs: Any) -> list[Any]:
-    """Return the outputs to keep: small ones as copies, large ones as checksums."""
+    """Return the outputs to keep: small ones as copies, large ones as checksums and a sample."""
     outs = outs if isinstance(outs, list) else [outs]
     return [
-        (x.dtype.name, x.shape, zlib.crc32(np.ascontiguousarray(x).tobytes()))
+        (x.dtype.name, zlib.crc32(x.tobytes()), x.shape, x.ravel()[:: x.size // 99 + 1].tobytes())
         if isinstance(x, np.ndarray) and x.nbytes > SMALL
         else np.array(x)  # the caller may write into it
         if isinstance(x, np.ndarray)

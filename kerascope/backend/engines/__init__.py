@@ -57,15 +57,17 @@ def checked_engine(name: Any, where: str, devices: Any = None) -> Any:
     return distribution.DataParallel(devices=names)
 
 
-def programs_of_engine(function: Any) -> Any:
-    """Return the programs of a function for its engine, or for the default engine."""
-    engine = function.engine or config.engine
-    if engine == "numpy":
+def programs_of_engine(function: Any, engine: str | None = None) -> Any:
+    """Return the programs of a function for `engine`, by default for its own or the set engine.
+
+    These are those of NumPy if JAX cannot compute the function.
+    """
+    if (engine or function.engine or config.engine) == "numpy":
         return function._programs
     found = function.jax_programs
     if found is None or not found.is_for(function.engine):
         found = function.jax_programs = _module("functions", function.name).programs_of(function)
-    return found
+    return found if found.refused is None else function._programs
 
 
 def placement_module(where: str) -> Any:

@@ -16,7 +16,7 @@ import re
 import sys
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -24,7 +24,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from kerascope.backend.atomic import LOCKS, write
+from kerascope.backend.atomic import LOCKS, at_once, write
 from kerascope.backend.engines import rules
 from kerascope.backend.engines.distribution import Distribution, distribution
 from kerascope.backend.engines.lowering import (
@@ -36,6 +36,7 @@ from kerascope.backend.engines.lowering import (
     run,
 )
 from kerascope.backend.engines.placement import Placement, fetched
+from kerascope.backend.program.alarms import Alarms, current_alarms
 from kerascope.backend.program.bound import conditions_of
 from kerascope.backend.program.dispatch import Programs
 from kerascope.backend.variables import Variable
@@ -161,7 +162,6 @@ class JaxPrograms:
         self._written = DeviceState(written)
         self._kept = DeviceState([v for _, v in self._schedule.variables if v not in set(written)])
         self._ids = frozenset(map(id, written))
-        self._all_ids = frozenset(map(id, [*written, *self._kept.variables]))
         self._conditions = sorted(conditions_of(self._schedule))
         self._arrays_of_kept: list[Any] = []
         self._seen = -1  # `LOCKS.moves` when all variables were last known to be on the device
@@ -200,11 +200,21 @@ class JaxPrograms:
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[Any]:
         """Return the outputs for these input arrays, and write the new values of the variables."""
-        if self.refused is not None:
-            return self.numpy(arrays)
-        before = after = failure = None
+        return self._run(arrays, self.numpy)
+
+    def guarded(self, arrays: Sequence[np.ndarray], alarms: Alarms) -> tuple[list[Any], bool]:
+        """Return the same as `Programs.guarded`.
+
+        The program also checks that all numbers are finite. Otherwise nothing is written, and NumPy
+        repeats the call, which raises `Alarm` if it gets an infinite or NaN number too.
+        """
+        found = self._run(arrays, partial(self.numpy.guarded, alarms=alarms))
+        return found if isinstance(found, tuple) else (found, True)
+
+    def _run(self, arrays: Sequence[np.ndarray], by_numpy: Callable[..., Any]) -> Any:
+        failure = None
         try:
-            outputs, before, after, is_valid = self._step(arrays)
+            outputs, is_valid = self._step(arrays)
             if is_valid is None or is_valid:
                 return [np.array(y)[()] for y in outputs]
             if INTERRUPTS:  # no variable has changed
@@ -212,7 +222,6 @@ class JaxPrograms:
         except CannotLower as error:
             self.refused = str(error)
         except FAILURES as error:
-            self._take_back(before, after)
             if "CpuCallback" in str(error):  # Ctrl-C in JAX's own part of a callback
                 raise KeyboardInterrupt from error
             failure = error
@@ -220,7 +229,7 @@ class JaxPrograms:
             if self._notice is not None:
                 self._notice.cancel()
                 self._notice = None
-        found = self.numpy(arrays)  # which raises the usual error if the call is at fault
+        found = by_numpy(arrays)  # which raises the usual error if the call is at fault
         if failure is not None:
             self._report(failure)
         return found
@@ -233,29 +242,27 @@ class JaxPrograms:
         name = printable(self._name)
         warn(f"{name}: {text} NumPy computed the call. Please report this.", RuntimeWarning)
 
-    def _step(self, arrays: Sequence[np.ndarray]) -> tuple[Any, Any, Any, Any]:
+    def _step(self, arrays: Sequence[np.ndarray]) -> tuple[Any, Any]:
         """Run the compiled program, and set the variables to the new values that it returns.
 
         Returns
         -------
-        (outputs, content before, content afterwards, is_valid)
-            The contents of `_written` before and after the call. `is_valid` is False if an op
-            refused a value, and None if no op can refuse one.
+        (outputs, is_valid)
+            `is_valid` is False if an op refused a value, and None if no op can refuse one. If it is
+            False, nothing is written.
         """
-        flags = tuple([bool(arrays[slot]) for slot in self._conditions])
+        flags = (current_alarms() is not None, *[bool(arrays[slot]) for slot in self._conditions])
         uses_64_bits = jax.config.jax_enable_x64  # in this thread, for other code
         try:
             with LOCKS.steps, jax.enable_x64(True):
                 if self._seen != LOCKS.moves:
                     self._collect()
-                before = self._written.content
-                outputs, new, is_valid = self._program(
-                    flags, before[0], self._arrays_of_kept, self._placement.put_inputs(arrays)
-                )
-                after: Any = (new, {})
-                if new:
-                    self._commit(after)
-            return outputs, before, after, is_valid
+                inputs = self._arrays_of_kept, self._placement.put_inputs(arrays)
+                outputs, new, is_valid = self._program(flags, self._written.content[0], *inputs)
+                jax.block_until_ready((outputs, new[:1]))  # a program that fails writes nothing
+                if new and (is_valid is None or is_valid):
+                    self._commit((new, {}))
+            return outputs, is_valid
         finally:
             if jax.config.jax_enable_x64 != uses_64_bits:  # Ctrl-C came while JAX set it back
                 jax.enable_x64(uses_64_bits).__enter__()
@@ -269,12 +276,6 @@ class JaxPrograms:
         ]
         write(calls, self._ids)
         self._seen = moves
-
-    def _take_back(self, before: Any, after: Any) -> None:
-        """Restore the variables after a program that failed, unless they were written meanwhile."""
-        with LOCKS.steps:
-            if after is not None and self._written.content is after and self._seen == LOCKS.moves:
-                self._commit(before)
 
     def _collect(self) -> None:
         """Move all variables of the function to the device.
@@ -291,7 +292,8 @@ class JaxPrograms:
                 if state is self._written or v.state is None or v.state is self._kept:
                     calls += v._calls_to_live_in(state)
         moves = LOCKS.moves + 1
-        write([*calls, partial(setattr, LOCKS, "moves", moves)], self._all_ids)
+        with LOCKS.writing:  # no value changes
+            at_once([*calls, partial(setattr, LOCKS, "moves", moves)])
         self._arrays_of_kept = arrays[1]
         self._seen = moves
 
@@ -314,7 +316,7 @@ class JaxPrograms:
         values = dict(zip(self._written.variables, written, strict=True))
         values.update(zip(self._kept.variables, kept, strict=True))
         inputs = list(arrays)
-        for slot, flag in zip(self._conditions, flags, strict=True):
+        for slot, flag in zip(self._conditions, flags[1:], strict=True):
             inputs[slot] = np.asarray(flag, schedule.inputs[slot].dtype)
         with requirements() as all_met:
             slots = run(schedule, inputs, [values[v] for _, v in schedule.variables])
@@ -325,9 +327,8 @@ class JaxPrograms:
         for number, (v, old) in enumerate(zip(self._written.variables, written, strict=True)):
             guards = schedule.guards_of_followers.get(v)
             is_read = True if guards is None else are_met(guards, slots)
-            for condition in (is_read, True if is_valid is None else is_valid):
-                if condition is not True:
-                    new[number] = jnp.where(condition, new[number], old)
+            if is_read is not True:
+                new[number] = jnp.where(is_read, new[number], old)
             new[number] = self._placement.placed(v, new[number])
         on_all = self._placement.on_all
         return list(map(on_all, outputs)), new, on_all(is_valid)

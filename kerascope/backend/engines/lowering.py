@@ -33,10 +33,16 @@ from kerascope.backend.graph import Op
 from kerascope.backend.ops.into_memory import IntoMemory
 from kerascope.backend.ops.scan import Scan
 from kerascope.backend.ops.shaping import Full
+from kerascope.backend.program.alarms import current_alarms
 from kerascope.backend.program.custom_ops import is_builtin_class, is_pure, on_read_only
 from kerascope.backend.schedule import Guards, Schedule
 from kerascope.errors import DtypeError
 
+# An op of these classes gives an infinite or NaN number if it gets one in its first `n` inputs.
+PASSING = dict.fromkeys(("Add", "Dot", "MatMul", "Multiply", "Subtract", "TensorDot"), 2)
+PASSING |= dict.fromkeys(
+    ("BroadcastLike", "Divide", "ExpandDims", "Log", "Mean", "Negative", "PutItem", "Reshape",
+     "ReshapeLike", "Sqrt", "Square", "Squeeze", "Sum", "SumTo", "Transpose"), 1)  # fmt: skip
 RULES: dict[type[Op], Callable[..., Any]] = {}
 _REQUIRED: ContextVar[list[Any]] = ContextVar("required")
 INTERRUPTS: list[BaseException] = []  # Ctrl-C in the middle of a program
@@ -204,6 +210,7 @@ def run(schedule: Schedule, arrays: Sequence[Any], variables: Sequence[Any] = ()
     DtypeError
         A step has another dtype than with NumPy.
     """
+    unchecked: set[int] = set()
     values: list[Any] = [None] * len(schedule.slots)
     values[: len(arrays)] = arrays
     for slot, array in schedule.fixed:
@@ -223,6 +230,12 @@ def run(schedule: Schedule, arrays: Sequence[Any], variables: Sequence[Any] = ()
                     f"got {array.dtype}. Please report this."
                 )
             values[slot] = array
+        unchecked.update(step.outputs)
+        unchecked.difference_update(step.inputs[: PASSING.get(step.apply.op.__class__.__name__, 0)])
+    if current_alarms() is not None:
+        for x in (values[slot] for slot in sorted(unchecked)):
+            if not is_known(x) and x.dtype.kind in "fc":
+                require(jnp.isfinite(x.sum(dtype=np.promote_types(x.dtype, "float32"))))
     return values
 
 

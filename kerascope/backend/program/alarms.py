@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from kerascope.backend.engines import programs_of_engine
 from kerascope.backend.float_settings import with_float_settings
 from kerascope.backend.program.emit import compiled, function_of
 from kerascope.backend.schedule import Step
@@ -111,7 +112,7 @@ class Alarms:
         arrays = function._arrays(inputs)
         self.inspect(arrays)
         self._flags.clear()  # the inspection sets flags, too
-        outs, is_same = function._programs.guarded(arrays, self)
+        outs, is_same = programs_of_engine(function).guarded(arrays, self)
         if self._flags and not function.updates:
             raise Alarm(*self._flags)
         return outs[0] if function._single else outs, bool(self._flags) or not is_same
