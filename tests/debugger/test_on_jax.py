@@ -245,6 +245,14 @@ def test_rounding_is_no_difference_in_the_batch_in_which_the_rate_was_changed():
     assert said[0][2].startswith("first difference: epoch 1 batch 2, loss")
 
 
+def test_the_same_again_is_the_same_up_to_rounding():
+    go = ["c", "goto epoch 1 batch 1", "set again", "rerun 3"]
+    go += ["goto epoch 0 batch 3", "b phase:backward", "c", "set again", "rerun"]
+    _, text = session_of(trained(dense), *go)
+    assert "they are the same bit for bit" in answers(text, "rerun 3")[0]
+    assert "they are the same up to rounding on JAX" in answers(text, "rerun")[0]
+
+
 # --- engines that differ --------------------------------------------------------------------------
 
 
