@@ -86,7 +86,7 @@ deserialize = _registry.deserialize
 
 
 def serialize(initializer: Any) -> Any:
-    """Return the name of an initializer, or its class name and configuration."""
+    """Return an initializer's class name and configuration; for a function, its name."""
     return _registry.serialize(initializer)
 
 

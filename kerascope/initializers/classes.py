@@ -72,7 +72,7 @@ class Zeros(Initializer):
     """An array of zeros."""
 
     def __call__(self, shape: Shape, dtype: str | None = None) -> np.ndarray:
-        """Return zeros."""
+        """Return an array of zeros of this shape."""
         return as_array(np.zeros(tuple(shape)), dtype)
 
 
@@ -80,7 +80,7 @@ class Ones(Initializer):
     """An array of ones."""
 
     def __call__(self, shape: Shape, dtype: str | None = None) -> np.ndarray:
-        """Return ones."""
+        """Return an array of ones of this shape."""
         return as_array(np.ones(tuple(shape)), dtype)
 
 
@@ -97,7 +97,7 @@ class Constant(Initializer):
         self.value = value
 
     def __call__(self, shape: Shape, dtype: str | None = None) -> np.ndarray:
-        """Return an array filled with `value`."""
+        """Return an array of this shape filled with `value`."""
         return as_array(np.broadcast_to(self.value, tuple(shape)).copy(), dtype)
 
 
@@ -124,7 +124,7 @@ class Identity(Initializer):
         self.gain = gain
 
     def __call__(self, shape: Shape, dtype: str | None = None) -> np.ndarray:
-        """Return the matrix of this shape, which has two axes."""
+        """Return an identity matrix of this shape, which must have two axes, times `gain`."""
         if len(shape) != 2:
             raise ShapeError(
                 f"Initializer Identity: expected a weight with 2 axes, got shape {tuple(shape)}."
@@ -159,10 +159,10 @@ class RandomInitializer(Initializer):
 def draw_in_chunks(
     draw: Callable[[int], np.ndarray], shape: Shape, dtype: str | None
 ) -> np.ndarray:
-    """Return an array filled with the results of `draw(number)`, in chunks of `CHUNK_SIZE`.
+    """Return an array of random numbers, with `draw(n)` called for chunks of n <= `CHUNK_SIZE`.
 
-    The numbers are drawn in float64. Drawn all at once, the hundred million weights of a VGG16
-    would take a gigabyte.
+    The numbers are drawn in float64. If they were drawn all at once, the hundred million weights of
+    a VGG16 would take a gigabyte.
     """
     result = np.empty(tuple(shape), checked_dtype(dtype or config.floatx))
     flat = result.reshape(-1)
@@ -188,7 +188,7 @@ class RandomNormal(RandomInitializer):
         self.seed = seed
 
     def __call__(self, shape: Shape, dtype: str | None = None) -> np.ndarray:
-        """Return normal numbers."""
+        """Return an array of normally distributed numbers."""
         normal = self._generator().normal
         return draw_in_chunks(lambda n: normal(self.mean, self.stddev, n), shape, dtype)
 
@@ -211,7 +211,7 @@ class RandomUniform(RandomInitializer):
         self.seed = seed
 
     def __call__(self, shape: Shape, dtype: str | None = None) -> np.ndarray:
-        """Return uniform numbers."""
+        """Return an array of uniformly distributed numbers."""
         uniform = self._generator().uniform
         return draw_in_chunks(lambda n: uniform(self.minval, self.maxval, n), shape, dtype)
 
@@ -233,7 +233,7 @@ class TruncatedNormal(RandomInitializer):
         self.seed = seed
 
     def __call__(self, shape: Shape, dtype: str | None = None) -> np.ndarray:
-        """Return numbers between `mean - 2 * stddev` and `mean + 2 * stddev`."""
+        """Return an array of numbers between `mean - 2 * stddev` and `mean + 2 * stddev`."""
         generator = self._generator()
 
         def draw(number: int) -> np.ndarray:
@@ -286,7 +286,7 @@ class Orthogonal(RandomInitializer):
         self.seed = seed
 
     def __call__(self, shape: Shape, dtype: str | None = None) -> np.ndarray:
-        """Return the matrix as an array of this shape, which has at least two axes."""
+        """Return an orthogonal matrix as an array of this shape, which has at least two axes."""
         if len(shape) < 2:
             raise ShapeError(
                 "Initializer Orthogonal: expected a weight with at least 2 axes, "
@@ -372,7 +372,7 @@ class VarianceScaling(RandomInitializer):
         self.seed = seed
 
     def __call__(self, shape: Shape, dtype: str | None = None) -> np.ndarray:
-        """Return random numbers with the variance `scale / n`."""
+        """Return an array of random numbers with the variance `scale / n`."""
         n = max(1.0, _MODES[self.mode](*compute_fans(shape)))
         generator, factor = self._generator(), math.sqrt(self.scale / n)
         standard = _DISTRIBUTIONS[self.distribution]
@@ -409,42 +409,46 @@ def compute_fans(shape: Shape) -> tuple[float, float]:
 
 
 class GlorotUniform(VarianceScaling):
-    """Uniform with variance 2 / (inputs + outputs), also called Xavier; most layers use it."""
+    """Uniform random numbers with variance 2 / (fan_in + fan_out); the default of most layers.
+
+    `fan_in` counts the inputs of a unit, and `fan_out` counts the units that an input feeds. Also
+    called Xavier initialization.
+    """
 
     def __init__(self, seed: int | None = None) -> None:
         super().__init__(1.0, "fan_avg", "uniform", seed)
 
 
 class GlorotNormal(VarianceScaling):
-    """Truncated normal with variance 2 / (inputs + outputs)."""
+    """Truncated normal numbers with variance 2 / (fan_in + fan_out); see `compute_fans`."""
 
     def __init__(self, seed: int | None = None) -> None:
         super().__init__(1.0, "fan_avg", "normal", seed)
 
 
 class HeUniform(VarianceScaling):
-    """Uniform with variance 2 / inputs, made for `relu`."""
+    """Uniform random numbers with variance 2 / fan_in (inputs of a unit), made for `relu`."""
 
     def __init__(self, seed: int | None = None) -> None:
         super().__init__(2.0, "fan_in", "uniform", seed)
 
 
 class HeNormal(VarianceScaling):
-    """Truncated normal with variance 2 / inputs, made for `relu`."""
+    """Truncated normal numbers with variance 2 / fan_in (inputs of a unit), made for `relu`."""
 
     def __init__(self, seed: int | None = None) -> None:
         super().__init__(2.0, "fan_in", "normal", seed)
 
 
 class LecunUniform(VarianceScaling):
-    """Uniform with variance 1 / inputs."""
+    """Uniform random numbers with variance 1 / fan_in (inputs of a unit)."""
 
     def __init__(self, seed: int | None = None) -> None:
         super().__init__(1.0, "fan_in", "uniform", seed)
 
 
 class LecunNormal(VarianceScaling):
-    """Truncated normal with variance 1 / inputs, made for `selu`."""
+    """Truncated normal numbers with variance 1 / fan_in (inputs of a unit), made for `selu`."""
 
     def __init__(self, seed: int | None = None) -> None:
         super().__init__(1.0, "fan_in", "normal", seed)

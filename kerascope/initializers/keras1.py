@@ -45,7 +45,7 @@ Shape = tuple[int, ...]
 
 
 def get(identifier: Any) -> Any:
-    """Return the function with this name, which takes a shape, a `name` and a `dim_ordering`.
+    """Return the initialization function with this name: `f(shape, name=..., dim_ordering=...)`.
 
     For a name that Keras 1 did not have, the function uses the current initializer. An argument
     that is not a string is returned unchanged. Layers of Keras 1 store the function
@@ -70,7 +70,7 @@ def get(identifier: Any) -> Any:
 def uniform(
     shape: Shape, scale: float = 0.05, name: str | None = None, dim_ordering: str = "th"
 ) -> Variable:
-    """Return a variable of numbers between -scale and scale."""
+    """Return a variable of uniformly distributed numbers between -scale and scale."""
     return variable(RandomUniform(-scale, scale)(shape), name=name)
 
 
@@ -82,7 +82,7 @@ def normal(
 
 
 def lecun_uniform(shape: Shape, name: str | None = None, dim_ordering: str = "th") -> Variable:
-    """Return a variable of numbers between -s and s, s = sqrt(3 / fan_in)."""
+    """Return a variable of uniform numbers between -s and s, where s = sqrt(3 / fan_in)."""
     fan_in, _ = get_fans(shape, dim_ordering)
     return uniform(shape, float(np.sqrt(3.0 / fan_in)), name)
 
@@ -93,7 +93,7 @@ def glorot_normal(shape: Shape, name: str | None = None, dim_ordering: str = "th
 
 
 def glorot_uniform(shape: Shape, name: str | None = None, dim_ordering: str = "th") -> Variable:
-    """Return a variable of numbers between -s and s, s = sqrt(6 / (fan_in + fan_out))."""
+    """Return a variable of uniform numbers up to +-s, where s = sqrt(6 / (fan_in + fan_out))."""
     return uniform(shape, float(np.sqrt(6.0 / sum(get_fans(shape, dim_ordering)))), name)
 
 
@@ -104,7 +104,7 @@ def he_normal(shape: Shape, name: str | None = None, dim_ordering: str = "th") -
 
 
 def he_uniform(shape: Shape, name: str | None = None, dim_ordering: str = "th") -> Variable:
-    """Return a variable of numbers between -s and s, s = sqrt(6 / fan_in)."""
+    """Return a variable of uniform numbers between -s and s, where s = sqrt(6 / fan_in)."""
     fan_in, _ = get_fans(shape, dim_ordering)
     return uniform(shape, float(np.sqrt(6.0 / fan_in)), name)
 

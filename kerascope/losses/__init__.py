@@ -59,7 +59,7 @@ log_cosh = logcosh
 
 
 def serialize(loss: Any) -> Any:
-    """Return the name of a loss, or its class name and configuration."""
+    """Return the name of a loss function; for a loss object, its class name and configuration."""
     return _registry.serialize(loss)
 
 
@@ -82,9 +82,9 @@ def deserialize(name: Any, custom_objects: dict[str, Any] | None = None) -> Any:
 
 
 def get(identifier: Any) -> Any:
-    """Return the loss for a name, a configuration, a function or an object.
+    """Return the loss for a name or a configuration.
 
-    None is returned unchanged.
+    A function, a loss object or None is returned unchanged.
 
     Raises
     ------

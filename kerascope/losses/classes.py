@@ -59,7 +59,10 @@ class FunctionWithArguments(Configured):
     function: ClassVar[Callable[..., Tensor] | None] = None
 
     def _store(self, arguments: dict[str, Any]) -> None:
-        """Store the `locals()` of a constructor as attributes, except the base's arguments."""
+        """Store a constructor's arguments as attributes, except name, reduction and dtype.
+
+        `arguments` is the `locals()` of the constructor.
+        """
         for name, value in by_name(arguments).items():
             if name not in _BASE_ARGUMENTS:
                 setattr(self, name, value)
@@ -190,12 +193,12 @@ class Loss(FunctionWithArguments):
 
 
 def of_equal_rank(y_true: Tensor, y_pred: Tensor) -> tuple[Tensor, Tensor]:
-    """Return targets and predictions with equal ranks, if they differ by a last axis of size 1.
+    """Make the ranks of targets and predictions equal if one has an extra last axis of size 1.
 
-    Targets of shape (batch,) and predictions of shape (batch, 1) would be broadcast to (batch,
-    batch), which would compare every target with every prediction. The axis of size 1 is removed
-    from the tensor that has it. If only the batch axis would remain, an axis of size 1 is added to
-    the other tensor instead.
+    Otherwise both are returned unchanged. Targets of shape (batch,) and predictions of shape
+    (batch, 1) would be broadcast to (batch, batch), which would compare every target with every
+    prediction. The axis of size 1 is removed from the tensor that has it. If only the batch axis
+    would remain, an axis of size 1 is added to the other tensor instead.
 
     Examples
     --------
@@ -255,9 +258,9 @@ def snake_case(name: str) -> str:
 
 
 def plain_function(loss: Any) -> Any:
-    """Return the function of a loss object, or the function that a metric function decorates.
+    """Return the loss function of a loss object, or the one that a metric function averages.
 
-    Other functions, and loss objects without a function, are returned unchanged.
+    Other functions, and loss objects without a loss function, are returned unchanged.
 
     Examples
     --------
@@ -271,13 +274,13 @@ def plain_function(loss: Any) -> Any:
 
 
 def takes_class_numbers(loss: Any) -> bool:
-    """Return whether the targets of a loss are class numbers, without an axis of classes."""
+    """Return whether the targets of a loss are class numbers instead of one-hot vectors."""
     function = plain_function(loss)
     return any(function is one for one in functions.of_class_numbers)
 
 
 def wants_targets_like_predictions(loss: Any) -> bool:
-    """Return whether targets must have the shape of the predictions. For a custom loss: False."""
+    """Return whether a loss needs targets shaped like the predictions; False for a custom loss."""
     is_ours = getattr(plain_function(loss), "__module__", "").startswith("kerascope.losses.")
     return is_ours and not takes_class_numbers(loss)
 
@@ -299,77 +302,89 @@ class _LossWithoutArguments(Loss):
 
 @registry.register
 class MeanSquaredError(_LossWithoutArguments):
-    """mean (p - y)^2, as an object."""
+    """The mean squared error as a class: mean (p - y)^2 for targets y and predictions p."""
 
     function = functions.mean_squared_error
 
 
 @registry.register
 class MeanAbsoluteError(_LossWithoutArguments):
-    """mean |p - y|, as an object."""
+    """The mean absolute error as a class: mean |p - y| for targets y and predictions p."""
 
     function = functions.mean_absolute_error
 
 
 @registry.register
 class MeanAbsolutePercentageError(_LossWithoutArguments):
-    """100 * mean |p - y| / |y|, as an object."""
+    """The mean error in percent as a class: 100 * mean |p - y| / |y|; targets y, predictions p."""
 
     function = functions.mean_absolute_percentage_error
 
 
 @registry.register
 class MeanSquaredLogarithmicError(_LossWithoutArguments):
-    """mean (log(1 + p) - log(1 + y))^2, as an object."""
+    """The mean squared logarithmic error as a class.
+
+    It is mean (log(1 + p) - log(1 + y))^2 for targets y and predictions p.
+    """
 
     function = functions.mean_squared_logarithmic_error
 
 
 @registry.register
 class LogCosh(_LossWithoutArguments):
-    """mean log(cosh(p - y)), as an object."""
+    """The log-cosh loss as a class: mean log(cosh(p - y)) for targets y and predictions p."""
 
     function = functions.logcosh
 
 
 @registry.register
 class Hinge(_LossWithoutArguments):
-    """mean max(1 - y p, 0), as an object; targets 0 and 1 count as -1 and 1."""
+    """The hinge loss as a class: mean max(1 - y p, 0) for targets y and predictions p.
+
+    Targets 0 and 1 count as -1 and 1.
+    """
 
     function = functions.hinge_of_bits
 
 
 @registry.register
 class SquaredHinge(_LossWithoutArguments):
-    """mean max(1 - y p, 0)^2, as an object; targets 0 and 1 count as -1 and 1."""
+    """The squared hinge loss as a class: mean max(1 - y p, 0)^2 for targets y and predictions p.
+
+    Targets 0 and 1 count as -1 and 1.
+    """
 
     function = functions.squared_hinge_of_bits
 
 
 @registry.register
 class CategoricalHinge(_LossWithoutArguments):
-    """max(1 + greatest p of a wrong class - p of the right class, 0), as an object."""
+    """The categorical hinge loss as a class, for one-hot targets and predictions p.
+
+    It is max(1 + greatest p of a wrong class - p of the right class, 0).
+    """
 
     function = functions.categorical_hinge
 
 
 @registry.register
 class KLDivergence(_LossWithoutArguments):
-    """sum y log(y / p), as an object."""
+    """The Kullback-Leibler divergence as a class: sum y log(y / p), targets y, predictions p."""
 
     function = functions.kullback_leibler_divergence
 
 
 @registry.register
 class Poisson(_LossWithoutArguments):
-    """mean (p - y log(p)), as an object."""
+    """The Poisson loss as a class: mean (p - y log(p)) for targets y and predictions p."""
 
     function = functions.poisson
 
 
 @registry.register
 class Huber(Loss):
-    """`huber` as an object: squared errors up to `delta`, linear beyond it."""
+    """The loss `huber` as a class: squared errors up to `delta`, and linear for greater errors."""
 
     function = functions.huber
 
@@ -386,7 +401,10 @@ class Huber(Loss):
 
 @registry.register
 class CosineSimilarity(Loss):
-    """Minus the cosine of the angle between y and p along `axis`, as an object."""
+    """The cosine similarity as a class, with a minus sign, so that it can be minimized.
+
+    It is minus the cosine of the angle between targets and predictions along `axis`.
+    """
 
     function = functions.cosine_proximity
 
@@ -402,7 +420,7 @@ class CosineSimilarity(Loss):
 
 
 class _Crossentropy(Loss):
-    """Base of the crossentropies whose targets are probabilities, which can be smoothed."""
+    """Base of the crossentropies whose targets are probabilities; `label_smoothing` is optional."""
 
     def __init__(
         self,
@@ -419,23 +437,27 @@ class _Crossentropy(Loss):
 
 @registry.register
 class BinaryCrossentropy(_Crossentropy):
-    """`binary_crossentropy` as an object, for probabilities or logits."""
+    """The loss `binary_crossentropy` as a class; predictions are probabilities or logits."""
 
     function = functions.binary_crossentropy
 
 
 @registry.register
 class CategoricalCrossentropy(_Crossentropy):
-    """`categorical_crossentropy` as an object: one-hot targets, probabilities or logits."""
+    """The loss `categorical_crossentropy` as a class.
+
+    Targets are one-hot vectors, predictions are probabilities or logits.
+    """
 
     function = functions.categorical_crossentropy
 
 
 @registry.register
 class SparseCategoricalCrossentropy(Loss):
-    """`sparse_categorical_crossentropy` as an object: class numbers, probabilities or logits.
+    """The loss `sparse_categorical_crossentropy` as a class.
 
-    Samples of class `ignore_class` do not count in the mean.
+    Targets are class numbers, predictions are probabilities or logits. Samples of class
+    `ignore_class` do not count in the mean.
     """
 
     function = functions.sparse_categorical_crossentropy
@@ -461,7 +483,7 @@ class SparseCategoricalCrossentropy(Loss):
 
 @registry.register
 class BinaryFocalCrossentropy(Loss):
-    """`binary_focal_crossentropy` as an object."""
+    """The loss `binary_focal_crossentropy` as a class."""
 
     function = functions.binary_focal_crossentropy
 
@@ -483,7 +505,7 @@ class BinaryFocalCrossentropy(Loss):
 
 @registry.register
 class CategoricalFocalCrossentropy(Loss):
-    """`categorical_focal_crossentropy` as an object."""
+    """The loss `categorical_focal_crossentropy` as a class."""
 
     function = functions.categorical_focal_crossentropy
 
@@ -504,7 +526,7 @@ class CategoricalFocalCrossentropy(Loss):
 
 @registry.register
 class CategoricalGeneralizedCrossEntropy(Loss):
-    """`categorical_generalized_cross_entropy` as an object; `q` is between 0 and 1."""
+    """The loss `categorical_generalized_cross_entropy` as a class; `q` is between 0 and 1."""
 
     function = functions.categorical_generalized_cross_entropy
 

@@ -88,20 +88,26 @@ def mean_squared_error(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 @_register
 def mean_absolute_error(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return mean |p - y| over the last axis."""
+    """Return mean |p - y| over the last axis, for targets y and predictions p."""
     return K.mean(K.abs(y_pred - y_true), axis=-1)
 
 
 @_register
 def mean_absolute_percentage_error(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return 100 * mean |p - y| / |y| over the last axis. |y| is replaced by epsilon if smaller."""
+    """Return 100 * mean |p - y| / |y| over the last axis, for targets y and predictions p.
+
+    If |y| is smaller than `K.epsilon()`, it is replaced by it.
+    """
     size = K.clip(K.abs(y_true), margin_of(y_pred), None)
     return 100.0 * K.mean(K.abs((y_true - y_pred) / size), axis=-1)
 
 
 @_register
 def mean_squared_logarithmic_error(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return mean (log(1 + p) - log(1 + y))^2. Below epsilon, y and p are replaced by epsilon."""
+    """Return mean (log(1 + p) - log(1 + y))^2 for targets y and predictions p.
+
+    The mean is over the last axis. A y or p below `K.epsilon()` is replaced by it.
+    """
     first_log = K.log(K.clip(y_pred, margin_of(y_pred), None) + 1.0)
     second_log = K.log(K.clip(y_true, margin_of(y_pred), None) + 1.0)
     return K.mean(K.square(first_log - second_log), axis=-1)
@@ -109,7 +115,7 @@ def mean_squared_logarithmic_error(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 @_register
 def logcosh(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return mean log(cosh(p - y)) over the last axis.
+    """Return mean log(cosh(p - y)) over the last axis, for targets y and predictions p.
 
     Notes
     -----
@@ -122,9 +128,9 @@ def logcosh(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 @_register
 def hinge(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return mean max(1 - y p, 0) over the last axis; targets are -1 and 1.
+    """Return mean max(1 - y p, 0) over the last axis, for targets y and predictions p.
 
-    In dialect "3" the targets may also be 0 and 1, where 0 means -1.
+    The targets are -1 and 1. In dialect "3" the targets may also be 0 and 1, where 0 means -1.
     """
     y_true = signs_of_bits(y_true) if dialect_options().bits_are_signs else y_true
     return K.mean(K.maximum(1.0 - y_true * y_pred, 0.0), axis=-1)
@@ -132,9 +138,9 @@ def hinge(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 @_register
 def squared_hinge(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return mean max(1 - y p, 0)^2 over the last axis; targets are -1 and 1.
+    """Return mean max(1 - y p, 0)^2 over the last axis, for targets y and predictions p.
 
-    In dialect "3" the targets may also be 0 and 1, where 0 means -1.
+    The targets are -1 and 1. In dialect "3" the targets may also be 0 and 1, where 0 means -1.
     """
     y_true = signs_of_bits(y_true) if dialect_options().bits_are_signs else y_true
     return K.mean(K.square(K.maximum(1.0 - y_true * y_pred, 0.0)), axis=-1)
@@ -142,7 +148,10 @@ def squared_hinge(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 @_register
 def categorical_hinge(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return max(1 + greatest p of a wrong class - p of the right class, 0); y is one-hot."""
+    """Return max(1 + greatest p of a wrong class - p of the right class, 0) for predictions p.
+
+    The targets are one-hot vectors.
+    """
     right = K.sum(y_true * y_pred, axis=-1)
     wrong = K.max((1.0 - y_true) * y_pred, axis=-1)
     return K.maximum(wrong - right + 1.0, 0.0)
@@ -156,7 +165,7 @@ def categorical_crossentropy(
     label_smoothing: float = 0.0,
     axis: int = -1,
 ) -> Tensor:
-    """Return -sum y log p over the classes.
+    """Return -sum y log p over the classes, for targets y and predicted probabilities p.
 
     Parameters
     ----------
@@ -184,7 +193,7 @@ def sparse_categorical_crossentropy(
     ignore_class: int | None = None,
     axis: int = -1,
 ) -> Tensor:
-    """Return -log p of the right class; 0 where the class is `ignore_class`.
+    """Return -log of the predicted probability of the right class; 0 if it is `ignore_class`.
 
     Parameters
     ----------
@@ -217,11 +226,11 @@ def binary_crossentropy(
     label_smoothing: float = 0.0,
     axis: int = -1,
 ) -> Tensor:
-    """Return mean -(y log p + (1 - y) log(1 - p)) over the last axis.
+    """Return mean -(y log p + (1 - y) log(1 - p)) over the last axis, for targets y.
 
-    `y_pred` contains probabilities, as `sigmoid` returns them; they are kept epsilon away from 0
-    and 1. With `from_logits` it contains logits: the values before `sigmoid`. `label_smoothing` is
-    the share by which targets move towards 1/2.
+    p are the predicted probabilities. `y_pred` contains probabilities, as `sigmoid` returns them;
+    they are kept epsilon away from 0 and 1. With `from_logits` it contains logits: the values
+    before `sigmoid`. `label_smoothing` is the share by which targets move towards 1/2.
     """
     y_true = _smoothed(y_true, label_smoothing, 2)
     return K.mean(K.binary_crossentropy(y_true, y_pred, from_logits=from_logits), axis=axis)
@@ -229,7 +238,10 @@ def binary_crossentropy(
 
 @_register
 def kullback_leibler_divergence(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return sum y log(y / p) over the last axis; y and p are clipped to [epsilon, 1]."""
+    """Return sum y log(y / p) over the last axis, for targets y and predictions p.
+
+    Both are clipped to [`K.epsilon()`, 1].
+    """
     margin = margin_of(y_pred)
     y_true = K.clip(y_true, margin, 1.0)
     y_pred = K.clip(y_pred, margin, 1.0)
@@ -238,13 +250,13 @@ def kullback_leibler_divergence(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 @_register
 def poisson(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return mean (p - y log(p + epsilon)) over the last axis."""
+    """Return mean (p - y log(p + epsilon)) over the last axis, for targets y and predictions p."""
     return K.mean(y_pred - y_true * K.log(y_pred + margin_of(y_pred)), axis=-1)
 
 
 @_register
 def cosine_proximity(y_true: Tensor, y_pred: Tensor, axis: int = -1) -> Tensor:
-    """Return minus the cosine of the angle between y and p: -1 if they point the same way.
+    """Return minus the cosine of the angle between targets and predictions; -1 if it is 0.
 
     In dialect "1.2" the cosine is divided by the number of features, as in Keras 1.
     """
@@ -254,7 +266,7 @@ def cosine_proximity(y_true: Tensor, y_pred: Tensor, axis: int = -1) -> Tensor:
 
 
 def margin_of(y_pred: Tensor) -> float:
-    """Return the minimum distance from 0 of a divisor, or of an argument of a logarithm.
+    """Return the smallest number to divide by, or to take the log of, in the predictions' dtype.
 
     This is `epsilon`, but in float16 at least 0.0005, because 1 / 1e-7 would be infinite.
     """
@@ -263,7 +275,7 @@ def margin_of(y_pred: Tensor) -> float:
 
 
 def signs_of_bits(y_true: Tensor) -> Tensor:
-    """Return targets that are all 0 or 1 with -1 instead of 0, and other targets unchanged."""
+    """Return targets with -1 instead of 0 if all of them are 0 or 1, otherwise unchanged."""
     is_bit = K.equal(y_true * (y_true - 1.0), 0.0)
     are_bits = K.cast(K.all(is_bit), K.dtype(y_true))
     return are_bits * (2.0 * y_true - 1.0) + (1.0 - are_bits) * y_true
@@ -274,11 +286,12 @@ def signs_of_bits(y_true: Tensor) -> Tensor:
 
 @_register
 def huber(y_true: Tensor, y_pred: Tensor, delta: float = 1.0) -> Tensor:
-    """Return mean (p - y)^2 / 2 over the last axis, but linear for errors beyond `delta`.
+    """Return the mean of half the squared errors over the last axis; linear beyond `delta`.
 
     Notes
     -----
-    With e = |p - y|: e^2 / 2 where e <= delta, otherwise delta * (e - delta / 2).
+    The loss for e = |p - y|, with the target y and the prediction p, is e^2 / 2 where e <= delta,
+    otherwise delta * (e - delta / 2).
     """
     error = K.abs(y_pred - y_true)
     near = K.minimum(error, delta)
@@ -306,8 +319,10 @@ def binary_focal_crossentropy(
         Probabilities; with `from_logits`, the values before the sigmoid.
     apply_class_balancing : bool
         Whether the loss is multiplied by `alpha` for ones and by 1 - alpha for zeros.
-    alpha, gamma : float
-        With gamma 0 this is the plain crossentropy.
+    alpha : float
+        See `apply_class_balancing`.
+    gamma : float
+        How much less the values that are predicted well count. With 0, all count equally.
     from_logits : bool
     label_smoothing : float
         Share by which targets move towards 1/2.
@@ -410,12 +425,18 @@ def counted_classes(
 
 
 def hinge_of_bits(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return mean max(1 - y p, 0); targets are -1 and 1, or 0 and 1, where 0 means -1."""
+    """Return mean max(1 - y p, 0) over the last axis, for targets y and predictions p.
+
+    The targets are -1 and 1, or 0 and 1, where 0 means -1.
+    """
     return hinge(signs_of_bits(y_true), y_pred)
 
 
 def squared_hinge_of_bits(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return mean max(1 - y p, 0)^2; targets are -1 and 1, or 0 and 1, where 0 means -1."""
+    """Return mean max(1 - y p, 0)^2 over the last axis, for targets y and predictions p.
+
+    The targets are -1 and 1, or 0 and 1, where 0 means -1.
+    """
     return squared_hinge(signs_of_bits(y_true), y_pred)
 
 

@@ -55,6 +55,9 @@ def tversky(
 ) -> Tensor:
     """Return 1 - tp / (tp + alpha * fn + beta * fp): `dice` with weights for the two errors.
 
+    tp is the sum of the true positives, y p with targets y and predictions p. fn is the sum of the
+    false negatives, y (1 - p), and fp of the false positives, (1 - y) p.
+
     Parameters
     ----------
     y_true, y_pred, axis
@@ -78,7 +81,7 @@ def tversky(
 
 @registry.register
 class Dice(Loss):
-    """`dice` as an object."""
+    """The loss `dice` as a class."""
 
     function = dice
 
@@ -95,7 +98,7 @@ class Dice(Loss):
 
 @registry.register
 class Tversky(Loss):
-    """`tversky` as an object."""
+    """The loss `tversky` as a class."""
 
     function = tversky
 
@@ -198,7 +201,7 @@ def _without_diagonal(same: Tensor) -> Tensor:
 
 @registry.register
 class Circle(Loss):
-    """`circle` as an object: the mean over samples that share their class with another sample."""
+    """The loss `circle` as a class; the mean is over samples whose class another sample has too."""
 
     function = circle
 
@@ -262,7 +265,7 @@ def ctc(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 @registry.register
 class CTC(Loss):
-    """`ctc` as an object."""
+    """The loss `ctc` as a class."""
 
     function = ctc
 

@@ -50,12 +50,14 @@ nadam = Nadam
 
 
 def serialize(optimizer: Any) -> Any:
-    """Return the name of an optimizer, or its class name and configuration."""
+    """Return an optimizer's class name and configuration as a dict; for a class, its name."""
     return _registry.serialize(optimizer)
 
 
 def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> Optimizer:
-    """Return an optimizer from a configuration. Names are not case-sensitive.
+    """Return an optimizer from a dict of class name and configuration, as `serialize` returns it.
+
+    The class name is not case-sensitive.
 
     Raises
     ------
@@ -73,7 +75,9 @@ def optimizer_from_config(config: Any, custom_objects: dict[str, Any] | None = N
 
 
 def get(identifier: Any) -> Optimizer:
-    """Return an optimizer by name, configuration or object. Names are not case-sensitive.
+    """Return the optimizer for a name or a configuration; an optimizer is returned unchanged.
+
+    Names are not case-sensitive.
 
     Raises
     ------
@@ -95,7 +99,7 @@ def get(identifier: Any) -> Optimizer:
 
 
 def _known_name(name: str) -> str:
-    """Return a class name in its correct case; an unknown name unchanged."""
+    """Return the class name of an optimizer in its correct case; an unknown name unchanged."""
     by_small_letters = {known.lower(): known for known in _registry.names()}
     return by_small_letters.get(name.lower(), name)
 

@@ -1,4 +1,4 @@
-"""Steps with gradients that were computed elsewhere: Keras 3's `optimizer.apply(grads, variables)`.
+"""Optimizer steps with given gradients: Keras 3's `optimizer.apply(grads, variables)`.
 
 The rules of the optimizers make update pairs from a loss. The sum of the variables, each times a
 placeholder for its gradient, is a loss with exactly these gradients. So the same rules can be used.
@@ -19,7 +19,7 @@ Step = Callable[[list[Any]], Any]
 
 
 def step_for(optimizer: Any, variables: Sequence[Variable]) -> Step:
-    """Return a function that takes a gradient for each variable and writes the new values."""
+    """Return a function of a list of gradients that writes new values into these variables."""
     for variable in variables:
         if not isinstance(variable, Variable):
             raise DtypeError(

@@ -111,7 +111,7 @@ def constrained(constraints: Constraints, p: Variable, new_p: Tensor) -> Tensor:
 
 
 def naming(p: Variable) -> AbstractContextManager[Any]:
-    """Return the name scope in which a parameter's update is built: `update/dense_1/kernel`."""
+    """Return the name scope of a parameter's update, such as `update/dense_1/kernel`."""
     return K.name_scope(f"update/{p.name}")
 
 
@@ -276,7 +276,7 @@ class Optimizer(Configured):
     def get_updates(
         self, loss: Any, params: Any, constraints: Constraints | Tensor | None = None
     ) -> list[Pair]:
-        """Return the update pairs (variable, new value) of one train step, as symbols.
+        """Return the update pairs (variable, new value) of one train step, as tensors.
 
         Parameters
         ----------
@@ -305,7 +305,11 @@ class Optimizer(Configured):
     def updates_stage(
         self, loss: Any, params: Any, constraints: Constraints | Tensor | None = None
     ) -> Stage:
-        """Return `get_updates` as a stage: the stage of the gradients, then `ParameterUpdate`s."""
+        """Return `get_updates` as a stage.
+
+        It runs the stage of the gradients, then yields a `ParameterUpdate` for each parameter. If a
+        user overrides `get_updates`, the stage calls the user's method and has no events.
+        """
         around = resuming_in(current_scope().origin or origin_here(UPDATES))
         loss, params, given = _in_order(loss, params, constraints)
         if self._overrides("get_updates"):
@@ -317,7 +321,7 @@ class Optimizer(Configured):
         return UpdatesStage("get_updates", events, self, around=around)
 
     def _updating(self, events: Updates) -> Updates:
-        """Allow a user's `get_updates` to change hyperparameters without a warning."""
+        """Run a user's `get_updates`, which may change hyperparameters without a warning."""
         self._is_updating = True
         try:
             return (yield from events)
@@ -325,7 +329,7 @@ class Optimizer(Configured):
             self._is_updating = False
 
     def _with_decay(self, params: Sequence[Variable], constraints: Constraints) -> Constraints:
-        """Return the constraints of the parameters. A `DecayingOptimizer` adds weight decay."""
+        """Return `constraints` unchanged. A `DecayingOptimizer` adds weight decay to them."""
         return constraints
 
     def _updates(
@@ -336,13 +340,13 @@ class Optimizer(Configured):
         )
 
     def _overrides(self, method: str) -> bool:
-        """Return whether a subclass or an attribute replaces this method of `Optimizer`."""
+        """Return whether a subclass or an attribute replaces `Optimizer`'s method of this name."""
         return getattr(getattr(self, method), "__func__", None) is not getattr(Optimizer, method)
 
     # --- gradients from elsewhere -----------------------------------------------------------------
 
     def build(self, variables: Any) -> None:
-        """Make the slots for these variables, and use them in `apply` by default.
+        """Make the slots for these variables, which `apply` then changes by default.
 
         Warns
         -----
@@ -443,13 +447,13 @@ class Optimizer(Configured):
         return K.sqrt(square) + self.epsilon
 
     def _keep(self, slots: Sequence[Variable], pairs: list[Pair]) -> list[Pair]:
-        """Store the slots and update pairs of this `get_updates`; return the pairs."""
+        """Store the slots and update pairs of one call of `get_updates`; return the pairs."""
         self.weights = [self.iterations, *slots]
         self.updates = pairs
         return pairs
 
     def _time(self) -> Tensor:
-        """Return the number of the step, counted from 1, as a float."""
+        """Return the number of the train step, counted from 1, as a float tensor."""
         return K.cast(self.iterations, K.floatx()) + 1
 
     # --- state ------------------------------------------------------------------------------------
@@ -533,13 +537,13 @@ def _checked_flavour(optimizer: Optimizer, flavour: str | None) -> str:
 
 @boundary
 def _call(method: Callable[..., Any], *arguments: Any) -> Generator[Any, Any, Any]:
-    """Wrap a plain method in a generator that yields nothing and returns its result."""
+    """Return a generator that calls a method, yields nothing and returns the method's result."""
     yield from ()
     return method(*arguments)
 
 
 def _in_order(loss: Any, params: Any, constraints: Any) -> tuple[Tensor, list[Variable], dict]:
-    """Return loss, params and constraints. Keras 1's orders of the arguments are accepted."""
+    """Return loss, params and constraints, which may also be given in the orders of Keras 1."""
     if isinstance(constraints, Tensor):
         loss, params, constraints = constraints, loss, params
     elif isinstance(params, Tensor):
@@ -601,7 +605,7 @@ class DecayingOptimizer(Optimizer):
         self.initial_decay = plain(self.decay)
 
     def _fixed(self) -> list[str]:
-        """Return the names of the constant hyperparameters, including `decay` if it is 0."""
+        """Return the names of the hyperparameters that are constants, with `decay` if it is 0."""
         return [*super()._fixed(), *([] if self.initial_decay > 0 else ["decay"])]
 
     def _updates(
@@ -646,7 +650,10 @@ class DecayingOptimizer(Optimizer):
         return self.lr * (1.0 / (1.0 + self.decay * K.cast(self.iterations, K.dtype(self.decay))))
 
     def _with_decay(self, params: Sequence[Variable], constraints: Constraints) -> Constraints:
-        """Return the functions that are applied to new values: weight decay, then constraints."""
+        """Return for each parameter a function that applies weight decay, then its constraint.
+
+        Without weight decay, return the constraints unchanged.
+        """
         if not self.weight_decay:
             return constraints
         share = self._rate() * self.weight_decay
@@ -668,7 +675,7 @@ class DecayingOptimizer(Optimizer):
 
 
 class _FollowedRate(Variable):
-    """The variable `lr` of an optimizer with a schedule. Updates ignore it, so setting raises."""
+    """The variable `lr` of an optimizer with a schedule. Updates ignore it, so it cannot be set."""
 
     __slots__ = ("schedule",)
 

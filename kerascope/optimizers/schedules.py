@@ -2,8 +2,7 @@
 
 A schedule is a function from the number of the step, counted from 0, to the learning rate. The
 number and the rate are tensors, so the rate is computed inside the train function, from the
-optimizer's `iterations`. Schedules were
-introduced by tf.keras.
+optimizer's `iterations`. Schedules were introduced by tf.keras.
 """
 
 from __future__ import annotations

@@ -162,7 +162,10 @@ class RMSprop(DecayingOptimizer):
         return {k: v for k, v in config.items() if v or k not in ("momentum", "centered")}
 
     def has_slot(self, word: str, p: Variable) -> bool:
-        """Return whether parameters have the slot `word`. Two slots depend on options."""
+        """Return whether parameters have the slot `word`.
+
+        "momentum" needs a `momentum` above 0, and "average_gradient" needs `centered`.
+        """
         options = {"momentum": self.momentum, "average_gradient": self.centered}
         return bool(options.get(word, True))
 
@@ -355,7 +358,7 @@ class Adam(DecayingOptimizer):
         self.amsgrad = bool(amsgrad)
 
     def has_slot(self, word: str, p: Variable) -> bool:
-        """Return whether parameters have a slot of this kind. `v_max` exists only with amsgrad."""
+        """Return whether parameters have the slot `word`. The slot "v_max" needs `amsgrad`."""
         return word != "v_max" or self.amsgrad
 
     def _shared(self, lr: Tensor, updates: list[Pair]) -> dict[str, Tensor]:
@@ -734,7 +737,10 @@ class Muon(DecayingOptimizer):
     def step(
         self, p: Variable, g: Tensor, lr: Tensor, t: Tensor, m: Tensor, v: Tensor | None = None
     ) -> NewValues:
-        """Return the new slots and parameter, by AdamW if there is a `v`, otherwise by Muon."""
+        """Return the new values of a parameter's slots and of the parameter itself.
+
+        They are computed by AdamW if the parameter has a slot `v`, otherwise by Muon.
+        """
         if v is None:
             share, new_m = self.weight_decay or 0.0, self.momentum * m + g
             step = self._orthogonal(g + self.momentum * new_m if self.nesterov else new_m)
