@@ -43,7 +43,7 @@ def aligned(n_bytes: int) -> np.ndarray:
 
 
 def room(spec: Spec) -> np.ndarray:
-    """Return a new, uninitialized array whose memory begins on a cache line."""
+    """Return a new array of this shape and dtype whose memory begins on a cache line."""
     return np.ndarray(spec.shape, spec.dtype, buffer=aligned(max(spec.n_bytes, 1)).data)
 
 

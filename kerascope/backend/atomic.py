@@ -75,7 +75,7 @@ class Locks:
         self.writing: Any = threading.RLock()
 
     def note(self, ids: frozenset[int]) -> None:
-        """Record that the variables with these ids will be written. Hold the lock `writing`."""
+        """Record that the variables with these ids will be written; requires the lock `writing`."""
         number = self.writes = self.writes + 1
         if len(self._last) > MOST_WRITERS:
             self._forget_half()
@@ -95,9 +95,9 @@ class Locks:
         return bool(self.changed(ids, since))
 
     def changed(self, ids: Iterable[int], since: int) -> set[int]:
-        """Return which of these variables were written since `writes` had the value `since`.
+        """Return those of the `ids` whose variables were written since `writes` was `since`.
 
-        If `since` is older than the recorded writes, return all variables.
+        If `since` is older than the recorded writes, return all ids.
         """
         with self.writing:
             if since < self._forgotten:
@@ -112,7 +112,7 @@ class Locks:
         self.writing.acquire()
 
     def after_fork(self) -> None:
-        """After the fork, release the lock in the parent process."""
+        """After the fork, release the lock that `before_fork` took, in the parent process."""
         self.writing.release()
 
     def after_fork_in_child(self) -> None:
@@ -125,7 +125,7 @@ class Locks:
 
 
 class Exclusive:
-    """An object that only one call at a time may use; its `lock` is held during the call."""
+    """Base class of objects that one call at a time may use; the call must hold their `lock`."""
 
     lock: Any
 
@@ -194,7 +194,7 @@ def at_once(calls: Iterable[Call]) -> None:
 
 
 def write(calls: Iterable[Call], ids: frozenset[int]) -> None:
-    """Make `calls`, which write the variables with these ids, while other threads are excluded."""
+    """Execute `calls`, which write the variables with these ids; other threads are excluded."""
     with LOCKS.writing:
         LOCKS.note(ids)
         at_once(calls)
@@ -240,8 +240,9 @@ def move(variable: Writable, room: np.ndarray) -> None:
 def reset_together(things: Iterable[Any], *methods: str) -> None:
     """Reset several objects that have a state, such as metrics, all of them at once.
 
-    An object returns (variable, value) pairs from `_resets()`, or the objects inside it that are to
-    be reset from `_resets_inside()`. A reset method that a subclass overrides is called instead.
+    An object's method `_resets` returns (variable, value) pairs; or its method `_resets_inside`
+    returns other objects to reset. If a subclass has overridden a public reset method, this method
+    is called instead.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ Branches = tuple[tuple[Tensor, bool], ...]
 
 
 class Sums:
-    """The gradients of a sweep, and the branches that contain each of them.
+    """Adds up the gradients of a sweep, and stores which branches of switches contain each of them.
 
     Parameters
     ----------
@@ -46,21 +46,25 @@ class Sums:
         ]
 
     def add(self, apply: Apply, position: int, term: Tensor) -> None:
-        """Add the term that the op sends to one of its inputs."""
+        """Add a term of the gradient of an op's input, given by its position."""
         x, own = apply.inputs[position], entered(self._here, apply, position)
         if x in self.grads:
             term, own = _sum_for(x, (self.grads[x], self._inside.get(x, ())), (term, own))
         self.grads[x], self._inside[x] = term, own
 
     def leave_branches(self, wrt: Iterable[Tensor]) -> None:
-        """Wrap the gradients of these tensors in switches, so that they hold for any branch."""
+        """Wrap the gradients of these tensors in switches, so that they are 0 in other branches."""
         for x in dict.fromkeys(wrt):
             if self._inside.get(x):
                 self.grads[x] = switched(x, self.grads[x], self._inside.pop(x))
 
 
 def entered(branches: Branches, apply: Apply, position: int) -> Branches:
-    """Return the branches that contain the gradient for an input; a lazy switch adds one."""
+    """Return the branches that contain the gradient of an op's input.
+
+    They are the `branches` of its output, and one more if the op is a lazy switch and the input is
+    computed only if the switch chooses it.
+    """
     if position not in apply.op.lazy:
         return branches
     branch = (apply.inputs[0], apply.op.lazy[position])
@@ -76,7 +80,10 @@ def shared(several: Sequence[Branches]) -> Branches:
 
 
 def switched(x: Tensor, gradient: Tensor, inside: Branches, outside: Branches = ()) -> Tensor:
-    """Return a gradient of `x` that also holds outside its branches: 0 if one is not chosen."""
+    """Return a gradient of `x` that is 0 unless all branches in `inside` are chosen.
+
+    The branches `outside`, with which `inside` begins, are not checked.
+    """
     for condition, wanted in reversed(inside[len(outside) :]):
         zeros = zeros_like(x)
         gradient = Switch()(condition, *((gradient, zeros) if wanted else (zeros, gradient)))

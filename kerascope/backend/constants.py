@@ -19,7 +19,7 @@ _sources: dict[tuple[np.dtype, int], np.ndarray] = {}  # by dtype and size, a po
 
 
 def ones_of(shape: tuple[int, ...]) -> np.ndarray:
-    """Return a read-only array of ones of the default float type.
+    """Return a read-only array of ones of this shape and the default float type.
 
     Examples
     --------

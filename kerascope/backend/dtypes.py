@@ -47,7 +47,7 @@ def checked_dtype(dtype: Any) -> str:
     Raises
     ------
     DtypeError
-        It is not a numeric or boolean type.
+        `dtype` is not the name of a numeric or boolean type.
     """
     if isinstance(dtype, str) and dtype in _NAMES:
         return dtype
@@ -101,7 +101,7 @@ def _converted(array: np.ndarray, dtype: str) -> np.ndarray:
     Raises
     ------
     TypeError, ValueError, OverflowError
-        They do not represent numbers, or `dtype` is too small for one of them.
+        The objects do not represent numbers, or `dtype` is too small for one of them.
     """
     is_foreign = array.dtype.kind == "V" and array.dtype.isbuiltin == 2  # ml_dtypes' bfloat16
     is_objects = array.dtype.kind == "O" and not any(isinstance(x, _NO_NUMBERS) for x in array.flat)

@@ -104,7 +104,7 @@ def assigning(given: dict[Variable, Tensor] | None = None) -> Iterator[dict[Vari
 
 
 def _fitting(variable: Variable, value: Any) -> Tensor:
-    """Return the tensor that a variable is set to by an assignment, in the variable's dtype.
+    """Return the value of an assignment to a variable, as a tensor of the variable's dtype.
 
     Raises
     ------
@@ -129,7 +129,8 @@ Written = TypeVar("Written", bound=Callable[..., Any])
 def at_once_on_arrays(function: Written) -> Written:
     """Wrap a function of tensors: in dialect "3" it also takes arrays, and then returns an array.
 
-    `keras.losses.mean_squared_error([[0.0]], [[3.0]])` is 9.0 there; in other dialects a tensor.
+    `keras.losses.mean_squared_error([[0.0]], [[3.0]])` is an array with the number 9.0 in dialect
+    "3", and a tensor in other dialects.
     """
     names = function.__code__.co_varnames
     kinds = {name: str(kind) for name, kind in function.__annotations__.items()}

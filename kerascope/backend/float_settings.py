@@ -7,8 +7,8 @@ such numbers 35 to 70 times slower. A vanishing gradient or a decaying moment ge
 hundred steps, and training becomes slower for no visible reason. So the processor is set to treat
 subnormal numbers as 0, as TensorFlow does.
 
-This is done only where C's `fesetenv` is known to contain the switch: on x86-64 with the GNU C
-library.
+This is done only on x86-64 with the GNU C library, because only there the function `fesetenv` is
+known to set this.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MXCSR = 7  # its index in the GNU C library's fenv_t, in units of 4 bytes
 
 @cache
 def _library() -> Any:
-    """Return the C library's `libm`, or None on platforms where the switch is not known."""
+    """Return the C library's `libm`; None if it cannot make the processor flush subnormals."""
     if platform.machine() not in ("x86_64", "AMD64") or platform.libc_ver()[0] != "glibc":
         return None
     try:
@@ -41,7 +41,10 @@ def _library() -> Any:
 
 
 class _Switch(threading.local):
-    """The float settings of one thread, outside and inside functions, and the nesting depth."""
+    """The processor's float settings of one thread: outside of functions, and while they compute.
+
+    `depth` counts the nested calls: only the outermost call switches the settings.
+    """
 
     def __init__(self) -> None:
         library = _library()

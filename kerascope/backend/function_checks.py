@@ -40,7 +40,7 @@ def checked_inputs(inputs: Any) -> list[Tensor]:
 
 
 def checked_rewrites(names: Sequence[str] | None) -> list[str] | None:
-    """Return the names of rewrite rules as a list, or raise if a rule is unknown."""
+    """Return the names of rewrite rules as a list, None if not given; raise if one is unknown."""
     if names is None:
         return None
     names = [names] if isinstance(names, str) else list(names)
@@ -112,7 +112,10 @@ def pairs(updates: Iterable[tuple[Variable, Any]]) -> Iterator[tuple[Variable, A
 def default_updates(
     updates: dict[Variable, Update], outputs: list[Tensor]
 ) -> dict[Variable, Update]:
-    """Return the default updates of variables that the graph reads: draw counts of random ops."""
+    """Return the default updates of variables that the graph reads and that have no other update.
+
+    Such variables are, for example, the counts of draws of random ops.
+    """
     needed = leaves([*outputs, *(update.new_value for update in updates.values())])
     return {
         v: checked_update(v, v.default_update)

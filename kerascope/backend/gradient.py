@@ -1,12 +1,11 @@
 """The symbolic reverse sweep: from a loss to its derivatives, each of them again a graph.
 
 The sweep visits every op between the loss and the given tensors that a gradient reaches, the last
-op first. At each op
-d loss / d output is complete, because every op that reads the output was visited before. The op's
-`grad` returns d loss / d input, which is added to the gradients that the other readers of the same
-input have sent. The sweep computes no numbers: the result is a graph, which can be run, drawn,
-stepped through and differentiated again. Theano calls this `T.grad`, TensorFlow `tf.gradients`,
-Keras `K.gradients`.
+op first. At each op d loss / d output is complete, because every op that reads the output was
+visited before. The op's `grad` returns d loss / d input, which is added to the gradients that the
+other readers of the same input have sent. The sweep computes no numbers: the result is a graph,
+which can be run, drawn, stepped through and differentiated again. Theano calls this `T.grad`,
+TensorFlow `tf.gradients`, Keras `K.gradients`.
 
 Read `sweep`, then `backpropagate`, which starts it. Graphs with lazy switches need more than a
 plain sum: see `branches.py`.
@@ -97,7 +96,7 @@ def gradients(loss: Tensor, variables: Tensor | Sequence[Tensor]) -> list[Tensor
 
 
 def gradient_stage(loss: Tensor, variables: Tensor | Sequence[Tensor]) -> Stage:
-    """Return the sweep as a stage. Its events are one `Seeded`, then a `Swept` for each op."""
+    """Return `gradients` as a stage. Its events are one `Seeded`, then a `Swept` for each op."""
     wrt = [variables] if isinstance(variables, Tensor) else list(variables)
     for x in wrt:
         if not isinstance(x, Tensor):
@@ -133,13 +132,13 @@ def backpropagate(loss: Tensor, wrt: list[Tensor]) -> Generator[Any, Any, list[T
 
 
 def sweep(grads: dict[Tensor, Tensor], wrt: Sequence[Tensor]) -> Generator[Swept, None, None]:
-    """Visit the ops between `wrt` and the tensors in `grads`, last one first; complete `grads`.
+    """Visit the ops between `wrt` and the tensors in `grads`, last one first; add to `grads`.
 
     Parameters
     ----------
     grads : dict of Tensor to Tensor
         d loss / d y of the tensors y from which the sweep begins. Each gradient has the shape of
-        its tensor. Filled in place.
+        its tensor. The sweep adds d loss / d x of each tensor x that it reaches.
     wrt : list of Tensor
     """
     sums = Sums(grads)
@@ -160,7 +159,7 @@ def sweep(grads: dict[Tensor, Tensor], wrt: Sequence[Tensor]) -> Generator[Swept
 
 
 def checked_terms(apply: Apply, given: Any) -> list[Tensor | None]:
-    """Return the gradients that an op's `grad` gave as a list, or raise if they do not fit."""
+    """Return the gradients from an op's `grad` as a list; raise if they do not fit the inputs."""
     if given is None or isinstance(given, Tensor):
         what = "nothing" if given is None else f"the tensor '{given.name}'"
         raise GradientError(
@@ -186,9 +185,9 @@ def checked_terms(apply: Apply, given: Any) -> list[Tensor | None]:
 
 
 def blocking_ops(loss: Tensor, variable: Tensor) -> list[Apply]:
-    """Return the calls between `variable` and `loss` whose ops pass no gradient on.
+    """Return the calls between `variable` and `loss` whose ops pass no gradient to any input.
 
-    Empty if the loss does not depend on the variable at all.
+    The list is empty if the loss does not depend on the variable at all.
     """
     stops = []
     for apply in applies_between([variable], [loss]):

@@ -370,7 +370,7 @@ class ShapeOfFirst(Op):
 
 
 class ShapeOfLast(Op):
-    """An op whose result has the shape of its last input, of which often only the shape is used."""
+    """An op whose result has the shape of its last input; often it uses only this input's shape."""
 
     def infer_shape(self, *inputs: Tensor) -> Shape:
         """Return the shape of the last input."""
@@ -442,7 +442,7 @@ def graph_mode() -> Iterator[None]:
 
 
 def applies_in_order(outputs: Iterable[Tensor], fed: Iterable[Tensor] = ()) -> list[Apply]:
-    """Return every Apply that `outputs` need, each after the ones that it needs itself.
+    """Return every Apply that `outputs` need, each after the Applies that it needs itself.
 
     The search stops at the tensors `fed`, whose values are given. The order is that of a
     depth-first search through the inputs from left to right, so it is the same in every process.
@@ -476,7 +476,7 @@ def applies_in_order(outputs: Iterable[Tensor], fed: Iterable[Tensor] = ()) -> l
 
 
 def leaves(outputs: Iterable[Tensor]) -> list[Tensor]:
-    """Return the placeholders, variables and constants that `outputs` need, by first use."""
+    """Return the placeholders, variables and constants that `outputs` need, in order of use."""
     outputs = list(outputs)
     found = dict.fromkeys(x for x in outputs if x.owner is None)
     for apply in applies_in_order(outputs):

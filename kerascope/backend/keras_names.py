@@ -98,7 +98,7 @@ def standardize_dtype(dtype: Any) -> str:
     Raises
     ------
     DtypeError
-        It is not a numeric or boolean type.
+        `dtype` is not the name of a numeric or boolean type.
 
     Examples
     --------

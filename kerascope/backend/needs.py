@@ -24,7 +24,10 @@ MOST_CONDITIONS = 8
 
 
 def needs_of(applies: Sequence[Apply], results: Iterable[Tensor]) -> dict[Apply, Need]:
-    """Return, for each Apply, when `results` need it; `applies` are in order of computation.
+    """Return, for each Apply, under which conditions `results` need it.
+
+    `applies` must be in order of computation. An Apply is needed if all conditions of one of its
+    alternatives hold.
 
     Examples
     --------
@@ -54,10 +57,10 @@ def needs_of(applies: Sequence[Apply], results: Iterable[Tensor]) -> dict[Apply,
 
 
 def _also(need: Need, condition: Tensor, wanted: bool) -> Need:
-    """Return `need` with the further requirement that `condition` is `wanted`.
+    """Add the requirement that `condition` has the value `wanted` to each alternative of a need.
 
-    Switches may be nested hundreds deep. Conditions beyond `MOST_CONDITIONS` are dropped: the op
-    is then computed more often than needed, never less often.
+    Switches may be nested hundreds deep. Conditions beyond `MOST_CONDITIONS` are dropped. Then the
+    op is computed more often than needed, never less often.
     """
     possible = [c for c in need if (condition, not wanted) not in c]
     literal = frozenset([(condition, wanted)])
@@ -65,9 +68,9 @@ def _also(need: Need, condition: Tensor, wanted: bool) -> Need:
 
 
 def simplified(need: Need) -> Need:
-    """Return an equivalent need with fewer alternatives, or ALWAYS if too many remain.
+    """Return the need of an op with fewer alternatives, or ALWAYS if too many remain.
 
-    "c and d, or not c and d" is "d"; "d, or c and d" is "d".
+    For example, "c and d, or not c and d" becomes "d", and so does "d, or c and d".
     """
     shorter = True
     while shorter and len(need) <= 4 * MOST_ALTERNATIVES:
@@ -80,14 +83,14 @@ def simplified(need: Need) -> Need:
 
 
 def _flipped(conjunction: Conjunction, condition: Tensor) -> Conjunction:
-    """Return a copy of a conjunction in which one condition must have the opposite value."""
+    """Return a copy of an alternative in which one condition must have the opposite value."""
     return frozenset((x, wanted ^ (x is condition)) for x, wanted in conjunction)
 
 
 def known_before(need: Need, position: int, positions: dict[Apply, int]) -> Need:
-    """Return the need without those of its conditions that are not computed before `position`.
+    """Return the need of an op without the conditions that are computed at `position` or later.
 
-    The op is then computed more often than needed, never less often.
+    Then the op is computed more often than needed, never less often.
     """
     conjunctions = [
         frozenset(

@@ -45,7 +45,7 @@ def _both_ways(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
 
 
 class Operators:
-    """The base of `Tensor`, which defines its operators."""
+    """The base class of `Tensor`: it defines what Python's operators do with tensors."""
 
     __slots__ = ()
     __array_priority__ = 1000  # np.ones(3) * tensor calls the tensor's operator

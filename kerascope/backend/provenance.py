@@ -156,12 +156,12 @@ def base_name(file: str) -> str:
 
 
 def _line_of(level: Origin) -> Line | None:
-    """Return the user's line of an origin: for a layer, the line that made the layer."""
+    """Return the user's line that led to a task; for a layer's call, where the layer was made."""
     return level.made_on or level.frames.first
 
 
 def _origins(apply: Apply) -> Iterator[Origin]:
-    """Yield the origins of an op, the innermost first."""
+    """Yield the tasks during which an op was made, such as layer calls, the innermost first."""
     origin = apply.scope.origin
     while origin is not None:
         yield origin

@@ -57,7 +57,7 @@ class Phase(IntEnum):
 
     @property
     def word(self) -> str:
-        """The phase as events name it; clipping gradients is part of the backward phase."""
+        """The name of the phase in events, where clipping is part of the backward phase."""
         return "backward" if self is Phase.CLIP else self.name.lower()
 
 
@@ -211,7 +211,7 @@ Guards = tuple[tuple[tuple[int, bool], ...], ...]
 
 
 def is_needed(guards: Guards, values: Sequence[Any]) -> bool:
-    """Return whether all conditions of any conjunction hold; False without conjunctions."""
+    """Return whether all conditions of at least one conjunction in `guards` hold."""
     for conjunction in guards:
         for slot, wanted in conjunction:
             if bool(values[slot]) is not wanted:
@@ -247,7 +247,7 @@ class Step(NamedTuple):
 
     @property
     def perform(self) -> Callable[..., Any]:
-        """The op's `perform`."""
+        """The method `perform` of the step's op."""
         return self.apply.op.perform
 
     def __repr__(self) -> str:
@@ -261,7 +261,7 @@ class CustomStep(Step):
 
     @property
     def perform(self) -> Callable[..., Any]:
-        """The op's `perform`, called on read-only views."""
+        """A function that calls the `perform` of the step's op on read-only views of the inputs."""
         return on_read_only(self.apply.op)
 
 
@@ -361,7 +361,7 @@ class Schedule:
             )
 
     def _guards(self, applies: Sequence[Apply], needs: Mapping[Apply, Need]) -> list[Guards]:
-        """Return the guards of each step; only conditions computed before the step count."""
+        """Return the guards of each step, with only the conditions computed before the step."""
         positions = {apply: position for position, apply in enumerate(applies)}
         known = [
             known_before(needs[apply], position, positions) for apply, position in positions.items()
@@ -381,7 +381,7 @@ class Schedule:
         applies: Sequence[Apply],
         results: Iterable[Tensor],
     ) -> dict[Variable, Guards]:
-        """Return the guards of each follower: those of the steps that read its variable."""
+        """Return the guards of each default update: those of the steps that read its variable."""
         own = set(followers.values())
         needs = needs_of(applies, [tensor for tensor in results if tensor not in own])
         read: dict[Variable, Need] = dict.fromkeys(followers, NEVER)
@@ -414,7 +414,7 @@ class Schedule:
         return steps
 
     def start(self, arrays: Sequence[np.ndarray], reading: ReadMode = ReadMode.SHARED) -> list[Any]:
-        """Return the list of slots at the start of a call: inputs, constants and variables."""
+        """Return the arrays of all slots at the start of a call; None for slots yet to compute."""
         values: list[Any] = [None] * len(self.slots)
         values[: len(arrays)] = arrays
         for slot, array in self.fixed:

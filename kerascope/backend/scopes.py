@@ -152,6 +152,7 @@ def gradient_scope(apply: Any = None, named: bool = True) -> AbstractContextMana
     Parameters
     ----------
     apply : Apply, optional
+        The call of the op. Without it, the new ops belong to no particular op's gradient.
     named : bool
         Whether names include the scope of the op.
     """
@@ -169,22 +170,22 @@ def gradient_scope(apply: Any = None, named: bool = True) -> AbstractContextMana
 
 
 def origin_here(kind: str, name: str = "", made_on: Line | None = None) -> Origin:
-    """Return a new origin whose frames are the user's frames that led to the caller's caller."""
+    """Return a new `Origin`, with the user's frames that led to the caller of the caller."""
     return Origin(kind, name, made_on, users_frames(2), _scope.get().origin)
 
 
 def current_origin() -> Origin | None:
-    """Return the origin of ops that are made now; None outside of layer calls and compiling."""
+    """Return the task in which ops are made now, such as a layer's call; None outside of tasks."""
     return _scope.get().origin
 
 
 def with_origin(origin: Origin | None) -> AbstractContextManager[None]:
-    """Return a context manager in which all new ops have this origin."""
+    """Return a context manager in which all new ops belong to this task."""
     return root_scope(_scope.get()._replace(origin=origin))
 
 
 def resuming_in(origin: Origin) -> Callable[[Callable[[], Any]], Any]:
-    """Return a wrapper for the advances of a `Stage` (its `around`): new ops get this origin."""
+    """Return the argument `around` for a `Stage` whose new ops belong to the task `origin`."""
 
     def advance(go_on: Callable[[], Any]) -> Any:
         with with_origin(origin):

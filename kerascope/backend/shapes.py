@@ -190,7 +190,7 @@ def broadcast_shapes(*shapes: Shape, where: str = "broadcast") -> Shape:
 
 
 def merge_shapes(a: Shape, b: Shape) -> Shape | None:
-    """Return the shape with the known sizes of two shapes, or None if two sizes contradict."""
+    """Return the shape with the known sizes of two shapes, or None if the shapes do not agree."""
     if len(a) != len(b):
         return None
     if any(x is not None and y is not None and x != y for x, y in zip(a, b, strict=True)):

@@ -148,7 +148,7 @@ def cast_to_floatx(x: Any) -> np.ndarray:
 
 
 def get_uid(prefix: str = "") -> int:
-    """Return the next number for this prefix: 1, then 2, ..."""
+    """Return the next number for names with this prefix: 1, then 2, ..."""
     _state.uids[prefix] += 1
     return _state.uids[prefix]
 

@@ -33,14 +33,14 @@ class CallUpdate(tuple[Variable, Any]):
 
     @classmethod
     def of(cls, pair: Any, inputs: list[Tensor], chain: list[Tensor] | None = None) -> CallUpdate:
-        """Return an update pair with the inputs of its call and of its chain."""
+        """Return an update pair with the inputs of the layer call, and of the outermost call."""
         made = cls(pair)
         made.inputs, made.chain = inputs, chain
         return made
 
 
 def chained(pairs: Iterable[tuple[Variable, Any]]) -> list[tuple[Variable, Any]]:
-    """Return the update pairs; all `CallUpdate`s of a variable get the value after the last call.
+    """Return the update pairs; all pairs of a variable from layer calls get its last new value.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def _repeated(apply: Apply, inputs: list[Tensor]) -> Apply:
 
 
 def assigned_by_several_calls(pairs: Iterable[tuple[Variable, Any]]) -> Variable | None:
-    """Return a variable that several chains assign without reading each other's values, or None."""
+    """Return a variable that several outermost calls assign, each from its old value, or None."""
     chains: dict[Variable, int] = {}
     for pair in pairs:
         chain = pair.chain if isinstance(pair, CallUpdate) else None

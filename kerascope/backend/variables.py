@@ -30,7 +30,7 @@ from kerascope.settings import config
 
 
 class DeviceArrays(Protocol):
-    """Variables on a device; see `engines/functions.py`."""
+    """The interface of the arrays of variables on a device; see `engines/functions.py`."""
 
     def array_of(self, variable: Variable) -> np.ndarray:
         """Return the array of a variable as a read-only NumPy array."""
@@ -139,12 +139,12 @@ class Variable(Tensor):
         ]
 
     def _calls_to_live_in(self, state: DeviceArrays) -> list[Call]:
-        """Return the calls that make the array in `state`, on a device, the variable's only one."""
+        """Return the calls after which the variable's only array is the one on a device."""
         return [partial(setattr, self, "_state", state), partial(setattr, self, "_value", None)]
 
     @property
     def state(self) -> DeviceArrays | None:
-        """The state on a device that holds the variable's array; None if NumPy holds it."""
+        """The arrays on a device that include the variable's; None if it has a NumPy array."""
         return self._state if self._value is None else None
 
     @property

@@ -130,8 +130,9 @@ def ones_like(x: TensorLike, dtype: str | None = None, name: str | None = None) 
 def is_sum_of_rows(x: np.ndarray | Spec, axes: tuple[int, ...]) -> bool:
     """Return whether a sum over `axes` adds up the rows of `x`, a matrix of floats.
 
-    The gradient of a bias is a sum of rows. It is the product of a vector of ones with the matrix,
-    which BLAS computes two to three times as fast as `np.sum`, and as fast for long rows.
+    The gradient of a bias is a sum of rows. It is the product of a vector of ones with the matrix.
+    BLAS computes this product two to three times as fast as `np.sum` adds the rows; if the rows are
+    long, both take equally long.
 
     Parameters
     ----------
@@ -151,7 +152,7 @@ def is_sum_of_all_rows(x: np.ndarray | Spec, axes: tuple[int, ...]) -> bool:
 
 
 class SumTo(ShapeOfLast):
-    """Sum `x` over the axes along which `like` was broadcast, down to the shape of `like`."""
+    """The sum of `x` over the axes along which `like` was broadcast; it has the shape of `like`."""
 
     inputs_read_by_shape = frozenset({1})
 
@@ -190,10 +191,10 @@ def stretched_axes(shape: tuple[int, ...], original: tuple[int, ...]) -> tuple[i
 
 @parametric
 class BroadcastLike(ShapeOfLast):
-    """Broadcast `x` to the shape of `like`, as the gradient of a sum does.
+    """`x` broadcast to the shape of `like`: the gradient of a sum.
 
-    `axes` are the axes that the sum dropped. They are inserted into `x` before it is broadcast.
-    None means that the sum dropped no axes.
+    `axes` are the axes that the sum removed from `like`. They are inserted into `x` before it is
+    broadcast. None means that the sum kept all axes.
     """
 
     axes: tuple[int, ...] | None

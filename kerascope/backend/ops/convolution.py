@@ -61,7 +61,7 @@ __all__ = [
 
 @parametric
 class Convolution(IntoMemory):
-    """Base class of the three ops, with the parameters of the kernel's movement over the input.
+    """Base class of convolutions and their gradients: how a kernel moves over the input.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class Convolution(IntoMemory):
         )
 
     def made(self, sizes, shape, kernel_shape, dtype):
-        """Return the routine (out, *inputs) that computes this op for these shapes."""
+        """Return a function (out, *inputs) that computes this op for inputs of these shapes."""
         way = self.ways[self.groups > 1 and kernel_shape[-2] == 1]
         return way(shape, kernel_shape, dtype, self.plan(sizes, kernel_shape[:-2]), self.groups)
 
@@ -507,7 +507,7 @@ def depthwise_conv2d(
 
 
 def separable(where, axes, x, kernel, mix, moves):
-    """Return the depthwise convolution of `x` with `kernel`, convolved with the size-1 `mix`."""
+    """Return the depthwise convolution of `x` with `kernel`, convolved with `mix`, of size 1."""
     x, kernel, mix = tensors_for(where, axes, x, kernel, mix)
     if any(size not in (1, None) for size in mix.shape[:-2]):
         raise ShapeError(
@@ -731,7 +731,7 @@ class PatchOp(IntoMemory):
         return (*windows[:-1], product(self.kernel_size), shape[-1])
 
     def places(self, shape):
-        """Yield the number of each cell of a window, and the cell's places in all windows."""
+        """Yield, for each cell of a window, its number and the cell of all windows as slices."""
         found = places_of_cells(shape[1:-1], self.kernel_size, self.strides, "valid", 1)
         return enumerate(place.cells for place in found)
 

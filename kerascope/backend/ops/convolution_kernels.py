@@ -120,9 +120,10 @@ class ConvolutionPlan(NamedTuple):
         return tuple(n + sum(z) for n, z in zip(self.sizes, self.zeros, strict=True))
 
     def places(self, position: Sizes, rows: slice) -> tuple[slice, ...]:
-        """Return the places of the padded input that are multiplied by one position of the kernel.
+        """Return slices: the places of the padded input that one kernel position is multiplied by.
 
-        `rows` selects outputs along the first axis. Along the other axes all outputs are included.
+        `rows` selects places of the output along the first axis. Along the other axes, all places
+        of the output are included.
         """
         spans = [(rows.start, rows.stop), *((0, n) for n in self.output_sizes[1:])]
         starts = [i * d for i, d in zip(position, self.dilation, strict=True)]
@@ -170,9 +171,10 @@ def inner_part(plan: ConvolutionPlan) -> tuple[slice, ...]:
 def blocks(
     batch: int, plan: ConvolutionPlan, bytes_per_place: int
 ) -> Iterator[tuple[slice, slice]]:
-    """Yield the slices (images, output rows) of each block.
+    """Divide a convolution into blocks that fit into the cache; yield (images, output rows).
 
-    A block contains whole images if at least one fits, otherwise some output rows of one image.
+    Both are slices. A block contains whole images if at least one fits, otherwise some output rows
+    of one image.
     """
     rows, places = plan.output_sizes[0], prod(plan.output_sizes[1:])
     at_a_time = max(BLOCK_BYTES // max(bytes_per_place * places, 1), -(-LEAST_PLACES // places), 1)
@@ -186,7 +188,7 @@ def blocks(
 
 
 def equal_parts(length: int, most: int) -> Iterator[slice]:
-    """Yield adjacent slices of about equal length, at most `most`, that cover `range(length)`.
+    """Yield adjacent slices that cover `range(length)`, of about equal length and at most `most`.
 
     Examples
     --------
@@ -232,11 +234,11 @@ class Frame:
         self.shape = (largest(blocks)[0], *plan.padded_sizes, channels * times)
 
     def around(self, x: np.ndarray) -> np.ndarray:
-        """Return the array for the padded images: `x` itself if its images need no zeros."""
+        """Return a buffer for the padded images of a block; `x` itself if no zeros are needed."""
         return scratch_array("frame", self.shape, self.dtype) if self.is_needed else x
 
     def place(self, buffer: np.ndarray, x: np.ndarray, images: slice, rows: slice) -> slice:
-        """Return the slice of `buffer` with a block's images, after copying them if necessary."""
+        """Copy the images of a block into `buffer`, unless it is `x`; return their slice of it."""
         if not self.is_needed:
             return images
         here = slice(0, images.stop - images.start)
@@ -296,7 +298,10 @@ class Columns:
         return (images.stop - images.start) * (rows.stop - rows.start) * inside
 
     def of(self, x: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield (output places, im2col matrix) of each block. The matrices share a buffer."""
+        """Yield for each block the slice of the output's places, and the im2col matrix for them.
+
+        The matrices share a buffer.
+        """
         start = 0
         buffer = scratch_array("columns", (self.buffer_size,), self.dtype)
         source = self.frame.around(x)
@@ -333,7 +338,7 @@ def as_rows(x: np.ndarray) -> np.ndarray:
 
 
 def group_slices(groups: int, channels: int, filters: int) -> list[tuple[slice, slice]]:
-    """Return the slices (input channels, filters) of each group."""
+    """Return the slices (input channels, filters) of each group of a grouped convolution."""
     c, f = channels // groups, filters // groups
     return [(slice(g * c, (g + 1) * c), slice(g * f, (g + 1) * f)) for g in range(groups)]
 
@@ -341,7 +346,7 @@ def group_slices(groups: int, channels: int, filters: int) -> list[tuple[slice, 
 def convolve_into(
     x_shape: Sizes, kernel_shape: Sizes, dtype: np.dtype, plan: ConvolutionPlan, groups: int
 ) -> Routine:
-    """Return the routine (out, x, kernel) that convolves inputs of these shapes."""
+    """Return a function (out, x, kernel) that convolves inputs of these shapes."""
     channels, filters = x_shape[-1], kernel_shape[-1]
     parts = group_slices(groups, channels, filters)
     if is_pointwise(plan):
@@ -366,7 +371,7 @@ def convolve_into(
 def kernel_gradient_into(
     x_shape: Sizes, kernel_shape: Sizes, dtype: np.dtype, plan: ConvolutionPlan, groups: int
 ) -> Routine:
-    """Return the routine (out, x, g, sizes) for the gradient with respect to the kernel.
+    """Return a function (out, x, g, sizes) for a convolution's gradient with respect to the kernel.
 
     The gradient is the transposed im2col matrix times the output gradient `g`, summed over all
     blocks.
@@ -419,7 +424,7 @@ SHARE = 4  # a block has this fraction of the usual size, because several such a
 def convolve_channels_into(
     x_shape: Sizes, kernel_shape: Sizes, dtype: np.dtype, plan: ConvolutionPlan, groups: int
 ) -> Routine:
-    """Return the routine (out, x, kernel) that convolves each channel with its own filters."""
+    """Return a function (out, x, kernel) that convolves each channel with its own filters."""
     filters, columns = kernel_shape[-1], plan.output_sizes[-1]
     parts = list(blocks(x_shape[0], plan, SHARE * dtype.itemsize * filters))
     frame = Frame(parts, plan, groups, dtype, filters // groups)
@@ -456,11 +461,11 @@ def _last_as_one(x: np.ndarray) -> np.ndarray:
 def convolve_channels_back_into(
     g_shape: Sizes, kernel_shape: Sizes, dtype: np.dtype, plan: ConvolutionPlan, groups: int
 ) -> Routine:
-    """Return the routine (out, g, kernel, sizes) for a depthwise gradient of the input.
+    """Return a function (out, g, kernel, sizes) for a depthwise convolution's input gradient.
 
-    At stride 1 with one filter per channel, the gradient is again a convolution, of the output
-    gradient `g` with the flipped kernel. Otherwise each element of `g`, times the kernel, is added
-    to the inputs that its output was computed from.
+    `g` is the convolution's output gradient. At stride 1 with one filter per channel, the gradient
+    is again a convolution, of the output gradient `g` with the flipped kernel. Otherwise each
+    element of `g`, times the kernel, is added to the inputs that its output was computed from.
     """
     filters = kernel_shape[-1]
     if max(plan.strides) == 1 and filters == groups:
@@ -497,7 +502,10 @@ def convolve_channels_back_into(
 
 
 def turned_plan(plan: ConvolutionPlan) -> ConvolutionPlan:
-    """Return the plan with which the flipped kernel moves over the output gradient, at stride 1."""
+    """Return the plan for the gradient of a convolution of stride 1 with respect to its input.
+
+    The flipped kernel moves over the output gradient.
+    """
     covered = [(k - 1) * d for k, d in zip(plan.kernel_sizes, plan.dilation, strict=True)]
     zeros = tuple(
         (extra - before, extra - behind)
@@ -509,7 +517,10 @@ def turned_plan(plan: ConvolutionPlan) -> ConvolutionPlan:
 def channels_kernel_gradient_into(
     x_shape: Sizes, kernel_shape: Sizes, dtype: np.dtype, plan: ConvolutionPlan, groups: int
 ) -> Routine:
-    """Return the routine (out, x, g, sizes) for a depthwise gradient of the kernel."""
+    """Return a function (out, x, g, sizes) for a depthwise convolution's kernel gradient.
+
+    `g` is the convolution's output gradient.
+    """
     filters = kernel_shape[-1]
     parts = list(blocks(x_shape[0], plan, SHARE * dtype.itemsize * filters))
     frame = Frame(parts, plan, groups, dtype, filters // groups)
@@ -552,7 +563,10 @@ ENOUGH_CHANNELS = 128  # from this number on one position of the kernel makes it
 def convolve_back_into(
     g_shape: Sizes, kernel_shape: Sizes, dtype: np.dtype, plan: ConvolutionPlan, groups: int
 ) -> Routine:
-    """Return the routine (out, g, kernel, sizes) for the gradient with respect to the input."""
+    """Return a function (out, g, kernel, sizes) for a convolution's input gradient.
+
+    `g` is the convolution's output gradient.
+    """
     *_, channels, filters = kernel_shape
     parts = group_slices(groups, channels * groups, filters)
 
@@ -591,9 +605,9 @@ class Stripe(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """The places of the input whose gradient comes from one class of kernel positions.
+    """The places of a convolution's input whose gradient comes from one class of kernel positions.
 
-    A class contains the positions that have equal remainders modulo the strides.
+    A class contains the positions that have equal remainders when divided by the strides.
 
     Attributes
     ----------
@@ -611,7 +625,7 @@ class Grid(NamedTuple):
 
 
 def grid_sizes(plan: ConvolutionPlan) -> Sizes:
-    """Return the sizes of a grid: those of the output gradient, plus what the kernel adds."""
+    """Return the sizes of a `Grid`: those of the output gradient, plus what the kernel adds."""
     axes = zip(plan.output_sizes, plan.kernel_sizes, plan.strides, plan.dilation, strict=True)
     return tuple(o + (k - 1) * d // s for o, k, s, d in axes)
 
@@ -619,8 +633,9 @@ def grid_sizes(plan: ConvolutionPlan) -> Sizes:
 def grids(plan: ConvolutionPlan, channels: int) -> Iterator[Grid]:
     """Yield a `Grid` for each class of kernel positions with equal remainders modulo the strides.
 
-    With few channels, a stripe is a row of adjacent kernel positions, because the matrix of a
-    single position would be too narrow for a fast product. Otherwise a stripe is a single position.
+    The positions of a grid form stripes. With few channels, a stripe is a row of adjacent kernel
+    positions, because the matrix of a single position would be too narrow for a fast product.
+    Otherwise a stripe is a single position.
 
     Examples
     --------
@@ -659,10 +674,11 @@ def grids(plan: ConvolutionPlan, channels: int) -> Iterator[Grid]:
 
 
 class ShiftedBack:
-    """The routine for the gradient with respect to inputs of one shape, added up on grids.
+    """Computes the gradient of a convolution with respect to inputs of one shape, on `Grid`s.
 
-    The positions in each stripe of a grid are multiplied by the output gradient. The products are
-    added to the grid's total with a shift, and the totals are copied to the input's gradient.
+    The kernel positions in each stripe of a grid are multiplied by the output gradient. The
+    products are added to the grid's total with a shift, and the totals are copied to the input's
+    gradient.
 
     Parameters
     ----------
@@ -691,7 +707,7 @@ class ShiftedBack:
         self.covers = self._covers_all()
 
     def _covers_all(self) -> bool:
-        """Return whether each place of the input is on a grid, so that `out` needs no zeros."""
+        """Return whether each place of the input is on a grid; otherwise it is first set to 0."""
         return len(self.grids) == prod(self.plan.strides) and all(
             n * s >= p
             for n, s, p in zip(self.sizes, self.plan.strides, self.plan.padded_sizes, strict=True)
@@ -734,8 +750,9 @@ class ShiftedBack:
     ) -> None:
         """Add the products of each stripe of a grid to the grid's total.
 
-        A stripe of 3 positions writes 3 places of the total for each place of `g`. So every third
-        place of `g` is processed at a time: its results are adjacent and do not overlap.
+        A stripe of 3 positions writes 3 places of the total for each place of the output gradient.
+        So every third place of the output gradient is processed at a time. The results of these
+        places are adjacent and do not overlap.
         """
         count, run, channels = len(came), grid.run, self.channels
         flat = scratch_array("product", (count, self.places * channels), self.dtype)
@@ -766,7 +783,7 @@ class ShiftedBack:
 
 
 class ScatteredBack:
-    """The routine for the gradient with respect to inputs with few channels.
+    """Computes the gradient of a convolution with respect to inputs with few channels.
 
     Its parameters are those of `ShiftedBack`. The product of kernel and output gradient has one row
     for each position and channel of the kernel, and one column for each place of the output. With

@@ -122,7 +122,7 @@ def _sum_of_powers(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
 
 
 def _forward(walk: Walk, n_steps: int) -> np.ndarray:
-    """Return the log-probability of reaching each place of the label after each number of steps."""
+    """Return the log-probability of reaching each place of the extended label after each step."""
     reached = np.full((n_steps + 1, *walk.places.shape), -np.inf, walk.emissions.dtype)
     before = reached[0].copy()
     before[:, 0] = 0  # so that the first step can go to the first blank or the first class
@@ -390,7 +390,7 @@ def _search(log_probabilities: np.ndarray, beam_width: int) -> list[tuple[int, .
 
 
 def _join(beams, label, blank, closed):
-    """Add paths that end in a blank, and paths that end in a class, to the beam of `label`."""
+    """Add the log-probabilities of paths ending in a blank and in a class to a label's beam."""
     before = beams.get(label, (-np.inf, -np.inf))
     beams[label] = (np.logaddexp(before[0], blank), np.logaddexp(before[1], closed))
 

@@ -28,7 +28,7 @@ __all__: list[str] = []  # K exports none of these functions
 
 
 def turned(x: Tensor) -> Tensor:
-    """Return the transposed matrices (the last two axes are exchanged)."""
+    """Return the matrices in the last two axes of a tensor, transposed."""
     return permute_dimensions(x, (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
 
 
@@ -72,7 +72,7 @@ def _refusing(function: Any, *arrays: np.ndarray) -> Any:
 
 
 class OfMatrix(Op):
-    """Base class of ops on square matrices, which may raise DataError, as for a singular matrix."""
+    """Base class of ops on square matrices that may raise DataError, as for a singular matrix."""
 
     may_refuse = True
 
@@ -266,7 +266,10 @@ class Qr(Op):
 
 
 class LuFactor(OfMatrix):
-    """The LU decomposition: L and U in one matrix, and the pivots, one exchanged row per row."""
+    """The LU decomposition: L and U in one matrix, and the pivots.
+
+    A pivot is the index of the row with which a row is exchanged.
+    """
 
     may_refuse = False
     n_outputs = 2

@@ -102,7 +102,7 @@ def spatial_3d_padding(x, padding=((1, 1), (1, 1), (1, 1)), data_format=None):
 
 
 def _padded(where, x, padding, data_format):
-    """Return `x` with zeros around the axes between batch and channels, a pair for each axis."""
+    """Return `x` with zeros around it; `padding` is a pair for each axis but batch and channels."""
     x, pairs = as_tensor(x), _pairs(where, padding)
     if x.ndim != len(pairs) + 2 or not pairs:
         raise ShapeError(
@@ -159,7 +159,7 @@ def shares(size: int, factor: int) -> Iterator[tuple[float, slice, slice]]:
 
 @parametric
 class Interpolation(IntoMemory):
-    """Base class of ops of the interpolation that makes `axis` `factor` times as long."""
+    """Base class of `Interpolate` and its gradient; `axis` becomes `factor` times as long."""
 
     factor: int
     axis: int

@@ -45,7 +45,7 @@ class Concatenate(Op):
 
 @parametric
 class Part(Op):
-    """The slice of `whole`, the concatenation of inputs, that holds input number `position`."""
+    """The part of `whole`, a concatenation of tensors, that came from tensor number `position`."""
 
     axis: int
     position: int
@@ -196,7 +196,7 @@ def _sum_tiles(shape: Sequence[int], repeats: Sequence[int]) -> str:
 
 
 class TileAtRunTime(Op):
-    """Base class of ops that repeat `x` as tiles, in a number that is known only at run time."""
+    """Base class of ops that repeat `x` as tiles; how often is known only at run time."""
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         small, large = inputs[0].shape, outputs[0].shape

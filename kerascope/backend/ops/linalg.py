@@ -137,7 +137,7 @@ class Contraction(Op):
     batch: ClassVar[int] = 0
 
     def free(self, ndim: int, taken: Sequence[int]) -> tuple[int, ...]:
-        """Return the axes of a tensor that are neither batch axes nor in `taken` (summed over)."""
+        """Return the axes of a tensor other than batch axes and `taken`, which are summed over."""
         return tuple(axis for axis in range(self.batch, ndim) if axis not in taken)
 
     def infer_shape(self, x: Tensor, y: Tensor) -> Shape:
@@ -152,7 +152,7 @@ class Contraction(Op):
         return (*batch, *rest, *(y.shape[b] for b in self.free(y.ndim, self.y_axes)))
 
     def as_product(self, function: str, x: Spec, y: Spec) -> str:
-        """Return the template that computes the contraction as a matrix product with `function`."""
+        """Return code that computes the contraction as a matrix product by a NumPy function."""
         x_free, y_free = self.free(len(x.shape), self.x_axes), self.free(len(y.shape), self.y_axes)
         common = tuple(range(self.batch))
         rows = math.prod(x.shape[a] for a in x_free)
@@ -203,10 +203,10 @@ class TensorDot(Contraction):
         return self._long_kernel(*inputs) or self.as_product("np.dot", *inputs)
 
     def _long_kernel(self, x, y):
-        """Return a function that multiplies a matrix piece by piece; None if pieces are not faster.
+        """Return a function that multiplies a long matrix piece by piece; None if not faster.
 
-        Such matrices contain all samples and time steps, and are multiplied by a layer's kernel, or
-        by an output gradient.
+        A long matrix has a row for each sample and time step. It is multiplied by the kernel of a
+        layer, or by an output gradient. The result is None for other products, too.
         """
         if x.dtype != y.dtype or x.dtype not in (np.float32, np.float64):
             return None
@@ -430,9 +430,10 @@ class Einsum(Op):
 
 
 def _groups(x_letters, y_letters, result):
-    """Return the letters (batch, rows, inner, columns) of a product of two operands.
+    """Return the letters of two operands in four lists: batch, rows, inner and columns.
 
-    `inner` letters are in both operands and are summed over.
+    Letters of both operands are batch if the result has them, otherwise inner: they are summed
+    over. Letters of the first operand alone are rows, and those of the second alone are columns.
     """
     batch = [a for a in x_letters if a in y_letters and a in result]
     inner = [a for a in x_letters if a in y_letters and a not in result]
@@ -465,7 +466,7 @@ def _product_of_two(x_letters, y_letters, result, x, y):
 
 
 def _without_lonely_axes(letters, others, x):
-    """Return the remaining letters, and `x` summed over axes with letters not in `others`."""
+    """Sum `x` over axes whose letters are not in `others`; return the remaining letters and it."""
     lonely = tuple(axis for axis, letter in enumerate(letters) if letter not in others)
     kept = "".join(letter for letter in letters if letter in others)
     return kept, x.sum(axis=lonely) if lonely else x
@@ -602,7 +603,10 @@ def _are_matrices(x, y, x_axis, y_axis):
 
 
 def _products_of_matrices(x, y, x_axis, y_axis):
-    """Return the products summed over one of the last two axes; the axes before are batch axes."""
+    """Return the product of `x` and `y`, summed over `x_axis` and `y_axis`.
+
+    All axes of `y` but the last two are batch axes, which `x` has too.
+    """
     samples = "".join(chr(ord("b") + axis) for axis in range(y.ndim - 2))
     x_rest = "" if x.ndim < y.ndim else "X"
     left = f"{x_rest}a" if x_axis == x.ndim - 1 else f"a{x_rest}"

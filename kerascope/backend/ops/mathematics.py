@@ -287,7 +287,7 @@ class Erfinv(Smooth):
 
 
 class Arctan2(SmoothOfTwo):
-    """The angle of a point in radians: NumPy's `arctan2`, whose first input is the height."""
+    """The angle of a point in radians. As in NumPy's `arctan2`, the first input is its height."""
 
     ufunc = np.arctan2
 

@@ -148,7 +148,7 @@ class PlaceOp(Op):
     may_refuse: ClassVar[bool] = True
 
     def where(self, indices: np.ndarray, sizes: tuple[int, ...]) -> tuple[np.ndarray, ...]:
-        """Return the vectors as index arrays for NumPy; raise DataError if out of range."""
+        """Return index vectors as index arrays for NumPy; raise DataError if out of range."""
         first = np.array(sizes[: indices.shape[-1]])
         if indices.size and not ((-first <= indices) & (indices < first)).all():
             raise DataError(f"{self.name}: an index is out of range for shape {sizes}.")
@@ -172,12 +172,12 @@ class TakePlaces(PlaceOp):
 
 
 def _at_places(x: Tensor, indices: Tensor, like: Tensor) -> Tensor:
-    """Return the slices of `x` at `indices`, with as many axes as `like`."""
+    """Return the slices of `x` at `indices`; together they have as many axes as `like`."""
     return TakePlaces(x.ndim - (like.ndim - indices.ndim + 1))(x, indices)
 
 
 class AddAtPlaces(ShapeOfLast, PlaceOp):
-    """Zeros with the shape of `like`, with each slice of `x` added at its index."""
+    """Zeros with the shape of `like`, with each slice of `x` added at its index vector."""
 
     inputs_read_by_shape = frozenset({2})
 
@@ -191,7 +191,7 @@ class AddAtPlaces(ShapeOfLast, PlaceOp):
 
 
 class Scatter(PlaceOp):
-    """Zeros of the shape given by the third input, with each slice of `x` added at its index."""
+    """Zeros of the shape in the third input, with each slice of `x` added at its index vector."""
 
     def infer_shape(self, x: Tensor, indices: Tensor, shape: Tensor) -> Shape:
         return sizes_from(shape, "scatter: the shape")

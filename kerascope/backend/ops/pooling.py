@@ -51,7 +51,7 @@ __all__ = ["pool1d", "pool2d", "pool3d"]
 
 @parametric
 class WindowOp(Op):
-    """Base class of ops on pooling windows over consecutive axes. The first one is `axis`."""
+    """Base class of ops on pooling windows along consecutive axes, of which `axis` is the first."""
 
     pool_size: tuple[int, ...]
     strides: tuple[int, ...]
@@ -158,7 +158,7 @@ def fold(function: np.ufunc, x: np.ndarray, step: Fold, out: np.ndarray) -> None
 
 
 def fold_into(function: np.ufunc, shape: Sizes, dtype: np.dtype, windows: WindowOp) -> Routine:
-    """Return the routine (out, x) that reduces each window to one element with a ufunc."""
+    """Return a function (out, x) that reduces each window to one element with a ufunc."""
     steps = folds_of(windows, shape)
     blocks = image_blocks(shape, dtype.itemsize)
     shapes = [(longest(blocks), *step.shape) for step in steps[:-1]]
@@ -176,7 +176,7 @@ def fold_into(function: np.ufunc, shape: Sizes, dtype: np.dtype, windows: Window
 
 
 def average_into(shape: Sizes, dtype: np.dtype, windows: WindowOp) -> Routine:
-    """Return the routine (out, x) for the mean of each window.
+    """Return a function (out, x) that computes the mean of each window.
 
     float16 is summed in float32, because the sums may overflow.
     """
@@ -220,7 +220,7 @@ def cell_counts(windows: WindowOp, shape: Sizes, dtype: Any) -> np.ndarray:
 def hits(
     x: np.ndarray, y: np.ndarray, places: Sequence[Place], buffers: np.ndarray
 ) -> Iterator[tuple[Place, np.ndarray]]:
-    """Yield each cell of a window, with a boolean array of the windows whose first maximum it is.
+    """Yield each cell of a window, and a boolean array: in which windows it is the first maximum.
 
     Parameters
     ----------
@@ -243,7 +243,7 @@ def hits(
 
 
 def put_at_maximum_into(shape: Sizes, dtype: np.dtype, windows: WindowOp) -> Routine:
-    """Return the routine (out, g, x, y) that adds `g` to `out` at the first maximum of each window.
+    """Return a function (out, g, x, y) that adds `g` to `out` at each window's first maximum.
 
     Parameters
     ----------
@@ -278,7 +278,7 @@ def put_at_maximum_into(shape: Sizes, dtype: np.dtype, windows: WindowOp) -> Rou
 
 
 def spread_average_into(shape: Sizes, dtype: np.dtype, windows: WindowOp) -> Routine:
-    """Return the routine (out, g, like) that divides each `g` equally among its window's cells."""
+    """Return a function (out, g, like) that divides each `g` equally among its window's cells."""
     places, pooled = windows.places(shape), windows.pooled_shape(shape)
     apart, covered = windows.are_apart(), windows.cover_all(shape)
     counts = cell_counts(windows, shape, dtype)

@@ -96,7 +96,7 @@ class RandomOp(Op):
 
 
 def _uniform(generator, shape, dtype):
-    """Return uniform numbers in [0, 1). For float16 they are exact: rounding could give a 1."""
+    """Return uniform numbers in [0, 1). For float16 none is rounded, because it could become 1."""
     if dtype == "float16":
         return (generator.integers(0, 2048, shape, "uint16") / np.float32(2048)).astype(dtype)
     return generator.random(shape, dtype)
@@ -111,7 +111,7 @@ def _normal(generator, shape, dtype):
 def _scaled(
     draw: Callable[..., np.ndarray], dtype: str, factor: float, offset: float
 ) -> Drawing | None:
-    """Return a function that fills an array with number * factor + offset; None for float16."""
+    """Return a function that fills an array with numbers * factor + offset; None for float16."""
 
     def draw_into(generator: np.random.Generator, out: np.ndarray) -> None:
         draw(generator, None, out.dtype, out)

@@ -180,7 +180,7 @@ def _seen_through(x: Tensor) -> Tensor:
 
 
 def _seed_results(inner, grads, seeds, sequences):
-    """Add the gradients of a step's outputs and terms to `seeds`, where the sweep begins."""
+    """Add the gradients of a step's outputs and terms to `seeds`, with which the sweep begins."""
     for y, grad in zip(inner.results.outputs, grads.outputs, strict=True):
         if is_float(y.dtype) and not _is_zero(grad):
             _add_to(seeds, y, _slice_of(grad, sequences))
@@ -284,7 +284,7 @@ class Scan(Op):
         return _one_or_all(dtypes)
 
     def may_share(self, inputs, outputs):
-        """Return (output, input) pairs that share memory: last and initial states of 0 steps."""
+        """Return (output, input) pairs that share memory: in 0 steps, last and initial states."""
         if inputs[0].shape[0] > 0:
             return ()
         n_outputs, n_states = len(self.inner.results.outputs), len(self.inner.states)

@@ -236,8 +236,8 @@ def cut_out(
     replaced : dict of Tensor to Tensor
         Tensors outside of the step, and the tensors to use instead of them.
     kept : dict of Tensor to Placeholder
-        Tensors whose values a sequence contains, and the placeholder of its slice. They are not
-        computed again.
+        Tensors whose values a sequence contains, and the placeholder for a slice of the sequence.
+        These tensors are not computed again.
 
     Returns
     -------

@@ -148,7 +148,7 @@ def _fitted(new: Any, old: Tensor) -> Tensor:
 
 @dataclass(frozen=True, repr=False)
 class GivenGradient(Op):
-    """The first input, `y`. A function of the user computes the gradients of the other inputs.
+    """Its first input, `y`, with gradients of the other inputs that a user's function computes.
 
     Attributes
     ----------

@@ -90,7 +90,7 @@ class Alarms:
     # --- a call -----------------------------------------------------------------------------------
 
     def compute(self, function: Any, inputs: Sequence[Any]) -> tuple[Any, bool]:
-        """Return the outputs of a call, and whether the write of new values may have set a flag.
+        """Compute a call; return its outputs, and whether writing new values may have set a flag.
 
         Parameters
         ----------
@@ -216,7 +216,7 @@ class Alarms:
         return compiled(_Guarded(self, scope).visit(tree), "guarded", scope)
 
     def before(self, write: Callable[[], None]) -> Callable[[], None]:
-        """Wrap the function that writes new values: it raises Alarm if a flag is recorded."""
+        """Wrap the function that writes new values: raise Alarm instead if a flag is recorded."""
 
         def write_if_sound() -> None:
             if self._flags and _current.get() is self:
@@ -235,12 +235,12 @@ class _Guarded(ast.NodeTransformer):
         self._into = False
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
-        """Record that a call stores its result in its first argument: it is a statement."""
+        """Record that a call stores its result in its first argument, because it is a statement."""
         self._into = True
         return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        """Wrap a call in an inspection if necessary."""
+        """Wrap the called function so that its result is inspected, if flags are not reliable."""
         into, self._into = self._into, False
         self.generic_visit(node)
         match node.func:
@@ -265,7 +265,7 @@ class _Guarded(ast.NodeTransformer):
         node.func = ast.Name(name, ast.Load())
 
     def _has_reliable_flags(self, name: str, operands: list[ast.expr]) -> bool:
-        """Return whether a matrix product's floating-point flags are reliable, by its shapes."""
+        """Return whether a matrix product of these operands sets floating-point flags reliably."""
         x, y, out = map(self._shape, operands)
         if out is None or (x is None and y is None):
             return False
@@ -283,7 +283,7 @@ class _Guarded(ast.NodeTransformer):
 
 
 def _inspects_itself(thing: Any) -> bool:
-    """Return whether a called object needs no wrapper: a loop, or an op that returns a view."""
+    """Return whether a called object needs no inspection: a loop, or an op that returns a view."""
     return getattr(thing, "inspects_itself", False) or getattr(
         getattr(thing, "__self__", None), "is_view", False
     )

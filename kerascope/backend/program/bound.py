@@ -75,7 +75,7 @@ def fact_of(value: Any, inputs: Sequence[int] = (), values: Sequence[Any] = ()) 
 
 
 class Trial:
-    """The facts of one interpreted run, from which a program is compiled.
+    """The `Fact`s that one interpreted run records about its arrays, to compile a program.
 
     They are stored with the program, which may be compiled again or explained. To save memory,
     equal facts are stored once, and most inputs are reduced to their shape and dtype.
@@ -118,7 +118,7 @@ class Trial:
 
     @property
     def facts(self) -> Facts:
-        """The facts about arrays, by slot."""
+        """The `Fact` about the array in each slot, by slot."""
         return {slot: fact for slot, fact in enumerate(self._facts) if fact is not None}
 
     @property
@@ -201,7 +201,7 @@ class Line:
 
 
 class Bound:
-    """A schedule for inputs of certain shapes: the remaining lines, and the facts about slots.
+    """A schedule for inputs of certain shapes: the lines to compute, and a `Fact` about each slot.
 
     Parameters
     ----------
@@ -306,7 +306,7 @@ class Bound:
         return () if () in left else tuple(left)
 
     def _infer(self, line: Line) -> None:
-        """Record the facts about a line's outputs, if they follow from those about its inputs."""
+        """Record a `Fact` about each output of a line, if its shape follows from the inputs."""
         if any(slot not in self.facts for slot in line.inputs):
             return
         tensors = [self._tensor(slot) for slot in line.inputs]

@@ -76,7 +76,7 @@ def own_failure(compute: Callable[[], object], error: Exception) -> Exception:
 
 
 def is_from_outside(error: Exception) -> bool:
-    """Return whether an error was raised by code that programs do not call."""
+    """Return whether an error was raised by code that programs do not call, as a signal handler."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     below = frames[1:]  # the first one caught the error
     handlers = _handlers()
@@ -121,7 +121,7 @@ ARE_CHECKED: ContextVar[bool] = ContextVar("loops_are_checked", default=False)
 
 @contextmanager
 def checked_loops(are_checked: bool = True) -> Iterator[None]:
-    """Return a context manager that sets whether loops are checked while they run."""
+    """Return a context manager that sets whether loops are compared with their interpreter."""
     token = ARE_CHECKED.set(are_checked)
     try:
         yield

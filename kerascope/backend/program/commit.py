@@ -113,7 +113,10 @@ class VariableWrites:
         self._ids = frozenset(id(v) for v, _ in rooms)
 
     def __call__(self) -> None:
-        """Write the values. If an op gave a variable another array, restore the program's first."""
+        """Write the new values into the program's arrays of the variables.
+
+        If an op gave a variable another array, the program's array is restored first.
+        """
         with LOCKS.writing:
             LOCKS.note(self._ids)
             home: list[Call] = []

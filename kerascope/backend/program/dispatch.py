@@ -86,8 +86,8 @@ class Programs(Exclusive):
     def run_steps(events: Generator[Any, Any, Any], values: list[Any], facts: Facts | None) -> Any:
         """Compute a call step by step, and return its outputs.
 
-        After each step, its facts are recorded if `facts` is given, and the alarms inspect its
-        results.
+        After each step, `Fact`s about its results are added to `facts`, if given. If alarms are on,
+        they inspect the results.
         """
         alarms = current_alarms()
         while True:
@@ -179,7 +179,7 @@ class Programs(Exclusive):
 
     @property
     def _reading(self) -> ReadMode:
-        """The mode in which an interpreted call reads variables: copies if it writes variables."""
+        """How an interpreted call reads variables: as copies if the function writes variables."""
         return ReadMode.COPIED if self._variables else ReadMode.IN_PLACE
 
     @property
@@ -251,7 +251,7 @@ class Programs(Exclusive):
         return outputs
 
     def _numbers(self, arrays: Sequence[np.ndarray]) -> dict[int, np.ndarray]:
-        """Return the inputs whose values a program may use: conditions, and weights that are 1."""
+        """Return the inputs whose values a program may use: conditions, and sample weights of 1."""
         ones = {slot: arrays[slot] for slot in self._mostly_ones if is_constant_ones(arrays[slot])}
         return {slot: arrays[slot].copy() for slot in self._conditions} | ones
 

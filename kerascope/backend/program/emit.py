@@ -126,7 +126,7 @@ def copied(array: Any) -> Any:
 
 
 def call_of(ufunc: np.ufunc, operands: str, out: str) -> str:
-    """Return the text of a call that computes into `out`.
+    """Return the text of a ufunc's call on `operands` that computes into `out`.
 
     Examples
     --------
@@ -145,7 +145,7 @@ TAKEN = ("np", "given", "fill", "write", "new_values", "outputs", "__debug__")
 
 
 class Names:
-    """Gives a unique name to every slot.
+    """Gives a unique name to every slot in the text of a program.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ def is_better_full(ufunc: np.ufunc | None, size: int) -> bool:
 
 
 class _Place:
-    """A placeholder in a format string; formatting it returns the name of an array."""
+    """A placeholder in a format string; formatting it returns the name of a constant array."""
 
     def __init__(
         self, literals: Literals, kind: str, dtype: np.dtype, shape: tuple[int, ...]
@@ -273,7 +273,7 @@ class Literals:
         self._known: dict[Any, str] = {}
 
     def words(self, dtype: np.dtype, shape: tuple[int, ...] = ()) -> dict[str, Any]:
-        """Return the format arguments `number`, `full` and `ones` for a result of this dtype."""
+        """Return the arguments `number`, `full` and `ones` for the template of an op's kernel."""
         return {kind: _Place(self, kind, dtype, shape) for kind in ("number", "full", "ones")}
 
     def name(self, kind: str, text: str, dtype: np.dtype, shape: tuple[int, ...] = ()) -> str:

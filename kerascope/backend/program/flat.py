@@ -40,7 +40,8 @@ class Ref(NamedTuple):
     kind : str
         "role", "local" or "scalar".
     place : int
-        The role of the array, the index of the line that computes the result, or the slot.
+        For an array of the weight, its role: the index in `UpdatePart.roles`. For an earlier
+        result, the index of its line. For a scalar, its slot.
     """
 
     kind: str
@@ -70,7 +71,7 @@ class UpdatePart:
 
     @property
     def locals(self) -> dict[int, int]:
-        """For each slot that these lines compute, the index of its line."""
+        """For each slot that the lines of this part compute, the index of its line."""
         return {line.outputs[0]: index for index, line in enumerate(self.lines)}
 
 
@@ -82,7 +83,8 @@ class Group:
     ----------
     parts : list of UpdatePart
     variables : dict of int to list of Variable
-        For each role that is updated, the variables of all parts.
+        For each role that is updated (a position in `UpdatePart.roles`), the variables of all
+        parts.
     dtype : np.dtype
     """
 
@@ -99,7 +101,7 @@ class Group:
 def find_groups(
     bound: Bound, updates: Mapping[Variable, int], outputs: Iterable[int]
 ) -> list[Group]:
-    """Return the groups of weights of a bound schedule, and remove their lines from it.
+    """Return the groups of weights of a bound schedule, and remove the lines that update them.
 
     Parameters
     ----------
@@ -207,7 +209,7 @@ def _find_targets(
 def _independent(
     bound: Bound, parts: list[UpdatePart], updates: Mapping[Variable, int], outputs: set[int]
 ) -> list[UpdatePart]:
-    """Return the parts whose results are read by no other lines, except for the new values."""
+    """Return the parts whose results no other lines read, and that compute new values."""
     while True:
         own = {id(line): i for i, part in enumerate(parts) for line in part.lines}
         home = {slot: i for i, part in enumerate(parts) for slot in part.locals}
@@ -232,7 +234,7 @@ def _independent(
 
 
 def _reading_each_other(parts: Sequence[UpdatePart]) -> set[int]:
-    """Return the indices of parts that need the old value of a variable written by another part."""
+    """Return the indices of parts that read the same variable, which one of them writes."""
     readers: dict[int, list[int]] = {}
     for i, part in enumerate(parts):
         for slot in part.roles:
@@ -292,9 +294,10 @@ Homes = dict[tuple[Variable, ...], Flat]
 
 
 def stored_together(homes: Homes, variables: Sequence[Variable]) -> Flat:
-    """Store these variables in one flat array, unless they are already, and return it.
+    """Store these variables in one flat array, unless they already are, and return that array.
 
-    An array that was lent to a caller is not changed: its variable moves to another array.
+    If a variable has lent its array to a caller, this array is not changed, and the variable moves
+    to another array.
     """
     key = tuple(variables)
     flat = homes.get(key)
@@ -365,7 +368,7 @@ class FlatText:
         return len(self.flats[0])
 
     def copy(self, name_of: Callable[[int], str], names: Names) -> Iterator[str]:
-        """Yield the lines that copy arrays into the flat arrays; arguments as for `write`."""
+        """Yield the text that copies arrays into the flat arrays; arguments as for `write`."""
         for view, slot in self.copies:
             room = names.given(f"flat_{name_of(slot)}", view)
             yield f"np.copyto({room}, {name_of(slot)})"
@@ -392,7 +395,7 @@ class FlatText:
             yield f"    {call}"
 
     def _role_words(self, name_of: Callable[[int], str], names: Names) -> list[str]:
-        """Return a name for each role: p for the weight, g for its gradient, m for Adam's m."""
+        """Return a name for each array of a weight: p for the weight, g for its gradient, etc."""
         part = self.group.parts[0]
         for ref in (ref for refs in part.refs for ref in refs if ref.kind == "scalar"):
             name_of(ref.place)  # scalars get their names first
@@ -408,7 +411,7 @@ class FlatText:
         return words
 
     def _fulls(self, name_of: Callable[[int], str], names: Names) -> dict[int, str]:
-        """Return names for the scalars that are faster as an array of the size of a block."""
+        """Return names for those scalars that are read faster as an array as long as a block."""
         part, size = self.group.parts[0], min(BLOCK, self.size)
         return {
             ref.place: names.free(f"all_{name_of(ref.place)}")
@@ -425,7 +428,7 @@ class FlatText:
         name_of: Callable[[int], str],
         names: Names,
     ) -> tuple[list[str], list[str]]:
-        """Return the NumPy calls that update one block, and the names of the temporary arrays."""
+        """Return the NumPy calls that update one block of the flat arrays, and temporary names."""
         part = self.group.parts[0]
         last = self._last_reads()
         held: dict[int, str] = {}  # the array of each local result

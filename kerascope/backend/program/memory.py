@@ -172,7 +172,7 @@ Places = dict[int, np.ndarray]
 
 
 class Run(NamedTuple):
-    """Adjacent lines of a program that are written as one call.
+    """Adjacent lines of a program that are written as one call: lines of a stack.
 
     Attributes
     ----------
@@ -208,7 +208,8 @@ def places_for_stacks(plan: Plan, taken: Mapping[int, np.ndarray], kept: Iterabl
 class _Placing:
     """Finds places for the operands of each stack.
 
-    A view shares the memory of its origin. So places are given to origins, in their own shapes.
+    A view shares the memory of its origin, the array of which it is a view. So places are given to
+    origins, in their own shapes.
     """
 
     def __init__(self, plan: Plan, taken: Mapping[int, np.ndarray], kept: set[int]) -> None:
@@ -229,7 +230,7 @@ class _Placing:
                     self._place(self._in_order_of_memory(origins, operands))
 
     def _can_be_regular(self, origins: Sequence[int]) -> bool:
-        """Return whether enough arrays of an operand are, or can be placed, at equal distances."""
+        """Return whether enough arrays of an operand of a stack can be at equal distances."""
         if len(set(origins)) == 1 or sum(map(self._has_no_place, origins)) >= FEWEST:
             return True
         placed = [[self.places.get(slot, self.taken.get(slot))] for slot in origins]
@@ -238,7 +239,7 @@ class _Placing:
     def _in_order_of_memory(
         self, origins: Sequence[int], operands: Iterable[Sequence[int]]
     ) -> Iterable[int]:
-        """Return the distinct origins in the memory order of another operand that is placed.
+        """Return the distinct slots of an operand, in the memory order of one that has a place.
 
         NumPy is slower if one operand ascends in memory and the other descends.
         """
@@ -264,10 +265,10 @@ class _Placing:
         return is_in_order(self.bound.facts[slot])
 
     def _way_to_a_place(self, slot: int) -> list[int]:
-        """Return the slots from this one back to one that has a place: all can share this place.
+        """Return a chain of slots, from this one back to one that has a place that all can share.
 
-        Each is computed from the next in the list by a line that may overwrite this input. Without
-        such a chain, return an empty list.
+        Each is computed from the next in the list, by a line that may overwrite this input. If
+        there is no such chain, the list is empty.
         """
         way = [slot]
         while way[-1] not in self.places:
@@ -324,16 +325,16 @@ def _operands(stack: Sequence[Line]) -> list[tuple[int, ...]]:
 
 
 def _longest_regular(rows: Sequence[Sequence[np.ndarray | None]]) -> tuple[int, int]:
-    """Return start and length of the longest run of rows whose arrays are at equal distances."""
+    """Return start and length of the longest sequence of rows of arrays at equal distances."""
     return longest_run([_gap(before, after) for before, after in itertools.pairwise(rows)])
 
 
 def _gap(
     before: Sequence[np.ndarray | None], after: Sequence[np.ndarray | None]
 ) -> tuple[int, ...] | None:
-    """Return the distance in bytes between the arrays of two rows, for each column.
+    """Return the distance in bytes from each array in `before` to the one in `after`.
 
-    Return None if two arrays of a column differ in shape, or are not parts of one larger array:
+    Return None if two arrays differ in shape, or are not parts of one larger array, because
     separate arrays may have equal distances by chance, and do not keep each other alive.
     """
     gap = []
@@ -465,7 +466,7 @@ class _Check:
             self._begin(slot, -1, None)
 
     def _begin(self, slot: int, when: int, line: Line | None, position: int = -1) -> None:
-        """Record that the array of a slot is written."""
+        """Record that the array of a slot is written; raise if it overwrites one still read."""
         array = self.arrays[slot]
         start = _address(array)
         one = Occupant(slot, start, when)

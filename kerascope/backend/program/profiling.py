@@ -73,7 +73,7 @@ def statements_of(source: Source) -> list[ast.stmt]:
 
 
 def with_clock(source: Source, clock: Clock) -> Callable[..., tuple[int, ...]]:
-    """Return the program as a function that returns clock readings, one around each statement.
+    """Return the program as a function that returns clock readings before and after each statement.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def differences(readings: Sequence[int]) -> list[int]:
 
 
 def without_calls(source: Source) -> Callable[..., Any]:
-    """Return the program as a function that looks up all names but calls nothing."""
+    """Return the program as a function that looks up all names but calls no NumPy functions."""
     function = function_of(source.text)
     idle = _Idle(source.scope)
     function.body = [idle.visit(statement) for statement in statements_of(source)]
@@ -149,7 +149,7 @@ class _Idle(ast.NodeTransformer):
 
 
 def _with_readings(statements: Sequence[ast.stmt]) -> list[ast.stmt]:
-    """Return the statements with a clock reading around each; the last one returns all readings."""
+    """Return the statements with clock readings between them, and a `return` of all readings."""
     names = [f"{READING}{number}" for number in range(len(statements) + 1)]
     read = [
         ast.Assign([ast.Name(name, ast.Store())], ast.Call(ast.Name(CLOCK, ast.Load()), [], []))
@@ -247,7 +247,7 @@ def layer_of(scope: str) -> str:
 
 
 def lines_of(draft: Draft, seconds: Sequence[float]) -> Iterator[MeasuredLine]:
-    """Yield a measured line for each statement of a program, several for a loop or a stack.
+    """Yield a `MeasuredLine` for each statement of a program; several for a group or a stack.
 
     Parameters
     ----------
@@ -275,7 +275,7 @@ class _LineReader:
         self.has_optimizer = any(step.apply.scope.name.startswith(SCOPE) for step in steps)
 
     def lines(self, seconds: Sequence[float]) -> Iterator[MeasuredLine]:
-        """Yield a measured line for each statement of the program; several for a loop or stack."""
+        """Yield a `MeasuredLine` for each statement of the program; several for groups, stacks."""
         groups = dict(zip(self.source.group_lines, self.draft.plan.groups, strict=True))
         for statement, time in zip(statements_of(self.source), seconds, strict=True):
             positions = self.source.positions_of(statement)
@@ -337,7 +337,7 @@ class _LineReader:
     # --- the end ----------------------------------------------------------------------------------
 
     def _of_group(self, group: Group, loop: ast.stmt, time: float) -> Iterator[MeasuredLine]:
-        """Yield each weight's share of an update loop, in proportion to its size."""
+        """Yield a `MeasuredLine` for each weight of a group, with its share of the loop's time."""
         sizes = [self._specs(part.roles[:1])[0] for part in group.parts]
         total = sum(spec.n_bytes for spec in sizes) or 1
         for part, spec in zip(group.parts, sizes, strict=True):
@@ -358,7 +358,7 @@ class _LineReader:
             )
 
     def _of_end(self, statement: ast.stmt, time: float) -> MeasuredLine:
-        """Return the measured line of a statement without an op: a return, a write or a copy."""
+        """Return the `MeasuredLine` of a statement without an op: a return, a write or a copy."""
         words = [node.id for node in ast.walk(statement) if isinstance(node, ast.Name)]
         slots = [self.slots[word] for word in words if word in self.slots]
         if isinstance(statement, ast.Assign) and "outputs" in words:
@@ -521,7 +521,7 @@ def _measured(
 def made_up_inputs(program: Program) -> list[np.ndarray]:
     """Return inputs for a program: random floats from 0 to 1, zeros for other dtypes.
 
-    Conditions and weights that are all 1 keep the values for which the program was made.
+    Conditions, and sample weights that are all 1, keep the values for which the program was made.
     """
     rng = np.random.default_rng(0)
     trial = program.trial

@@ -136,7 +136,7 @@ def undo_transposes(bound: Bound, line: Line) -> str | None:
 
 
 class MergeEqual:
-    """Computes equal lines only once. The rule has state, so each program needs its own."""
+    """A rule that computes equal lines only once. It has state, so each program needs its own."""
 
     def __init__(self) -> None:
         self._seen: dict[tuple, Line] = {}
@@ -193,7 +193,7 @@ def subtract_negative(bound: Bound, line: Line) -> str | None:
 def compare_with_clipped(bound: Bound, line: Line) -> str | None:
     """Replace `low <= x <= high` by `x == clip(x)` if the clipped array exists already.
 
-    The gradient of `clip` contains such a comparison. The line remains.
+    The gradient of `clip` contains such a comparison. The line remains, with another op.
     """
     if not isinstance(line.op, LogicalAnd):
         return None
@@ -225,7 +225,7 @@ def _is_number(constant: np.ndarray | None, number: np.generic) -> bool:
 
 
 class AskOutputOfRelu:
-    """Computes the slope of relu from its output instead of its input.
+    """A rule that computes the slope of relu from relu's output instead of its input.
 
     The output is needed later anyway, so the memory of the input is free earlier. The line remains.
     The rule has state, so each program needs its own.
@@ -282,7 +282,7 @@ RULE_NAMES = (*RULES, STACK_EQUAL)
 
 
 def rules_named(names: Iterable[str] | None = None) -> list[Rule]:
-    """Return the rules for one program; None means all.
+    """Return new rules for one program, by name; None means all rules.
 
     Examples
     --------

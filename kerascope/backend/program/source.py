@@ -241,7 +241,7 @@ class Source:
         return f"{name}.copy()" if array.ndim else f"{name}[()]"
 
     def _keep_numbers(self) -> Iterator[str]:
-        """Yield lines that copy those scalars of groups that the write could overwrite."""
+        """Yield text that copies those scalars of groups that writing variables could change."""
         for slot in dict.fromkeys(self.plan.scalars_of_groups):
             if slot not in self.memory.arrays or self.plan.is_at_risk(slot):
                 value, spec = self._name(slot), self.bound.facts[slot].spec
@@ -249,9 +249,10 @@ class Source:
                 yield f"np.copyto({self._name(slot)}, {value})"
 
     def _keep_new_value(self, commit: Commit) -> tuple[str, list[str]]:
-        """Return the name of the array that holds a new value until the write, and its copy line.
+        """Return the name of the array that holds a new value until it is written, and text for it.
 
-        Without a copy (the computed array can be used itself) the list of lines is empty.
+        The text copies the value to that array. If the computed array itself can be used, there is
+        no text.
         """
         value = self._name(commit.new_slot)
         if not (commit.is_at_risk or commit.guards):

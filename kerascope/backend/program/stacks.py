@@ -57,7 +57,9 @@ def longest_run(gaps: Iterable[Any]) -> tuple[int, int]:
 
 
 def stretch_rows(bound: Bound, groups: Sequence[Group]) -> None:
-    """Repeat the biases of many equal layers by one copy at the start; lines then read the copies.
+    """Repeat the biases of many equal layers as rows of matrices, by one call at the start.
+
+    The lines that add the biases then read the matrices.
 
     Parameters
     ----------
@@ -85,7 +87,7 @@ def stretch_rows(bound: Bound, groups: Sequence[Group]) -> None:
 
 
 def _starts(groups: Sequence[Group]) -> Iterator[tuple[Any, Any, int]]:
-    """Yield each weight with the flat array that contains it and its offset in elements."""
+    """Yield for each weight the key of its flat array, the weight, and its offset in elements."""
     for number, group in enumerate(groups):
         for role, several in group.variables.items():
             *starts, _ = starts_of([v.room.shape for v in several], group.dtype)
@@ -225,7 +227,7 @@ class _Finding:
         self.read_at = positions_of_readers(bound)
 
     def look_at(self, positions: Sequence[int]) -> None:
-        """Find the stacks among lines with the same key, given by their positions."""
+        """Find the stacks among lines of the same op and shapes, given by their positions."""
         for stack in self._ready_together(positions):
             self._move(stack, stack[0])
         waiting = [position for position in positions if position not in self.moved]

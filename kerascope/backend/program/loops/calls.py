@@ -98,7 +98,8 @@ class StepCalls:
         In order of computation.
     specs : dict of int to Spec
     place_of : dict of int to int
-        FIXED, GIVEN or STEP for each slot.
+        When each slot is computed: before the loop (FIXED), for several steps at once (GIVEN), or
+        in each step (STEP).
     constants : dict of int to array
     results : list of int
         The slots of outputs, new states and terms.
@@ -152,7 +153,7 @@ class StepCalls:
         return all(self.specs[first + k] == self.specs[new] for k, new in enumerate(after))
 
     def sort(self, call: Call) -> None:
-        """Record the place of a call's outputs: FIXED, GIVEN or STEP."""
+        """Record when a call's outputs are computed: FIXED, GIVEN or STEP (see `StepCalls`)."""
         places = [self.place_of[slot] for slot in call.inputs]
         own = max(places, default=FIXED)
         if own == GIVEN and not self._can_be_given(call):
@@ -181,7 +182,7 @@ class StepCalls:
         return is_elementwise and not is_narrow and all(n == rank for n in ranks)
 
     def new_slot(self, spec: Spec, place: int) -> int:
-        """Return a new slot with this shape, dtype and place."""
+        """Return a new slot with this shape, dtype and place (FIXED, GIVEN or STEP)."""
         slot = self.bound.new_slot()
         self.specs[slot], self.place_of[slot] = spec, place
         return slot
@@ -264,7 +265,7 @@ class Join(Op):
         return whole[self.index(number)]
 
     def getter(self, number: int) -> GetItem:
-        """Return the op that takes the elements of one part from an array like the whole."""
+        """Return the op that takes the elements of one part from an array of the whole's shape."""
         start, stop = self.bounds[number]
         index: list[Any] = [Span()] * len(self.shape)
         index[self.axis] = start if self.is_stack else Span(start, stop)
@@ -272,7 +273,7 @@ class Join(Op):
 
     @property
     def has_gaps(self) -> bool:
-        """Whether there are gaps between the parts."""
+        """Whether the whole array has elements that belong to no part; they are zero."""
         return sum(stop - start for start, stop in self.bounds) < self.shape[self.axis]
 
     def infer_shape(self, *parts: Any) -> Any:
@@ -440,7 +441,10 @@ class Rewriter:
         return self._new(op, [x], self.step.specs[call.outputs[0]])
 
     def _joined(self, first: int, second: int) -> int | None:
-        """Return the slot of one joined array for the sum of two; None if their parts overlap."""
+        """Return the slot of one joined array that is the sum of two joined arrays.
+
+        None if an array is not joined, or if parts of both overlap.
+        """
         makers = [self.makers.get(slot) for slot in (first, second)]
         ops = [maker.op for maker in makers if maker is not None and isinstance(maker.op, Join)]
         if len(ops) != 2 or replace(ops[0], bounds=()) != replace(ops[1], bounds=()):

@@ -58,7 +58,7 @@ MOVING = (Home.WHOLE, Home.STATE, Home.BLOCK)
 
 
 def kernel_of(step: StepCalls, call: Call) -> Any:
-    """Return the kernel of a call on the arrays of one step, a text or a function; None without."""
+    """Return the kernel of a call on the arrays of one step: a text, a function, or None."""
     if call.op.is_view or isinstance(call.op, WHOLES):
         return None
     if call.op.ufunc is not None:
@@ -87,7 +87,8 @@ class Places:
     wholes : set of int
         Slots whose values of all steps are needed.
     block : int
-        The number of steps in a block: GIVEN calls are computed for a whole block at once.
+        The number of steps in a block: calls that depend on no states are computed for a whole
+        block at once.
     kept : iterable of int
         Slots that are read at the end of each step.
 
@@ -183,7 +184,7 @@ class Places:
             self.arrays[slot] = call.op.perform(*self.dummy_arrays(call, self.arrays[source]))
 
     def dummy_arrays(self, call: Call, first: Any) -> list[Any]:
-        """Return inputs for a call that makes a view of `first`: zeros for all other inputs."""
+        """Return inputs for a call that makes a view of `first`; all other inputs are zeros."""
         specs = [self.step.specs[slot] for slot in call.inputs[1:]]
         return [first, *map(dummy_array, specs)]
 
@@ -201,7 +202,7 @@ class Places:
             self._roots[slot] = {slot}
 
     def _spec_of_array(self, slot: int) -> Spec:
-        """Return shape and dtype of a slot's memory, which in a block holds several steps."""
+        """Return shape and dtype of a slot's memory, which may be for all steps of a block."""
         shape, dtype = self.step.specs[slot]
         is_given = self.step.place_of[slot] == GIVEN
         return Spec((self.block, *shape) if is_given else shape, dtype)
@@ -241,7 +242,7 @@ class Places:
 
 
 def sequences_of(array: np.ndarray) -> Sequence[Any]:
-    """Return a view for each step of an array with time as its first axis."""
+    """Return the views of an array at each step; time is its first axis."""
     return list(array) if array.ndim > 1 else [array[t, ...] for t in range(len(array))]
 
 
@@ -270,12 +271,12 @@ class Term:
 
     @property
     def wholes(self) -> list[int]:
-        """The slots of which the sum reads the values of all steps at once."""
+        """The slots that the sum reads after the loop, with their values of all steps."""
         return [*(x for pair in self.products for x in pair), *(x for x, _ in self.reduced)]
 
     @property
     def read(self) -> list[int]:
-        """All slots that the sum reads: of all steps at once, or step by step."""
+        """All slots that the sum reads, after the loop or step by step."""
         return [*self.wholes, *self.summed]
 
     def text(self, out: str, whole: Callable[[int], str], names: Names) -> Iterator[str]:

@@ -299,7 +299,9 @@ def _loop(variables: list[str], words: str, body: list[str]) -> list[str]:
 
 
 class LoopViews:
-    """Makes the arguments of a loop, and owns its arrays of all steps that are not results.
+    """Makes the arguments of a loop's code, and owns the arrays for all steps that it needs.
+
+    The arrays of the loop's results are not among these: the caller owns them.
 
     Parameters
     ----------
@@ -313,7 +315,7 @@ class LoopViews:
         self._n_steps = -1
 
     def __call__(self, outs: list[np.ndarray], ins: list[np.ndarray]) -> tuple[Any, ...]:
-        """Return the arguments of the loop's code for these arrays."""
+        """Return the arguments of the loop's code for these output and input arrays."""
         layout = self.text.step.layout
         n_steps = len(ins[0])
         if n_steps != self._n_steps:
@@ -372,7 +374,7 @@ class LoopViews:
             wholes[slot] = self._rooms[slot]
 
     def _handed(self, k: int, outs: dict[int, np.ndarray], n_steps: int) -> list[np.ndarray]:
-        """Return the array of a new state for each step: in its history, or two arrays in turn."""
+        """Return, for each step, the array for a new state: in its history, or two in turn."""
         layout = self.text.step.layout
         slot = self.text.results[layout.outputs + k]
         if slot not in self._spare:

@@ -92,7 +92,7 @@ def perform_step(inner: InnerGraph, values: list[Any]) -> list[Any]:
 
 
 class _Buffers:
-    """The results of all steps, allocated after the first one.
+    """Stores the results of all steps of a loop, in buffers allocated after the first step.
 
     The buffer of a state has one place more than there are steps, for the initial value.
     """
@@ -337,7 +337,7 @@ def _compare(
     backwards: bool,
     is_exact: Callable[[], bool],
 ) -> None:
-    """Raise the first difference between a loop and its interpreted steps."""
+    """Raise a `Difference` for the first result of a loop that differs from its interpreter's."""
     n, m = len(inner.sequences), len(inner.sequences) + len(inner.states)
     n_outputs, n_states = len(inner.results.outputs), len(inner.states)
     sequences = arrays[:n]  # not copied: NumPy's order of summation depends on the layout
@@ -422,7 +422,7 @@ class _Judge:
             raise Difference(tensor, self.where, got, wanted)
 
     def _explained_by_inputs(self, number: int, got: np.ndarray, wanted: np.ndarray) -> bool:
-        """Return whether rounding in the step inputs explains the difference."""
+        """Return whether rounding in the inputs of steps explains the difference of a result."""
         moved = np.zeros(wanted.shape)
         is_free = np.zeros(wanted.shape, bool)
         for seed in range(N_TRIALS):
@@ -446,7 +446,7 @@ def _are_near(got: np.ndarray, wanted: np.ndarray) -> bool:
 
 
 def _is_alike(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return where two arrays have both finite numbers, both NaN, or the same infinity."""
+    """Return where the elements of two arrays are both finite, both NaN, or the same infinity."""
     if x.dtype.kind != "f":
         return np.ones(x.shape, bool)
     both: np.ndarray = (np.isfinite(x) & np.isfinite(y)) | (np.isnan(x) & np.isnan(y)) | (x == y)
