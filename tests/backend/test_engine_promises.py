@@ -377,6 +377,7 @@ OPEN = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:.*NumPy computes it, not JAX. A branch of a switch")
 @pytest.mark.parametrize("name", OPEN)
 def test_open_sizes_give_or_raise_the_same(name):
     build, arrays = OPEN[name]

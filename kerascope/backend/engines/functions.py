@@ -221,6 +221,7 @@ class JaxPrograms:
                 raise INTERRUPTS.pop()
         except CannotLower as error:
             self.refused = str(error)
+            warn(f"{printable(self._name)}: NumPy computes it, not JAX. {error}", RuntimeWarning)
         except FAILURES as error:
             if "CpuCallback" in str(error):  # Ctrl-C in JAX's own part of a callback
                 raise KeyboardInterrupt from error
