@@ -1,4 +1,4 @@
-"""Copies of a checkout: of this one, of another folder, or of a revision."""
+"""Copy a checkout of this project into a new folder: this one, another one, or a revision."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOT_COPIED = (".git", ".venv", "out", ".*_cache", ".hypothesis", "__pycache__")
 
 
 class Mistake(Exception):
-    """Raised if a request cannot be carried out. The message gives the reason."""
+    """Raised if a guard cannot do what its arguments say. The message gives the reason."""
 
 
 def copied(word: str, folder: Path, part: str = "") -> Path:

@@ -1,4 +1,4 @@
-"""Facts about commands and options, the debugger's commands, settings and environment variables."""
+"""Facts about the command line, the debugger's commands, settings and environment variables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kerascope.debugger.front import COMMANDS
 
 
 def command_line_facts() -> Iterator[str]:
-    """Yield the commands, options, positional arguments and exit codes of the command line."""
+    """Yield the facts about the command line: commands, options, arguments and exit codes."""
     whole, commands = command_line._parsers()
     yield from _parser_facts("kerascope", whole)
     for name, command in commands.items():
@@ -39,7 +39,7 @@ def _parser_facts(command: str, told: argparse.ArgumentParser) -> Iterator[str]:
 
 
 def _option(action: argparse.Action, told: argparse.ArgumentParser) -> str:
-    """Return an option's names, its values and its default."""
+    """Return the names of a command-line option, its allowed values and its default, as text."""
     default = told.get_default(action.dest)
     parts = [", ".join(action.option_strings) or f"word {action.metavar or action.dest}"]
     if action.option_strings and action.nargs != 0:
@@ -56,7 +56,7 @@ def _option(action: argparse.Action, told: argparse.ArgumentParser) -> str:
 
 
 def debugger_facts() -> Iterator[str]:
-    """Yield the commands of the debugger, and each alias with the command that it calls."""
+    """Yield the facts about the debugger: its commands, and each alias with its command."""
     for name, command in COMMANDS.by_name.items():
         if name != command.names[0]:
             yield f"debugger {name} = {command.names[0]}"
@@ -66,7 +66,7 @@ def debugger_facts() -> Iterator[str]:
 
 
 def setting_facts() -> Iterator[str]:
-    """Yield the settings with their defaults and allowed values."""
+    """Yield the facts about kerascope's settings: their defaults and allowed values."""
     fresh = settings.Config()
     for name in sorted(vars(fresh)):
         choices = settings._CHOICES.get(name)
@@ -81,7 +81,7 @@ _READ = ("get", "getenv", "pop")
 
 
 def environment_facts(folder: Path = ROOT / PACKAGE) -> Iterator[str]:
-    """Yield the environment variables that the package reads."""
+    """Yield the facts about environment variables: the names that the package reads."""
     found: set[str] = set()
     for path in sorted(folder.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
@@ -91,7 +91,7 @@ def environment_facts(folder: Path = ROOT / PACKAGE) -> Iterator[str]:
 
 
 def variables_read(source: str) -> set[str]:
-    """Return the environment variables that a file reads.
+    """Return the names of the environment variables that a Python file reads.
 
     Examples
     --------

@@ -78,12 +78,12 @@ def sequences() -> Any:
 
 
 def some(*shape: int) -> Any:
-    """Return an array of random numbers with a fixed seed."""
+    """Return an array of this shape of random numbers with a fixed seed."""
     return np.random.default_rng(0).normal(size=shape).astype("float32")
 
 
 def data_of(model: Any) -> tuple[Any, Any]:
-    """Return four rows of inputs and targets for one of the models."""
+    """Return four rows of inputs and targets for a model: pictures, forks or sequences."""
     if model.name == "pictures":
         return some(4, 6, 6, 1), np.eye(2, dtype="float32")[[0, 1, 0, 1]]
     if model.name == "sequences":
@@ -92,7 +92,7 @@ def data_of(model: Any) -> tuple[Any, Any]:
 
 
 def life(make: Callable[[], Any]) -> Any:
-    """Build, compile, fit, evaluate and save a model as a user does; return it."""
+    """Build and compile a model by `make`, and use it as a user does: fit, evaluate, predict."""
     model = make()
     x, y = data_of(model)
     model.fit(x, y, batch_size=2, epochs=1, validation_data=(x, y), verbose=0)
@@ -109,7 +109,7 @@ MODELS = (pictures, forks, sequences)
 
 
 def stage_facts(models: Iterable[Callable[[], Any]] = MODELS) -> Iterator[str]:
-    """Yield the event classes of each stage with their fields, and the names shown while paused."""
+    """Yield the facts about stages: each one's events with fields, and names shown while paused."""
     heard: set[str] = set()
 
     def hear(stage: Stage, event: Any) -> None:
@@ -134,7 +134,10 @@ def shown(stage: Stage) -> list[str]:
 
 
 def event_facts(models: Iterable[Callable[[], Any]] = MODELS) -> Iterator[str]:
-    """Yield the kinds, grains, phases and value names of the events on a tape."""
+    """Yield the facts about the events on a tape: their kinds, phases and the names they record.
+
+    Another fact is the grain of an event, which is how fine it is, such as "epoch" or "op".
+    """
     for make in models:
         with trace() as tape:
             life(make)
@@ -146,7 +149,7 @@ def event_facts(models: Iterable[Callable[[], Any]] = MODELS) -> Iterator[str]:
 
 
 def tape_file_facts() -> Iterator[str]:
-    """Yield the fields of a tape file's header and of its other lines."""
+    """Yield the facts about a tape file: the fields of its header and of its other lines."""
     with trace() as tape:
         life(forks)
     with tempfile.TemporaryDirectory() as folder:
@@ -162,7 +165,7 @@ def tape_file_facts() -> Iterator[str]:
 
 
 def story_facts() -> Iterator[str]:
-    """Yield the kinds of records that `kerascope trace` writes, with their data fields."""
+    """Yield the facts about the records that `kerascope trace` writes: their kinds and fields."""
     records: list[Record] = []
     with reporting(RunReport(records.append, "op")):
         life(forks)
@@ -173,7 +176,7 @@ def story_facts() -> Iterator[str]:
 
 
 def walk_facts() -> Iterator[str]:
-    """Yield the fields of a step of `walk`."""
+    """Yield the facts about the steps of `kerascope.walk`: the names of their fields."""
     for step in walk(forks(), [some(2, 4), some(2, 4)]):
         told = getattr(step, "_fields", None) or vars(step)
         yield from (f"walk: a {type(step).__name__} has {name}" for name in told if name[0] != "_")
@@ -183,12 +186,12 @@ def walk_facts() -> Iterator[str]:
 
 
 def own_metric(y_true: Any, y_pred: Any) -> Any:
-    """Return the value of a custom metric."""
+    """Return the mean of the predictions, as a user's own metric."""
     return K.mean(y_pred)
 
 
 def log_facts() -> Iterator[str]:
-    """Yield the keys of histories, the names of metrics and the names that layers get."""
+    """Yield the facts about names: the keys of histories, and the names of metrics and layers."""
     for made in (_one_output(), _classes(), _two_outputs()):
         name, model, x, y = made
         history = model.fit(x, y, epochs=1, validation_data=(x, y), verbose=0).history
@@ -252,7 +255,7 @@ _CONFIGURED = {
 
 
 def configuration_facts() -> Iterator[str]:
-    """Yield the configurations of objects created with only their required arguments."""
+    """Yield the facts about configurations: those of objects with only their required arguments."""
     for module, names in _CONFIGURED.items():
         for name in names:
             arguments = ("relu",) if name == "Activation" else _ARGUMENTS.get(name, ())
@@ -263,12 +266,12 @@ def configuration_facts() -> Iterator[str]:
 
 
 def _written(value: Any) -> str:
-    """Return a configuration value as text, independent of its number type."""
+    """Return a value of a configuration as text, which is the same for each type of number."""
     return json.dumps(value, default=lambda other: getattr(other, "tolist", other.get_config)())
 
 
 def dialect_facts() -> dict[str, list[str]]:
-    """Return the log keys, weight names and configurations in each dialect."""
+    """Return the facts about names and configurations in each dialect, by the dialect."""
     told = {}
     for dialect in ("1.2", "2.2", "3"):
         with speaking(dialect), warnings.catch_warnings():
@@ -281,7 +284,7 @@ def dialect_facts() -> dict[str, list[str]]:
 
 
 def attribute_facts() -> Iterator[str]:
-    """Yield the public attributes that objects gain at run time, in addition to their class's."""
+    """Yield the facts about public attributes that objects have in addition to their class's."""
     x = ks.Input(shape=(3,), name="x")
     dense = layers.Dense(2, name="dense")
     model = ks.Model(x, dense(x), name="model")
@@ -305,7 +308,7 @@ def attribute_facts() -> Iterator[str]:
 
 
 def graph_facts() -> Iterator[str]:
-    """Yield the attributes of boxes, arrows, frames and graphs with their types, at each level."""
+    """Yield the facts about graphs: the attributes of boxes, arrows and frames at each level."""
     for make in (forks, sequences):
         model = make()
         x, y = data_of(model)
@@ -335,7 +338,7 @@ def _own_kinds(level: str, part: str, one: Any) -> Iterator[str]:
 
 
 def export_facts() -> Iterator[str]:
-    """Yield the keys of the graph in networkx, JSON and GraphML."""
+    """Yield the facts about exported graphs: their keys in networkx, JSON and GraphML."""
     model = forks()
     for level in ("layer", "node"):
         network = ks.to_networkx(model, level=level)
@@ -365,7 +368,7 @@ _HEARD = (stage_facts, event_facts, tape_file_facts, story_facts, walk_facts, at
 
 
 def happening_facts() -> Iterator[str]:
-    """Yield all facts about runs except logs and configurations, which depend on the dialect."""
+    """Yield all facts about runs except those about names and configurations of each dialect."""
     with speaking("2.2"):
         for facts in _HEARD:
             yield from facts()

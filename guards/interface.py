@@ -66,12 +66,12 @@ def speaking(dialect: str) -> Iterator[None]:
 
 
 def is_ours(thing: Any) -> bool:
-    """Return whether a class or function is defined in the package."""
+    """Return whether a class or function is defined in kerascope."""
     return str(getattr(thing, "__module__", "")).partition(".")[0] == PACKAGE
 
 
 def arguments(told: inspect.Signature, skip: int = 0) -> str:
-    """Return the arguments with their defaults. Types are left out because they may change.
+    """Return a signature's arguments with their defaults, without types, which may change.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def arguments(told: inspect.Signature, skip: int = 0) -> str:
 
 
 class _Default:
-    """Formats defaults equally on every machine: without addresses or NumPy's array format."""
+    """The default of an argument, with a text without addresses that no machine changes."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -125,7 +125,7 @@ def plain(value: Any) -> str:
 
 
 def call_of(thing: Any) -> str:
-    """Return the arguments that a caller can pass; "" if they are unknown.
+    """Return the arguments that a caller can pass to a class or function; "" if unknown.
 
     Signatures inherited from Python's own classes are left out: they differ between versions.
     """
@@ -143,7 +143,7 @@ def call_of(thing: Any) -> str:
 
 
 def member(owner: type, name: str) -> str | None:
-    """Return the description of a class member; None for members that Python adds itself."""
+    """Return the description of a class member for a fact; None for members that Python adds."""
     home = next((c for c in owner.__mro__ if name in vars(c)), None)
     if home is None:
         return "attribute"  # every instance has it
@@ -178,7 +178,7 @@ def members(owner: type) -> dict[str, str]:
 
 @cache
 def public_modules() -> list[str]:
-    """Return the full names of the public modules."""
+    """Return the full names of kerascope's public modules."""
     found = []
     for name in PUBLIC:
         path = f"{PACKAGE}.{name}".removesuffix(".*").rstrip(".")
@@ -214,12 +214,12 @@ def names_of(module: Any) -> list[str]:
 
 
 def is_refused(value: Any) -> bool:
-    """Return whether a name of Keras is refused here."""
+    """Return whether a name of Keras raises an error with a reason in kerascope."""
     return inspect.isclass(value) and issubclass(value, Refused)
 
 
 class Places:
-    """The public name at which each object is described: its shortest one.
+    """Determines the public name at which each object is described: its shortest one.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ class Places:
                 self.first.setdefault(id(self.things[place]), place)
 
     def promised_below(self, path: str, module: Any) -> list[str]:
-        """Return the stored names of a module that can still be imported from it."""
+        """Return a module's names that are in the stored list and can still be imported."""
         if hasattr(module, "__all__") and not isinstance(module, StandIn):
             return []
         dotted = f"{path}."
@@ -256,7 +256,7 @@ class Places:
         return [name for name in below if "." not in name and hasattr(module, name)]
 
     def of(self, thing: Any) -> str | None:
-        """Return the first public name of an object; None if it has no public name."""
+        """Return the public name at which an object is described; None if it has no public name."""
         return self.first.get(id(thing)) if _has_identity(thing) else None
 
 
@@ -284,7 +284,7 @@ def package_facts(places: Places) -> Iterator[str]:
 
 
 def refusal_facts() -> Iterator[str]:
-    """Yield the names of Keras that are refused with a reason."""
+    """Yield a fact for each name of Keras that raises an error with a reason in kerascope."""
     yield from (f"refused {module}.{name}" for module, names in REFUSALS.items() for name in names)
 
 
@@ -303,7 +303,7 @@ def _class_facts(place: str, thing: type, places: Places) -> Iterator[str]:
 
 
 def keras_facts(places: Places) -> Iterator[str]:
-    """Yield the names that `import keras` offers at each path of Keras.
+    """Yield the facts about the names that `import keras` offers, at each path of Keras.
 
     A path that offers a whole public module is one fact.
     """
@@ -349,7 +349,7 @@ def _stand_in_facts(
 
 
 def _names_at(module: ModuleType, places: Places) -> set[str]:
-    """Return the public names at a path of Keras, without names that our files only import.
+    """Return the public names at a path of Keras, without those that kerascope only imports.
 
     These are the public names of the modules at the path, the names of Keras 2.2.4 at this path,
     and its names in the stored list.
@@ -389,7 +389,7 @@ _IMPORT = re.compile(
 
 
 def printed_paths() -> set[str]:
-    """Return the inner paths that a lesson, an example or a page imports, such as "trace: walk"."""
+    """Return the names that a lesson, an example or a page imports, such as "trace: walk"."""
     files = [ROOT / "README.md"]
     for folder in ("tutorials", "examples", "docs"):
         files += [p for p in (ROOT / folder).rglob("*") if p.suffix in (".md", ".py")]
@@ -406,7 +406,7 @@ def printed_paths() -> set[str]:
 
 
 def path_facts(stored: Iterable[str]) -> Iterator[str]:
-    """Yield the inner paths that documents mention, now or in the stored list, and that exist."""
+    """Yield the facts about names that documents import, now or in the stored list, and that exist."""
     for path in sorted({*printed_paths(), *stored}):
         module, _, name = path.partition(": ")
         with warnings.catch_warnings():
@@ -424,7 +424,7 @@ def path_facts(stored: Iterable[str]) -> Iterator[str]:
 
 
 def marked_by_dialect(told: Mapping[str, Iterable[str]]) -> Iterator[str]:
-    """Yield the facts of all dialects, marked with the dialects unless they hold in all.
+    """Yield the facts of all dialects. A fact that is not true in all is marked with its dialects.
 
     Examples
     --------

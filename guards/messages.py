@@ -52,7 +52,7 @@ REMEDY = re.compile(
 
 
 class Message(NamedTuple):
-    """A message as the source has it.
+    """The message of an error or warning, as it is written in the source.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Message(NamedTuple):
     text: str
 
     def faults(self) -> list[str]:
-        """Return the names of the forms that the message breaks.
+        """Return what is wrong with the form of the message, as names of faults; [] if nothing is.
 
         Examples
         --------
@@ -93,7 +93,7 @@ class Message(NamedTuple):
 
 
 def messages(path: Path) -> Iterator[Message]:
-    """Yield the messages of a module that can be read from its source."""
+    """Yield those messages of a module that can be determined from its source."""
     place = path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else str(path)
     tree = ast.parse(path.read_text(encoding="utf-8"))
     functions = {n.name: n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}
@@ -105,7 +105,7 @@ def messages(path: Path) -> Iterator[Message]:
 
 
 def raised(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
-    """Yield the class and the message of a `raise` or of `warnings.warn`."""
+    """Yield the class and the message expression of a `raise` or a `warnings.warn` in a module."""
     if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and node.exc.args:
         name = ast.unparse(node.exc.func).rpartition(".")[2]
         if name[:1].isupper() and name not in PYTHONS_OWN:
@@ -170,7 +170,7 @@ def files(places: Iterable[str]) -> Iterator[Path]:
 
 
 def without_remedy(found: Iterable[Message]) -> list[str]:
-    """Return the messages that do not say what to do, each once, with their file."""
+    """Return the messages that do not say what to do, each once, preceded by their file."""
     return sorted({f"{m.path}: {m.text.strip()}" for m in found if not m.has_remedy})
 
 

@@ -51,7 +51,7 @@ class Differences(NamedTuple):
     Attributes
     ----------
     removed, added : tuple of str
-        Facts.
+        The facts that are only in the stored list, and those that are only present now.
     changed : tuple of (str, str, str)
         The subject, the stored fact and the present fact.
     """
@@ -61,7 +61,7 @@ class Differences(NamedTuple):
     changed: tuple[tuple[str, str, str], ...]
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines of a report."""
+        """Yield the lines of the report about the differences."""
         for fact in self.removed:
             yield f"removed  {fact}"
         for fact in self.added:
@@ -73,7 +73,10 @@ class Differences(NamedTuple):
 
 
 def name_facts(stored: Iterable[str] = ()) -> list[str]:
-    """Return the facts about names in each dialect. The stored facts keep their names public."""
+    """Return the facts about names in all dialects.
+
+    A name in the stored facts stays public, wherever it is defined now.
+    """
     promised = [place for fact in stored if (place := promised_place(fact))]
 
     def told() -> Iterator[str]:
@@ -89,7 +92,7 @@ def name_facts(stored: Iterable[str] = ()) -> list[str]:
 
 
 def promised_place(fact: str) -> str | None:
-    """Return the public name that a fact is about; None for facts about other things.
+    """Return the public name that a fact is about; None for a fact about anything else.
 
     Examples
     --------
@@ -102,12 +105,12 @@ def promised_place(fact: str) -> str | None:
 
 
 def paths_of(stored: Iterable[str]) -> list[str]:
-    """Return the inner paths in the stored facts."""
+    """Return the module paths that are mentioned in the stored facts."""
     return [fact.removeprefix("path ") for fact in stored if fact.startswith("path ")]
 
 
 def all_facts(stored: Iterable[str] = ()) -> list[str]:
-    """Return all facts of the present code, sorted, each once."""
+    """Return all facts about the present code, sorted, each once."""
     stored = list(stored)
     with speaking("2.2"):
         facts = [*name_facts(stored), *path_facts(paths_of(stored))]
@@ -123,7 +126,7 @@ def all_facts(stored: Iterable[str] = ()) -> list[str]:
 
 
 def differences(stored: Iterable[str], present: Iterable[str]) -> Differences:
-    r"""Compare two lists of facts.
+    r"""Compare the stored facts with the present ones, and return the differences.
 
     Examples
     --------
@@ -157,7 +160,7 @@ def split_fact(fact: str) -> tuple[str, str]:
 
 
 def by_subject(facts: Iterable[str]) -> dict[str, list[str]]:
-    """Return the statements about each subject."""
+    """Return the statements of facts about each subject, by the subject."""
     found: dict[str, list[str]] = {}
     for subject, said in map(split_fact, facts):
         if said:

@@ -84,7 +84,7 @@ class Passage(NamedTuple):
         return max(1, len(re.findall(r"[.!?:](?:\s|$)", self.text)))
 
     def marks(self) -> Iterator[tuple[str, str]]:
-        """Yield the name of each mark and the phrase found.
+        """Yield each stiff phrase of the passage, preceded by the name of its kind.
 
         Examples
         --------
@@ -173,7 +173,7 @@ def folder_of(path: str) -> str:
 
 
 def rates(found: Iterable[Passage]) -> dict[str, float]:
-    """Return the marks in a thousand sentences of each folder, to one decimal.
+    """Return how many stiff phrases each folder has in a thousand sentences, to one decimal.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def rates(found: Iterable[Passage]) -> dict[str, float]:
 
 
 def too_many(present: dict[str, float], ceilings: dict[str, int]) -> list[str]:
-    """Return a line for each folder that is above its ceiling.
+    """Return a line for each folder that has more stiff phrases than its ceiling allows.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def too_many(present: dict[str, float], ceilings: dict[str, int]) -> list[str]:
 
 
 def lowered(present: dict[str, float], ceilings: dict[str, int]) -> dict[str, int]:
-    """Return ceilings that are nowhere higher than before.
+    """Return new ceilings for the folders: the counted rates, but never above the old ceilings.
 
     Examples
     --------
@@ -219,7 +219,10 @@ def lowered(present: dict[str, float], ceilings: dict[str, int]) -> dict[str, in
 
 
 def read_ceilings(path: Path = FILE) -> dict[str, int]:
-    """Return the stored ceiling of each folder; empty without the file."""
+    """Return the stored ceiling of each folder: its allowed number of stiff phrases.
+
+    The dict is empty if the file does not exist.
+    """
     if not path.is_file():
         return {}
     lines = path.read_text(encoding="utf-8").splitlines()
@@ -228,7 +231,7 @@ def read_ceilings(path: Path = FILE) -> dict[str, int]:
 
 
 def write_ceilings(ceilings: dict[str, int], path: Path = FILE) -> None:
-    """Store the ceilings."""
+    """Store the ceiling of each folder: its allowed number of stiff phrases."""
     width = max(map(len, ceilings), default=0)
     lines = (f"{name:{width}} {ceiling:3d}\n" for name, ceiling in sorted(ceilings.items()))
     path.write_bytes((HEADER + "\n" + "".join(lines)).encode("utf-8"))

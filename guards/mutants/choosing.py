@@ -64,7 +64,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 @dataclass(frozen=True)
 class Edit:
-    """One change of one line.
+    """One change of one line of a source, which makes a mutant.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Edit:
     statement: int
 
     def mutated(self, source: str) -> str:
-        """Return the source with this change."""
+        """Return a source with this change."""
         lines = source.splitlines(keepends=True)
         line = lines[self.line - 1]
         lines[self.line - 1] = line[: self.begin] + self.text + line[self.end :]
@@ -97,7 +97,11 @@ class Edit:
 
 @dataclass(frozen=True)
 class Mutant:
-    """One edit of one file; the path is written with slashes, from the checkout's root."""
+    """A file with one edit.
+
+    The path is relative to the checkout's root and has slashes. `before` and `after` are the line
+    without and with the edit.
+    """
 
     path: str
     edit: Edit
@@ -106,7 +110,7 @@ class Mutant:
 
 
 def edits_of(source: str) -> list[Edit]:
-    """Return all edits of a source in order. A few may have invalid syntax."""
+    """Return all one-line edits of a source in order. The results of a few have invalid syntax."""
     edits = set(Finder(source).all_of(ast.parse(source)))
     return sorted(edits, key=lambda edit: (edit.line, edit.begin, edit.end, edit.text))
 
@@ -122,7 +126,7 @@ def is_mutant(edit: Edit, source: str) -> bool:
 
 
 class Finder:
-    """Walks the bodies of a source's functions and collects edits."""
+    """Finds the edits of a source: one-line changes in the bodies of its functions."""
 
     def __init__(self, source: str) -> None:
         self.lines = source.splitlines()
@@ -131,7 +135,7 @@ class Finder:
     # --- which code --------------------------------------------------------------------------
 
     def all_of(self, tree: ast.AST) -> Iterator[Edit]:
-        """Yield the edits in the functions of a module or a class."""
+        """Yield the one-line edits in all functions of a module or a class."""
         for node in ast.iter_child_nodes(tree):
             if isinstance(node, FUNCTIONS):
                 yield from self.in_function(node)
@@ -141,13 +145,13 @@ class Finder:
                 yield from self.all_of(node)
 
     def in_function(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Edit]:
-        """Yield the edits in one function's body."""
+        """Yield the one-line edits in the body of one function."""
         if function.name not in TEXTS:
             for statement in function.body:
                 yield from self.in_statement(statement)
 
     def in_statement(self, statement: ast.stmt) -> Iterator[Edit]:
-        """Yield the edits of one statement and of the code inside it."""
+        """Yield the one-line edits of a statement and of the code inside it."""
         if isinstance(statement, FUNCTIONS):
             yield from self.in_function(statement)
             return
@@ -168,7 +172,7 @@ class Finder:
                 self.statement = statement.lineno
 
     def in_part(self, node: object) -> Iterator[Edit]:
-        """Yield the edits of an expression, or of a statement inside another statement."""
+        """Yield the one-line edits of a statement's part: an expression or inner statement."""
         if isinstance(node, ast.stmt):
             yield from self.in_statement(node)
         elif isinstance(node, (ast.ExceptHandler, ast.match_case)):
@@ -185,7 +189,7 @@ class Finder:
     # --- which changes -----------------------------------------------------------------------
 
     def of_statement(self, statement: ast.stmt) -> Iterator[Edit]:
-        """Yield the edits of a whole statement, such as its deletion."""
+        """Yield the one-line edits of a whole statement, such as its deletion."""
         if has_effect(statement):
             yield from self.instead(statement, "pass", "statement deleted")
         if isinstance(statement, ast.Return) and statement.value is not None:
@@ -196,7 +200,7 @@ class Finder:
             yield from self.operators([statement.target, statement.value], ARITHMETIC, "arithmetic")
 
     def of_expression(self, node: ast.AST) -> Iterator[Edit]:
-        """Yield the edits of an expression, without those of its parts."""
+        """Yield the one-line edits of an expression itself, without those of its parts."""
         if isinstance(node, ast.Compare):
             yield from self.operators([node.left, *node.comparators], COMPARISONS, "comparison")
         elif isinstance(node, ast.BinOp):
@@ -220,7 +224,7 @@ class Finder:
             yield from self.of_call(node)
 
     def of_constant(self, node: ast.Constant) -> Iterator[Edit]:
-        """Yield a different constant: the other boolean, the next number, a different key."""
+        """Yield an edit of a constant: the other boolean, the next number or a different key."""
         value = node.value
         if isinstance(value, bool):
             yield from self.instead(node, str(not value), "constant")
@@ -230,7 +234,7 @@ class Finder:
             yield from self.instead(node, repr(value + "_"), "key")
 
     def of_call(self, node: ast.Call) -> Iterator[Edit]:
-        """Yield the call with its first two arguments swapped, and with each keyword removed."""
+        """Yield edits of a call: its first two arguments are swapped, or one keyword is removed."""
         swaps = len(node.args) >= 2 and all(isinstance(a, NAMES) for a in node.args[:2])
         if swaps and ast.unparse(node.func) != "isinstance":
             first, second = node.args[:2]
@@ -260,13 +264,13 @@ class Finder:
             yield Edit(keyword.lineno, begin, end, "", "keyword dropped", self.statement)
 
     def turned_round(self, test: ast.expr) -> Iterator[Edit]:
-        """Yield `not (test)`."""
+        """Yield the edit that negates a condition: `not (test)` in place of `test`."""
         yield from self.instead(test, f"not ({self.text(test)})", "condition turned round")
 
     def operators(
         self, parts: list[ast.expr], instead: dict[str, str], what: str
     ) -> Iterator[Edit]:
-        """Yield a different operator between each pair of operands."""
+        """Yield edits that put a different operator between two neighbouring operands."""
         for left, right in pairwise(parts):
             between = self.between(left, right)
             if between is None:
@@ -287,24 +291,24 @@ class Finder:
     # --- places ------------------------------------------------------------------------------
 
     def column(self, line: int, offset: int) -> int:
-        """Return a column in characters, converted from the column in bytes of an AST node."""
+        """Return a position in a line in characters, from an AST node's position in bytes."""
         return len(self.lines[line - 1].encode()[:offset].decode())
 
     def between(self, left: ast.expr, right: ast.expr) -> tuple[int, int] | None:
-        """Return the range between two expressions; None if they are on different lines."""
+        """Return the range of characters between two expressions; None if not on the same line."""
         if left.lineno != right.end_lineno:
             return None
         line = left.lineno
         return self.column(line, left.end_col_offset or 0), self.column(line, right.col_offset)
 
     def text(self, node: ast.expr) -> str:
-        """Return the text of an expression on one line; None if it has several lines."""
+        """Return the source text of an expression that is on one line."""
         line = node.lineno
         begin = self.column(line, node.col_offset)
         return self.lines[line - 1][begin : self.column(line, node.end_col_offset or 0)]
 
     def instead(self, node: ast.stmt | ast.expr, text: str, what: str) -> Iterator[Edit]:
-        """Yield the replacement of a node's text, if the node is on one line."""
+        """Yield the edit that replaces a node's text; nothing if the node has several lines."""
         line = node.lineno
         if line == node.end_lineno:
             begin = self.column(line, node.col_offset)
@@ -313,7 +317,7 @@ class Finder:
 
 
 def has_effect(statement: ast.stmt) -> bool:
-    """Return whether a function could still run to its end without this statement."""
+    """Return whether a function can be expected to run to its end if this statement is deleted."""
     if isinstance(statement, ast.Assign):
         return not any(isinstance(target, (ast.Name, ast.Tuple)) for target in statement.targets)
     return isinstance(statement, (ast.Expr, ast.AugAssign, ast.Delete, ast.Raise))
@@ -362,7 +366,7 @@ def chosen(root: Path, folders: list[str], number: int, seed: int) -> list[Mutan
 
 
 def one_of(edits: list[Edit], source: str, lots: random.Random) -> Edit | None:
-    """Return a random edit of a line: first its kind is drawn, then an edit of this kind."""
+    """Return a random edit of a line: first a kind of edit is drawn, then an edit of this kind."""
     kinds = sorted({edit.what for edit in edits})
     lots.shuffle(kinds)
     for kind in kinds:

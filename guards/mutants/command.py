@@ -55,7 +55,7 @@ def options(words: list[str]) -> argparse.Namespace:
 
 
 def own_tests(root: Path, folders: list[str]) -> list[str]:
-    """Return the tests of folders of kerascope: tests/<folder>, and the examples in its docstrings.
+    """Return the tests of folders of kerascope: tests/<folder>, and the folder for its examples.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def survivors(file: Path) -> list[Mutant]:
 
 
 def rate(rows: list[dict[str, Any]]) -> float:
-    """Return the percentage of killed mutants; 0 without mutants.
+    """Return the percentage of mutants that a test killed, that is, detected; 0 without mutants.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def line_of(row: dict[str, Any]) -> str:
 
 
 def asked(found: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
-    """Copy the checkout, choose mutants and run their tests; return the result of each mutant."""
+    """Do what the options request: choose mutants and run their tests in copies; return results."""
     root = copied(found.of, folder_for(folder, 0) / "checkout")
     if found.again:
         mutants, tests = survivors(found.again), list(found.tests)
@@ -164,7 +164,7 @@ def run_all(
 
 
 def write(found: argparse.Namespace, rows: list[dict[str, Any]], known: Known) -> None:
-    """Write the table as JSON."""
+    """Write the results of all mutants so far to the file named by `--json`."""
     table = {
         "of": found.of,
         "folders": found.folders,
@@ -179,7 +179,7 @@ def write(found: argparse.Namespace, rows: list[dict[str, Any]], known: Known) -
 
 
 def folder_for(folder: Path, number: int) -> Path:
-    """Return the folder of one job. Create it if necessary."""
+    """Return the folder for the job with this number, and create it if necessary."""
     place = folder / f"job{number}"
     place.mkdir(exist_ok=True)
     return place

@@ -37,7 +37,7 @@ class Step(NamedTuple):
 
     @property
     def source(self) -> str:
-        """The whole answer."""
+        """The mutant as a complete answer to the exercise."""
         return self.edit.mutated(self.exercise.solution.read_text(encoding="utf-8"))
 
     @property
@@ -48,7 +48,7 @@ class Step(NamedTuple):
         return " => ".join(lines)
 
     def told(self) -> str:
-        """Return the lines that report the mutant."""
+        """Return the lines of the report about this mutant."""
         before, _, after = self.change.partition(" => ")
         where = f"{self.exercise.id}:{self.edit.line}  {self.edit.what}"
         return f"{where}\n    - {before}\n    + {after}"
@@ -64,12 +64,12 @@ class Row(NamedTuple):
 
     @property
     def left(self) -> int:
-        """The number of mutants that pass and are not listed as equivalent."""
+        """The number of mutants that pass the checker but are not listed as equivalent."""
         return self.mutants - self.killed - self.equivalent
 
     @property
     def rate(self) -> float:
-        """The percentage of failed mutants, among those not listed as equivalent.
+        """The percentage of mutants that fail as they should, of those not listed as equivalent.
 
         Examples
         --------
@@ -86,14 +86,14 @@ class Row(NamedTuple):
 
     @property
     def is_enough(self) -> bool:
-        """Whether the percentages of the chapter are within their limits."""
+        """Whether enough mutants of the chapter fail, and few enough are listed as equivalent."""
         if self.mutants < FEW:
             return True
         return self.rate >= LEAST and self.share <= MOST_EQUIVALENT
 
 
 def steps(exercises: Iterable[Exercise]) -> list[Step]:
-    """Return all mutants of the solutions of exercises."""
+    """Return all mutants of the solutions of these exercises."""
     return [
         Step(exercise, edit)
         for exercise in exercises
@@ -114,7 +114,7 @@ def drawn(number: int, seed: int) -> list[Step]:
 
 
 def equivalents() -> dict[tuple[str, str], str]:
-    """Return the reasons why mutants are right answers, by exercise and change."""
+    """Return the reasons in `equivalents.toml` why mutants are right, by exercise and change."""
     data = tomllib.loads(EQUIVALENTS.read_text(encoding="utf-8"))
     return {
         (exercise, change): entry["reason"]
@@ -125,13 +125,13 @@ def equivalents() -> dict[tuple[str, str], str]:
 
 
 def verdicts(asked: Sequence[Step], jobs: int = 1) -> list[tuple[Step, Judged]]:
-    """Return each mutant with the verdict of its checker."""
+    """Return each mutant with the verdict of the checker of its exercise."""
     answers = [Answer(step.exercise, step.source) for step in asked]
     return list(zip(asked, judged(answers, jobs), strict=True))
 
 
 def table(found: Sequence[tuple[Step, Judged]]) -> list[Row]:
-    """Return a row for each chapter, and one for all."""
+    """Return the results as rows: one for each chapter, and one for all chapters."""
     known = equivalents()
     counts: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
     for step, verdict in found:
@@ -144,7 +144,7 @@ def table(found: Sequence[tuple[Step, Judged]]) -> list[Row]:
 
 
 def survivors(found: Sequence[tuple[Step, Judged]]) -> list[Step]:
-    """Return the mutants that pass and are not listed as equivalent."""
+    """Return the mutants that pass the checker and are not listed as equivalent solutions."""
     known = equivalents()
     return [
         step

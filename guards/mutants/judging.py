@@ -42,7 +42,7 @@ class Answer(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """The verdict on an answer.
+    """The verdict of a checker on an answer to an exercise.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ def judged(answers: Iterable[Answer], jobs: int = 1) -> Iterator[Judged]:
 
 
 class Judge:
-    """A process that checks answers one after another, as its parent controls it.
+    """A child process that checks answers to exercises, one after another.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class Judge:
         )
 
     def ask(self, answer: Answer) -> Judged:
-        """Return the verdict on one answer."""
+        """Let the process check one answer, and return the verdict."""
         if not CAN_FORK:
             return afresh(answer)
         assert self.process.stdin is not None
@@ -128,7 +128,7 @@ class Judge:
 
 
 def afresh(answer: Answer) -> Judged:
-    """Check an answer in a new Python."""
+    """Check an answer in a new Python process."""
     with tempfile.TemporaryDirectory(prefix="kerascope-answers-") as folder:
         path = Path(folder, answer.exercise.checker.name)
         path.write_text(answer.source, encoding="utf-8")
@@ -149,7 +149,7 @@ def main(seconds: int) -> None:
 
 
 def import_everything() -> None:
-    """Import the modules that checkers and answers need, once for all."""
+    """Import the modules that checkers and answers need, once for all forked processes."""
     import h5py  # noqa: F401
 
     import kerascope.callbacks
@@ -174,7 +174,7 @@ def of_copy(checker: str, source: str, folder: Path, seconds: int) -> list[Any]:
 
 
 def be_judged(checker: str, path: str, result: str, seconds: int) -> None:
-    """Check one answer in the forked process, then exit."""
+    """Check one answer in the forked process, report the verdict to the parent, and exit."""
     try:
         nothing = os.open(os.devnull, os.O_RDWR)
         for number in (0, 1, 2):

@@ -28,7 +28,7 @@ def pytest_sessionstart(session):
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
-    """Select the wanted tests in the wanted order."""
+    """Select the tests that the instructions name, in their order."""
     wanted = ORDERS["tests"]
     if wanted is None:
         return
@@ -39,6 +39,6 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_runtest_logreport(report):
-    """Record each phase of each test."""
+    """Write the outcome and the duration of each phase of a test to the report file."""
     with open(ORDERS["report"], "a", encoding="utf-8") as out:
         out.write(json.dumps([report.nodeid, report.outcome, report.duration]) + "\n")

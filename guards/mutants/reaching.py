@@ -68,7 +68,7 @@ def plant(root: Path, mutants: list[Mutant], notes: Path, folder: Path) -> list[
 
 
 def with_probes(source: str, wanted: dict[int, list[int]]) -> ast.Module:
-    """Return a module with a probe before each statement on the wanted lines."""
+    """Return a module's code with a probe before each statement that starts on one of the lines."""
     tree = ast.parse(source)
     left = dict(wanted)
     for node in ast.walk(tree):
@@ -79,7 +79,7 @@ def with_probes(source: str, wanted: dict[int, list[int]]) -> ast.Module:
 
 
 def probes(statement: ast.stmt, left: dict[int, list[int]]) -> list[ast.stmt]:
-    """Return the probes for a statement, and remove them from the list."""
+    """Return the probes that belong before a statement, and remove them from the list."""
     made = []
     for number in left.pop(statement.lineno, []):
         call = ast.parse(f"__import__({NAME!r}).reached({number})").body[0]
@@ -90,7 +90,7 @@ def probes(statement: ast.stmt, left: dict[int, list[int]]) -> list[ast.stmt]:
 
 
 def read(notes: Path, tests: list[str]) -> dict[int, set[str]]:
-    r"""Return the tests that reached each mutant.
+    r"""Return the tests that reached each mutant, from the file that the probes wrote.
 
     Lines reached in the setup of a test count for all tests of its file, because fixtures may be
     shared. Lines reached outside tests, for example during an import, count for all tests.

@@ -31,7 +31,7 @@ LARGE = re.compile(r"^(?:import|from) (?:keras|jax|pandas|scipy|sklearn)\b", re.
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a run of tests."""
+    """The result of a run of tests on a mutant: whether a test failed, and which one."""
 
     killed: bool
     by: str = ""
@@ -39,7 +39,7 @@ class Outcome:
 
 @dataclass
 class Known:
-    """The results of the tests without mutants: outcomes, durations, and the mutants they reach."""
+    """The results of the tests on the unchanged source, and the mutants that each test reaches."""
 
     seconds: dict[str, float] = field(default_factory=dict)
     failing: list[str] = field(default_factory=list)
@@ -92,7 +92,7 @@ class Place:
                 end(process)
 
     def reports(self) -> list[Any]:
-        """Return [test, outcome, seconds] of each phase of each test of the last run."""
+        """Return [test, outcome, seconds] for each phase of each test in the last run of pytest."""
         if not self.report.exists():
             return []
         return [json.loads(line) for line in self.report.read_text("utf-8").splitlines()]
@@ -155,7 +155,7 @@ class Place:
         }
 
     def outcome(self, tests: list[str], known: Known) -> Outcome:
-        """Run tests until one fails."""
+        """Run tests on the current mutant until one of them fails."""
         files = arguments(tests, self.tests)
         limit = LEAST_LIMIT + TIMES * sum(known.seconds[test] for test in tests)
         code = self.pytest(files, tests, limit, "-x", "--hypothesis-seed=1")
@@ -186,17 +186,17 @@ def arguments(tests: list[str], given: list[str]) -> list[str]:
 
 
 def is_test(file: str) -> bool:
-    """Return whether a file contains tests rather than docstring examples."""
+    """Return whether a file is a test file, and not a module with examples in docstrings."""
     return Path(file).name.startswith("test_")
 
 
 def batches(
     mutant: Mutant, tests: set[str], seconds: dict[str, float], root: Path
 ) -> list[list[str]]:
-    """Split the tests into at most three runs, so that few mutants need the long tests.
+    """Split a mutant's tests into at most three runs, so that few mutants need the long tests.
 
-    The first run has quick tests, those with a similar file name first; the second has more; the
-    third has all.
+    The first run has quick tests, first those in files with a name like the mutant's file. The
+    second run has more tests, and the third has all of them.
     """
     stem = Path(mutant.path).stem
 
@@ -224,12 +224,12 @@ def batches(
 
 @cache
 def is_large(path: Path) -> bool:
-    """Return whether a test file imports much before its first test; true for examples."""
+    """Return whether the tests in a file start slowly, because much is imported before them."""
     return not is_test(path.name) or LARGE.search(path.read_text(encoding="utf-8")) is not None
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """End a run with all its child processes."""
+    """End a run of pytest and all its child processes."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if os.name == "nt":
             process.kill()

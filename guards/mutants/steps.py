@@ -56,7 +56,7 @@ COPIES = ("dict", "list", "set", "tuple")
 
 
 def steps_of(source: str) -> list[Edit]:
-    """Return all edits of a short program that result in a different program, in order."""
+    """Return all one-line edits of a short program that make it a different program, in order."""
     found = EveryStep(source).all_of(ast.parse(source))
     edits = {edit for edit in found if is_mutant(edit, source)}
     # Edits with the same result are one mutant.
@@ -74,7 +74,7 @@ def is_none(node: ast.expr | None) -> bool:
 
 
 class EveryStep(Finder):
-    """Finds the edits of `Finder` and more, in a whole file."""
+    """Finds all one-line edits of a short program: those of `Finder` and more, on all lines."""
 
     def __init__(self, source: str) -> None:
         super().__init__(source)
@@ -83,12 +83,12 @@ class EveryStep(Finder):
     # --- which code --------------------------------------------------------------------------
 
     def all_of(self, tree: ast.AST) -> Iterator[Edit]:
-        """Yield the edits of a module or a class."""
+        """Yield the one-line edits of a module or a class, also outside of functions."""
         for statement in getattr(tree, "body", []):
             yield from self.in_statement(statement)
 
     def in_function(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Edit]:
-        """Yield the edits of a function's defaults and of its body."""
+        """Yield the one-line edits of a function's defaults and of its body."""
         before, self.names = (
             self.names,
             Counter(
@@ -107,7 +107,7 @@ class EveryStep(Finder):
     # --- which changes -----------------------------------------------------------------------
 
     def of_statement(self, statement: ast.stmt) -> Iterator[Edit]:
-        """Yield the edits of a whole statement."""
+        """Yield the one-line edits of a whole statement, such as its deletion."""
         yield from super().of_statement(statement)
         if isinstance(statement, ast.Assign) and self.is_set_elsewhere(statement):
             yield from self.instead(statement, "pass", "statement deleted")
@@ -123,7 +123,7 @@ class EveryStep(Finder):
             yield from self.operators(parts, MORE_ARITHMETIC, "arithmetic")
 
     def of_expression(self, node: ast.AST) -> Iterator[Edit]:
-        """Yield the edits of an expression."""
+        """Yield the one-line edits of an expression itself, without those of its parts."""
         yield from super().of_expression(node)
         if isinstance(node, ast.Compare):
             parts = [node.left, *node.comparators]
@@ -149,7 +149,7 @@ class EveryStep(Finder):
                     yield from self.instead(bound, "", "bound of a slice")
 
     def of_constant(self, node: ast.Constant) -> Iterator[Edit]:
-        """Yield the next and the previous number, or a different and an empty text."""
+        """Yield edits of a constant: the next or previous number, or another or an empty text."""
         yield from super().of_constant(node)
         value = node.value
         if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -158,7 +158,7 @@ class EveryStep(Finder):
             yield from self.instead(node, repr(""), "key")
 
     def of_call(self, node: ast.Call) -> Iterator[Edit]:
-        """Yield a related function, the argument instead of its copy, and swapped arguments."""
+        """Yield edits of a call: a related function, no copy of an argument, swapped arguments."""
         name = node.func
         word = name.attr if isinstance(name, ast.Attribute) else getattr(name, "id", "")
         yield from (
@@ -181,24 +181,24 @@ class EveryStep(Finder):
             yield from self.swapped(node.args)
 
     def is_set_elsewhere(self, statement: ast.Assign) -> bool:
-        """Return whether the assigned names would exist without the statement."""
+        """Return whether the names that a statement assigns are also assigned elsewhere."""
         names = [part.id for part in statement.targets if isinstance(part, ast.Name)]
         return bool(names) and all(self.names[name] > 1 for name in names)
 
     def decided(self, test: ast.expr) -> Iterator[Edit]:
-        """Yield a condition that is always true, and a condition that is always false."""
+        """Yield the edits that make a condition always true and always false."""
         for text in ("True", "False"):
             yield from self.instead(test, text, "condition decided")
 
     def rounds(self, iterated: ast.expr) -> Iterator[Edit]:
-        """Yield the loop without its first iteration, and without its last."""
+        """Yield the edits that take the first and the last iteration from a loop."""
         if isinstance(iterated, ast.Call) and ast.unparse(iterated.func) == "zip":
             return  # lists in the loop's header have edits of their own
         for cut in ("[1:]", "[:-1]"):
             yield from self.instead(iterated, f"list({self.text(iterated)}){cut}", "loop cut short")
 
     def swapped(self, parts: list[ast.expr]) -> Iterator[Edit]:
-        """Yield two neighbours swapped."""
+        """Yield edits that swap two neighbouring expressions in a list, a tuple or a call."""
         for first, second in pairwise(parts):
             place = self.between(first, second) if first.lineno == second.lineno else None
             if place is None or self.text(first) == self.text(second):
@@ -217,7 +217,7 @@ class EveryStep(Finder):
             yield Edit(line, begin, end, text, "neighbours swapped", self.statement)
 
     def left_out(self, whole: ast.List | ast.Tuple, parts: list[ast.expr]) -> Iterator[Edit]:
-        """Yield a list without one of its elements."""
+        """Yield edits that leave out one element of a list or a tuple."""
         if whole.lineno != whole.end_lineno or (isinstance(whole, ast.Tuple) and len(parts) < 3):
             return
         for place in range(len(parts)):
@@ -226,7 +226,7 @@ class EveryStep(Finder):
             yield from self.instead(whole, text, "element left out")
 
     def in_part(self, node: object) -> Iterator[Edit]:
-        """Yield the edits of an expression; a formatted text may come out empty."""
+        """Yield the one-line edits of a part of a statement. A formatted text is replaced by ""."""
         if isinstance(node, ast.JoinedStr):
             yield from self.instead(node, repr(""), "key")
             return

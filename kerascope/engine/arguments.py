@@ -139,7 +139,7 @@ INPUTS = ""
 
 @dataclass(frozen=True)
 class InputPlace:
-    """A reference to input tensor number `index` in the arguments of a Node."""
+    """A placeholder among the arguments of a Node, for the Node's input tensor number `index`."""
 
     index: int
 
@@ -178,7 +178,11 @@ def extract_tensors(
 
 
 def number_of_places(arguments: dict[str, Any]) -> int:
-    """Return the number of `InputPlace`s in a Node's arguments, not counting those of `INPUTS`."""
+    """Return the number of a Node's input tensors that were passed as further arguments.
+
+    They are the `InputPlace`s in `arguments`, without those under the name `INPUTS`, which belong
+    to a dict of inputs.
+    """
     return sum(len(found_in(arguments[x], InputPlace)) for x in arguments if x != INPUTS)
 
 
@@ -255,7 +259,7 @@ def _is_given(mask: Any) -> bool:
 
 
 def listed_tensors(where: str, what: str, given: Any) -> tuple[Any, list[Any]]:
-    """Flatten a model's tensors: return their structure and the flat list.
+    """Flatten a model's tensors: return their structure (see `listed_with_structure`) and a list.
 
     Raises
     ------
@@ -271,16 +275,17 @@ def listed_tensors(where: str, what: str, given: Any) -> tuple[Any, list[Any]]:
 
 
 def listed_with_structure(given: Any) -> tuple[Any, list[Any]]:
-    """Flatten nested lists and dicts: return the structure of indices and the flat list.
+    """Flatten nested lists and dicts: return their structure and the flat list of their items.
 
-    The structure of a single item or of a flat list is None.
+    The structure has the same nesting, with the index of each item in the flat list in place of the
+    item. The structure of a single item or of a flat list is None.
     """
     things, put = listed(given)
     return None if put is unpack_singleton else put(range(len(things))), things
 
 
 def packed(structure: Any, items: Sequence[Any]) -> Any:
-    """Return a structure with each index replaced by the item at this index.
+    """Return the items in the nesting of `structure`, which contains the index of each item.
 
     Examples
     --------
@@ -293,9 +298,9 @@ def packed(structure: Any, items: Sequence[Any]) -> Any:
 
 
 def names_in(structure: Any, own: list[str]) -> list[str]:
-    """Return a name for each index in a structure: its keys and positions, joined by "/".
+    """Return a name for each item of a nested structure: the path of keys to it, joined by "/".
 
-    An item of a list ends in its name in `own` instead of its position in the list.
+    For an item of a list, the last part is its name in `own` instead of its position in the list.
 
     Examples
     --------
@@ -311,7 +316,10 @@ def names_in(structure: Any, own: list[str]) -> list[str]:
 
 
 def _ways(structure: Any) -> Iterator[tuple[Any, ...]]:
-    """Yield the path of keys and positions to each index, in the order of the indices."""
+    """Yield the path of keys and positions to each item of a nested structure.
+
+    The structure contains the index of each item, and the paths are in the order of the indices.
+    """
     if isinstance(structure, int):
         yield ()
         return

@@ -15,7 +15,7 @@ from kerascope.user_frames import boundary
 
 
 class CalledLayer(Protocol):
-    """The attributes of a `Layer` that policies use.
+    """The attributes of a `Layer` that the policies around its calls use.
 
     The files of policies cannot import `Layer`, because `base_layer.py` imports the policies.
     """
@@ -37,7 +37,7 @@ class CalledLayer(Protocol):
 
     @property
     def _collections(self) -> tuple[Any, ...]:
-        """The collections of the layer: its losses, its updates and its calls of inner layers."""
+        """The layer's losses, its updates, and the calls of inner layers that it made."""
 
     def add_update(self, updates: Any, inputs: Any = None) -> None:
         """Add pairs (variable, new value) that belong to the call on `inputs`."""

@@ -82,7 +82,7 @@ _BASE_KEYWORDS = (
 
 
 class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=LayerType):
-    """Base of all layers.
+    """Base class of all layers. A layer has weights, and computes its outputs when it is called.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
 
     @property
     def compute_dtype(self) -> str:
-        """Keras 3's name of `dtype`: the type in which the layer computes."""
+        """The type in which the layer computes: Keras 3's name of the attribute `dtype`."""
         return self.dtype
 
     @property
@@ -334,7 +334,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
     def create_input_layer(
         self, batch_input_shape: Any, input_dtype: str | None = None, name: str | None = None
     ) -> None:
-        """Call the layer on a new Input of this shape, as Keras 1 does to start a Sequential."""
+        """Call the layer on a new Input of this shape. Keras 1 starts a Sequential in this way."""
         input_layer = layer_registry.lookup("InputLayer")(
             batch_input_shape=batch_input_shape, dtype=input_dtype or self.dtype, name=name
         )
@@ -539,7 +539,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
 
 
 def _initial(initializer: Any, shape: Shape, dtype: str, name: str) -> Any:
-    """Return the initial value of a weight; pass `name` if the function accepts it (Keras 1)."""
+    """Return the initial value of a weight; pass `name` to a function of Keras 1 that takes it."""
     is_function = hasattr(initializer, "__name__")
     if is_function and accepts(initializer, "name"):
         initializer = partial(initializer, name=name)

@@ -89,7 +89,10 @@ def bind(
 def make_call(
     tensors: list[Tensor], arguments: dict[str, Any], is_input: Callable[[Tensor], bool]
 ) -> Call:
-    """Return the bound call. A tensor among the arguments is an input too if `is_input(tensor)`."""
+    """Return the `Call` for these inputs and arguments.
+
+    A tensor among the further arguments becomes an input too if `is_input` returns True for it.
+    """
     further, places = extract_tensors(arguments, len(tensors), is_input)
     return Call([*tensors, *further], places)
 

@@ -33,11 +33,14 @@ class Builder:
     is_lenient = False
 
     def calls_in_graph(self, config: Entry) -> dict[str, list[Any]]:
-        """Return the calls in a Keras 3 graph's configuration, by layer name; here none."""
+        """Return an empty dict. `LenientBuilder` returns a Keras 3 graph's calls by layer name."""
         return {}
 
     def calls_in_line(self, entries: list[Any]) -> list[list[Any]]:
-        """Return a list of calls for each layer of a Keras 3 Sequential; here empty lists."""
+        """Return an empty list for each layer of a Keras 3 Sequential.
+
+        `LenientBuilder` returns a list of the layer's calls instead.
+        """
         return [[] for _ in entries]
 
     def make_model(self, entry: Entry) -> Any:
@@ -49,7 +52,7 @@ class Builder:
         return layer_registry.deserialize(entry)
 
     def call_layer(self, layer: Layer, call: Call) -> Layer:
-        """Call a layer of a graph; return the layer, or its opaque replacement."""
+        """Call a layer of a graph; return the layer, or in a subclass perhaps an opaque one."""
         layer(call.inputs, **call.arguments)
         return layer
 
@@ -80,10 +83,10 @@ def make_layer(entry: Entry) -> Any:
 
 
 def mask_rules(layer: Layer) -> Entry:
-    """Return the item "ends_masks" for a layer's configuration: whether the layer drops masks.
+    """Return `{"ends_masks": ...}` for a layer's configuration: whether the layer drops masks.
 
-    A layer from a file of Keras 3 drops masks in any dialect, and so must a copy of the layer.
-    The result is empty if no mask reaches the layer, or if the layer has Keras 2's rules.
+    A layer from a file of Keras 3 drops masks in any dialect, and so must a copy of the layer. The
+    dict is empty if no mask reaches the layer, or if the layer has Keras 2's rules.
     """
     is_masked = any(mask is not None for node in layer.inbound_nodes for mask in node.input_masks)
     needs_it = is_masked and (layer._ends_masks or dialect_options().ends_masks)

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 
 class LayerBuilt(NamedTuple):
-    """A layer has made its weights."""
+    """Event: a layer has made its weights."""
 
     layer: Layer
     input_shape: Any
@@ -69,7 +69,10 @@ class LayerBuilt(NamedTuple):
 
 @boundary
 def call_layer(layer: Layer, inputs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call a layer in one of the three ways: symbolic, eager or inside.
+    """Call a layer: on symbolic tensors, on arrays (eager), or inside another computation.
+
+    Another computation is a loss, a function that is being compiled, or the `call` of another
+    layer.
 
     Notes
     -----
@@ -212,7 +215,7 @@ def _as_outputs(layer: Layer, returned: Any) -> tuple[list[Tensor], Packing]:
 
 
 def _own(output: Tensor, inputs: list[Tensor], layer: Layer) -> Tensor:
-    """Return an output, or its copy if it is an input, a constant or another layer's tensor.
+    """Return an output, or its copy if it is an input, a constant or a tensor of another layer.
 
     A tensor keeps its first history. Without the copy, a layer that returns its input would return
     a tensor of the earlier layer, and its own call would be missing from the graph of a model. A

@@ -30,10 +30,13 @@ _NOT_EAGERLY = (
 
 
 class CompileRules:
-    """The rules of Keras 1 and 2."""
+    """The steps of `compile` as in Keras 1 and 2. `Keras3Rules` overrides those that differ."""
 
     def arguments(self, before: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments of `compile`. Keras 3 takes missing ones from the last `compile`."""
+        """Return the arguments of `compile` unchanged.
+
+        Keras 3 takes missing arguments from the last `compile`.
+        """
         return arguments
 
     def compiled(
@@ -43,26 +46,26 @@ class CompileRules:
         return (yield from events(model, arguments.copy()))
 
     def find_custom_targets(self, model: Any, compiled: Any) -> None:
-        """Store which targets may have any number of axes. In Keras 1 and 2 no target may."""
+        """Do nothing, because in Keras 1 and 2 no target may have any number of axes."""
 
     def adapt_to_targets(self, model: Any, y: Any, where: str) -> None:
-        """Compile again if targets have an unexpected number of axes; here do nothing."""
+        """Do nothing. `Keras3Rules` compiles again if targets have an unexpected rank."""
 
     def weight_ndim(self, mode: str | None, output: Tensor) -> int:
         """Return the number of axes of an output's sample weights."""
         return 2 if mode == "temporal" else 1
 
     def losses_to_report(self, names: list[str], functions: list[Any]) -> list[str]:
-        """Return the names of outputs whose losses are reported, if there are several outputs."""
+        """Return the outputs whose losses are reported if there are several outputs: all."""
         return names
 
     def target_of_loss(self, function: Any, output: Tensor, compiled: Any, k: int) -> Tensor:
-        """Return the targets that the loss of an output receives: target number `k`."""
+        """Return the target placeholder for the loss of trained output number `k`."""
         target: Tensor = compiled.targets[k]
         return target
 
     def target_of_metric(self, function: Any, compiled: Any, k: int) -> Tensor:
-        """Return the targets that a metric of an output receives: target number `k`."""
+        """Return the target placeholder for a metric of trained output number `k`."""
         target: Tensor = compiled.targets[k]
         return target
 
@@ -72,7 +75,7 @@ class CompileRules:
         return losses
 
     def no_loss(self) -> Tensor | None:
-        """Return the total loss of a model without losses; with None, `compile` raises."""
+        """Return the total loss of a model without losses. None lets `compile` raise an error."""
         return None
 
     def metrics_to_keep(self, found: list[Any], functions: list[Any]) -> list[Any]:
@@ -81,18 +84,18 @@ class CompileRules:
         return [own if loss is not None else [] for own, loss in kept]
 
     def spreads_flat_lists(self, listed: list[Any], names: list[str]) -> bool:
-        """Return whether a flat list has one metric for each output, not metrics for all."""
+        """Return False: all metrics of a flat list are for every output, not one for each."""
         return False
 
     def put_in_reported_order(self, model: Any, compiled: Any) -> None:
-        """Put losses and metrics into the order in which they are reported."""
+        """Do nothing, because losses and metrics are reported in the order of the outputs."""
 
 
 _COMMON = CompileRules()
 
 
 def adapt_to_targets(model: Any, y: Any, where: str) -> None:
-    """Compile a model again if its losses expect targets with another number of axes.
+    """Compile a model again if its losses expect targets with another number of axes than `y` has.
 
     Only models compiled by Keras 3's rules have losses for targets of any rank.
     """

@@ -45,7 +45,7 @@ Loss = Callable[[Any, Any], Any]
 
 
 class LossTerm(NamedTuple):
-    """The loss of one output was added to the total; `weight` is its factor when compiled."""
+    """Event: the loss of one output was added to the total loss, multiplied by `weight`."""
 
     output_name: str
     function: Loss
@@ -54,13 +54,13 @@ class LossTerm(NamedTuple):
 
 
 class PenaltyTerm(NamedTuple):
-    """The penalties of the layers (regularizers) were added to the total."""
+    """Event: the penalties of the layers (regularizers) were added to the total loss."""
 
     penalties: list[Tensor]
 
 
 class MetricTerm(NamedTuple):
-    """A metric was made. It is reported, but not part of the total loss."""
+    """Event: the tensor of a metric was made. It is reported, but not part of the total loss."""
 
     name: str
     tensor: Tensor
@@ -68,7 +68,7 @@ class MetricTerm(NamedTuple):
 
 @dataclass
 class Compilation:
-    """The results of `compile`.
+    """The results of `compile`, collected before they become attributes of the model.
 
     Attributes
     ----------
@@ -355,7 +355,7 @@ def _add_metrics(model: Network, compiled: Compilation) -> Generator[Any, Any, N
 
 
 def _returning(found: Any, function: Any) -> Any:
-    """Return a function with the name of a metric that always returns the metric's result."""
+    """Return a function that always returns a metric's result, and that has the metric's name."""
     return wraps(function)(lambda y_true, y_pred: found)
 
 
@@ -441,7 +441,7 @@ def _mean_metric(
 
 
 def _both(mask: Tensor, weights: Tensor | None) -> Tensor:
-    """Return the sample weights, with 0 where the mask is False."""
+    """Return the sample weights (ones if None), set to 0 where the mask is False."""
     kept = cast(mask, floatx())
     return kept * weights_like(kept, weights)
 
@@ -458,9 +458,10 @@ def _metrics_of_outputs(model: Network, compiled: Compilation) -> list[list[Any]
 
 
 def _spread_metrics(model: Network, given: Any) -> list[list[Any]]:
-    """Return the metrics of each output.
+    """Return a list of metrics for each output.
 
-    A flat list of metrics is for all outputs; a nested list has a list for each output.
+    If the user passed a flat list, all its metrics are for each output. A nested list contains a
+    list for each output.
     """
     names, given = model.output_names, _by_names(model, given)
     if isinstance(given, dict):

@@ -238,9 +238,9 @@ def _per_step(node: Node, costs: list[int | None]) -> int | None:
 
     Return None if the cost is not proportional to the number of steps.
 
-    The cost is computed for two large prime numbers of steps. If both are multiples of the prime,
-    with the same factor, that factor is the cost per step. (A convolution with stride 2 halves the
-    number of steps, so its cost is not such a multiple.)
+    The total cost is computed for two numbers of steps, which are large primes. If each of the two
+    costs is a multiple of its number of steps, with the same factor, that factor is the cost per
+    step. (A convolution with stride 2 halves the number of steps, so its cost is not a multiple.)
     """
     total = 0
     trials = [_costs(_for_one_sample(node, steps)) for steps in _TRIAL_STEPS]

@@ -49,13 +49,13 @@ class Course:
         self._done = 0  # batches of the first epoch
 
     def epochs(self, wanted: range) -> range:
-        """Return the epochs to train: all of `wanted`, or those from the resume point on."""
+        """Return the epochs to train: all of `wanted`, or those from the run's resume point on."""
         if self._resume_point is not None:
             wanted, self._done = self._resume_point.begin(self.model, wanted.stop)
         return wanted
 
     def begin_epoch(self, epoch: int) -> Numbered:
-        """Begin an epoch; return an iterator over (number, batch) of batches that emit events."""
+        """Begin an epoch; return an iterator over (number, batch) of the batches with events."""
         done, self._done = self._done, 0
         self.model.reset_metrics()
         if self._resume_point is not None and done:

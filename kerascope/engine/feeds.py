@@ -149,7 +149,7 @@ class Feed:
 
 
 class ArrayFeed(Feed):
-    """Batches of arrays in memory, or in a file that can be sliced.
+    """A feed with the batches of arrays that are in memory, or in a file that can be sliced.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ class ArrayFeed(Feed):
         ]
 
     def _shuffled(self, batch_ids: np.ndarray, kept: bool) -> list[Any]:
-        """Return the rows of each array at these indices; in reused buffers unless `kept`."""
+        """Return the rows of each array at these indices, in reused buffers if `kept` is False."""
         try:
             return slice_arrays(self.arrays, batch_ids) if kept else self._gather(batch_ids)
         except TypeError as error:
@@ -350,7 +350,7 @@ def _fetcher(array: Any, size: int, *, may_be_ones: bool) -> Callable[[np.ndarra
 
 
 class StepFeed(Feed):
-    """A feed of the same arrays in each step, without arrays if the model reads only variables."""
+    """A feed that yields the same arrays in each step; none if the model reads only variables."""
 
     def __init__(self, ins: list[Any], steps: int) -> None:
         self.ins = ins
@@ -368,7 +368,7 @@ class StepFeed(Feed):
             yield size, self.ins
 
     def batches_again(self) -> Callable[[int], list[Any]] | None:
-        """Return a function that always returns the same arrays."""
+        """Return a function that returns the feed's arrays for every batch number."""
         return lambda number: self.ins
 
 
@@ -468,13 +468,14 @@ def read_first(source: Any) -> tuple[Any, Any]:
 
 
 class SampleCount(int):
-    """The length of an epoch in samples, as in Keras 1, instead of in batches."""
+    """The length of an epoch as a number of samples, as in Keras 1, and not of batches."""
 
 
 class GeneratorFeed(Feed):
-    """Batches of a generator or a `Sequence`.
+    """A feed with the batches of a generator or a `Sequence`.
 
-    If an epoch has fewer steps than a Sequence has batches, the next epoch continues after them.
+    If an epoch has fewer steps than a Sequence has batches, the next epoch continues with the batch
+    after the last one that was read.
 
     Parameters
     ----------
@@ -501,7 +502,7 @@ class GeneratorFeed(Feed):
     Raises
     ------
     ArgumentError
-        `steps` is missing, and the source has no length.
+        `steps` is missing, the source has no length, and the dialect is not "3".
     """
 
     has_workers = False
@@ -560,7 +561,7 @@ class GeneratorFeed(Feed):
 
     @property
     def is_fresh(self) -> bool:
-        """Whether the position in the source is known; False for a generator that was read."""
+        """Whether the position in the source is known. It is not if a generator was read before."""
         is_known = isinstance(self._iterator, WithFirst) or not inspect.isgenerator(self.source)
         return is_known or inspect.getgeneratorstate(self.source) == inspect.GEN_CREATED
 

@@ -50,7 +50,7 @@ Depths = tuple[dict[Node, int], dict[Layer, int]]
 
 
 class DepthAssigned(NamedTuple):
-    """A node received its final depth."""
+    """Event: a node received its final depth."""
 
     node: Node
     depth: int

@@ -26,7 +26,7 @@ MOST_SHAPES = 64
 
 
 class Conversion(NamedTuple):
-    """How data of known shapes are converted to the arrays of a function.
+    """How data whose shapes were checked before are converted to the arrays of a function.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class KnownBatches:
     def note(self, x: Any, y: Any, ins: list[Any]) -> None:
         """Store how `x` and `y` are converted to the function's arrays `ins`.
 
-        Nothing is stored if the conversion does more than add one axis at the end of an array.
+        Nothing is stored if the conversion does more than add an axis at the end of arrays.
         """
         key = _key_of(x, y)
         if key is None:
@@ -187,7 +187,10 @@ def _flat(x: Any, y: Any) -> list[Any]:
 
 
 def _is_column_of(array: Any, given: np.ndarray) -> bool | None:
-    """Return True for a view of `given` with one more axis, False for `given`, otherwise None."""
+    """Compare an array with `given`: True if it is a view with one more axis, False if the same.
+
+    Return None if it is any other array.
+    """
     if array is given:
         return False
     is_view = isinstance(array, np.ndarray) and np.may_share_memory(array, given)

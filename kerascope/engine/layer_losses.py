@@ -29,7 +29,7 @@ _wanted_call: ContextVar[list[Tensor] | None] = ContextVar("wanted_call", defaul
 
 @contextmanager
 def only_of_call(inputs: list[Tensor]) -> Iterator[None]:
-    """Inside the `with` block, restrict losses and updates to the call with the list `inputs`."""
+    """In the `with` block, select the losses and updates of the call on the list `inputs`."""
     token = _wanted_call.set(inputs)
     try:
         yield
@@ -38,7 +38,7 @@ def only_of_call(inputs: list[Tensor]) -> Iterator[None]:
 
 
 class ItemsByInputs:
-    """The losses, or the updates, of a layer, grouped by the inputs that they depend on.
+    """A layer's losses, or its updates, grouped by the inputs that they depend on.
 
     A layer that is called on two inputs makes two sets of updates, and a model that contains only
     one of these calls must run only the updates of that call. So the key of an item is the tuple of
@@ -74,7 +74,7 @@ class ItemsByInputs:
                 del self._items[key]
 
     def of(self, inputs: Any) -> list[Any]:
-        """Return the items that depend on exactly these inputs, or for None on no input."""
+        """Return the items that depend on exactly these inputs; with None, on no input."""
         return _of_wanted_call(self._items.get(tuple(to_list(inputs)), []))
 
     def all(self) -> list[Any]:
@@ -95,7 +95,7 @@ PerInput = ItemsByInputs  # the former name, which old pickles contain
 
 
 def _of_wanted_call(items: list[tuple[Any, list[Tensor] | None]]) -> list[Any]:
-    """Return the items that belong to the call selected by `only_of_call`, or to no call.
+    """Return those of `items` that belong to the call selected by `only_of_call`, or to no call.
 
     If no call is selected, all items are returned. In Keras 1 and 2 a network that is called on the
     same tensors again does not run again. So if the selected call made none of the items, those of
@@ -208,16 +208,16 @@ class LayerLosses:
 
     @property
     def state_updates(self) -> list[tuple[Variable, Any]]:
-        """Update pairs of states that are kept between batches; tests and predictions run them."""
+        """The update pairs of states kept between batches, which tests and predictions run too."""
         own = self._updates.all() if self.stateful or self._assigns else []
         return own + [pair for layer in self._sublayers for pair in layer.state_updates]
 
     def get_losses_for(self, inputs: Any = None) -> list[Tensor]:
-        """Return the penalties that depend on exactly these inputs, or for None on no input."""
+        """Return the penalties that depend on exactly these inputs; with None, on no input."""
         return self._items_for(inputs, "get_losses_for", self._losses)
 
     def get_updates_for(self, inputs: Any = None) -> list[tuple[Variable, Any]]:
-        """Return the update pairs that depend on exactly these inputs, or for None on no input."""
+        """Return the update pairs that depend on exactly these inputs; with None, on no input."""
         if not self.trainable:
             return self.get_state_updates_for(inputs)
         return self._items_for(inputs, "get_updates_for", self._updates)

@@ -82,7 +82,10 @@ def _setting_built(build: Callable[..., None]) -> Callable[..., None]:
 
 
 def _translated(cls: type, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return keyword arguments with Keras 1's names translated, except names of the constructor."""
+    """Return keyword arguments with Keras 1's names translated.
+
+    A name that the constructor has as a parameter is not translated.
+    """
     own = constructor_keywords(cls)
     old = {name: value for name, value in kwargs.items() if name not in own}
     for base in cls.__mro__ if old else ():
@@ -94,7 +97,7 @@ def _translated(cls: type, kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def _bound(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a call of the constructor by name, including the defaults."""
+    """Return the arguments that a call of the constructor has, by name, including the defaults."""
     names = constructor_parameters(cls)
     bound = dict(constructor_defaults(cls))
     bound.update(zip(names, args, strict=False))

@@ -301,7 +301,7 @@ class Network(Layer, NetworkOfKeras1):
         return [layer for layer in layers_within(self) if layer._why_it_cannot_run is not None]
 
     def _require_that_it_runs(self) -> None:
-        """Raise NotYetError if a layer inside cannot run."""
+        """Raise NotYetError if a layer of the network, also a nested one, cannot run."""
         for layer in self._layers_that_cannot_run():
             raise NotYetError(str(layer._why_it_cannot_run), subject=layer)
 
@@ -750,14 +750,14 @@ def _check_tensors(where: str, inputs: list[Any], outputs: list[Any]) -> None:
 
 
 class InputFed(NamedTuple):
-    """An input of the network was stored in `tensor_map`."""
+    """Event: an input of the network was stored in `tensor_map`."""
 
     tensor: Tensor
     computed: Tensor
 
 
 class NodeComputed(NamedTuple):
-    """The body of a layer ran, without a new Node, and `tensor_map` contains the outputs.
+    """Event: a layer's `call` ran, without a new Node, and `tensor_map` contains the outputs.
 
     Attributes
     ----------
@@ -832,9 +832,10 @@ def _output(x: Tensor, tensor_map: dict[Tensor, Any]) -> tuple[Tensor, Tensor | 
 
 
 def _misfit(expected: list[Tensor], inputs: list[Tensor]) -> tuple[Tensor, Tensor] | None:
-    """Return the first pair (expected tensor, input) of different shapes; None if all agree.
+    """Return the first input of another shape than the network's; None if all shapes agree.
 
-    The batch sizes are not compared.
+    The result is a pair (the network's own input tensor, the given input). Batch sizes are not
+    compared.
     """
     for x, y in zip(expected, inputs, strict=False):
         if x.ndim != y.ndim or merge_shapes(x.shape[1:], y.shape[1:]) is None:

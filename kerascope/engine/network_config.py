@@ -237,7 +237,10 @@ def _exists(layers: dict[str, Layer], reference: list[Any]) -> bool:
 
 
 def _calls(layer: Layer) -> list[Node]:
-    """Return the Nodes of a layer's calls. The first node of a network is not a call."""
+    """Return the Nodes of a layer's calls.
+
+    The first Node of a network is left out, because it represents the network's own graph.
+    """
     return [node for node in layer.inbound_nodes if node.is_input or not node.begins]
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class KerasHistory(NamedTuple):
-    """Where a tensor comes from: output `tensor_index` of call `node_index` of `layer`."""
+    """The origin of a tensor: it is output `tensor_index` of call `node_index` of `layer`."""
 
     layer: Layer
     node_index: int
@@ -208,14 +208,14 @@ def mask_of(x: Tensor) -> Tensor | None:
 
 
 class NodeCreated(NamedTuple):
-    """A layer was called on symbolic tensors, and a Node was made for this call."""
+    """Event: a layer was called on symbolic tensors, and a Node was made for this call."""
 
     layer: Layer
     node: Node
 
 
 class NodeVisited(NamedTuple):
-    """The walk through a graph reaches a node. `depth` is None if depths are assigned later."""
+    """Event: the walk through a graph reaches a node. `depth` is None if it is assigned later."""
 
     tensor: Tensor
     node: Node
@@ -223,14 +223,14 @@ class NodeVisited(NamedTuple):
 
 
 class NodeSkipped(NamedTuple):
-    """The walk through a graph reaches a node again after all its inputs were visited."""
+    """Event: the walk through a graph reaches a node again after all its inputs were visited."""
 
     tensor: Tensor
     node: Node
 
 
 class NodeFinished(NamedTuple):
-    """The walk through a graph has visited all nodes that a node needs."""
+    """Event: the walk through a graph has visited all nodes that a node needs."""
 
     node: Node
 

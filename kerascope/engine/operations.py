@@ -89,7 +89,10 @@ def operations_before(tensor: Tensor) -> list[Apply]:
 
 
 def _is_inside_a_layer(apply: Apply) -> bool:
-    """Return whether a layer's `call` made an Apply, whose scope then stores a line."""
+    """Return whether an Apply was made inside a layer's `call`.
+
+    If so, its scope contains a line of the user's code.
+    """
     return apply.scope.made_at is not None
 
 
@@ -99,7 +102,7 @@ def _enter(apply: Apply) -> None:
 
 
 def _make_node(apply: Apply, layer: Layer) -> Generator[Any, Any, Node]:
-    """Make the Node of an existing Apply. As in Keras 3, its outputs have no masks."""
+    """Make the Node for an Apply that exists already. As in Keras 3, the outputs have no masks."""
     inputs = inputs_of_layers(apply)
     masks = [mask_of(x) for x in inputs]
     node = Node(layer, inputs, apply.outputs, masks, [None] * len(apply.outputs))

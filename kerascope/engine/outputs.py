@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Rows:
-    """Outputs of batches, joined along the samples.
+    """Collects the outputs of batches, and joins them along the samples.
 
     If the number of samples is known, each batch is written directly into the result. Otherwise the
     batches are kept in lists, and joined at the end.

@@ -110,7 +110,7 @@ def _carried(code: Any, defaults: Any, closure: Any, module: str) -> Carried:
 
 
 def _exchanged(config: Any, kind: type, exchange: Callable[[Any], Any]) -> Any:
-    """Return a configuration in which `exchange(item)` replaces each item of the class `kind`."""
+    """Return a configuration in which `exchange(item)` replaces each `item` of the class `kind`."""
     if isinstance(config, dict):
         return {name: _exchanged(value, kind, exchange) for name, value in config.items()}
     if isinstance(config, list):
@@ -119,7 +119,7 @@ def _exchanged(config: Any, kind: type, exchange: Callable[[Any], Any]) -> Any:
 
 
 def unpickle_model(state: dict[str, Any]) -> Any:
-    """Make the model again from the data that `pickle_model` returned."""
+    """Make a model from the data that `pickle_model` returned."""
     with custom_object_scope(state["custom_objects"]):
         config = _exchanged(state["config"], Carried, lambda carried: carried.function)
         model = state["class"].from_config(config)

@@ -29,7 +29,7 @@ wrap_operations = operations.wrap_operations
 
 
 def call_of(layer: Any, arguments: dict[str, Any]) -> Callable[..., Any]:
-    """Return a function that runs `call` once, or for both phases if it may branch on them."""
+    """Return a function that runs a layer's `call`, once for each phase if it may branch on it."""
     if not may_branch_on_training(arguments):
         call: Callable[..., Any] = layer.call
         return call
@@ -37,7 +37,7 @@ def call_of(layer: Any, arguments: dict[str, Any]) -> Callable[..., Any]:
 
 
 def phase_of(layer: Layer, kwargs: dict[str, Any]) -> tuple[dict[str, Any], Any]:
-    """Return the arguments of `call`, and a context manager that sets the learning phase.
+    """Return the arguments of a layer's `call`, and a context manager that sets its learning phase.
 
     The argument `training` decides the phase. Without it, the phase does not change.
 
@@ -117,12 +117,15 @@ def ends_masks() -> bool:
 
 
 def freezes_inside() -> bool:
-    """Return whether setting `trainable` sets it for the layers inside too."""
+    """Return whether setting a layer's `trainable` also sets it for the layers inside the layer."""
     return dialect_options().freezes_inside
 
 
 def reading_config() -> AbstractContextManager[None]:
-    """Return a context manager in which `hard_sigmoid` has Keras 2's slope, as in any file."""
+    """Return a context manager in which `hard_sigmoid` has the slope that it has in Keras 2.
+
+    A configuration is read in it, because in files the name always means this slope.
+    """
     return override_dialect(has_other_slope=False)
 
 

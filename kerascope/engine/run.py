@@ -55,7 +55,7 @@ class ResumePoint(NamedTuple):
 
 
 class Run:
-    """One call of `fit`.
+    """One call of `fit`, for callbacks that store its progress or continue an interrupted call.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class Run:
 
     @functools.cached_property
     def variables(self) -> list[Variable]:
-        """All variables that the run reads or writes: weights, slots, rates, states, random states.
+        """All variables that the run reads or writes, such as weights, slots and states.
 
         Their order depends only on the graphs.
         """
@@ -182,7 +182,7 @@ def _optimizer_facts(optimizer: Any) -> dict[str, Any]:
 
 
 def _fixed_config(configured: Any, left_out: Iterable[str] = ()) -> dict[str, Any]:
-    """Return an object's configuration without names, seeds and the settings in `left_out`."""
+    """Return an object's configuration without names, seeds and the keys in `left_out`."""
     try:
         config = configured.get_config()
     except Exception:  # a user's class may have no get_config

@@ -37,13 +37,17 @@ class Branches:
 
     @property
     def have_config(self) -> bool:
-        """Whether the branches have configurations, as networks of which no two share a layer."""
+        """Whether the branches have configurations: all are networks, and no two share a layer."""
         models = list(dict.fromkeys(self.models))
         inside = [layer for model in models for layer in _layers_inside(model)]
         return all(isinstance(m, Network) for m in models) and len(inside) == len(set(inside))
 
     def get_config(self) -> list[Any]:
-        """Return each branch's configuration, or the index of the branch that a model repeats."""
+        """Return the configuration of each branch.
+
+        If a model is used for a second branch, the index of its first branch takes the place of the
+        configuration.
+        """
         return [
             {"class_name": type(model).__name__, "config": model.get_config()}
             if self.models.index(model) == place
@@ -76,7 +80,7 @@ def _layers_inside(model: Any) -> list[Layer]:
 
 
 class Sequential(Model):
-    """A chain of layers.
+    """A model whose layers form a chain: each is called on the output of the layer before.
 
     Parameters
     ----------
@@ -120,7 +124,7 @@ class Sequential(Model):
 
     @property
     def _sublayers(self) -> list[Layer]:
-        """All layers of the graph, including those in the branches of a first Merge."""
+        """All layers of the graph, including those in the branches of a Merge at its start."""
         return self.graph_map.layers if self.outputs else self._line
 
     @property

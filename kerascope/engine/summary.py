@@ -46,7 +46,7 @@ class Summarized(HasGraph, Protocol):
 
     @property
     def label(self) -> str:
-        """The class and the name, for errors."""
+        """The class and the name of the network, for error messages."""
 
     @property
     def layers(self) -> list[Layer]:
@@ -291,7 +291,7 @@ def _print_plain(
 
 
 class Choice(NamedTuple):
-    """The options of `Model.summary` that decide which rows are made and what they count."""
+    """The options of `Model.summary` that determine which rows there are and what they count."""
 
     expand_nested: bool = False
     calls: bool = False
@@ -364,7 +364,7 @@ def size_of(weight: Variable) -> tuple[int, int]:
 
 
 def blocks_of_rows(model: Summarized, choice: Choice) -> list[list[SummaryRow]]:
-    """Return a list for each layer or call of a model: its row, then those of inner layers."""
+    """Return the rows of each layer or call of a model: its own, then those of inner layers."""
     return list(_blocks(model, choice))
 
 
@@ -394,7 +394,10 @@ def _blocks(model: Any, choice: Choice, before: str = "") -> Iterable[list[Summa
 
 
 def _on_shapes_of(nodes: list[Node], rows: list[SummaryRow]) -> list[SummaryRow]:
-    """Return a layer's rows; without inner costs if a nested model is called on other shapes."""
+    """Return the rows of a layer and its inner layers, with the inner costs only if they are known.
+
+    They are unknown if a nested model is called on inputs of other shapes than its own.
+    """
     if all(_runs_on_own_shapes(node) for node in nodes):
         return rows
     inner = [replace(row, multiply_adds=None, activation_bytes=None) for row in rows[1:]]
@@ -402,7 +405,7 @@ def _on_shapes_of(nodes: list[Node], rows: list[SummaryRow]) -> list[SummaryRow]
 
 
 def _runs_on_own_shapes(node: Node) -> bool:
-    """Return whether a call has the shapes of a nested model's own inputs; True for a layer."""
+    """Return whether a nested model is called on inputs of its own shapes; True for any layer."""
     inner: Any = node.outbound_layer
     is_network = hasattr(type(inner), "graph_map")
     own = [x.shape[1:] for x in inner.inputs] if is_network else []
@@ -543,7 +546,7 @@ def _with_inner(
 
 
 def _part(layer: Layer, choice: Choice, before: str) -> list[SummaryRow]:
-    """Return the rows of a layer inside a wrapper or another layer that has no graph."""
+    """Return the rows of a layer inside a wrapper, or inside another layer without a graph."""
     row = _row(layer, [], {}, choice)
     if choice.calls:
         row = replace(row, layer=before + layer.name)
@@ -577,7 +580,7 @@ LONGEST_BLOCK = 200  # rows; longer blocks are not folded
 
 
 class _Run(NamedTuple):
-    """Equal blocks of rows that follow each other: `copies` blocks of `length` rows."""
+    """A run of equal blocks of rows that follow each other: `copies` blocks of `length` rows."""
 
     start: int
     length: int

@@ -108,7 +108,7 @@ def of_trained_outputs(model: Any, given: Any) -> Any:
 
 
 def with_own_weights(ins: list[Any], first_weight: int) -> list[Any]:
-    """Return a function's arrays, with shared sample weights replaced by writable copies.
+    """Return a function's arrays, in which writable copies replace the shared sample weights.
 
     Callbacks receive these arrays as their `validation_data`. Shared arrays would be read-only.
     """
@@ -150,7 +150,7 @@ def as_arrays(data: Any, names: list[str], shapes: list[Shape | None], what: str
 
 
 def ranks_of(y: Any, names: list[str]) -> list[int]:
-    """Return the number of axes of the labels for each name."""
+    """Return the number of axes of the labels `y` for each output name."""
     return [len(np.shape(one)) for one in _listed(y, names, "y")]
 
 

@@ -33,13 +33,13 @@ from kerascope.stage import is_watched
 
 
 class EpochBegun(NamedTuple):
-    """An epoch begins."""
+    """Event: an epoch begins."""
 
     epoch: int
 
 
 class BatchBegun(NamedTuple):
-    """A training step begins on the inputs, targets, weights and phase in `ins_batch`."""
+    """Event: a training step begins on the inputs, targets, weights and phase in `ins_batch`."""
 
     epoch: int
     batch_index: int
@@ -48,7 +48,7 @@ class BatchBegun(NamedTuple):
 
 
 class BatchEnded(NamedTuple):
-    """The training step on a batch ended. `outs` contains the loss and the metrics."""
+    """Event: the training step on a batch ended. `outs` contains the loss and the metrics."""
 
     epoch: int
     batch_index: int
@@ -56,7 +56,7 @@ class BatchEnded(NamedTuple):
 
 
 class EpochEnded(NamedTuple):
-    """An epoch ended. `logs` contains its mean loss and metrics, and those of validation."""
+    """Event: an epoch ended. `logs` contains its mean loss and metrics, and those of validation."""
 
     epoch: int
     logs: dict[str, Any]

@@ -153,7 +153,7 @@ def start_method() -> str:
 
 
 class Start(NamedTuple):
-    """The state passed to a new process, so that the process continues like the script.
+    """The settings and random states that are passed to a new worker process.
 
     Attributes
     ----------
@@ -400,7 +400,7 @@ def _pickled_answer(made: Answer) -> bytes:
 
 
 def _leave_if_one_of_ours() -> None:
-    """Exit if this is a worker process that is still importing the script.
+    """Exit the program if this is a worker process that is still importing the user's script.
 
     A script that starts workers outside of `if __name__ == "__main__":` would otherwise start them
     again in each worker process. (During the import the process has no parent process yet.)
@@ -515,7 +515,7 @@ class WorkerPool:
             yield from self._next_batch()
 
     def _next_batch(self) -> Iterator[Any]:
-        """Yield the batch that was requested first; nothing if the iterator is exhausted.
+        """Yield the batch that was requested first; yield nothing if the source is exhausted.
 
         A `StopIteration` of a Sequence is an error, because a Sequence has a length.
         """
@@ -533,7 +533,7 @@ class WorkerPool:
             raise received.error
 
     def _drop_the_rest(self) -> None:
-        """Discard batches that were made in advance and are not needed any more."""
+        """Discard the batches that workers made in advance and that are not needed any more."""
         while self._waiting:
             _, worker = self._waiting.popleft()
             worker.receive()
@@ -728,7 +728,7 @@ class GeneratorEnqueuer(SequenceEnqueuer):
 
 
 class _OneByOne:
-    """A wrapper of a source that offers only the next batch, not batches by number."""
+    """A wrapper of a source of batches that returns only the next batch, none by its number."""
 
     def __init__(self, batches: Any) -> None:
         self.batches = iter(batches)
@@ -738,7 +738,7 @@ class _OneByOne:
 
 
 def _only_an_iterator(source: Any) -> Any:
-    """Return the source as an object that offers only the next batch."""
+    """Return a source of batches as an object that returns only the next batch."""
     is_plain = hasattr(source, "__next__") and not hasattr(source, "__getitem__")
     return source if is_plain else _OneByOne(source)
 

@@ -62,7 +62,7 @@ OF_FUNCTIONS = ("jax", "jaxlib", "flax", "equinox")
 
 
 def library_of(subject: Any, *inputs: Any) -> str:
-    """Return the name of the library of an object, such as "torch", or "" without an adapter.
+    """Return the name of the library of an object, such as "torch", or "" if it has no adapter.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def library_of(subject: Any, *inputs: Any) -> str:
 
 
 def _inside(value: Any) -> Iterator[Any]:
-    """Yield the items of nested lists, tuples and dicts, or a single value itself."""
+    """Yield the items of nested lists, tuples and dicts. For any other value, yield the value."""
     if isinstance(value, (dict, list, tuple)):
         for one in value.values() if isinstance(value, dict) else value:
             yield from _inside(one)
@@ -164,7 +164,7 @@ def _nothing(subject: Any) -> None:
 
 
 class Fed(NamedTuple):
-    """The inputs of a call of a foreign model."""
+    """The inputs of a call of a foreign model, as arguments of this call."""
 
     values: tuple[Any, ...] = ()
     names: Mapping[str, Any] = {}

@@ -52,7 +52,7 @@ class ArrayType(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A node of ONNX or an equation of JAX.
+    """One operation of a graph to walk through: a node of ONNX or an equation of JAX.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class Step(NamedTuple):
 
 
 class Body(NamedTuple):
-    """A graph, or the graph of a function for one of its calls.
+    """A graph to walk through: of a file or a function, or inside a step such as a loop.
 
     Attributes
     ----------
@@ -129,7 +129,7 @@ class Body(NamedTuple):
 
 
 class StepNames:
-    """Makes names of steps unique. The second step with the same name gets the number `first`."""
+    """Makes the names of steps unique. The second step with a name gets the number `first`."""
 
     def __init__(self, first: int) -> None:
         self.first = first
@@ -153,7 +153,7 @@ class WalkedValue(NamedTuple):
     Attributes
     ----------
     value : Value
-        The value that is recorded.
+        The value for the `TapeWriter`.
     array : array, optional
         None if nothing is computed.
     role : str
@@ -199,7 +199,7 @@ class Evaluator(Protocol):
         """Return the outputs of a step that contains no graph, without its omitted outputs."""
 
     def value_of(self, token: int, array: Any) -> Value:
-        """Return an array as a `Value` with this token, for the writer."""
+        """Return an array as a `Value` with this token, which a `TapeWriter` can record."""
 
     def branch(self, condition: Any, branches: Sequence[str]) -> str:
         """Return the name of the branch that a condition selects."""
@@ -255,7 +255,7 @@ Scanned = list[Values]  # for each iteration, its outputs besides the states
 
 
 class Walk:
-    """Records the calls of bodies.
+    """Records a call for each step of a body, with or without computing it.
 
     Parameters
     ----------
@@ -388,7 +388,7 @@ class Walk:
     def _start(
         self, step: Step, loop: Loop, limits: Values, states: Values, turn: int
     ) -> list[WalkedValue]:
-        """Return the inputs of the loop's body for an iteration, and record them as a call.
+        """Return the inputs of a loop's body for an iteration, and record their making as a call.
 
         If an input of the call is a literal, such as an initial state, the box shows its number.
         """
@@ -411,7 +411,10 @@ class Walk:
     def _kept(
         self, step: Step, body: Body, limits: Values, ends: Values, start: Values
     ) -> list[WalkedValue]:
-        """Return the states after an iteration. Samples with a false test keep their old states."""
+        """Return a loop's states after an iteration, if its test has one result for each sample.
+
+        A sample keeps its old states if the result of its test is false.
+        """
         kept, (condition,) = [], limits
         for key, new, old in zip(body.outputs, ends, start, strict=True):
             arrays = condition.array, new.array, old.array
@@ -421,7 +424,7 @@ class Walk:
         return kept
 
     def _stacks(self, visit: Visit, loop: Loop, scanned: Scanned) -> list[WalkedValue]:
-        """Return the stacked outputs of all iterations, except outputs that the step omits."""
+        """Return a loop's outputs stacked over its iterations, without those the step omits."""
         number = len(loop.states)
         inner = loop.body.outputs[number + loop.is_counted :]
         outputs = []
@@ -435,13 +438,13 @@ class Walk:
     # --- values -----------------------------------------------------------------------------------
 
     def computed(self, visit: Visit) -> list[WalkedValue]:
-        """Return the outputs of a step that contains no graph."""
+        """Return the outputs of a step that contains no body, computed if there is an evaluator."""
         body, keys = visit.body, visit.step.outputs
         arrays = repeat(None) if self.evaluator is None else iter(self.evaluator.compute(visit))
         return [self.made(body, key, next(arrays)) if key else self.absent() for key in keys]
 
     def made(self, body: Body, key: Any, array: Any) -> WalkedValue:
-        """Return a new value with an array, or with only the type of `key` without an evaluator."""
+        """Return a new value with the array, or if nothing is computed with the type of `key`."""
         if self.evaluator is None:
             return self.declared(self.type_of(body, key))
         return self.given(array)
@@ -463,7 +466,7 @@ class Walk:
         return WalkedValue(Value(next(self.tokens), (), ABSENT))
 
     def _passed(self, values: Values, body: Body, keys: Sequence[Any]) -> list[WalkedValue]:
-        """Return values as inputs or outputs of a body: the same arrays with new tokens.
+        """Return the values that are passed into or out of a body: the same arrays with new tokens.
 
         Without arrays, a new value has the type that the body declares for its key. If the body
         declares no shape, the new value has the shape of the old value.
@@ -481,15 +484,15 @@ class Walk:
     # --- overridden for each library --------------------------------------------------------------
 
     def leaf(self, visit: Visit) -> list[WalkedValue]:
-        """Record a step that contains no graph, and return its outputs."""
+        """Record a step that contains no body, and return its outputs."""
         raise NotImplementedError
 
     def loop_of(self, visit: Visit) -> Loop | None:
-        """Return the loop of a step, or None if the step is a condition with branches."""
+        """Return the loop that a step is, or None if the step is a condition with branches."""
         raise NotImplementedError
 
     def enter_constants(self, body: Body, known: dict[Any, WalkedValue]) -> None:
-        """Add the constants of a body to `known`. Record the constants that are drawn as boxes."""
+        """Add a body's constants to the dict `known`, and record those that are drawn as boxes."""
         raise NotImplementedError
 
     def read(self, key: Any, known: Mapping[Any, WalkedValue]) -> WalkedValue:
@@ -515,13 +518,13 @@ class Walk:
 
 
 def selected(numpy: Any, condition: Any, new: Any, old: Any) -> Any:
-    """Return an array with the new rows where a condition is true, otherwise the old rows."""
+    """Return an array with each row of `new` where the condition is true, otherwise of `old`."""
     ones = (1,) * (new.ndim - condition.ndim)
     return numpy.where(condition.reshape(condition.shape + ones), new, old)
 
 
 def stacked(numpy: Any, pieces: Sequence[Any], each: Each, of_one: ArrayType) -> Any:
-    """Return the arrays of all iterations as one array, which is empty without iterations."""
+    """Return the arrays of all iterations of a loop, stacked. Without iterations it is empty."""
     axis, is_backwards = each
     if not pieces:
         sizes = [size or 0 for size in of_one.sizes]
@@ -531,6 +534,6 @@ def stacked(numpy: Any, pieces: Sequence[Any], each: Each, of_one: ArrayType) ->
 
 
 def piece_of(array: Any, each: Each, turn: int) -> Any:
-    """Return the slice of an array for one iteration of a loop."""
+    """Return the slice of an array that one iteration of a loop gets."""
     axis, is_backwards = each
     return array[(slice(None),) * (axis % array.ndim) + (-1 - turn if is_backwards else turn,)]

@@ -65,7 +65,7 @@ def states_on_tape(events: Iterable[Event]) -> dict[str, str]:
     Parameters
     ----------
     events : iterable of Event
-        The events up to the time at which the states are wanted.
+        The events before the time for which the states are returned.
     """
     states: dict[str, str] = {}
     spans: list[Event] = []
@@ -131,7 +131,7 @@ def _returned(call: Call, result: Any) -> Call:
 
 
 def _recorded(token: str, array: Any) -> Recorded:
-    """Return the record of an array on a tape, or of the statistics of an array."""
+    """Return the `Recorded` for an array that a tape contains, or for statistics of an array."""
     if isinstance(array, (np.ndarray, np.generic)):
         return Recorded(token, array.shape, str(array.dtype), np.asarray(array))
     found = _KIND.fullmatch(array.kind) if isinstance(array, Statistics) else None

@@ -129,7 +129,10 @@ class _CallRegistry:
                 self.makers[value.token] = (call.id, number)
 
     def box(self, call: Call) -> GraphNode:
-        """Return the box for a call. Its counters require that the calls are passed in order."""
+        """Return the box for a call.
+
+        Pass the calls in the order in which they ran, because the registry counts them.
+        """
         number = self._seen[call.name]
         self._seen[call.name] += 1
         weights = list(call.parameters.values())
@@ -208,13 +211,13 @@ def _words(name: str, value: Setting) -> str:
 
 
 def _ends(nodes: Sequence[GraphNode], edges: Sequence[GraphEdge]) -> list[str]:
-    """Return the ids of the boxes whose outputs no call reads."""
+    """Return the ids of the boxes whose outputs no call reads, except inputs and constants."""
     read = {edge.source for edge in edges}
     return [n.id for n in nodes if n.id not in read and n.kind not in ("input", "constant")]
 
 
 def _with_outputs(nodes: Sequence[GraphNode], outputs: Sequence[str]) -> list[GraphNode]:
-    """Return the boxes, where each box of a model's output is labeled as an output."""
+    """Return the boxes; those that compute an output of the model get a label that says so."""
     names = {
         one: "output" if len(outputs) == 1 else f"output {number}"
         for number, one in enumerate(outputs)

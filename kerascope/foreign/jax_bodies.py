@@ -78,7 +78,7 @@ def _closed(found: Any) -> ClosedJaxpr | None:
 
 
 class _JaxReader:
-    """Makes bodies whose steps have unique names."""
+    """Makes a `Body` from each jaxpr. The names of the steps are unique in the whole function."""
 
     def __init__(self, without_scope: bool) -> None:
         self.without_scope = without_scope
@@ -92,7 +92,7 @@ class _JaxReader:
         return Body(name, tuple(jaxpr.invars), tuple(jaxpr.outvars), constants, steps, closed)
 
     def step(self, equation: JaxprEqn, around: str) -> Step:
-        """Return the step of an equation, with the jaxprs that it contains."""
+        """Return the `Step` of an equation, with the bodies of the jaxprs that it contains."""
         stack = scopes_of(str(equation.source_info.name_stack))
         if self.without_scope and not around:
             stack = (*stack[:1], *stack[2:]) if stack[:1] == ("gradient",) else stack[1:]
@@ -134,7 +134,10 @@ class _JaxReader:
 
 
 def _innermost_function(function: ClosedJaxpr, name: str) -> tuple[ClosedJaxpr, str]:
-    """Return the innermost of nested functions that only call each other, and the first name."""
+    """Return the innermost of nested functions that each only call the next one, and a name.
+
+    The name is the first one among `name` and the names of the called functions that is not empty.
+    """
     while (call := _only_call(function)) is not None:
         equation, function = call
         name = name or _name_of(equation)

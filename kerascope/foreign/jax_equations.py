@@ -159,7 +159,7 @@ def _plain_setting(name: str, value: Any) -> Setting | None:
 
 
 def _contracted(value: Any) -> Setting | None:
-    """Return the axes over which a matrix product sums, as text, or None for a convolution."""
+    """Return the axes over which a matrix product sums, as text. For a convolution, return None."""
     if not isinstance(value, tuple) or len(value) != 2 or not isinstance(value[0], tuple):
         return None
     (left, right), (batch, _) = value

@@ -61,7 +61,7 @@ class JaxWalk(Walk):
         self.roles = roles
 
     def enter_constants(self, body: Body, known: dict[Any, WalkedValue]) -> None:
-        """Add the constants of a body to `known`. Record all but the arrays of the model."""
+        """Add a body's constants to the dict `known`, and record those that are not parameters."""
         for variable, array in body.constants.items():
             known[variable] = one = self._constant(variable.aval, array)
             if one.flows:
@@ -84,7 +84,7 @@ class JaxWalk(Walk):
         return self.parameter(aval, array, role) if role else WalkedValue(value, kept)
 
     def parameter(self, aval: Any, array: Any, role: str) -> WalkedValue:
-        """Return the value for an array of the model, with its name as the role."""
+        """Return the value for a parameter of the model, with its name as the value's role."""
         value = value_of(next(self.tokens), aval, array)
         value = value._replace(trainable=value.dtype.startswith(("float", "bfloat")))
         return WalkedValue(value, None if self.evaluator is None else array, role, value)
@@ -104,7 +104,7 @@ class JaxWalk(Walk):
         return outputs
 
     def loop_of(self, visit: Visit) -> Loop | None:
-        """Return the loop of an equation `scan` or `while`, or None for a `cond`."""
+        """Return the loop that an equation `scan` or `while` is. For a `cond`, return None."""
         step, _, operands, _ = visit
         params, primitive = step.source.params, step.source.primitive.name
         if primitive == "cond":
@@ -157,7 +157,7 @@ class JaxEvaluator:
         return outputs
 
     def value_of(self, token: int, array: Any) -> Value:
-        """Return an array as a `Value` with this token, for the writer."""
+        """Return an array as a `Value` with this token, which a `TapeWriter` can record."""
         return value_of(token, array, array)
 
     def branch(self, condition: Any, branches: Sequence[str]) -> str:
@@ -175,7 +175,7 @@ def array_type(aval: Any) -> ArrayType:
 
 
 def value_of(token: int, aval: Any, array: Any) -> Value:
-    """Return an array as a `Value` with this token, for the writer."""
+    """Return an array as a `Value` with this token, which a `TapeWriter` can record."""
     if not hasattr(aval, "shape"):
         return Value(token, (), type(aval).__name__)
     sizes = tuple(size if isinstance(size, int) else None for size in aval.shape)
@@ -207,7 +207,7 @@ def _compiled(body: Body, constants: Values) -> Callable[..., list[Any]]:
 def _compiled_turns(
     loop: Loop, arrays: list[Any], shown: int
 ) -> tuple[list[Any], list[Sequence[Any]]]:
-    """Run the iterations from `shown` on. Return the last states and each stacked output."""
+    """Run a loop's iterations from number `shown` on; return the last states and the stacks."""
     compute, more = _compiled(loop.body, loop.constants), list[Sequence[Any]]()
     test = None if loop.test is None else _compiled(loop.test, loop.test_constants)
     for turn in count(shown) if loop.turns is None else range(shown, loop.turns):

@@ -70,7 +70,7 @@ class _Finder(MetaPathFinder):
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return the spec of a watched library, or None for any other module."""
+        """Return the module spec of a watched library; None leaves other modules to Python."""
         if name not in WATCHED:
             return None
         spec = PathFinder.find_spec(name, path, target)

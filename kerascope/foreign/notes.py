@@ -101,38 +101,38 @@ class Notes:
     # --- taking notes -----------------------------------------------------------------------------
 
     def begin(self, kind: str, name: str, line: Line | None, names: Mapping[str, Any]) -> None:
-        """Note the start of a span."""
+        """Add a note about the start of a span."""
         self.depth += 1
         self._take(Notes._begin, kind, name, line, names)
 
     def frame(self, frame: Frame, line: Line | None, names: Mapping[str, Any]) -> None:
-        """Note the start of a frame, which is a span that contains calls."""
+        """Add a note about the start of a frame, which is a span that contains calls."""
         self.depth += 1
         self._take(Notes._frame, frame, line, names)
 
     def end(self, names: Mapping[str, Any]) -> None:
-        """Note the end of the innermost span."""
+        """Add a note about the end of the innermost span."""
         self.depth -= 1
         self._take(Notes._end, names)
 
     def instant(self, kind: str, name: str, line: Line | None, names: Mapping[str, Any]) -> None:
-        """Note an event without duration."""
+        """Add a note about an event without duration."""
         self._take(Notes._instant, kind, name, line, names)
 
     def call(self, call: Call) -> None:
-        """Note a call that has returned."""
+        """Add a note about a call that has returned."""
         self._take(Notes._call, call)
 
     def gradient(self, name: str, line: Line | None, kept: Kept) -> None:
-        """Note a gradient of the loss."""
+        """Add a note about a gradient of the loss."""
         self._take(Notes._gradient, name, line, kept)
 
     def update(self, name: str, line: Line | None, old: Kept, new: Kept, gradient: Kept) -> None:
-        """Note the new value of a parameter."""
+        """Add a note about the new value of a parameter."""
         self._take(Notes._update, name, line, old, new, gradient)
 
     def begin_pass(self) -> None:
-        """Note the start of a new pass, whose calls do not read the values of earlier passes."""
+        """Add a note about a new pass, whose calls do not read the values of earlier passes."""
         self._take(Notes._begin_pass)
 
     def _take(self, *note: Any) -> None:
@@ -222,7 +222,7 @@ _layer = lru_cache(maxsize=4096)(LayerRef)
 
 @lru_cache(maxsize=4096)
 def _place(line: Line | None) -> Where:
-    """Return the location that an event stores for the line of the user's code that caused it."""
+    """Return the place in the user's code that an event stores, from a line of this code."""
     if line is None:
         return Where()
     file, number, function = line

@@ -82,7 +82,10 @@ Types = Mapping[str, TypeProto]  # the known types of the values of a graph
 
 
 class _OnnxReader:
-    """Makes bodies with unique names. Arrays of the file whose names are in `fed` are inputs."""
+    """Makes a `Body` from each graph and function of a file, with unique names of steps.
+
+    An array of the file is an input if its name is in `fed`.
+    """
 
     def __init__(
         self, functions: Mapping[tuple[str, str], FunctionProto], fed: Mapping[str, object]
@@ -96,7 +99,7 @@ class _OnnxReader:
     def graph(
         self, graph: GraphProto, name: str, opsets: Mapping[str, int], outer: Constants
     ) -> Body:
-        """Return the body of a graph. `outer` are the names of the enclosing graphs."""
+        """Return the body of a graph. `outer` contains the names of the enclosing graphs."""
         given = [*graph.initializer, *(one.values for one in graph.sparse_initializer)]
         constants = {one.name: one for one in given if one.name not in self.fed}
         inputs = tuple(one.name for one in graph.input if one.name not in constants)
@@ -260,7 +263,7 @@ def _uses(nodes: list[tuple[int, NodeProto]], constants: Mapping[str, TensorProt
 
 
 def _shown(steps: Iterable[Step], outputs: Iterable[str]) -> Iterator[str]:
-    """Yield the names of the values that arrows start from, in the order of the file."""
+    """Yield the names of the values for which the picture has arrows, in the order of the file."""
     for step in steps:
         yield from step.arguments
         for attribute, body in step.bodies.items():

@@ -126,7 +126,7 @@ def declared(subject: ModelProto | str | PathLike[str]) -> list[Declared]:
 
 
 def _without_ranks(writer: TapeWriter, name: str, unknown: Container[Any]) -> Graph:
-    """Return the graph with "?" in place of each unknown shape."""
+    """Return the graph, whose boxes show "?" for each shape that is unknown."""
     graph = writer.graph(name)
     shapes = {
         call.id: [

@@ -232,7 +232,7 @@ def is_small(tensor: TensorProto) -> bool:
 
 
 def is_external(tensor: TensorProto) -> bool:
-    """Return whether the numbers of an array are in an external file and are not loaded."""
+    """Return whether the numbers of an array are in another file and have not been loaded."""
     return tensor.data_location == TensorProto.EXTERNAL
 
 

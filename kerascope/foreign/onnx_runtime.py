@@ -23,7 +23,7 @@ _HINT = f" {EXTRA} computes more operators: pip install 'kerascope[{EXTRA}]'."
 
 
 def hint() -> str:
-    """Return the advice to install onnxruntime for a message; "" if it is installed."""
+    """Return a sentence for messages that advises to install onnxruntime; "" if it is installed."""
     return "" if is_there() else _HINT
 
 

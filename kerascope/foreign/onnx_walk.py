@@ -41,7 +41,7 @@ class OnnxWalk(Walk):
     """Records the nodes of a file as calls, including each iteration of a loop."""
 
     def enter_constants(self, body: Body, known: dict[Any, WalkedValue]) -> None:
-        """Add the arrays of a graph to `known`. Record the arrays that are drawn as boxes."""
+        """Add a graph's arrays to the dict `known`. Record the arrays that are drawn as boxes."""
         by_tensor: dict[int, WalkedValue] = {}
         for key, tensor in body.constants.items():
             if id(tensor) not in by_tensor:
@@ -67,7 +67,7 @@ class OnnxWalk(Walk):
         return outputs
 
     def loop_of(self, visit: Visit) -> Loop | None:
-        """Return the loop of a node `Loop` or `Scan`, or None for an `If`."""
+        """Return the loop that a node `Loop` or `Scan` is. For an `If`, return None."""
         step, _, operands, _ = visit
         if step.op == "If":
             return None
@@ -120,7 +120,7 @@ class OnnxEvaluator:
         return self._evaluated(visit) if results is None else results
 
     def value_of(self, token: int, array: Any) -> Value:
-        """Return an array as a `Value` with this token, for the writer."""
+        """Return an array as a `Value` with this token, which a `TapeWriter` can record."""
         return value_of(token, array)
 
     def branch(self, condition: Any, branches: Sequence[str]) -> str:
@@ -156,7 +156,7 @@ class OnnxEvaluator:
     def _evaluator(
         self, step: Step, body: Body, feed: Mapping[str, Any]
     ) -> tuple[ModelProto, ReferenceEvaluator | Exception]:
-        """Return a model with only this node, and its evaluator or the error of creating it."""
+        """Return a model with only this node, and its evaluator, or the error of making one."""
         types = {name: _type_of(array) for name, array in feed.items()}
         key = (step.name, *(one.SerializeToString() for one in types.values()))
         if key not in self._evaluators:
@@ -177,7 +177,9 @@ class OnnxEvaluator:
 
 
 def value_of(token: Any, array: Any) -> Value:
-    """Return an array as a `Value` for the writer. A list of arrays has no numbers.
+    """Return an array as a `Value` for a `TapeWriter`.
+
+    The value of a list of arrays has no numbers.
 
     Examples
     --------
@@ -215,7 +217,7 @@ def _shape_in_words(array: Any) -> str:
 
 
 def _each(node: NodeProto, name: str, number: int) -> list[Each]:
-    """Return the axis of each input or output of a `Scan`, and whether it is scanned backward."""
+    """Return the axis along which a `Scan` scans each input or output, and whether backward."""
     given = {one.name: [*one.ints] for one in node.attribute}
     zeros = [0] * number
     axes, directions = (given.get(f"{name}_{word}", zeros) for word in ("axes", "directions"))
@@ -223,7 +225,7 @@ def _each(node: NodeProto, name: str, number: int) -> list[Each]:
 
 
 def _numbers(name: str, tensor: TensorProto) -> np.ndarray:
-    """Return the numbers of an array of the file."""
+    """Return the numbers of an array of the file. Raise if they are in another file."""
     if is_external(tensor):
         raise UnavailableError(
             f"ONNX: the numbers of {name!r} are in another file, which a ModelProto cannot find. "

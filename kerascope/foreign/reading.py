@@ -44,7 +44,7 @@ class CallStep:
 
 
 def _in_words(array: np.ndarray) -> str:
-    """Return the statistics of an array, or the first few items of an array of text."""
+    """Return an array as short text: its statistics, or the first items of an array of text."""
     if array.dtype.kind != "U":
         return str(statistics_of(array))
     texts = [printable(str(text)) for text in array.ravel()[:4]]

@@ -52,7 +52,7 @@ class Scopes:
             self.opened.pop()[1].__exit__(kind, error, traceback)
 
     def move(self, scopes: Sequence[str]) -> None:
-        """Close the frames that do not contain the next call, and open those that do.
+        """Close the open frames that do not contain the next call, and open the others around it.
 
         Parameters
         ----------

@@ -26,7 +26,7 @@ live = EventHandlers()
 
 
 class LiveStory(Reporter):
-    """Turns the events of a `TapeWriter` into records.
+    """Turns the events of a `TapeWriter` into the records of a report.
 
     Parameters
     ----------
@@ -63,11 +63,11 @@ class LiveStory(Reporter):
 
     @property
     def depth(self) -> int:
-        """Depth of the record of a call in the report."""
+        """The depth at which the report shows the record of a call."""
         return 3 + self.state.depth("node")
 
     def emit_batch(self, size: int | None = None) -> None:
-        """Emit the line of the current batch, unless it already has one."""
+        """Write the report's line for the current batch, unless it was written already."""
         if self.batch and not self.has_line:
             self.has_line = True
             self.emit("fit", "batch", 1, self.batch, *((f"{size} samples",) if size else ()))
@@ -129,7 +129,7 @@ def _call(story: LiveStory, event: Event, _: Any) -> None:
 @live("node", END)
 @live("update.param", END)
 def _value(story: LiveStory, event: Event, span: RunSpan) -> None:
-    """Emit the record of a call's output, a gradient, or the new value of a weight."""
+    """Write the record of a value: a call's output, a gradient, or the new value of a weight."""
     begin = span.begin
     if event.kind == "node":
         _phase_done(story, event, span)

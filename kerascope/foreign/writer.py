@@ -66,7 +66,7 @@ SPANS = (
 
 
 class OpenSpan(NamedTuple):
-    """A span that has begun: its kind, and the number of open spans including it."""
+    """A span that has begun: its kind, and the number of open spans, which includes it."""
 
     kind: str
     depth: int
@@ -330,7 +330,7 @@ class TapeWriter:
         self.output_tokens = [value.token for value in values]
 
     def failed(self, error: BaseException) -> None:
-        """Record that the innermost span has failed.
+        """Record that an error occurred in the innermost span.
 
         Call this only if no exception leaves the span's `with` block: `span` records those itself.
         """
@@ -373,7 +373,7 @@ class TapeWriter:
         self.close()
 
     def _read(self, value: Value, arrays: str) -> Recorded:
-        """Return the record of a value. An array is read once, and again after it was changed."""
+        """Return the `Recorded` for a value, whose array is read once, and again after a change."""
         token, shape, dtype, read, trainable, same_as = value
         known = self._values.get(token)
         if known is not None and (known.array is not None or read is None or arrays == "none"):

@@ -386,7 +386,10 @@ def _in_our_form(config: Any) -> Any:
 
 
 def _slope_of_keras_2(value: Any, key: str = "") -> Any:
-    """Replace the name "hard_sigmoid", whose slope differs in Keras 3, by a form with its slope."""
+    """Replace the activation name "hard_sigmoid" by a form that contains the slope of Keras 2.
+
+    In Keras 3 the name means another slope.
+    """
     if isinstance(value, list):
         return [_slope_of_keras_2(item) for item in value]
     if isinstance(value, dict):

@@ -157,7 +157,10 @@ SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 @contextmanager
 def writing_hdf5(path: Any) -> Iterator[Any]:
-    """Create an HDF5 file for a `with` block. `files.replacing` must remove it after an error."""
+    """Create an HDF5 file for a `with` block.
+
+    Use it inside `files.replacing`, which removes the incomplete file after an error.
+    """
     import h5py  # imported here, because it takes as long to import as all of kerascope
 
     with h5py.File(path, "w") as file:
@@ -263,7 +266,7 @@ def reading_hdf5(source: Any, where: str, with_attributes: bool = True) -> Itera
     UnavailableError
         The file does not exist.
     ConfigError
-        The file is not an HDF5 file, is damaged, or contains things that weights do not need.
+        The file is not an HDF5 file, is damaged, or has members that weights do not need.
     """
     import h5py
 
@@ -287,7 +290,10 @@ def reading_hdf5(source: Any, where: str, with_attributes: bool = True) -> Itera
 
 
 def _opened(source: Any) -> Any:
-    """Open a file. A small file is first read into memory, because HDF5 reads many small parts."""
+    """Open a file for reading.
+
+    A small file is first read into memory, because HDF5 would read many small parts of it.
+    """
     import h5py
 
     if isinstance(source, io.BytesIO) and source.getbuffer().nbytes <= LARGEST_IMAGE:
@@ -314,7 +320,7 @@ def numbers_in(group: Any, without: str | None = None) -> int:
 
 
 def check_system(error: BaseException, where: str) -> None:
-    """Raise UnavailableError if the system caused an error, not the contents of the file."""
+    """Raise UnavailableError if the cause of an error is the system and not the file's contents."""
     if comes_from_the_system(error):
         raise UnavailableError(
             f"{where} cannot be read: {type(error).__name__}: {error}."
@@ -326,7 +332,7 @@ def _first_line(error: Exception) -> str:
 
 
 def check_members(file: Any, where: str, with_attributes: bool = True) -> set[str]:
-    """Raise ConfigError if a file contains things that weights do not need.
+    """Raise ConfigError if a file has members that weights do not need, such as links to files.
 
     Parameters
     ----------
@@ -347,7 +353,10 @@ def check_members(file: Any, where: str, with_attributes: bool = True) -> set[st
     places = {h5o.get_info(start).addr: b""}  # address of each object -> its first path
 
     def look_at(name: bytes, info: Any) -> str | None:
-        """Return an error message about a member, or None. Never raise, because HDF5 calls this."""
+        """Return an error message about a member of the file, or None if it is allowed.
+
+        An error must not be raised here, because HDF5 calls this function.
+        """
         names.append(name)
         first = places.setdefault(info.u, name + b"/")
         is_circle = name.startswith(first)
@@ -381,7 +390,7 @@ def check_members(file: Any, where: str, with_attributes: bool = True) -> set[st
 
 
 def _check_attributes(group: Any, where: str) -> set[str]:
-    """Check the attributes of a group or array; return the names of those that contain texts."""
+    """Check the attributes of an HDF5 object; return the names of those that contain texts."""
     import h5py
 
     texts: set[str] = set()
@@ -501,7 +510,7 @@ LARGEST_ATTRIBUTE = 64_512  # bytes: HDF5 limits an object header to 64 KB
 
 
 def save_attributes_to_hdf5_group(group: Any, name: str, data: Sequence[bytes | str]) -> None:
-    """Write a list of names to an attribute, or to several attributes if it is too long for one.
+    """Write a list of names to an attribute, or to several if the list is too long for one.
 
     Parameters
     ----------
@@ -557,7 +566,7 @@ def load_attributes_from_hdf5_group(group: Any, name: str) -> list[str]:
 
 
 def has_attribute(group: Any, name: str) -> bool:
-    """Return whether a list of names exists, in one attribute or several."""
+    """Return whether a group has a list of names, in one attribute or in several."""
     return name in group.attrs or f"{name}0" in group.attrs
 
 

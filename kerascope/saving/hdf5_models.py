@@ -121,9 +121,10 @@ def write_layers(
     version: str,
     kept: opaque_files.KeptFile | None = None,
 ) -> None:
-    """Write a dict from layer names to weights, in the layout of a version of Keras.
+    """Write the weights of layers, given by layer name, in the layout of this version of Keras.
 
-    The weights of a model that was loaded with opaque layers keep the names of its file.
+    The weights of a model that was loaded with opaque layers get the names that they had in its
+    file, which is `kept`.
     """
     is_keras_3 = version == KERAS_3_VERSION
     hdf5_files.save_attributes_to_hdf5_group(
@@ -250,7 +251,7 @@ def load_weights_from_hdf5_group_by_name(
 
 
 def in_order_of(group: Any, layers: list[Layer]) -> list[Layer]:
-    """Sort layers as in a file. If a layer with weights is not in the file, do not sort them."""
+    """Return layers in their order in a file; unchanged if one with weights is not in the file."""
     names = hdf5_files.load_attributes_from_hdf5_group(group, "layer_names")
     places = {name: place for place, name in enumerate(names)}
     if all(layer.name in places or not layer.weights for layer in layers):
@@ -264,7 +265,7 @@ def _called(group: Any) -> str:
 
 
 def _groups_of_layers(group: Any, where: str) -> dict[str, Any]:
-    """Return the groups of the layers by their names, in the order of the file."""
+    """Return the HDF5 group of each layer, by the name of the layer, in the order of the file."""
     if not hdf5_files.has_attribute(group, "layer_names"):
         raise ConfigError(
             f"{where} contains no weights of layers. Expected an attribute layer_names."
@@ -351,7 +352,7 @@ def _paired(
 
 
 def _writer_of(group: Any) -> list[str | None]:
-    """Return the version of Keras that wrote a group, and its backend."""
+    """Return the version of Keras that wrote a group, and the backend that Keras ran on."""
     return [_text(group.attrs.get(name)) for name in ("keras_version", "backend")]
 
 
@@ -373,7 +374,7 @@ Config = dict[str, Any]
 
 
 class _Content(NamedTuple):
-    """The contents of a new file, in the format of the Keras with this `version`."""
+    """The contents of a new file, in the format of the version of Keras called `version`."""
 
     version: str
     config: Config
@@ -383,7 +384,7 @@ class _Content(NamedTuple):
 
 
 def save_hdf5_model(model: Any, filepath: Any, overwrite: bool, include_optimizer: bool) -> None:
-    """Write a whole model, in dialect "3" so that Keras 3 can read it."""
+    """Write a whole model to a .h5 file. In dialect "3", write it so that Keras 3 can read it."""
     content = _content(model, include_optimizer and model.total_loss is not None)
     kept = opaque_files.kept_file(model, "hdf5") or opaque_files.KeptFile(
         {}, None, opaque_files.Rest()
@@ -410,7 +411,7 @@ def save_hdf5_model(model: Any, filepath: Any, overwrite: bool, include_optimize
 
 
 def save_hdf5_weights(model: Any, filepath: Any, overwrite: bool) -> None:
-    """Write the weights of a model without its configuration."""
+    """Write the weights of a model, without its configuration, to an HDF5 file."""
     is_of_keras_3 = dialect_options().hdf5_of_keras_3
     layers = _listed(model) if is_of_keras_3 else _weights(model)
     version = KERAS_3_VERSION if is_of_keras_3 else KERAS_VERSION
@@ -427,7 +428,7 @@ def _weights(model: Any) -> dict[str, list[Variable]]:
 
 
 def written_config(model: Any) -> tuple[str, Config]:
-    """Return a version of Keras and a model's configuration in its format, for .h5 files and JSON.
+    """Return the version of Keras that is written, and a model's configuration in its format.
 
     The format of Keras 3 is used if the model or the dialect requires it, and if it can express the
     whole model. Otherwise the format is that of Keras 2.
@@ -540,7 +541,7 @@ def load_hdf5_model(
 def _opened(
     file: Any, config: Config, where: str, safe_mode: bool, compile: bool, limits: Limits | None
 ) -> Any:
-    """Return the model of a file, with opaque layers in place of unknown ones.
+    """Make the model in a file, with opaque layers in place of unknown ones.
 
     If all layers are known, the model is compiled as in the file.
     """

@@ -240,7 +240,7 @@ def _has_schedule(optimizer: Any) -> bool:
 
 
 def _places(model: Any, orders: Orders | None) -> list[Variable] | None:
-    """Return an optimizer's slots in Keras 3's order; None if Keras 3 has other slots."""
+    """Return an optimizer's slots in Keras 3's order; None if they differ from those in Keras 3."""
     optimizer = model.optimizer
     groups = table.SLOTS.get(type(optimizer).__name__)
     if groups is None:
@@ -304,7 +304,7 @@ def compile_to_keras_3(model: Any) -> Config:
 
 
 def _per_output(model: Any, given: Any) -> Any:
-    """Return `given` metrics for Keras 3, which requires a separate list for each output."""
+    """Return metrics in the form of Keras 3, which requires a separate list for each output."""
     is_flat = isinstance(given, list) and not any(isinstance(one, list) for one in given)
     if is_flat and given and len(model.outputs) > 1:
         return [list(given) for _ in model.outputs]
@@ -343,7 +343,7 @@ def _metric_to_keras_3(value: Any) -> Any:
 
 
 def _mean_of(ours: str, theirs: str) -> Config:
-    """Return Keras 3's configuration of a metric `ours` that is the mean of its loss `theirs`."""
+    """Return Keras 3's configuration of a metric named `ours`: the mean of the loss `theirs`."""
     function = {
         "module": "builtins",
         "class_name": "function",
@@ -359,7 +359,7 @@ def _mean_of(ours: str, theirs: str) -> Config:
 
 
 def _words_of_metrics() -> set[str]:
-    """Return the names of metrics that mean the same in Keras 3 and kerascope."""
+    """Return the names of metrics that have the same meaning in Keras 3 and in kerascope."""
     classes = (name for name, item in metrics._registry.items() if inspect.isclass(item))
     return {*table.METRIC_WORDS, *map(folder_name, classes)}
 
@@ -409,7 +409,7 @@ def compile_from_keras_3(model: Any, config: Config, where: str) -> None:
 
 
 def _from_keras_3(value: Any, home: Any) -> Any:
-    """Convert losses or metrics of Keras 3, single or in lists and dicts, to ours."""
+    """Convert losses or metrics of Keras 3, single or in lists and dicts, to kerascope's."""
     if value is None:
         return None
     if isinstance(value, list):
@@ -432,7 +432,7 @@ def _from_keras_3(value: Any, home: Any) -> Any:
 
 
 def _function_of_mean(arguments: Config) -> Any:
-    """Return our name of the function in a `MeanMetricWrapper`; raise if it is unknown."""
+    """Return kerascope's name of the function in a `MeanMetricWrapper`; raise if it is unknown."""
     name = _plain(arguments.get("fn"))
     ours = {new: old for old, new in table.LOSSES.items() if new not in table.METRIC_WORDS}.get(
         name, name

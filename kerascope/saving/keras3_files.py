@@ -50,7 +50,7 @@ _MADE_ON = (1980, 1, 1, 0, 0, 0)  # a fixed date, so that equal models give equa
 
 
 def write_archive(path: Any, members: Mapping[str, bytes]) -> None:
-    """Write a zip file with these members, uncompressed as in Keras.
+    """Write a zip file with these members, which are not compressed, as in Keras.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def _check_members(members: list[Any], where: str) -> None:
 
 
 class Archive:
-    """An open archive. The list of its members was checked before."""
+    """An open .keras archive, whose list of members was checked before."""
 
     def __init__(self, opened: Any, where: str) -> None:
         self._opened = opened
@@ -133,7 +133,7 @@ class Archive:
         self.names: list[str] = opened.namelist()
 
     def text(self, name: str) -> bytes:
-        """Return the text of a JSON member.
+        """Return the text of a member of the archive that contains JSON.
 
         Raises
         ------
@@ -143,7 +143,7 @@ class Archive:
         return self._read(name, LARGEST_CONFIG)
 
     def file(self, name: str) -> io.BytesIO:
-        """Return a member as a file in memory."""
+        """Return a member of the archive as a file in memory."""
         return io.BytesIO(self._read(name, None))
 
     def _read(self, name: str, most: int | None) -> bytes:

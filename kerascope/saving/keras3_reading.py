@@ -127,7 +127,10 @@ MERGING = frozenset(["Add", "Average", "Maximum", "Minimum", "Multiply", "Subtra
 
 
 class OperationResult(NamedTuple):
-    """The result of an operation. Two are equal if operation, arguments and options are equal."""
+    """The result of an operation on tensors.
+
+    Two results are equal if their operations, arguments and options are equal.
+    """
 
     operation: str
     arguments: list[Any]
@@ -206,7 +209,11 @@ class MasksOfGraph:
         return mask if _passes(kind, config) else UNKNOWN
 
     def _computed(self, value: Any) -> Any:
-        """Replace the tensors in a value by `OperationResult`s, or by references to layers."""
+        """Replace each tensor in a value by what made it: an operation or a layer.
+
+        For an operation, it is an `OperationResult`; for a layer, a reference to the layer's
+        output.
+        """
         if isinstance(value, list):
             return [self._computed(item) for item in value]
         if not is_tensor(value):
@@ -244,7 +251,7 @@ def _any_of(masks: list[Any]) -> Any:
 
 
 def _passes(kind: str, config: Config) -> bool:
-    """Return whether a layer with one input passes the mask of this input to its output."""
+    """Return whether a layer with one input passes the input's mask on to its output."""
     inner = config.get("layer")
     if kind == "TimeDistributed":
         return isinstance(inner, dict) and inner.get("class_name") in PASSING
@@ -295,7 +302,7 @@ def graph_from_keras_3(config: Config) -> Config:
 
 
 def _ends(config: Config, key: str) -> tuple[list[Reference], Config]:
-    """Return a list of the references in `config[key]`, and the nesting that they had there."""
+    """Return the references to tensors in `config[key]` as a list, and their nesting there."""
     found = references_in(config[key])
 
     def numbered(value: Any) -> Any:
@@ -350,7 +357,7 @@ def _without_masks_of(entry: Config, call: Config, masks: MasksOfGraph) -> Confi
     given = {**dict(zip([first, *others], args, strict=False)), **kwargs}
 
     def is_ours(name: str) -> bool:
-        """Return whether to omit the mask `name`, because our engine passes it automatically."""
+        """Return whether to omit the argument `name`, a mask that the engine passes itself."""
         if name in table.IGNORED_MASKS.get(entry["class_name"], ()):
             return True
         whose = first if name in ("mask", f"{first}_mask") else name.removesuffix("_mask")
@@ -539,7 +546,7 @@ def _from_keras_3(entry: Config) -> Config:
 
 
 def _our_class(entry: Config) -> str:
-    """Return our name of an entry's class, or the name of the user's class in custom objects."""
+    """Return kerascope's name of an entry's class, or a user's class's name in custom objects."""
     theirs: str = entry["class_name"]
     registered = entry.get("registered_name")
     for name in (registered, theirs):
@@ -580,7 +587,7 @@ def _line(config: Config) -> Config:
 
 
 def _arguments(ours: str, theirs: str, config: Config) -> Config:
-    """Return a layer's arguments with our names, without unsupported options that are off."""
+    """Return a layer's arguments with kerascope's names, without unsupported ones that are off."""
     cls = layer_registry._lookup_saved(ours)
     always = {"name", "trainable", "dtype", "batch_input_shape"}
     known = {*constructor_keywords(cls), *always, *table.TAKEN_TOO.get(ours, ())}
@@ -605,7 +612,7 @@ def _arguments(ours: str, theirs: str, config: Config) -> Config:
 
 
 def _value(key: str, value: Any) -> Any:
-    """Return the value of an argument in our format."""
+    """Return the value of an argument, converted from Keras 3's format to kerascope's."""
     if isinstance(value, list):
         return [_value(key, item) for item in value]
     if key.endswith("activation"):
@@ -669,7 +676,7 @@ def _activation(value: Any) -> Any:
 
 
 def _is_same_object(value: Any, wanted: Any) -> bool:
-    """Return whether `value` contains all of `wanted`. Further keys of `value` are ignored."""
+    """Return whether a configured value equals `wanted`, apart from keys that only it has."""
     if isinstance(wanted, dict):
         return isinstance(value, dict) and all(
             key in value and _is_same_object(value[key], item)

@@ -88,7 +88,7 @@ _BOOKS = ("inbound_nodes", "outbound_nodes", "_held_layers")
 
 
 class Folder(NamedTuple):
-    """A layer and its folder in a file of weights.
+    """A layer and its folder, which is an HDF5 group, in a file of weights.
 
     Attributes
     ----------
@@ -133,7 +133,10 @@ def _joined(path: str, name: str) -> str:
 
 
 def _own_folders(path: str, layer: Layer) -> Iterator[Folder]:
-    """Yield the folders of a layer's own weights. Some are folders of Keras 3's inner layers."""
+    """Yield the folders of a layer's own weights.
+
+    There are several if Keras 3 has some of these weights in inner layers.
+    """
     own = [*layer._trainable_weights, *layer._non_trainable_weights]
     names = FOLDERS.get(type(layer).__name__, {})
     by_folder: dict[str, list[Variable]] = {}

@@ -35,11 +35,11 @@ _KINDS = {
 
 
 class NoCounterpartError(ConfigError):
-    """Keras 3 cannot express a layer or an argument."""
+    """Raised if Keras 3 cannot express a layer or an argument."""
 
 
 class NetworkFacts(NamedTuple):
-    """Facts about a network that its configuration does not contain.
+    """Facts about a network for Keras 3's format, which its own configuration does not contain.
 
     Attributes
     ----------
@@ -291,7 +291,7 @@ def _calls_in_file(entry: Config) -> list[Any]:
 
 
 def _call(entry: Config, call: list[Any], known: dict[Any, Any]) -> Config:
-    """Return one call in Keras 3's form, in which the arguments contain the tensors."""
+    """Return one call of a layer in Keras 3's form, in which the arguments contain the tensors."""
     tensors = [_tensor(reference[:3], known) for reference in call]
     if entry["class_name"] == "Operation":
         return {"args": _with_tensors(entry["config"]["pattern"], tensors), "kwargs": {}}

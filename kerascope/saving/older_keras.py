@@ -368,7 +368,7 @@ def _parts(layer: Any) -> list[Any] | None:
 def _part_by_part(
     parts: list[Any], arrays: Arrays, version: str | None, backend: str | None, reshape: bool
 ) -> Arrays:
-    """Split a list of arrays among inner layers, and convert the arrays of each layer.
+    """Split a layer's list of arrays among its inner layers, and convert the arrays of each.
 
     Arrays of Keras 2 or 3 are returned unchanged, except with Theano as the backend. They need no
     conversion, and they are not grouped by layer, because the trainable weights come first.
@@ -440,7 +440,7 @@ def _lstm(layer: Layer, arrays: Arrays, backend: str | None) -> Arrays:
 
 
 def _conv_lstm(layer: Any, arrays: Arrays, backend: str | None) -> Arrays:
-    """Join the 12 arrays of a ConvLSTM2D as in `_lstm`. Kernels may have the filters first."""
+    """Join the 12 arrays of a ConvLSTM2D to 3, as in `_lstm`. Kernels may have filters first."""
     if len(arrays) != 12:
         return arrays
     turned: Arrays = []

@@ -34,7 +34,7 @@ __all__: list[str] = []  # only loading and saving use this module
 
 @dataclass
 class Rest:
-    """The contents of a file of weights that belong to no weight of the model.
+    """Those contents of a file of weights that belong to no weight of the model.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Rest:
 
 @dataclass
 class KeptFile:
-    """The contents of the file from which a model was loaded.
+    """The contents of the file from which a model with opaque layers was loaded.
 
     Attributes
     ----------
@@ -191,13 +191,13 @@ def hold_layers_of(file: Any, model: Layer) -> None:
 
 
 def part_of(model: Layer, name: str) -> Any:
-    """Return an opaque layer for weights whose layer is in no configuration of the file."""
+    """Return an opaque layer to hold weights of a file whose layer is not in its configuration."""
     why = f"the file contains its weights but not its class, as a part of {model.label}"
     return opaque_layer(FileEntry({"class_name": "Layer", "config": {"name": name}}, why))
 
 
 def fill(file: Any, model: Layer, where: str, orders: Orders) -> Filling:
-    """Set the weights of opaque layers from a file. Return all other contents of the file.
+    """Set the weights of opaque layers from a file. Return what else the file contains.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ def _turn(layer: Layer) -> None:
 
 
 def _take(file: Any, folder: Folder, found: list[str], where: str) -> set[str]:
-    """Set an opaque layer's weights to the numeric arrays in its folder. Return their paths."""
+    """Set an opaque layer's weights to the arrays of numbers in its folder; return their paths."""
     begin = f"{folder.path}/" if folder.path else ""
     arrays, halves = {}, set()
     for path in sorted(found, key=_by_numbers):
@@ -397,7 +397,7 @@ def kept_file(model: Any, form: str) -> KeptFile | None:
 
 
 def further_members(archive: Any, own: tuple[str, ...], where: str) -> dict[str, bytes]:
-    """Return the members of an archive that are not in `own`, the members that kerascope reads.
+    """Return the members of an archive except those in `own`, which kerascope reads itself.
 
     Raises
     ------

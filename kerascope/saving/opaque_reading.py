@@ -133,7 +133,7 @@ class LenientBuilder(Builder):
         return layer
 
     def _input_layer(self, entry: Config) -> Any:
-        """Return an InputLayer with a dtype that kerascope does not have, such as text."""
+        """Return an InputLayer for an entry whose dtype kerascope does not have, such as text."""
         config = dict(entry["config"])
         dtype = str(config.pop("dtype", "float32"))
         layer = layer_registry.deserialize({**entry, "config": {**config, "dtype": "float32"}})
@@ -176,7 +176,8 @@ class LenientBuilder(Builder):
         """Return the layer if it can be called on the tensors; otherwise return an opaque layer.
 
         A layer cannot be called if a tensor has an unknown shape, or if an inner layer is opaque.
-        (A nested model with opaque layers can be called on tensors of the shapes of its inputs.)
+        (An exception is a nested model with opaque layers: it can be called on tensors of the
+        shapes of its inputs.)
         """
         if isinstance(layer, Opaque) or _was_called(layer):
             return layer
@@ -239,7 +240,7 @@ class LenientBuilder(Builder):
 
 
 def _in_our_form(entry: Config) -> Config:
-    """Convert a Keras 3 entry inside an opaque layer to our format; return others unchanged."""
+    """Convert an entry of Keras 3 inside an opaque layer; return any other entry unchanged."""
     if not {"module", "registered_name"} <= entry.keys():
         return entry
     try:
@@ -269,7 +270,7 @@ def _reason(error: BaseException | str) -> str:
 
 
 def _raise_if_over_limits() -> None:
-    """Raise the current exception again if the model exceeds the limits."""
+    """Raise the handled exception again if the model exceeds the limits for models from files."""
     budget = current_budget()
     if budget is not None and budget.is_spent:
         raise

@@ -98,7 +98,10 @@ def input_shape(layer: Layer, weights: Sequence[Shape]) -> Shape:
 
 
 def saved_shapes(model: Any) -> dict[str, list[Shape]]:
-    """Return the shapes of each opaque layer's weights, if output shapes are unknown; else {}."""
+    """Return the shapes of the weights of each opaque layer, by the name of the layer.
+
+    Return an empty dict if the output shapes of all opaque layers are known.
+    """
     layers = opaque_layers(model)
     tensors = [x for layer in layers for node in layer.inbound_nodes for x in node.output_tensors]
     if all(x.shape is not UNKNOWN for x in tensors):

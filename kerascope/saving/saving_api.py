@@ -71,7 +71,8 @@ def save_model(
 ) -> None:
     """Write a model: its configuration, its weights, and the optimizer with its state.
 
-    All values are of the same training step. If another thread trains the model, it waits.
+    All values are of the same training step, because a thread that trains the model waits until
+    they are written.
 
     Parameters
     ----------
@@ -88,7 +89,7 @@ def save_model(
     Raises
     ------
     ConfigError
-        A part of the model has no configuration, or the ending has no format.
+        A part of the model has no configuration, or no format has the file's ending.
     """
     if str(filepath).endswith(KERAS_WEIGHTS_ENDING):
         raise ConfigError(
@@ -101,7 +102,7 @@ def save_model(
 
 
 def save_weights(model: Any, filepath: Any, overwrite: bool = True) -> None:
-    """Write the weights of a model, all of one step (see `save_model`).
+    """Write the weights of a model, all of the same training step (see `save_model`).
 
     Parameters
     ----------
@@ -115,7 +116,7 @@ def save_weights(model: Any, filepath: Any, overwrite: bool = True) -> None:
     Raises
     ------
     ConfigError
-        The ending has no format.
+        No format has the file's ending.
     """
     if str(filepath).endswith(KERAS_ENDING):
         raise ConfigError(

@@ -39,7 +39,7 @@ _INNER = ("layers", "cells", "layer", "cell", "forward_layer", "backward_layer")
 
 
 def parts_of(entry: Any) -> int:
-    """Return the smallest number of parts (see `kerascope.limits.Limits`) that a model can have.
+    """Return how many ops a model has at least, counted as `parts` of `kerascope.limits.Limits`.
 
     It is computed from the configuration, without creating a layer. This is fast even if a few
     hundred lines describe a model with 2^40 calls.
@@ -48,7 +48,7 @@ def parts_of(entry: Any) -> int:
 
 
 def _made_and_run(entry: Any) -> tuple[int, int]:
-    """Return the number of parts for creating a layer, and for one call of it."""
+    """Return how many ops creating a layer makes at least, and how many one call of it."""
     made, run = LAYER_COST, CALL_COST
     config = entry.get("config") if isinstance(entry, dict) else None
     inner = config if isinstance(config, list) else []

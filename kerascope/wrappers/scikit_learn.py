@@ -38,7 +38,7 @@ _DATA = ("self", "x", "y")
 
 
 class BaseWrapper:
-    """Base class of the two estimators.
+    """Base class of KerasClassifier and KerasRegressor, with the methods that scikit-learn calls.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ class BaseWrapper:
         return self.history
 
     def _targets(self, y: ArrayLike) -> np.ndarray:
-        """Return the targets in the form that the loss of the model requires."""
+        """Return the targets `y` in the form that the loss of the model requires."""
         targets = np.asarray(y)
         if _loss_name(self.model) == "categorical_crossentropy" and targets.ndim != 2:
             return to_categorical(targets, self.model.output_shape[-1])

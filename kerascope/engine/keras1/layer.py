@@ -54,7 +54,7 @@ class OldName:
 
 
 class LayerOfKeras1:
-    """Methods and attributes of Keras 1's layers."""
+    """The methods and attributes of a `Layer` that only Keras 1 has."""
 
     label: Any
     trainable_weights: Any

@@ -8,7 +8,7 @@ from kerascope.engine.graph_map import map_graph
 
 
 class NetworkOfKeras1:
-    """Methods and attributes of Keras 1's networks."""
+    """The methods and attributes of a `Network` that only Keras 1 has."""
 
     inputs: Any
     outputs: Any

@@ -25,7 +25,7 @@ from kerascope.user_frames import warn
 
 
 class Keras3Rules(CompileRules):
-    """The rules of `compile` in Keras 3."""
+    """The steps of `compile` as in Keras 3."""
 
     def arguments(self, before: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:
         """Return the arguments, with missing losses or metrics taken from the last `compile`."""
@@ -63,16 +63,16 @@ class Keras3Rules(CompileRules):
                 raise error from None
 
     def find_custom_targets(self, model: Any, compiled: Any) -> None:
-        """Store which targets keep the axes of the data, because a user's function takes them."""
+        """Store which targets a user's function receives, with as many axes as the data have."""
         compiled.targets_of_any_rank = _targets_of_any_rank(model, compiled)
         if compiled.squeezed_targets is None:
             compiled.squeezed_targets = compiled.targets_of_any_rank
 
     def adapt_to_targets(self, model: Any, y: Any, where: str) -> None:
-        """Compile again if the data have another number of axes than a user's loss expects.
+        """Compile again if the targets `y` have another number of axes than a user's loss expects.
 
-        After the first training step this is impossible. In this case a warning says that the loss
-        receives targets with as many axes as the first targets.
+        After the first training step the model is not compiled again. Instead, a warning says that
+        the loss receives targets with as many axes as the first targets.
         """
         names, fed = fed_targets(model)
         ranks = dict(zip(fed, ranks_of(y, [names[k] for k in fed]), strict=True))
@@ -106,14 +106,20 @@ class Keras3Rules(CompileRules):
         return [name for name, f in zip(names, functions, strict=True) if f]
 
     def target_of_loss(self, function: Any, output: Tensor, compiled: Any, k: int) -> Tensor:
-        """Return the targets of a loss; for a user's loss, with the axes of the data."""
+        """Return the target placeholder of a loss.
+
+        For a user's loss, it has as many axes as the targets that are passed to `fit`.
+        """
         # Keras 3 wraps a function in a loss that adds an axis if this makes the ranks equal.
         if isinstance(function, losses.Loss) or output.shape[-1] != 1:
             return self.target_of_metric(function, compiled, k)
         return super().target_of_loss(function, output, compiled, k)
 
     def target_of_metric(self, function: Any, compiled: Any, k: int) -> Tensor:
-        """Return the targets of a metric; for a user's metric, with the axes of the data."""
+        """Return the target placeholder of a metric.
+
+        For a user's metric, it has as many axes as the targets that are passed to `fit`.
+        """
         target: Tensor = compiled.targets[k]
         is_flat = k in (compiled.squeezed_targets or ()) and _takes_any_rank(function)
         return squeeze(target, -1) if is_flat else target
@@ -133,15 +139,15 @@ class Keras3Rules(CompileRules):
         return found
 
     def spreads_flat_lists(self, listed: list[Any], names: list[str]) -> bool:
-        """Return whether each output has one metric of a flat list.
+        """Return whether a flat list contains one metric for each output.
 
-        This is so if there are at least two outputs and as many metrics. Otherwise the whole list
-        is for every output.
+        This is so if there are at least two outputs and as many metrics. Otherwise all metrics of
+        the list are for every output.
         """
         return 1 < len(listed) == len(names)
 
     def put_in_reported_order(self, model: Any, compiled: Any) -> None:
-        """Put the losses first, in the order of a dict `loss`, and then the metrics by name."""
+        """Sort the reported values: losses in the order of a dict `loss`, then metrics by name."""
         if len(model.output_names) <= 1:
             return
         given = by_names(model._output_structure, model.output_names, compiled.loss)
@@ -171,7 +177,7 @@ def _targets_of_any_rank(model: Any, compiled: Any) -> frozenset[int]:
 def _takes_any_rank(function: Any) -> bool:
     """Return whether a user wrote this loss or metric.
 
-    Its targets then keep the axes of the data, because it may expect any number of axes.
+    If so, its targets have as many axes as the data, because it may expect any number of axes.
     """
     if isinstance(function, metrics.Metric):
         return is_of_a_user(type(function).update_state)

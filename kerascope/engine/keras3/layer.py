@@ -18,7 +18,7 @@ from kerascope.missing_names import out_of_scope
 
 
 class LayerOfKeras3:
-    """Methods and attributes of Keras 3's layers."""
+    """The methods and attributes of a `Layer` that only Keras 3 has."""
 
     label: Any
     weights: Any

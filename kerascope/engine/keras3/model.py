@@ -30,14 +30,14 @@ _compiling: ContextVar[Compilation | None] = ContextVar("compiling", default=Non
 
 
 def writes_own_loss(model: Any) -> bool:
-    """Return whether training calls the `compute_loss` of the model's own class."""
+    """Return whether the model's class overrides `compute_loss`, so that training uses it."""
     method = type(model).compute_loss
     is_own = not method.__module__.startswith("kerascope.engine.")
     return is_own and dialect_options().calls_compute_loss
 
 
 def own_total_loss(model: Any, compiled: Compilation) -> Tensor:
-    """Return the total loss that the class's own `compute_loss` returns on symbols."""
+    """Return the total loss, from one call of the model class's own `compute_loss` on symbols."""
     trained = compiled.trained
     written = type(model).compute_loss
     targets = [current_rules().target_of_metric(written, compiled, k) for k in range(len(trained))]

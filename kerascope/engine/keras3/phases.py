@@ -66,10 +66,10 @@ def _choice(layer: Any, call: Callable[[], Any], arguments: dict[str, Any]) -> A
 def _outcomes(
     layer: Any, call: Callable[[], Any], arguments: dict[str, Any]
 ) -> tuple[list[list[Any]], Packing, bool]:
-    """Run `call` for training and for test, and return the outputs of both runs.
+    """Run a layer's `call` for training and for test, and return the outputs of both runs.
 
-    Also return the function that packs outputs in the form of the result of `call`, and whether the
-    runs added penalties or states.
+    Also return the function that packs a list of outputs in the form that `call` returns, and
+    whether the runs added penalties or states.
     """
     outcomes: list[list[Any]] = []
     new_values: list[dict[Variable, Tensor]] = []

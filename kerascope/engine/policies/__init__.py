@@ -29,11 +29,11 @@ def around_repeat(layer: CalledLayer, call: Any) -> WholeCall:
 
 
 def around_body(layer: CalledLayer, call: Any) -> AbstractContextManager[None]:
-    """Return the context manager around a layer's own `call`, its penalties and its mask."""
+    """Return the context manager in which a layer's `call` runs and its masks are computed."""
     count_call(layer)
     return inside_call(layer, call.tensors)
 
 
 def leaving_no_trace(layer: CalledLayer) -> AbstractContextManager[None]:
-    """Return a context manager that undoes all calls of the layer and its inner layers."""
+    """Return a context manager whose end undoes all calls of the layer and its inner layers."""
     return rolled_back(layer)

@@ -13,7 +13,10 @@ from kerascope.limits import CALL_COST, LAYER_COST, Budget, building, current_bu
 
 
 def count_layer(layer: CalledLayer) -> None:
-    """Charge a new layer to the current budget, if any. Its weights are charged later."""
+    """Count a new layer toward the limits for models from files, while a file is read.
+
+    Its weights are counted when they are made.
+    """
     budget = current_budget()
     if budget is not None:
         budget.take_parts(LAYER_COST, f"at a layer {type(layer).__name__}")
@@ -21,23 +24,27 @@ def count_layer(layer: CalledLayer) -> None:
 
 
 def count_call(layer: CalledLayer) -> None:
-    """Charge a call of a layer to the current budget, if any."""
+    """Count a call of a layer toward the limits for models from files, while a file is read."""
     budget = current_budget()
     if budget is not None:
         budget.take_parts(CALL_COST, f"at a call of a layer {type(layer).__name__}")
 
 
 def budget_of(layer: CalledLayer) -> Budget | None:
-    """Return the current budget, or otherwise the one under which the layer was made, or None."""
+    """Return the remaining limits on a model that is made from a file; None without limits.
+
+    If no model is being made now, the result is for the model with which the layer was made.
+    """
     return current_budget() or vars(layer).get("_budget")
 
 
 def first_value(
     layer: CalledLayer, word: str, shape: Shape, dtype: str, compute: Callable[[], Any]
 ) -> Any:
-    """Return `compute()`, the first value of a weight; raise if the weight exceeds the budget.
+    """Return `compute()`, the first value of a weight; raise if it exceeds the limits of the model.
 
-    If the weights are read from a file afterwards, return zeros instead.
+    Only a model from a file has limits (`kerascope.limits`). If its weights are read from the file
+    afterwards, zeros are returned instead.
     """
     budget = budget_of(layer)
     if budget is None:

@@ -12,7 +12,7 @@ from kerascope.engine.around import CalledLayer
 
 
 class LossesOfLastCall(NamedTuple):
-    """The penalties of a layer in the last call on arrays, and all layers that added penalties."""
+    """A layer's penalties in the last call on arrays, and all layers that added penalties in it."""
 
     own: list[Tensor]
     layers: list[CalledLayer]

@@ -25,7 +25,7 @@ class FailureFacts(CallPolicy):
         self._layer, self._call = layer, call
 
     def failed(self, error: BaseException) -> None:
-        """Attach the facts of a symbolic call to the error; otherwise add the layer's name."""
+        """Attach the facts of a symbolic call to its error; otherwise add the layer's name."""
         if not isinstance(error, Exception):
             return
         if any(x._keras_history is not None for x in self._call.tensors):

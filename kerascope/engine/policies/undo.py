@@ -36,7 +36,7 @@ class Transaction(CallPolicy):
         self._values: list[tuple[Variable, Any]] = []  # earlier values of variables, oldest first
 
     def resume(self) -> None:
-        """Make this the current transaction, which inner calls join."""
+        """Make this the current transaction, to which successful inner calls are added."""
         self._token = _current.set(self)
 
     def pause(self) -> None:
@@ -56,7 +56,7 @@ class Transaction(CallPolicy):
             self.pause()
 
     def failed(self, error: BaseException) -> None:
-        """Undo the call."""
+        """Undo the call, because it failed."""
         self.undo()
 
     def succeeded(self) -> None:

@@ -91,7 +91,7 @@ class Arrays:
         return known[1] if version is None else (known[1], version)
 
     def is_known(self, array: Any) -> bool:
-        """Return whether an array already has a token."""
+        """Return whether an array was given a token before."""
         known = self._numbers.get(id(array))
         return known is not None and known[0]() is array
 
@@ -121,7 +121,7 @@ class Arrays:
         return found if found.dtype.kind in "fiubcSUO" else found.astype("float32")
 
     def apart(self, array: Any) -> Any:
-        """Return a copy of an array with the same Keras mask."""
+        """Return a copy of an array, so that it has another identity, with the same Keras mask."""
         return self.masked(self._copy(array), array)
 
     def masked(self, array: Any, like: Any) -> Any:

@@ -86,13 +86,13 @@ class Gradients:
             yield
 
     def watch(self, arrays: Sequence[Any]) -> None:
-        """On TensorFlow, watch the outputs of a call, before another call reads these outputs."""
+        """On TensorFlow, watch a call's outputs for gradients, before another call reads them."""
         if self._tape is not None:
             for array in arrays:
                 self._tape.watch(array)
 
     def loss(self, result: Any) -> Any:
-        """Return the loss for the outputs of the model."""
+        """Return the loss for the outputs of the model, to be differentiated by `found`."""
         with nullcontext() if self._tape is None else self._tape:
             return loss_of(self._keras, self._model, self._loss, result)
 
@@ -157,7 +157,7 @@ class Gradients:
 
 
 class _Probes:
-    """An observer that adds a zero to each output of a call."""
+    """Adds a zero to each output of a call; the gradient of the zero is that of the output."""
 
     def __init__(self, added: Iterator[Any], is_float: Iterator[bool]) -> None:
         self._added, self._is_float = added, is_float

@@ -93,7 +93,7 @@ class KerasRecorder:
                 self._path.pop()
 
     def left(self, layer: Any, outputs: list[Any]) -> None:
-        """Record a box for each output of a frame that no recorded call computed."""
+        """Record a box for each output of a frame that was not computed by a recorded call."""
         for array in outputs:
             self._input_value(array)
 
@@ -214,7 +214,7 @@ class KerasRecorder:
         return f"{name}_{number}" if number else name
 
     def _name(self, layer: Any) -> str:
-        """Return the name of a layer, after the name of the frame of its first call."""
+        """Return a layer's name, preceded by the name of the frame in which it was first called."""
         known = self._names.get(id(layer))
         if known is None:
             known = self._inside(layer.name)
@@ -314,7 +314,7 @@ def _restoring_state(model: Any) -> Iterator[None]:
 
 
 class _GradientRecorder(KerasRecorder):
-    """A recorder that keeps the outputs of calls for their gradients."""
+    """A recorder that also keeps the outputs of calls, to compute their gradients."""
 
     def __init__(self, gradients: Gradients, *args: Any) -> None:
         super().__init__(*args)
@@ -322,7 +322,7 @@ class _GradientRecorder(KerasRecorder):
         self.outputs: list[tuple[str, Any]] = []
 
     def after_call(self, call: str, op: str, arrays: list[Any]) -> None:
-        """Keep the outputs of a call, and watch them for their gradients."""
+        """Keep the outputs of a call, and watch them, so that gradients can be computed."""
         self.outputs += [(call, array) for array in arrays]
         self._gradients.watch(arrays)
 

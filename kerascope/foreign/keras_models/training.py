@@ -209,7 +209,7 @@ class KerasTraining:
     def _without_training(
         self, kind: str, original: Callable[..., Any], args: Any, kwargs: Any
     ) -> Any:
-        """Run `evaluate` or `predict` and record a span for it, whose batches count from 0."""
+        """Run `evaluate` or `predict` in a recorded span, in which batches count from 0."""
         batch, self.batch = self.batch, 0
         try:
             with self.writer.span(kind, f"{kind} {self._model.name}"):
@@ -240,7 +240,7 @@ class KerasTraining:
 
     @contextmanager
     def one_batch(self, size: int) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Open the span of the next batch. Yield the batch's number and a dict for its results."""
+        """Record a `with` block as the next batch. Yield its number, and a dict for its results."""
         number = self.batch
         self.batch += 1
         with self.writer.span("batch", f"batch {number}", batch_index=number, size=size) as at_end:
@@ -251,7 +251,7 @@ class KerasTraining:
         return self._arrays.backend == "jax"
 
     def _with_data(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any]:
-        """Return the arguments of a step and its batch. The batch is None if it is unknown."""
+        """Return the arguments of a training step, and its batch, or None if that is unknown."""
         if self._is_jax:
             state, iterator = args
             data = next(iterator)  # StopIteration ends the step, too
@@ -359,7 +359,7 @@ class KerasTraining:
         return "all layers returned finite numbers, so the loss itself is the first"
 
     def _run_again(self, number: int, before: Before, data: Any) -> None:
-        """Run the forward pass of a batch again, eagerly and with the old weights, to record it."""
+        """Run a batch's forward pass again, eagerly and with its old weights, to record it."""
         keras, model, convert = self._keras, self._model, self._keras.ops.convert_to_tensor
         x, _, _ = keras.utils.unpack_x_y_sample_weight(data)
         values = zip(before.weights, [*before.trainable, *before.others], strict=True)

@@ -75,16 +75,16 @@ class ReturnedCall(NamedTuple):
 
 
 class CallObserver(Protocol):
-    """Receives the calls of a model from a `Watch`."""
+    """What a `Watch` calls when a model, a layer or a function begins or returns."""
 
     def root(self, args: Any, kwargs: Any) -> AbstractContextManager[Any]:
         """Return a context manager in which the model's call runs. Entering it begins the call."""
 
     def frame(self, layer: Any, inputs: list[Any], caller: Any) -> AbstractContextManager[Any]:
-        """Return a context manager that opens a frame. Calls in its block are in the frame."""
+        """Return a context manager for a frame, which contains the calls made in its block."""
 
     def left(self, layer: Any, outputs: list[Any]) -> None:
-        """Receive the outputs of a frame, before the context manager of `frame` ends."""
+        """Receive the outputs of a frame, just before its context manager (see `frame`) ends."""
 
     def called(self, call: ReturnedCall) -> list[Any]:
         """Receive a call that has returned, and return the arrays to use as its outputs."""
@@ -296,7 +296,7 @@ class Watch:
             self._is_busy = False
 
     def _is_hidden(self, arrays: list[Any]) -> bool:
-        """Return whether to ignore a call because it only infers shapes or is being compiled."""
+        """Return whether to ignore a call that only infers shapes, or that is being compiled."""
         ask = self._arrays
         return any(ask.is_symbolic(x) or (not self._traced and ask.is_traced(x)) for x in arrays)
 
@@ -318,7 +318,7 @@ class Watch:
 
 
 class _Wrapped:
-    """A function of a namespace that reports its calls, and has all attributes of the original."""
+    """Replaces a function of a namespace by one with equal attributes that reports its calls."""
 
     def __init__(self, function: Any, name: str, watch: Watch) -> None:
         self.__wrapped__ = self._function = function  # for `inspect.signature`

@@ -283,7 +283,7 @@ def _arguments(cls: type[nn.Module]) -> tuple[tuple[str, Any], ...]:
 
 
 def _unrepeated(value: Any) -> Any:
-    """Return the element of a tuple of equal elements, or any other value unchanged."""
+    """Return the first element of a tuple whose elements are equal; any other value unchanged."""
     if isinstance(value, tuple) and value and all(one == value[0] for one in value):
         return value[0]
     return value

@@ -42,7 +42,7 @@ class ScaledLosses:
 
     @contextmanager
     def observed(self) -> Iterator[None]:
-        """Observe all GradScalers that are used in a `with` block."""
+        """Observe all GradScalers in a `with` block, so that the factors of losses are known."""
         plain = {name: getattr(_SCALER, name) for name in ("scale", "unscale_", "step", "update")}
         try:
             for name, method in plain.items():

@@ -209,7 +209,7 @@ class TorchRecorder:
 
     @contextmanager
     def unrecorded(self) -> Iterator[None]:
-        """Record no functions in a `with` block, because they are not part of the model."""
+        """Do not record the functions in a `with` block, which are not part of the model."""
         if not self._is_own_thread():
             yield
             return
@@ -280,7 +280,7 @@ class TorchRecorder:
             self.forward_ends(call, result)
 
     def _users_frame_around(self, frame: FrameType) -> FrameType | None:
-        """Return the innermost frame of the user's code around a frame.
+        """Return the innermost Python frame of the user's code around another Python frame.
 
         Modules are nested many frames deep, so the search stops at the innermost open call. Open
         calls that do not contain the frame are closed, because Ctrl-C skips their hooks.
@@ -304,7 +304,7 @@ class TorchRecorder:
 
     @property
     def _is_outside(self) -> bool:
-        """Whether no module is running."""
+        """Whether no call of a module is running."""
         return not self._stack or not isinstance(self._stack[-1].module, nn.Module)
 
     def _is_one_box(self, module: nn.Module) -> bool:
@@ -403,7 +403,7 @@ class TorchRecorder:
         return id(tensor) in self._weights or isinstance(tensor, nn.Parameter)
 
     def _replaced_of(self, module: nn.Module) -> list[Tensor]:
-        """Return the computed tensors that replace a module's weights."""
+        """Return the computed tensors that a module uses as weights, as with `weight_norm`."""
         replaced = self._replaced.get(id(module), ())
         tensors = [getattr(owner, name, None) for owner, name in replaced]
         return [one for one in tensors if isinstance(one, Tensor) and self._has_box(one)]
@@ -487,7 +487,7 @@ class TorchRecorder:
         return result
 
     def _copies(self, inputs: Sequence[Tensor]) -> dict[int, Any]:
-        """Return copies of inputs that have no box yet, because the function may write to them."""
+        """Return copies of the inputs without a box, which the called function may overwrite."""
         if not self._read_numbers:
             return {}
         copies = {}
@@ -555,14 +555,17 @@ class TorchRecorder:
         return known is not None and known.has_box
 
     def _path(self, name: str) -> str:
-        """Return the name of a function after the name of the enclosing module."""
+        """Return the name of a function, preceded by the name of the module that calls it."""
         around = self._stack[-1].name if self._stack else ""
         if around:
             return f"{around}/{name}"
         return f"{type(self.module).__name__}/{name}" if name in self._paths else name
 
     def _bases(self, changed: Sequence[Tensor], read: set[int]) -> list[Value]:
-        """Return the base tensors of changed views. Elements outside the views are unchanged."""
+        """Return the recorded tensors of which changed tensors are views.
+
+        They are inputs of the changing call too, because it keeps the elements outside the views.
+        """
         bases = _distinct([t._base for t in changed if t._base is not None])
         found = [(base, self._tokens.known(base)) for base in bases if id(base) not in read]
         return [
@@ -685,12 +688,12 @@ class TorchRecorder:
         return values
 
     def _is_free(self, weight: Tensor) -> bool:
-        """Return whether a tensor is a weight that no called module has used."""
+        """Return whether a tensor is a weight that no recorded call has used yet."""
         name, _ = self._weights.get(id(weight), ("", False))
         return bool(name) and self._tokens.known(weight) is None
 
     def _uncalled(self, weight: str) -> dict[str, Setting]:
-        """Return a setting that says that a weight's module was not called; {} if it was called."""
+        """Return the setting "of CLASS, not called" of a weight; {} if its module was called."""
         path = weight.rpartition(".")[0]
         owner = next((one for name, one in self._modules.values() if name == path), None)
         if owner is None or id(owner) in self._called:
@@ -764,7 +767,7 @@ class _Functions(TorchFunctionMode):
 
 
 class _Hook:
-    """A hook whose own functions are not recorded. In a copy of its module it does nothing."""
+    """A hook of a module. Functions in it are not recorded. In a copied module it does nothing."""
 
     def __init__(self, observe: Callable[..., None] | None) -> None:
         self._observer = observe
@@ -795,7 +798,7 @@ def _changed(
 
 
 def _given(args: tuple[Any, ...], keywords: Mapping[str, Any]) -> list[Tensor]:
-    """Return the distinct tensors in the arguments of a call."""
+    """Return the tensors in the arguments of a call, each once."""
     if not keywords and len(args) == 1 and isinstance(args[0], Tensor):
         return [args[0]]
     return _distinct(tensors_in(args) + tensors_in(keywords))
@@ -808,7 +811,7 @@ def _distinct(tensors: list[Tensor]) -> list[Tensor]:
 
 
 def _known_values(found: Iterable[TensorInfo | None]) -> list[Value]:
-    """Return the values of the tensors that recorded calls returned. Other tensors are omitted."""
+    """Return the recorded values of those tensors that a recorded call returned."""
     return [known.value for known in found if known is not None and known.has_box]
 
 
@@ -825,7 +828,7 @@ def _line_of(frame: FrameType | None) -> Line | None:
 
 
 def _name_in(frame: FrameType | None, tensor: Tensor) -> str:
-    """Return the name of the local variable of a frame that holds a tensor, or ""."""
+    """Return the name of the local variable of a Python frame that holds a tensor, or ""."""
     names = {} if frame is None else frame.f_locals
     return next((name for name, value in names.items() if value is tensor), "")
 

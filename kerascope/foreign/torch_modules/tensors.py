@@ -217,7 +217,7 @@ class Tokens:
         self._last = 0
 
     def known(self, tensor: Tensor) -> TensorInfo | None:
-        """Return the stored information about a tensor's current state, or None if it is new."""
+        """Return the stored information about a tensor's current state, or None for a new state."""
         found = self._known.get(id(tensor))
         if found is not None and found.ref() is tensor:
             return found
@@ -235,7 +235,7 @@ class Tokens:
         return found
 
     def renewed(self, ids: Iterable[int]) -> Tokens:
-        """Return a new `Tokens` with only the tokens of weights that have no box."""
+        """Return a new `Tokens` that contains only the tokens of weights without a box."""
         new = Tokens()
         new._last = self._last
         for key in ids:
@@ -286,7 +286,7 @@ class Tokens:
         return list(values.values()), list(leaves.values())
 
     def _sort(self) -> None:
-        """Determine the storage of each new tensor that is still alive."""
+        """Determine the storage of each tensor that is new since the last time and still alive."""
         for known in self._unsorted:
             tensor = known.ref()
             storage = None if tensor is None else _storage_of(tensor)
