@@ -61,7 +61,7 @@ NEWEST_PYTHON = "3.13"
 
 
 class Failure(Exception):
-    """Raised if a step failed; contains the message and the exit code."""
+    """Raised if a step of a command failed; contains the message and the exit code."""
 
     def __init__(self, message: str, code: int = 1) -> None:
         super().__init__(message)
@@ -77,7 +77,7 @@ def say(text: str) -> None:
 
 
 def child_environment() -> dict[str, str]:
-    """Return the environment variables of every command, without those that mislead pip."""
+    """Return the environment variables for commands, without those that mislead pip."""
     variables = dict(os.environ)
     for misleading in ("PYTHONHOME", "__PYVENV_LAUNCHER__", "PIP_USER", "PIP_TARGET", "PIP_PREFIX"):
         variables.pop(misleading, None)
@@ -126,13 +126,13 @@ Command = Callable[[list[str]], int]
 
 
 def wanted_stamp(extra: str) -> dict[str, str]:
-    """Return the stamp of an up-to-date environment. A different stamp means: renew it."""
+    """Return the stamp that an up-to-date .venv has. If its stamp differs, .venv is renewed."""
     content = (ROOT / "pyproject.toml").read_bytes().replace(b"\r\n", b"\n")
     return {"pyproject": hashlib.sha256(content).hexdigest(), "root": str(ROOT), "extra": extra}
 
 
 def read_stamp() -> dict[str, str]:
-    """Return the stamp of the last installation; empty if there was none."""
+    """Return the stamp of the last installation in .venv; empty if there was none."""
     try:
         stamp = json.loads(STAMP.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -141,7 +141,7 @@ def read_stamp() -> dict[str, str]:
 
 
 def write_stamp(stamp: dict[str, str]) -> None:
-    """Write the stamp, or remove its file if the stamp is empty."""
+    """Write the stamp of .venv, or remove its file if the stamp is empty."""
     if not stamp:
         STAMP.unlink(missing_ok=True)
         return
@@ -307,7 +307,7 @@ def git(*arguments: str) -> str:
 
 
 def number_of_run(parts: int) -> int:
-    """Return the part that this commit runs, counted from 1 and derived from HEAD's hash."""
+    """Return which part of the slow tests this commit runs, from 1, derived from HEAD's hash."""
     return int(git("rev-parse", "HEAD")[:8] or "0", 16) % parts + 1
 
 

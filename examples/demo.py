@@ -25,7 +25,7 @@ def section(title):
 
 
 def train_the_example():
-    """Run the document's example as printed, then repaired; return the repaired model."""
+    """Run `example.py`, which cannot learn, then `fixed_example.py`; return the second's model."""
     section("1. The document's example: 20-64-64-1, 50 samples")
     print("As printed, softmax over one unit is always 1: no weight ever changes.\n")
     runpy.run_path(str(EXAMPLES / "example.py"))
@@ -50,7 +50,7 @@ def train_the_digits():
 
 
 def walk_through_the_example():
-    """Print what the engine does when the document's example runs."""
+    """Print what the engine does while `examples/example.py` runs."""
     section("3. The walk: what happens inside while the document's example runs")
     print("It ends with the reason why this example cannot learn: under `backward`, all is 0.\n")
     print("$ kerascope trace examples/example.py\n", flush=True)

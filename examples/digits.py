@@ -1,4 +1,4 @@
-"""Handwritten digits, 8x8 pixels: a network of one hidden layer reads 98 in 100 after a second.
+"""Handwritten digits, 8x8 pixels: a net with one hidden layer reads 98 of 100 after a second.
 
 python examples/digits.py --seed 1
 """

@@ -1,8 +1,8 @@
-"""The source document's example, line by line as it is printed there, with seeds.
+"""The example of the original walkthroughs, line by line as it is printed there, with seeds.
 
-It does not learn: softmax over one unit is always 1, so no gradient reaches a weight. That is in
-the document too; `fixed_example.py` is the same with sigmoid. The old words `input=` and `output=`
-are understood; a note names today's.
+It does not learn: softmax over one unit is always 1, so no gradient reaches a weight. The
+walkthroughs say so too. `fixed_example.py` is the same model with sigmoid. The old arguments
+`input=` and `output=` are accepted, with a note that gives the new names.
 """
 
 # The lines below stay as the document has them.

@@ -1,4 +1,4 @@
-"""The document's example with sigmoid in place of softmax: now it memorizes its 50 labels."""
+"""The model of `example.py` with sigmoid in place of softmax. It memorizes its 50 labels."""
 
 import numpy as np
 

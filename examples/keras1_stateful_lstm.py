@@ -27,7 +27,7 @@ for t in range(steps):
 
 
 def piece(data, number):
-    """Return one piece of every row: (batch, steps, 1)."""
+    """Return one piece, five steps long, of every row of a signal: (batch, steps, 1)."""
     return data[:, number * tsteps : (number + 1) * tsteps, None]
 
 

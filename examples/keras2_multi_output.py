@@ -16,7 +16,7 @@ np.random.seed(5)
 
 
 def prepared(x, y):
-    """Return images, ink, digits and parities."""
+    """Return the images, their amounts of ink, their digits, and the parities of the digits."""
     images = x.reshape(-1, 64).astype("float32") / 16
     return images, images.mean(axis=1, keepdims=True), y, y % 2
 

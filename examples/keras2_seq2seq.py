@@ -1,4 +1,4 @@
-"""Keras 2: sequence to sequence: a reader's last states begin a writer, which reverses a word.
+"""Keras 2, sequence to sequence: a decoder gets an encoder's last states and reverses a word.
 
 kerascope run examples/keras2_seq2seq.py
 """
@@ -62,7 +62,7 @@ decoder_model = Model(
 
 
 def decode_sequences(input_seqs):
-    """Write a word for each sequence, letter by letter."""
+    """Return the word that the decoder writes for each sequence, letter by letter."""
     states = encoder_model.predict(input_seqs)
     token = np.full((len(input_seqs), 1), START)
     written = []

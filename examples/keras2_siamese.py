@@ -1,4 +1,4 @@
-"""Keras 2: two images, one network: are they the same digit? The network was shown pairs only.
+"""Keras 2: a network decides if two images show the same digit. It is trained only on pairs.
 
 kerascope run examples/keras2_siamese.py
 """
@@ -30,7 +30,7 @@ def eucl_dist_output_shape(shapes):
 
 
 def contrastive_loss(y_true, y_pred):
-    """Pull equal digits together, and push others apart up to a margin of 1."""
+    """Return a loss that pulls equal digits together, and others apart up to a margin of 1."""
     margin = 1
     return K.mean(
         y_true * K.square(y_pred) + (1 - y_true) * K.square(K.maximum(margin - y_pred, 0))

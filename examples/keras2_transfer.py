@@ -1,4 +1,4 @@
-"""Keras 2: transfer: features learned on the digits 0 to 4, frozen, serve to tell 5 to 9.
+"""Keras 2, transfer: features learned on the digits 0 to 4 are frozen, and used for 5 to 9.
 
 kerascope run examples/keras2_transfer.py
 """
@@ -19,7 +19,7 @@ x_test = x_test.reshape(-1, 8, 8, 1).astype("float32") / 16
 
 
 def train_model(model, train, test, epochs):
-    """Train, and return the accuracy on the test images."""
+    """Train a model, and return its accuracy on the test images."""
     x, y = train
     y = keras.utils.to_categorical(y, num_classes)
     test_x, test_y = test[0], keras.utils.to_categorical(test[1], num_classes)
@@ -29,7 +29,7 @@ def train_model(model, train, test, epochs):
 
 
 def part(x, y, low):
-    """Return the images of five digits, counted from 0."""
+    """Return the images of five digits, and their labels, counted from 0."""
     chosen = (y >= low) & (y < low + 5)
     return x[chosen], y[chosen] - low
 

@@ -17,7 +17,7 @@ original_dim, intermediate_dim, latent_dim = 64, 48, 2
 
 
 def sampling(args):
-    """Draw from a normal distribution of this mean and logarithm of the variance."""
+    """Return random numbers of a normal distribution with this mean and log variance."""
     z_mean, z_log_var = args
     epsilon = K.random_normal(shape=(K.shape(z_mean)[0], K.int_shape(z_mean)[1]))
     return z_mean + K.exp(0.5 * z_log_var) * epsilon

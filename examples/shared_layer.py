@@ -1,4 +1,4 @@
-"""One layer called twice: two nodes, one set of weights.
+"""One layer that is called twice has two nodes, and one set of weights.
 
 Two rows of numbers go through the same encoder; the model says whether their first numbers have the
 same sign. `encoder.output` has no meaning, since the encoder has two of them.

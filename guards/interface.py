@@ -406,7 +406,7 @@ def printed_paths() -> set[str]:
 
 
 def path_facts(stored: Iterable[str]) -> Iterator[str]:
-    """Yield the facts about names that documents import, now or in the stored list, and that exist."""
+    """Yield the facts about existing names that documents import, now or in the stored list."""
     for path in sorted({*printed_paths(), *stored}):
         module, _, name = path.partition(": ")
         with warnings.catch_warnings():

@@ -72,7 +72,7 @@ class Message(NamedTuple):
     text: str
 
     def faults(self) -> list[str]:
-        """Return what is wrong with the form of the message, as names of faults; [] if nothing is.
+        """Return the names of the faults in the form of the message; [] if its form is right.
 
         Examples
         --------
@@ -188,7 +188,7 @@ def write_stored(lines: Sequence[str], path: Path = FILE) -> None:
 
 
 def faults(found: Iterable[Message], stored: Iterable[str]) -> list[str]:
-    """Return a line for each message of the wrong form, and for each new one without a remedy."""
+    """Return a line for each message of a wrong form, and for each new message without a remedy."""
     allowed = set(stored)
     lines = []
     for message in found:

@@ -48,12 +48,12 @@ class Scaled(layers.Layer):
         self.factor = factor
 
     def build(self, input_shape: Any) -> None:
-        """Create one weight for each column."""
+        """Create the weights: one for each column of the inputs."""
         self.scale = self.add_weight(name="scale", shape=(input_shape[-1],), initializer="ones")
         super().build(input_shape)
 
     def call(self, inputs: Any) -> Any:
-        """Return the scaled inputs."""
+        """Return the inputs, multiplied by the factor and the weights."""
         return inputs * self.scale * self.factor
 
     def compute_output_shape(self, input_shape: Any) -> Any:
@@ -62,12 +62,12 @@ class Scaled(layers.Layer):
 
 
 def own_loss(y_true: Any, y_pred: Any) -> Any:
-    """Return the fourth power of the error."""
+    """Return the fourth power of the error, as a user's own loss."""
     return K.mean(K.square(K.square(y_true - y_pred)), axis=-1)
 
 
 def own_metric(y_true: Any, y_pred: Any) -> Any:
-    """Return the greatest error."""
+    """Return the greatest error, as a user's own metric."""
     return K.max(K.abs(y_true - y_pred), axis=-1)
 
 
@@ -85,7 +85,7 @@ def own() -> Any:
 
 
 def data(model: Any) -> tuple[list[Any], list[Any]]:
-    """Return inputs and targets for a model, as lists."""
+    """Return the inputs and the targets with which a sample's model is trained, as lists."""
     x, y = (some(4, 4), some(4, 2)) if model.name == "own" else data_of(model)
     return [x] if not isinstance(x, list) else x, [y] if not isinstance(y, list) else y
 
@@ -172,7 +172,7 @@ _FORMS: dict[tuple[str, str], tuple[str, ...]] = {
 
 
 def things(model: Any) -> dict[str, Any]:
-    """Return objects of a trained model that are also pickled one by one."""
+    """Return the objects of a trained model of which each is also written as a pickle."""
     return {
         "layer": layers.Dense(2, activation="relu", name="unbuilt"),
         "built_layer": model.get_layer("shared"),
@@ -195,7 +195,7 @@ def things(model: Any) -> dict[str, Any]:
 
 
 def step(model: Any, x: list[Any], y: list[Any]) -> list[Any]:
-    """Train one step and return the weights after it."""
+    """Train a model for one step, and return its weights after the step."""
     model.train_on_batch(x, y)
     return list(model.get_weights())
 
@@ -212,13 +212,13 @@ def numbered(**lists: Sequence[Any]) -> dict[str, Any]:
 
 
 def listed(arrays: Any, name: str) -> list[Any]:
-    """Return the arrays of a name in an `.npz` file, by their numbers."""
+    """Return the arrays that an `.npz` file contains under a name with a number, by the number."""
     count = sum(1 for key in arrays if key.rstrip("0123456789") == name)
     return [arrays[f"{name}{i}"] for i in range(count)]
 
 
 def facts_of_tape(tape: Tape) -> dict[str, Any]:
-    """Return facts of a tape: kinds of events, names at some times, the origin of a value."""
+    """Return facts about a tape: kinds of events, names at some times, and a value's origin."""
     times = [0, len(tape) // 3, len(tape) // 2, len(tape) - 1]
     last = tape.filter(kind="update.apply")[-1]
     origin = tape.origin(last.name)
@@ -236,7 +236,7 @@ def facts_of_tape(tape: Tape) -> dict[str, Any]:
 
 
 def facts_of_thing(name: str, thing: Any) -> Any:
-    """Return the class, configuration and results of an object as plain data."""
+    """Return an object as plain data to be compared: its class, configuration or results."""
     x, _ = data_of_forks()
     if name == "function":
         told: Any = [array.tolist() for array in thing(x)]
@@ -259,7 +259,7 @@ def facts_of_thing(name: str, thing: Any) -> Any:
 
 
 def data_of_forks() -> tuple[list[Any], list[Any]]:
-    """Return the inputs and targets of the forks."""
+    """Return inputs and targets for the model `happenings.forks`, which has two of each."""
     return [some(4, 4), some(4, 4)], [some(4, 1), some(4, 2)]
 
 
@@ -310,7 +310,7 @@ def write_all(folder: Path) -> None:
 def _write_model(
     folder: Path, name: str, dialect: str, endings: tuple[str, ...]
 ) -> Iterator[dict[str, str]]:
-    """Train a model for two steps, write it in each format, and describe each file."""
+    """Train a model for two steps and write it in each format; return the descriptions of files."""
     ks.utils.set_random_seed(1)
     K.reset_uids()
     model = MODELS[name]()
@@ -335,7 +335,7 @@ def _write_model(
 
 
 def disagreement(path: Path, stored: dict[str, Any]) -> str | None:
-    """Open a model; return the name of the first stored array that differs, or None."""
+    """Open a sample's model; return the name of the first stored array that differs, or None."""
     model = OPENERS[path.suffix](path)
     x, y = listed(stored, "x"), listed(stored, "y")
     found = {"weights": model.get_weights(), "predicted": predicted(model, x)}

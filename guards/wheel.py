@@ -41,7 +41,7 @@ GOOD, BAD, NOT_TRIED = 0, 1, 2
 
 
 class NotTried(Exception):
-    """Raised if the wheel could not be built or installed."""
+    """Raised if the guard cannot run, because the wheel could not be built or installed."""
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -71,7 +71,7 @@ def is_by_product(name: str) -> bool:
 
 
 def complaints_about_files(names: Iterable[str], wanted: Iterable[str]) -> list[str]:
-    """Return a line for each missing or superfluous file in a wheel.
+    """Return a line for each file that a wheel lacks, and for each that it should not have.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def names_in(wheel: Path) -> list[str]:
 
 
 def modules_of_extras(root: Path = ROOT) -> list[str]:
-    """Return the modules of the extras. The wheel must work without all of them."""
+    """Return the modules that the package's extras install. The wheel must work without them."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     packages = {
         re.split(r"[^\w-]", wish, maxsplit=1)[0].lower()
@@ -113,7 +113,7 @@ def modules_of_extras(root: Path = ROOT) -> list[str]:
 
 
 def build(folder: Path, root: Path = ROOT) -> Path:
-    """Build the wheel into a folder and return it.
+    """Build the wheel into a folder, and return the path of the wheel.
 
     Raises
     ------
@@ -213,7 +213,7 @@ class Use:
         return self.judge(done.returncode, said, folder)
 
     def judge(self, code: int, said: str, folder: Path) -> str | None:
-        """Return the first unexpected result (exit code, output or file), or None."""
+        """Compare the results with the expected ones; return the first that differs, or None."""
         if code != self.code:
             return f"exit code {code}, expected {self.code}:\n{tail(said)}"
         for pattern in self.says:
@@ -229,12 +229,12 @@ class Use:
 
 
 def kerascope(*words: str, **more: object) -> Use:
-    """Return a use of a kerascope command."""
+    """Return the `Use` of a command of kerascope, with its arguments."""
     return Use(("kerascope", *words), **more)  # type: ignore[arg-type]
 
 
 def python(code: str, **more: object) -> Use:
-    """Return a use of the package from Python code."""
+    """Return the `Use` of the package by a piece of Python code."""
     return Use(("python", "-c", code), **more)  # type: ignore[arg-type]
 
 
@@ -273,7 +273,7 @@ _HTML, _SVG, _PNG = b"<!DOCTYPE html>", b"<svg", b"\x89PNG"
 
 
 def uses() -> Iterator[Use]:
-    """Yield the uses in order. Later ones read files that earlier ones wrote."""
+    """Yield all uses of the package in order. Some read files that earlier ones wrote."""
     yield python(_WHERE, says=("^True",))
     extras = repr(modules_of_extras())
     yield python(_ABSENT.replace("NAMES", extras), says=(r"found: \[\]",))

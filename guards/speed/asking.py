@@ -61,11 +61,11 @@ Ratios = dict[str, list[list[float]]]
 
 
 class Broken(Exception):
-    """Raised if a process ended or gave an unexpected answer."""
+    """Raised if a measuring process ended or failed."""
 
 
 def variables() -> dict[str, str]:
-    """Return the environment variables of both checkouts' processes."""
+    """Return the environment variables of the measuring processes of both checkouts."""
     found = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     found.update(dict.fromkeys(THREAD_VARIABLES, "1"))
     found.update(PYTHONHASHSEED="0", PYTHONWARNINGS="ignore")
@@ -73,7 +73,7 @@ def variables() -> dict[str, str]:
 
 
 class Living:
-    """A process that runs one checkout."""
+    """A process that stays alive and measures one checkout."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -88,7 +88,7 @@ class Living:
         )
 
     def ask(self, metric: str, **more: float) -> dict[str, Any]:
-        """Send one question and wait for the answer."""
+        """Send one question to the process, and return its answer."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         try:
@@ -104,12 +104,12 @@ class Living:
         return reply
 
     def seconds(self, metric: str) -> float:
-        """Return the processor seconds of one chunk."""
+        """Return the processor seconds of one chunk, a fixed number of runs of a metric."""
         found: float = self.ask(metric, times=self.times[metric])["cpu"]
         return found
 
     def close(self) -> None:
-        """End the process."""
+        """End the measuring process."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.kill()
@@ -119,12 +119,12 @@ class Living:
 
 
 def of_living(pair: list[Living], metric: str, side: int) -> float:
-    """Return the processor seconds of a chunk in one of two processes."""
+    """Return the processor seconds of a chunk of runs, in one of a pair of living processes."""
     return pair[side].seconds(metric)
 
 
 def of_fresh(pair: list[Living], metric: str, side: int) -> float:
-    """Return the processor seconds of a new process that runs one task."""
+    """Return the processor seconds that a new process takes for one task on one checkout."""
     root = pair[side].root
     before = of_children()
     command = [sys.executable, str(WORKER), str(root), metric]
@@ -143,7 +143,10 @@ def of_children() -> float:
 
 
 def four(seconds: Callable[[int], float], turned: bool) -> float:
-    """Measure in the order this (0), other (1), other, this, or the reverse; return the ratio."""
+    """Measure this checkout, the other twice, and this again; return the ratio of their times.
+
+    `turned` exchanges the two checkouts. `seconds` measures this checkout (0) or the other one (1).
+    """
     found: tuple[list[float], list[float]] = [], []
     for side in (1, 0, 0, 1) if turned else (0, 1, 1, 0):
         found[side].append(seconds(side))
@@ -151,10 +154,10 @@ def four(seconds: Callable[[int], float], turned: bool) -> float:
 
 
 def measured(this: Path, other: Path, metrics: list[str], minutes: float) -> Ratios:
-    """Measure all metrics of both checkouts for some minutes of wall time.
+    """Measure all metrics of both checkouts for this number of minutes of wall time.
 
-    Every pair of processes has at least one round. Returns the ratios of each metric, one list for
-    each pair of processes.
+    Every pair of processes has at least one round. Return the ratios of each metric as lists, one
+    for each pair of processes.
     """
     end = time.monotonic() + 60 * minutes
     with contextlib.ExitStack() as alive:
@@ -167,7 +170,7 @@ def measured(this: Path, other: Path, metrics: list[str], minutes: float) -> Rat
 
 
 def prepare(metrics: list[str], pairs: list[list[Living]]) -> None:
-    """Warm up. The first process determines the number of runs in a chunk for all processes."""
+    """Let all processes warm up. The first one determines how many runs a chunk of time has."""
     first = pairs[0][0]
     for metric in metrics:
         if metric in LIVING:
@@ -179,7 +182,7 @@ def prepare(metrics: list[str], pairs: list[list[Living]]) -> None:
 
 
 def asked_in_rounds(metrics: list[str], pairs: list[list[Living]], end: float) -> Ratios:
-    """Run the rounds. In each round, one pair of processes measures all metrics in random order."""
+    """Run the rounds until `end`. In each, one pair of processes measures all metrics, shuffled."""
     ratios: Ratios = {metric: [[] for _ in pairs] for metric in metrics}
     for number in itertools.count():
         if number >= len(pairs) and time.monotonic() >= end:

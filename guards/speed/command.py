@@ -55,7 +55,7 @@ def options(words: list[str]) -> argparse.Namespace:
 
 
 def table(found: dict[str, Ratio], limit: float) -> str:
-    """Return the table in Markdown.
+    """Return the results as a table in Markdown, with a row for each metric.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def table(found: dict[str, Ratio], limit: float) -> str:
 
 
 def said(found: dict[str, Ratio], limit: float) -> str:
-    """Return sentences about proven slowdowns, and about slowdowns that could be hidden."""
+    """Return sentences about metrics that are slower for certain, and about those that may be."""
     slower = [metric for metric, ratio in found.items() if ratio.is_above(limit)]
     wide = [m for m, ratio in found.items() if ratio.half_width > WANTED or ratio.count < LEAST]
     lines = [

@@ -38,16 +38,16 @@ class Ratio:
 
     @property
     def half_width(self) -> float:
-        """Half the width of the interval."""
+        """Half the width of the confidence interval."""
         return round((self.high - self.low) / 2, 6)
 
     def is_above(self, limit: float) -> bool:
-        """Return whether there are enough ratios and the whole interval is above a limit."""
+        """Return whether the whole interval is above a limit. False with fewer than 6 ratios."""
         return self.count >= LEAST and self.low > limit
 
 
 def ratio_of(pairs_of_processes: list[list[float]], seed: int = 0) -> Ratio:
-    """Return the median of ratios, and its interval.
+    """Return the median of ratios, and its confidence interval from a bootstrap.
 
     Parameters
     ----------
@@ -73,12 +73,12 @@ def ratio_of(pairs_of_processes: list[list[float]], seed: int = 0) -> Ratio:
 
 
 def again(ratios: list[float], lots: random.Random) -> list[float]:
-    """Draw the same number of ratios with replacement."""
+    """Return as many ratios as there are, drawn with replacement."""
     return lots.choices(ratios, k=len(ratios))
 
 
 def of_four(this: list[float], other: list[float]) -> float:
-    """Return the ratio of the two chunks of this checkout to the two of the other.
+    """Return the ratio of the times of two chunks of this checkout to two of the other.
 
     In the order this, other, other, this, a machine that slows down steadily affects both equally.
 

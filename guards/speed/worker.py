@@ -43,7 +43,7 @@ class Peers:
         self.known: dict[str, Any] = {}
 
     def of(self, workload: str) -> Any:
-        """Return the model of a workload with its data."""
+        """Return kerascope's `Column` for a workload: its built model and its data."""
         from benchmarks.paired import data
         from benchmarks.paired.peers.keras_models import Column
 
@@ -55,7 +55,7 @@ class Peers:
         return self.known[workload]
 
     def run_of(self, metric: str) -> Run:
-        """Return the function that runs the work of a metric n times."""
+        """Return a function that runs the work of a metric as often as its argument says."""
         workload, _, what = metric.partition(".")
         if workload in ("W7", "W9"):
             return chains(workload)
@@ -71,7 +71,7 @@ class Peers:
 
 
 def chains(workload: str) -> Run:
-    """Return the function that builds chains of layers, from the first call to the first step."""
+    """Return a function that builds chains of layers and makes one train step with each."""
     from benchmarks.paired.cold import KINDS
     from benchmarks.paired.fresh import chain
 
@@ -97,7 +97,7 @@ def first_draw(kerascope: Any) -> None:
 
 
 def prepare(run: Run, target: float) -> int:
-    """Warm up; return how many runs take about `target` processor seconds."""
+    """Run a function to warm up; return how many runs take about `target` processor seconds."""
     run(1)
     run(1)
     times = 1
@@ -111,14 +111,14 @@ def prepare(run: Run, target: float) -> int:
 
 
 def timed(run: Run, times: int) -> dict[str, float]:
-    """Return processor and wall seconds of a chunk."""
+    """Return the processor and wall seconds of this number of runs."""
     begun, wall = time.process_time(), time.perf_counter()
     run(times)
     return {"cpu": time.process_time() - begun, "wall": time.perf_counter() - wall}
 
 
 def live(checkout: str) -> None:
-    """Answer questions until the input ends. Everything else is printed to standard error."""
+    """Answer questions from standard input until it ends. Other output goes to standard error."""
     output = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     take_kerascope_from(checkout)
@@ -137,7 +137,7 @@ def live(checkout: str) -> None:
 
 
 def once(checkout: str, what: str) -> None:
-    """Run one task in a new process."""
+    """Run one task on a checkout. A new process calls this, and then ends."""
     kerascope = take_kerascope_from(checkout)
     if what == "first_step":
         from benchmarks.paired.fresh import first_step
