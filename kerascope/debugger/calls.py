@@ -63,7 +63,7 @@ def _inner_run(session: Session, event: Event) -> Event | None:
 def _states(
     session: Session, run: Event | None, names: list[str], event: Event
 ) -> list[tuple[str, str]]:
-    """Return (name, state) for the calls in `names`, from the events of `run` up to `event`."""
+    """Return (name, state) for the calls in `names`, from the events since `run`, up to `event`."""
     if run is None or not names:
         return []
     states = dict.fromkeys(names, "done" if run.kind == "gradients" else "pending")

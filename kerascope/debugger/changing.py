@@ -96,7 +96,7 @@ def _settable(debugger: Shell, text: str, line: str, begin: int, end: int) -> li
 
 @command("set", group="what if", completes=_settable)
 def set_(debugger: Shell, words: str) -> None:
-    """Give a tensor another array from here on; or run the call again without a change.
+    """Give a tensor another array from this time on, or run the call again without a change.
 
     Usage: set NAME = EXPR | set again | set grain GRAIN | set history SIZE
     Example: set out = np.zeros_like(out)
@@ -239,7 +239,7 @@ def _is_in_call(debugger: Shell) -> bool:
 
 
 def _journal(debugger: Shell) -> Journal:
-    """Return the journal of the current timeline. Raise if it is a tape read from a file."""
+    """Return the journal of the current timeline; raise if the timeline was read from a file."""
     fork, recorder = debugger.session.timelines.current.fork, _recorder(debugger, "set")
     if recorder.tape is not debugger.session.tape:
         raise ArgumentError("set: this timeline is a tape read from a file. Nothing can run on it.")
@@ -286,7 +286,10 @@ def _recorder(debugger: Shell, command: str) -> Recorder:
 
 
 def _change(debugger: Shell, change: Override | None, name: str) -> None:
-    """Apply a change to the running program if it is paused here, otherwise on a new timeline."""
+    """Apply a change by `set` to the program if it is paused at the current event.
+
+    Otherwise apply the change on a new timeline.
+    """
     event, recorder = _here(debugger), _recorder(debugger, "set")
     tape, is_live = debugger.session.tape, _is_live(debugger)
     if is_live and change is not None and _set_weight(debugger, recorder, change):
@@ -614,7 +617,7 @@ def other(debugger: Shell, words: str) -> None:
 
     N is a timeline, FILE a tape that `record` wrote in another run; the default is the timeline
     from which this one branched off. `set dense_1 = other` takes the output of dense_1 from the
-    same call there (same batch, epoch and fit). `p other.dense_1 - dense_1` compares.
+    same call of that run (same batch, epoch and fit). `p other.dense_1 - dense_1` compares.
     """
     word, elsewhere = words.strip(), debugger.state(OtherRuns)
     if word.isdigit():

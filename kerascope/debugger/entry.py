@@ -23,14 +23,12 @@ __all__ = ["Debugger", "pm", "replay", "set_trace", "trace"]
 def set_trace() -> None:
     """Open the debugger at the calling line, and observe the models from this line on.
 
-    If the program is already being debugged, it stops here at once. Under `kerascope debug`,
+    If the program is already being debugged, it stops at once. Under `kerascope debug`,
     `breakpoint()` calls this function. Elsewhere, `breakpoint()` calls this function if the
     environment has PYTHONBREAKPOINT=kerascope.set_trace.
 
-    Notes
-    -----
-    The tape starts here. An epoch that is already running is not on the tape, but the function
-    calls that follow in this epoch are.
+    Notes ----- The tape starts at the calling line. An epoch that is already running is not on the
+    tape, but the later function calls of this epoch are.
     """
     session = Session.current
     if session is not None and _is_active(session):

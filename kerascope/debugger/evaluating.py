@@ -151,7 +151,7 @@ def _applied_to_array(
     Raises
     ------
     ArgumentError
-        The tensor has no array here. A condition that raises this counts as false.
+        The tensor has no array at the stop. A condition that raises this error counts as false.
     """
     if isinstance(value, (Tensor, TensorRef)):
         array = find(value.name)

@@ -106,7 +106,7 @@ class ModelDebugger(Shell):
     # --- lines ------------------------------------------------------------------------------------
 
     def names(self) -> NamesAtStop:
-        """Return the names that an expression may use here, including `other`."""
+        """Return the names that an expression may use at the current stop, including `other`."""
         return changing.with_other(self, super().names())
 
     def unaliased(self, line: str) -> str:

@@ -442,7 +442,7 @@ def _say_place(debugger: Shell, place: Where) -> None:
 
 
 def _places_around(debugger: Shell) -> tuple[list[Where], list[Where]]:
-    """Return the program's lines that led to the engine, and the lines that the engine called.
+    """Return the user's lines that led to the engine, and the user's lines that it called.
 
     Both lists are empty, unless the stop is where the program is paused or where it has failed.
     """

@@ -85,7 +85,7 @@ def graph_of_tape(events: list[Event]) -> Graph:
 
 
 def states_on_tape(session: Session, event: Event, graph: Graph) -> dict[str, str]:
-    """Return the states at an event of the boxes of a graph from `graph_of_tape`, by box id."""
+    """Return the state of each box of `graph_of_tape` at an event, by the id of the box."""
     calls = dict(calls_at(session, event))
     states = {node.id: calls.get(node.id) or calls.get(node.label, "") for node in graph.nodes}
     return {name: state for name, state in states.items() if state}

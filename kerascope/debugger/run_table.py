@@ -219,7 +219,10 @@ class BatchFigures:
         self.reasons: dict[str, None] = {}
 
     def of(self, one: BatchOnTape) -> tuple[str, list[str]]:
-        """Return the mark of a batch and its cells; the mark is "~" if it was executed again."""
+        """Return the mark of a batch and its cells in the table.
+
+        The mark is "~" if the batch was executed again, otherwise "".
+        """
         key = (self._timeline, one.t)
         if key not in self._known:
             found = self._asked(one)
@@ -620,7 +623,7 @@ def _value_after(shell: Shell, expression: Expression, batch: BatchOnTape) -> An
 def say_course(
     shell: Shell, name: str, batches: Sequence[BatchOnTape], numbers: Sequence[float]
 ) -> None:
-    """Print a row with a value and a bar for each notable batch, then the course of the value."""
+    """Print a row with a value and a bar for each batch of `worth_showing`, then a line of bars."""
     number_of = {one.t: number for one, number in zip(batches, numbers, strict=True)}
     finite = [x for x in numbers if math.isfinite(x)]
     greatest = max(map(abs, finite), default=0.0)

@@ -18,7 +18,10 @@ MOST_STEPS, NEAR = 24, 4  # rows of a long loop: its ends, and those near the fi
 
 
 def say_steps(shell: Shell, words: str) -> None:
-    """Print all steps of a loop; if `words` contain a number, each op's output in this step."""
+    """Print all steps of a loop, or the step whose number is in `words`.
+
+    Of a single step, the output of each op is printed.
+    """
     found = re.fullmatch(r"(?:(\S*[^\d\s]\S*) ?)?(?:step )?(\d+)?", words.strip())
     if found is None:
         raise ArgumentError(

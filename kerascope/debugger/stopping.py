@@ -124,7 +124,7 @@ class OncePerLine(Selector):
         return super().matches(event, events) and not self._continues(event, events)
 
     def _continues(self, event: Event, events: History) -> bool:
-        """Return whether the line's current execution began before this event.
+        """Return whether an event continues an execution of the line that began before it.
 
         An event of a new layer begins a new execution. So does an event that repeats an earlier one
         of the line, because then a loop calls the same layer again.

@@ -477,7 +477,10 @@ def lines_of_table(rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def _pairs(found: Any) -> list[tuple[str, Any]]:
-    """Return the (name, value) pairs of a dict or list; other items get their index as name."""
+    """Return (name, value) pairs from a dict, or from a list.
+
+    An item of a list that is not a pair gets its index as the name.
+    """
     if isinstance(found, dict):
         return [(str(key), value) for key, value in found.items()]
     pairs = []

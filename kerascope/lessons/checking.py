@@ -313,7 +313,7 @@ def block_complaints(chapter: Chapter) -> list[str]:
 
 
 def _skeleton(lesson: Lesson) -> list[tuple[int, str, object]]:
-    """Return (line, name, content to compare) for all headings, blocks and pictures."""
+    """Return (line, name, content to compare) for each heading, block and picture of a lesson."""
     rows: list[tuple[int, str, object]] = []
     for section in lesson.sections:
         rows.append((section.line, f"section {section.id!r}", section.level))
@@ -645,7 +645,7 @@ def _fenced(lines: list[str]) -> list[str]:
 
 
 def _edited(lines: list[str], edits: list[Edit]) -> list[str]:
-    """Return the edited lines. The last edit is made first, so line numbers stay valid."""
+    """Return the lines of a file after these edits. The last edit is made first."""
     result = list(lines)
     for begin, end, new in sorted(edits, reverse=True):
         result[begin:end] = new

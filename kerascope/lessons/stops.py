@@ -48,7 +48,7 @@ class FunctionLines(NamedTuple):
 def name_places(text: str) -> str:
     r"""Return an output in its stored form, without line numbers of kerascope's files.
 
-    A function or a statement replaces each line number, as in the table above.
+    A function or a statement replaces each line number, as in the table of this module.
 
     Examples
     --------

@@ -297,7 +297,10 @@ class Breakpoints(Numbered[Breakpoint]):
 
 
 def _condition_alone(text: str, where: str) -> Expression | None:
-    """Return the expression if `text` is a comparison, call, `not`, `and` or `or`; else None."""
+    """Return the compiled expression if a text is a condition without a selector; else None.
+
+    Such a condition is a comparison, a call, or an expression with `not`, `and` or `or`.
+    """
     try:
         expression = parse_expression(text, where)
         body = ast.parse(expression.text.replace("~", "_"), mode="eval").body

@@ -122,7 +122,7 @@ class NamedEvents(History, Protocol):
     """A history that also returns the names at each time."""
 
     def names_at(self, t: int) -> Mapping[str, Any]:
-        """Return the names of the source at time `t`, with their values."""
+        """Return the names of the Keras source at time `t`, with their values."""
 
 
 def value_named(

@@ -84,7 +84,8 @@ class Fork:
     overridden : dict of Variable to array
         The arrays that were set between two calls.
     repeated, silenced : Counter of str
-        By variable, how many of the parent's writes from outside were repeated or skipped.
+        By the name of a variable, how many times it was set in the parent history by other code
+        than the calls, and set in the fork too (`repeated`) or not (`silenced`).
     why : str
         Why the fork cannot continue; "" if it can, or if it has reached the end of its parent.
     """
@@ -197,7 +198,7 @@ class Fork:
         raise ArgumentError("rerun: no function was called after that, so nothing can be computed.")
 
     def _begin_behind(self, call: Call) -> int:
-        """Begin the fork after the changed call; return the number of the row of that call."""
+        """Begin the fork after the changed call; return the number of this call's journal row."""
         rows, recorder, n = self.parent.rows, self.recorder, self.parent.row_at(call.begin)
         if n >= len(rows) or self.parent.place_of(n)[0].function is not call.function:
             raise ArgumentError(
@@ -285,7 +286,10 @@ class Fork:
         return calls[0].began_at if batch is None else batch.t
 
     def _repeat_next(self, limit: int) -> bool:
-        """Compute the next call of the parent. Return False if the call fails or there is none."""
+        """Compute the parent's next call for the fork.
+
+        Return False if the call fails, or if the parent has no further call before time `limit`.
+        """
         n = len(self.journal.rows)
         if n >= len(self.parent.rows):
             return False
@@ -308,9 +312,10 @@ class Fork:
         return True
 
     def _repeat_rest(self, limit: int, left: float) -> int:
-        """Compute the remaining calls of the parent's run; return the number of training calls.
+        """Compute the remaining calls of the parent's run of calls without events.
 
-        Only calls without events between them are computed.
+        No other events of the parent are between these calls. Return how many of them train a
+        model.
         """
         mine, n, rows = self._open, len(self.journal.rows), self.parent.rows
         theirs, _, end = self.parent.place_of(n - 1)
@@ -404,7 +409,10 @@ class Fork:
         return {v: row.seen[v] if row.seen.get(v) is UNKNOWN else old for v, old in seen.items()}
 
     def _set_by_parent(self, n: int) -> set[Variable]:
-        """Return the variables that a parent fork overrides at row `n`; empty without any."""
+        """Return the variables that the user set in the parent at row `n`, if the parent is a fork.
+
+        Otherwise return an empty set.
+        """
         parent = self._parent
         if isinstance(parent, Fork) and parent.first == n and self._at < parent._at:
             return set(parent.overridden)
@@ -432,7 +440,10 @@ class Fork:
             self._copy(ends[0] + 1)
 
     def _copy(self, end: int) -> None:
-        """Copy the parent's events before time `end`, without failed calls and layer calls."""
+        """Copy the parent's events before time `end` to the fork's tape.
+
+        Failed calls, and calls of layers on arrays, are left out.
+        """
         self._close()
         tape, skipped = self.recorder.tape, -1
         for event in self.parent_tape[self._next : end]:
@@ -517,7 +528,7 @@ def _has_loss(outs: list[Any]) -> bool:
 
 
 def _bits(outs: list[Any]) -> list[Any]:
-    """Return the outputs as bytes, with the same bit pattern for all NaN values."""
+    """Return outputs as bytes, to compare them; all NaN values have the same bytes."""
     return [x if isinstance(x, tuple) else _with_one_nan(np.asarray(x)).tobytes() for x in outs]
 
 

@@ -444,9 +444,9 @@ def _layers_inside(plan: FunctionPlan, planned: PlannedStep) -> list[Any]:
 
 
 def _node_of(plan: FunctionPlan, planned: PlannedStep) -> Node | None:
-    """Return the Node to which a backward op without a group belongs; None if there is none.
+    """Return the Node to which a backward op belongs that is in no `Group`; None if there is none.
 
-    The result is also None for a forward op that belongs to no group.
+    For a forward op, the result is also None.
     """
     swept = plan._swept.get(planned.step.apply)
     place = None if plan.facts is None or swept is None else plan.facts.calls.get(swept)

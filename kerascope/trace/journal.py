@@ -182,7 +182,7 @@ class UnrecordedRun:
     def last_with_sets(self, begin: int, end: int) -> int | None:
         """Return the last of the calls `begin` to `end` - 1 before which variables were set.
 
-        None if no variable was set before any of these calls.
+        Return None if no variable was set before any of these calls.
         """
         rows = self.journal.rows
         return next((p for p in range(end - 1, begin - 1, -1) if rows[self.first + p].seen), None)
@@ -460,9 +460,9 @@ class Journal:
         self._take_back(values.items())
 
     def _take_back(self, written: Iterable[tuple[Variable, np.ndarray]]) -> None:
-        """Set the variables that the current call wrote back to their values before the call.
+        """Restore the previous values of the variables that the current call wrote.
 
-        `written` has each of these variables with its previous value.
+        `written` has each of these variables with its value before the call.
         """
         self._writes = LOCKS.writes
         with self.unobserved():
@@ -768,7 +768,10 @@ class Journal:
         return {v: v.get_value() for v in self._variables.values()}
 
     def note_changed(self, run: UnrecordedRun, row: CallRecord) -> None:
-        """Add the row of a call that cannot be executed again, because its arrays were changed."""
+        """Add the row of a call that cannot be executed again.
+
+        This is the call in which a user changed arrays, and with which a fork begins.
+        """
         self._runs.append(run)
         self.rows.append(row)
         self._breaks.append(len(self.rows))

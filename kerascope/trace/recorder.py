@@ -207,8 +207,8 @@ class Recorder(EventWriter):
     def batches_of(self, function: Function, feed: Any, callbacks: Any, passage: Passage) -> Any:
         """Return an object that trains on the next batches without events, or None.
 
-        None means that the next batch must be recorded: if the number of events in a call is not
-        known beforehand, or if its callbacks may cause events.
+        None means that the next batch must be recorded, because the number of events in a call is
+        not known yet, or because the callbacks may cause events.
         """
         fit = self.observers[-1] if self.observers else None
         if not isinstance(fit, FitRecorder) or fit.batch is not None or not fit.stage.is_drained:
@@ -492,7 +492,7 @@ class FitRecorder(StageRecorder):
 
 
 def _gives_its_loss(plan: FunctionPlan) -> bool:
-    """Return whether the first output of a function is the total loss of its model."""
+    """Return whether a function returns the total loss of its model as the first output."""
     outputs = plan.function.outputs
     loss = plan.facts.losses.get("total_loss") if plan.facts is not None else None
     return bool(outputs) and outputs[0] is loss

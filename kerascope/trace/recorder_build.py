@@ -268,7 +268,7 @@ class MapRecorder(StageRecorder):
     builds = True
 
     def begin_map(self, **names: Any) -> None:
-        """Record the start of the step, and the network if the graph belongs to a network."""
+        """Record the start of a step that maps a graph, and the network if the graph has one."""
         around = [one.stage for one in self.observers if isinstance(one, IgnoredStage)]
         network = around[-1].subject if around else None
         whose = {} if network is None else {"network": self.ref(network)}
@@ -351,7 +351,7 @@ class DepthRecorder(MapRecorder):
     """Records how each node gets its depth: the longest path to an output."""
 
     def started(self) -> None:
-        """Record the start of the step, with the result of the walk."""
+        """Record the start of the computation of the depths, with the result of the walk."""
         ordered = [self.ref(n) for n in self.stage.names["graph_map"].nodes_in_decreasing_depth]
         self.begin_map(nodes_in_decreasing_depth=ordered, nodes_depths={}, layers_depths={})
 

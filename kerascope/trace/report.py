@@ -48,7 +48,10 @@ class EventHandlers(dict[tuple[str, str], Handler]):
     """A table of the functions that make the records, by kind of event."""
 
     def __call__(self, kind: str, *ends: str) -> Callable[[Handler], Handler]:
-        """Return a decorator that registers a function for a kind, and for "B" or "E" if given."""
+        """Return a decorator that registers a function for a kind of event.
+
+        If "B" or "E" is given, the function is for the start or the end of a span only.
+        """
 
         def add(function: Handler) -> Handler:
             self.update(((kind, ph), function) for ph in ends or (INSTANT,))

@@ -310,7 +310,7 @@ class BatchReport:
                          **facts)  # fmt: skip
 
     def end(self) -> None:
-        """Emit the records that are still waiting, as after a call that wrote no variable."""
+        """Emit the records that wait for the first update, if the call wrote no variable."""
         self._emit_changes()
         _emit_all(self._alarms)
 
@@ -363,7 +363,7 @@ def reporting(report: RunReport) -> Iterator[None]:
 
 
 class _Reporting(TracingObserver):
-    """Observes a run for a report. Calls that are not shown in full run as programs."""
+    """Observes a run for a report. Calls that are not shown in full run without events."""
 
     def __init__(self, report: RunReport) -> None:
         super().__init__(Recorder(tape=Clock(history=None)))

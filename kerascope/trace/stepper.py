@@ -171,9 +171,9 @@ def _unless(is_met: bool, plan: Plan) -> float:
 
 @dataclass(frozen=True)
 class Step(Plan):
-    """The plan of `step`: the movement ends at the next event whose rank is at most `rank`.
+    """The plan of `step`: the movement ends at the next event that is not finer than `rank`.
 
-    The rank of a grain is its index in `GRAINS`, from "act" (0) to "detail".
+    `rank` is the index of a grain in `GRAINS`, from "act" (0), the coarsest, to "detail".
     """
 
     rank: int = len(GRAINS)
@@ -208,7 +208,7 @@ class Next(Step):
         return event.depth < self.depth or (event.depth == self.depth and event.ph != END)
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the time limit for skipping calls: only calls deeper than `self.depth`."""
+        """Return the time limit for skipping calls; those deeper than `self.depth` have none."""
         return _unless(depth <= self.depth, self)
 
     def after(self, event: Event) -> Plan:
@@ -217,7 +217,9 @@ class Next(Step):
 
 
 def next_from(event: Event | None, rank: int, backward: bool = False) -> Next:
-    """Return the plan of `next` from an event; before the first event, it ends at any event.
+    """Return the plan of `next` from an event.
+
+    Before the first event, the plan ends at any event.
 
     Backward from the end of a span, the plan ends at the last event inside the span.
     """
@@ -241,7 +243,7 @@ class Return(Plan):
         return event.ph == (BEGIN if self.backward else END) and event.depth <= self.depth
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the time limit for skipping calls: only calls deeper than `self.depth`."""
+        """Return the time limit for skipping calls; those deeper than `self.depth` have none."""
         return _unless(depth <= self.depth, self)
 
 

@@ -388,7 +388,7 @@ class Tape:
         return found
 
     def back(self, t: int) -> Iterator[Event]:
-        """Yield the events from time `t` back to the first; of the calls of marks, only a few.
+        """Yield the events from time `t` back to the first, with only a few calls of each mark.
 
         Consecutive unrecorded calls of one function produce the same names. So only the last of
         these calls is executed again, and the calls before which variables were set.
@@ -453,7 +453,10 @@ class Tape:
         self._count_at -= len(gone) - 1
 
     def _expand_ends(self, times: slice) -> None:
-        """Execute again the batches in which a range of times begins or ends; add their events."""
+        """Execute the batches again in which a range of times begins or ends.
+
+        Their events replace marks on the tape.
+        """
         start, stop, _ = times.indices(len(self))
         if start < stop:
             for t, is_within in ((start, first_time), (stop - 1, _time_of)):
