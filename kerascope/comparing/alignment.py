@@ -108,7 +108,11 @@ class Alignment:
     # --- steps of pairing -------------------------------------------------------------------------
 
     def _inputs(self) -> None:
-        """Pair the inputs of the models: first those with equal values, then equal names."""
+        """Pair the input units of both models.
+
+        Units with equal values are paired first, then those with equal names, then the others in
+        order.
+        """
         firsts, seconds = (
             [u for u in run.units if u.family == "input"] for run in (self.a, self.b)
         )
@@ -163,7 +167,10 @@ class Alignment:
             step = 0 if len(self.pairs) > before and step else step + 1
 
     def _ends(self) -> None:
-        """Pair the last units of both models, whose outputs no unit reads, if still free."""
+        """Pair the last units of both models in order, unless they have partners.
+
+        Last units are those whose outputs no other unit reads.
+        """
         for one, other in zip(
             *([u for u in run.ends() if u.number not in known]
               for run, known in ((self.a, self.pairs), (self.b, self._back))),
@@ -259,7 +266,7 @@ class Alignment:
         return set(bits_of(self._fronts("a", False)[unit.number]))
 
     def free_readers(self, a: Unit, b: Unit) -> tuple[bool, bool]:
-        """Return for each of two units whether it has readers, all without partners."""
+        """Return, for each of two units, whether its output is read, and only by unpaired units."""
         return (
             bool(a.readers) and not self.pairs.keys() & set(a.readers),
             bool(b.readers) and not self._back.keys() & set(b.readers),

@@ -260,7 +260,7 @@ def _sides(a: Any, b: Any, custom_objects: Mapping[str, Any] | None) -> list[Pre
 def _of_runs(
     a: Sequence[Run], b: Sequence[Run], tolerance: float | None, notes: list[str]
 ) -> Comparison:
-    """Compare two runs by forward passes. Return the result of the first different, or the last."""
+    """Compare the runs by forward passes. Return the first different result, or the last."""
     if len(a) != len(b):
         notes.append(f"{len(a)} forward passes in a, {len(b)} in b: the first were compared")
     found = None

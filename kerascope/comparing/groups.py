@@ -84,7 +84,8 @@ def group_folded(alignment: Alignment, a: Unit, b: Unit) -> Group | None:
     """Return the group of two layers if a normalization is folded into one of them, otherwise None.
 
     One side has a layer and a normalization that alone reads it. The other side has only a layer,
-    whose weights differ because they contain the normalization. Its statistics must be known.
+    whose weights differ because they contain the normalization. The statistics of the
+    normalization must be known.
     """
     if (
         a.family not in WITH_ACTIVATION
@@ -247,7 +248,10 @@ def _differences(
     tolerance: float,
     same_layout: bool | None,
 ) -> Iterator[WeightDifference]:
-    """Yield the differences between two weights. One may have an axis for attention heads."""
+    """Yield the differences between two weights.
+
+    One of the two may have an additional axis for the heads of an attention.
+    """
     first, second = _merged(a, b, same_layout), _merged(b, a, same_layout)
     sides = [
         Weights({"kernel": Recorded(0, array.shape, array.dtype.name, array)})

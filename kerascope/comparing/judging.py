@@ -225,7 +225,7 @@ class _OpenPair:
 
     @property
     def has_old_order(self) -> bool:
-        """Whether features have another order on the two sides, but weights have the same."""
+        """Whether the two sides order their features differently, but the weights equally."""
         if self.order is None or not self.weights[0] or not self.weight_differences:
             return False
         layout, tolerance = self.layout_of_weights, self.judge.tolerance
@@ -502,12 +502,12 @@ class Judge:
         return found[::-1]
 
     def note_layout(self, value: Recorded, found: Agreement | None) -> None:
-        """Count the order of axes in which two values agree. Ignore values that differ."""
+        """Record the order of axes in which two values agree. Values that differ are ignored."""
         if found is not None and found.agrees and _is_of_axes(found.layout):
             self._layouts[len(value.shape), found.layout] += 1
 
     def _unpaired(self, verb: str, *units: Unit, themselves: bool = False) -> list[str]:
-        """Return texts about the unpaired calls between two units and the last pair before."""
+        """Return texts about the unpaired calls before two units, back to the nearest pairs."""
         sides = zip(
             "ab",
             (self.alignment.a, self.alignment.b),
@@ -577,7 +577,7 @@ class Judge:
         return compared_figures(m, n, self.tolerance)
 
     def _in_common_layout(self, x: np.ndarray, y: np.ndarray, found: Agreement) -> Agreement:
-        """Compare two unequal arrays in the order of axes of most equal arrays of these models.
+        """Compare unequal arrays in the order of axes in which most pairs of arrays are equal.
 
         The order with the smallest difference may be wrong, for instance if an image has as many
         channels as rows.

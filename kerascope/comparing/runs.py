@@ -71,7 +71,7 @@ class Unit:
 
     @cached_property
     def op(self) -> str:
-        """The common name of the operation in all libraries."""
+        """The name of the operation that all libraries have in common."""
         return plain_name(self.call.op)
 
     @cached_property
@@ -147,7 +147,7 @@ class Run:
 
     @cached_property
     def numbers(self) -> dict[Hashable, tuple[str, float]]:
-        """The names and values of constants with one element, by the token of the array."""
+        """The names and values of constants with one element, by the token that identifies each."""
         return {
             value.token: (call.name, float(value.array.item()))
             for call in self.calls
@@ -203,7 +203,10 @@ def _frames_around(unit: Unit, frames: Mapping[str, Frame]) -> Iterator[str]:
 
 
 def _with_constants(calls: Sequence[Call]) -> list[Call]:
-    """Return the calls with constant inputs as weights, because JAX has weights as constants."""
+    """Return the calls after moving constant inputs to their weights.
+
+    In JAX, the weights of an operation are constants among its inputs.
+    """
     constants = {v.token: call for call in calls if call.kind == "constant" for v in call.outputs}
     if not constants:
         return list(calls)

@@ -233,7 +233,10 @@ def _as_arrays(x: Any) -> Any:
 
 
 def _turned(x: Any, to: str) -> Any:
-    """Return arrays with the channels of images moved "first" or "last"; None without images."""
+    """Return arrays with the channels of all images moved to the first or the last place.
+
+    `to` is "first" or "last". Return None if no array is an image.
+    """
     if isinstance(x, Mapping):
         values = _turned(list(x.values()), to)
         return None if values is None else dict(zip(x, values, strict=True))

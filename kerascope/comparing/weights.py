@@ -279,10 +279,10 @@ def _orders(a: np.ndarray, b: np.ndarray) -> list[tuple[int, ...]]:
 def _expected_axes(
     a: np.ndarray, b: np.ndarray, orders: list[tuple[int, ...]], same_layout: bool
 ) -> tuple[int, ...]:
-    """Return the order of axes that the second array should have in the library of the first.
+    """Return the order of axes by which arrays of the two libraries usually differ.
 
     In Keras, the axes for inputs and outputs come after the axes of the window. Most other
-    libraries put outputs first, then inputs.
+    libraries put outputs first, then inputs. If no usual order fits, return the first of `orders`.
     """
     plain = tuple(range(a.ndim))
     expected = [plain] if same_layout else [(1, 0), (2, 3, 1, 0), (3, 2, 0, 1), (2, 1, 0),

@@ -333,7 +333,7 @@ def _some(numbers: np.ndarray) -> str:
 
 
 def _missing(split: list[str]) -> str:
-    """Return the suffix of a caption's key: ".all" gradients pass, ".none", or "" for some."""
+    """Return the end of a caption's key: ".all" or ".none" if all or no gradients pass, else ""."""
     through, held = split
     return "" if through and held else ".all" if through else ".none"
 

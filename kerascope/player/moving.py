@@ -458,7 +458,7 @@ def _line(stage: Stage, group: Group, commits: Mapping[str, int], write: Write) 
 
 
 def _flags(stage: Stage, beat: Beat) -> Iterator[Mark]:
-    """Yield the frames around the boxes of a beat, and the flag at the beat's call or cards."""
+    """Yield the outlines around the boxes of a beat, and the flag at the beat's call or cards."""
     flagged: dict[str, list[Rect]] = {}
     for box in beat.boxes:
         rect = stage.placed.boxes[box]

@@ -425,7 +425,7 @@ def picture_for(
 ) -> Picture | None:
     """Return the picture for a tape: the requested graph, otherwise the recorded model.
 
-    A picture with more than `MOST_BOXES` boxes is folded.
+    If the picture has more than `MOST_BOXES` boxes, frames in it are closed.
 
     Parameters
     ----------

@@ -504,7 +504,7 @@ class Player:
 
     @property
     def lanes(self) -> list[tuple[str, list[LaneSpan]]]:
-        """The lanes of the time line: name, and bars with their labels, first and last moments."""
+        """The lanes of the time line, each with its name and bars (label, first, last moment)."""
         return lanes_of([side.events for side in self.sides], self.moments)
 
     @property

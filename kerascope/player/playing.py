@@ -43,9 +43,9 @@ def play(
     """Play one training step, or a tape, in a page or in a picture.
 
     The page is one file that needs no other files. It has the graph with the values on its arrows,
-    a time line, a sentence for each step, the source, and the names at that moment. The picture is
-    an animated SVG without a script: the forward pass down one side, the loss, the backward pass up
-    the other side, and the updates in between.
+    a time line, a sentence for each step, the source, and the local names with their values. The
+    picture is an animated SVG without a script: the forward pass down one side, the loss, the
+    backward pass up the other side, and the updates in between.
 
     Parameters
     ----------

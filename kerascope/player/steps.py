@@ -262,7 +262,7 @@ class Tables:
         return tables
 
     def _number_of(self, value: Any) -> int:
-        """Return the number of a value.
+        """Return the number of a value in the page's list of values.
 
         Values with the same text share a number, unless the text contains fractions. Whether two
         such texts are equal depends on the machine, and a stored player must be the same on all.
@@ -276,7 +276,7 @@ class Tables:
 
 
 def _are_the_same(rows: dict[Any, Any], before: dict[Any, Any] | None) -> bool:
-    """Return whether a table has the same keys and objects as at the step before, as usual."""
+    """Return whether a table has the same keys and identical values as at the step before."""
     if before is None or len(rows) != len(before):
         return False
     return all(map(is_, rows.values(), before.values())) and rows.keys() == before.keys()

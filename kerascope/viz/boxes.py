@@ -194,7 +194,7 @@ def caption_with(attrs: Mapping[str, Attribute], *sentences: str) -> str:
 
 
 def call_text(item: GraphNode | GraphGroup) -> str:
-    """Return which call of its layer a box or frame shows, "call 2 of 3"; "" for an only call.
+    """Return which call of its layer a box or frame shows, "call 2 of 3", or "" for one call.
 
     A box that shows all calls of a layer has the text "called 3 times".
     """
@@ -325,7 +325,7 @@ def _title(node: GraphNode, options: PictureOptions) -> tuple[str, list[str]]:
 
 
 def _shapes_line(node: GraphNode, options: PictureOptions, has_cells: bool) -> str:
-    """Return the shapes that the options show, without output shapes that are in output cells."""
+    """Return the line of a box with its shapes, except output shapes that have their own cells."""
     output = "" if has_cells else _counted_shapes(node, "output_shapes")
     if options.show_shapes == "both":
         given = _counted_shapes(node, "input_shapes")

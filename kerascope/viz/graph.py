@@ -84,7 +84,7 @@ class GraphEdge:
 
 @dataclass(frozen=True)
 class GraphGroup:
-    """A frame around boxes: one call of a nested model.
+    """A frame around boxes, such as one call of a nested model.
 
     Parameters
     ----------

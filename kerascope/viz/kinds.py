@@ -62,7 +62,7 @@ _CLASSES_BY_KIND = {
 
 
 def kinds_by_name(table: Mapping[str, str]) -> dict[str, str]:
-    """Return a dict from class (or operation) to kind, from a dict of kind to its class names.
+    """Invert a table: from the class names of each kind to the kind of each class name.
 
     Examples
     --------

@@ -284,7 +284,7 @@ def longest_paths(names: Sequence[Name], edges: Iterable[tuple[Name, Name]]) -> 
 
 
 class FreeIds:
-    """Generate unique ids by appending a number to names that are in use: "add", "add~2".
+    """Generates unique ids by appending a number to names that are in use: "add", "add~2".
 
     Unlike `free_id`, it takes constant time per id, even for 10,000 equal names.
 

@@ -52,7 +52,7 @@ class Column:
 
     @cached_property
     def most(self) -> int:
-        """The width at which no cell needs more than one line."""
+        """The width at which no cell of the column needs more than one line."""
         return max([columns_of(self.title), *(_most(cell) for cell in self.cells)])
 
     @cached_property
@@ -119,7 +119,10 @@ def natural_width(columns: Sequence[Column]) -> int:
 
 
 def _fitting(widths: list[int], columns: Sequence[Column], width: int) -> list[int]:
-    """Return column widths that share the spare space, left first; [] if too wide for `width`."""
+    """Return the widths of columns after adding the spare space, to the left columns first.
+
+    Return [] if the columns do not fit in `width`.
+    """
     spare = width - sum(widths) - len(BAR) * (len(columns) - 1)
     if spare < 0:
         return []
@@ -226,7 +229,7 @@ def wrapped(cell: Cell, width: int, sign: str = "└ ") -> list[Line]:
 
 
 def _wrapped_line(line: Line, width: int) -> list[Line]:
-    """Break a line into lines of at most `width`, inside a piece only if it is longer."""
+    """Break a line of styled texts into lines of at most `width`, if possible between texts."""
     if len(line) == 1 and columns_of(line[0][0]) <= width:
         return [line]
     lines: list[Line] = [[]]

@@ -180,8 +180,8 @@ class _Finder:
     def _score(self, piece: list[Item]) -> tuple[int, ...]:
         """Return a rating of a part of a sequence as the block to repeat; greater is better.
 
-        It contains the length of the name that all boxes share, whether the first item contains
-        several boxes, and whether the part starts with a box of a kind in `STRONG_KINDS`.
+        The rating contains the length of the name that all boxes share, whether the first item
+        contains several boxes, and whether the part starts with a box of a kind in `STRONG_KINDS`.
         """
         labels = self._box_labels(piece)
         begins = self._kinds.get(piece[0].children[0], "") in STRONG_KINDS
@@ -211,7 +211,7 @@ class _Finder:
     def _item(
         self, frame: str, inside: list[Item], piece: list[Item], kind: str, count: int = 1
     ) -> Item:
-        """Return the item of a frame around `inside`, which is `piece` repeated `count` times."""
+        """Return the item for a new frame around `inside`: `count` copies of `piece`."""
         exact = self.forms.number((kind, count, "exact", *[item.exact for item in piece]))
         outline = self.forms.number((kind, count, "outline", *[item.outline for item in piece]))
         return Item([frame], exact, outline, tuple(box for item in inside for box in item.boxes))
@@ -233,7 +233,10 @@ class _Finder:
     def _frame_branches(
         self, level: str, sequences: list[list[Item]], flow: Wiring
     ) -> list[list[Item]]:
-        """Put one frame around parallel sequences that have the same outline and neighbours."""
+        """Put a frame around parallel sequences that have equal structures and neighbours.
+
+        The sizes in the sequences may differ.
+        """
         outlines = [tuple([item.outline for item in items]) for items in sequences]
         counts = Counter(outlines)
         families: dict[object, list[list[Item]]] = {}
@@ -550,8 +553,9 @@ def repeats(
     sizes : sequence of int
         Number of boxes in each item.
     score : callable
-        Rates a piece by (start, period). A run of three and a half pieces can start at several
-        places. The one with the best rating is used, or the first of the best.
+        Rates a block of `period` items that begins at `start`, given (start, period). A run of
+        three and a half blocks has several possible starts. The one with the best rating is used,
+        or the first of the best.
     longest : int
         The longest period to search for.
 

@@ -207,7 +207,7 @@ class _Collapse:
         return GraphNode(group.id, group.label, kind, group.parent, group.depth, attrs)
 
     def _shared_with(self, group: str) -> str:
-        """Return the id of the first closed frame with all weights of this frame, otherwise ""."""
+        """Return the id of an earlier closed frame that has all weights of this one, or ""."""
         hidden = self.hidden[group]
         weighted = [
             node for node in hidden if node.attrs.get("parameters") or node.attrs.get("shared_with")
@@ -313,7 +313,7 @@ class _Ports:
         self._free = [] if self.merges else [*enumerate(shapes)]
 
     def operand(self, edge: GraphEdge, box: str) -> int:
-        """Return the input index of an arrow from the visible box `box` to the frame."""
+        """Return the index of the closed frame's input at which an arrow from `box` ends."""
         key: object = (edge.source, edge.attrs.get("output"))
         if not self.merges and not self.is_read_inside:
             key = len(self._inputs)
@@ -325,7 +325,7 @@ class _Ports:
         return self._inputs[key]
 
     def output(self, edge: GraphEdge, known: int | None) -> int:
-        """Return the output index of an arrow from the frame.
+        """Return the index of the output of the closed frame at which an arrow starts.
 
         If the index of a call's output is unknown, the arrow gets the first remaining output with
         its shape or, if no shape matches, the first remaining output.
@@ -460,7 +460,7 @@ def bundled(graph: Graph) -> Graph:
 
 
 def _bundle(edges: list[GraphEdge]) -> list[GraphEdge]:
-    """Return equal arrows as one thick arrow if they are more than `MOST_PORTS`."""
+    """Return more than `MOST_PORTS` equal arrows as one thick arrow, and fewer unchanged."""
     if len(edges) <= MOST_PORTS:
         return edges
     first = edges[0]

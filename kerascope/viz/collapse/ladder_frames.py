@@ -62,7 +62,7 @@ def with_ladder_blocks(graph: Graph, most: int) -> Graph:
 
 @dataclass
 class _Mirror:
-    """Adds the twins of all frames to one ladder.
+    """Adds, for each frame around calls, the frames around their gradients and cards (twins).
 
     Attributes
     ----------

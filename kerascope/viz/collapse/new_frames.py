@@ -188,7 +188,7 @@ class NewFrames:
         return after
 
     def _path(self, child: str, group: str) -> tuple[str, ...]:
-        """Return the frame of a frame level and the new frames in it around a child."""
+        """Return the path of frames to a child: the frame of its level, then new frames."""
         path = []
         while child in self.holder:
             child = self.holder[child]

@@ -33,7 +33,7 @@ MOST_BRANCHES = 4
 
 @dataclass(slots=True)
 class ChainPiece:
-    """The part between two cuts, or one link of a chain.
+    """Children between two cuts, or one child of a chain. Only one child's outputs cross a cut.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class ChainPiece:
 
     @property
     def exit(self) -> str:
-        """The last child, through which later parts depend on this part."""
+        """The last child, through which all later pieces depend on this piece."""
         return self.children[-1]
 
 
@@ -66,7 +66,7 @@ class Wiring:
 
 
 def wiring_of(level: FrameLevel, kinds: Mapping[str, str]) -> tuple[Wiring, Wiring]:
-    """Return two wirings of a frame level: of all links, and of the links that carry data.
+    """Return the links of a frame level by child, twice: all links, and those that carry data.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def _main_part(part: list[str], wiring: Wiring) -> tuple[list[str], list[str]]:
 
 
 def _cut(children: list[str], wiring: Wiring) -> list[ChainPiece]:
-    """Divide children into pieces at every cut: a position that one child's outputs cross."""
+    """Divide children into pieces at every position that only one child's outputs cross."""
     if len(children) == 1:
         return [ChainPiece(children)]
     position = {child: number for number, child in enumerate(children)}
@@ -344,7 +344,7 @@ class FormRegistry:
         return PartForm(self.number(tuple(exact)), self.number(tuple(outline)), tuple(boxes))
 
     def _form_of_one(self, child: str, links: list[Link], wiring: Wiring) -> PartForm:
-        """Return the form of a part with one child, which is fast. Most parts have one child."""
+        """Return the form of a part with one child, the most frequent case, by a fast path."""
         form = self.of[child]
         if not links:
             return form

@@ -1,4 +1,4 @@
-"""A canvas of characters, and the text and frames of boxes on it.
+"""A canvas of characters, and the text and borders of boxes on it.
 
 For each cell, a line is stored as the directions in which it leaves. So corners and branches result
 automatically, and a cell in which two different lines meet is a crossing. The text of a box is
@@ -133,7 +133,7 @@ class Density:
     Attributes
     ----------
     boxed : bool
-        Whether each box has a frame and several lines; otherwise each box is one line.
+        Whether each box has a border and several lines; otherwise each box is one line.
     words : int
         How much text a box has. 3: all text; 2: without parameters; 1: also without the class;
         0: also without the shape.
@@ -169,7 +169,7 @@ class BoxLines:
 def lines_of_box(
     node: GraphNode, options: PictureOptions, density: Density, ascii_only: bool
 ) -> BoxLines:
-    """Return the lines of a box at a density.
+    """Return the lines of text of a box, as many as a `Density` allows.
 
     Examples
     --------
@@ -286,7 +286,7 @@ class Block:
 
 
 def draw_box(canvas: TextCanvas, box: BoxLines, spot: Spot, boxed: bool, ascii_only: bool) -> None:
-    """Draw a box: lines in a frame, or one line without a frame."""
+    """Draw a box: its lines inside a border, or one line without a border."""
     left, top, width, height = spot
     if not boxed:
         text, style = box.lines[0]

@@ -30,7 +30,7 @@ def ladder_lines(
     Parameters
     ----------
     graph : Graph
-        With the attribute `ladder`.
+        A graph with the attribute `ladder`.
     options : PictureOptions
     width : int
     ascii_only : bool
@@ -185,7 +185,7 @@ class _Text:
         ]
 
     def _cells(self, line: Iterable[GraphNode]) -> dict[str, str]:
-        """Return the texts of a weight's line by column; new values of slots are left out."""
+        """Return the texts of a weight's line on a card by column, without new values of slots."""
         found: dict[str, str] = {}
         order = {"weight": 0, "via": 1, "gradient": 2, "new": 9}
         for node in sorted(line, key=lambda x: order.get(str(x.attrs["column"]), 3)):

@@ -269,7 +269,7 @@ def _text_rows(node: GraphNode, text: boxes.BoxText, options: boxes.PictureOptio
 def _ports(
     node: GraphNode, letter: str, texts: tuple[str, ...], options: boxes.PictureOptions
 ) -> str:
-    """Return a table cell with the ports of a side of a box, in a row or (with "LR") a column."""
+    """Return a table cell with a box's cells for inputs or outputs, in a row or a column ("LR")."""
     if not texts:
         return ""
     border = {"iTB": "B", "oTB": "T", "iLR": "R", "oLR": "L"}[letter + options.rankdir]

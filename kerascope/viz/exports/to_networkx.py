@@ -264,7 +264,7 @@ def _clean_attributes(attrs: Mapping[str, Attribute]) -> dict[str, Attribute]:
 
 
 def _outward(attrs: Mapping[str, Attribute], words: tuple[str, ...]) -> dict[str, Attribute]:
-    """Return attributes, with a prefix before each name that is reserved."""
+    """Return attributes, with a prefix before each name that the export itself uses."""
     return {
         f"{PREFIX}{key}" if key in words or key.startswith(PREFIX) else key: value
         for key, value in attrs.items()
@@ -272,7 +272,7 @@ def _outward(attrs: Mapping[str, Attribute], words: tuple[str, ...]) -> dict[str
 
 
 def _inward(data: Mapping[str, Any], words: tuple[str, ...]) -> dict[str, Any]:
-    """Return the attributes with prefixes and reserved names removed, the inverse of `_outward`."""
+    """Return the attributes that `_outward` had converted, without its prefixes."""
     return {key.removeprefix(PREFIX): value for key, value in data.items() if key not in words}
 
 

@@ -1,7 +1,7 @@
 """Draw a graph in characters, for the terminal.
 
 Boxes of the same depth form a row; rows run from top to bottom. Lines branch (`┬ ├`) and cross
-(`┼`). Boxes have frames if they fit. Otherwise each box is one line, with less text the narrower
+(`┼`). Boxes have borders if they fit. Otherwise each box is one line, with less text the narrower
 the terminal; names are shortened last. If a row is still too wide (thirty branches, say), the
 drawing becomes a list: one line per box, with the numbers of the boxes that feed it. A list shows
 the whole graph at any width.
@@ -418,7 +418,7 @@ class _Level:
         return self.graph.edges[route.edge].attrs.get("role") in BACKWARD_ROLES
 
     def _columns(self, item: int, door: str, edges: list[int]) -> list[int]:
-        """Return the columns of lines at an item: at the doors of a frame, or around a middle."""
+        """Return the columns of lines at an item: at a frame's doors, or around a box's middle."""
         if self.level.kinds[item] == FRAME:
             block, left = self.blocks[self.level.names[item]], self.left(item)
             return [left + block.doors[door, edge] for edge in edges]
@@ -672,13 +672,13 @@ class Net:
 
     @property
     def span(self) -> tuple[int, int]:
-        """The leftmost and the rightmost column."""
+        """The leftmost and the rightmost column that the net connects."""
         columns = self.tops + self.bottoms
         return min(columns), max(columns)
 
 
 def assign_tracks(nets: list[Net]) -> tuple[list[Net], int]:
-    """Assign a track, a line of the gap for the horizontal part, to every net.
+    """Assign a track to every net: the line of the gap in which its horizontal part runs.
 
     Returns
     -------
@@ -728,7 +728,7 @@ def _is_ready(net: Net, above: dict[int, list[Net]], waiting: list[Net]) -> bool
 
 
 def _cut(waiting: list[Net], done: list[Net]) -> list[Net]:
-    """Split the first net without a track in two, which meet in a column of no other net."""
+    """Split the first waiting net in two, which meet in a column that no other net uses."""
     net = next(one for one in waiting if one.after is None)
     used = {column for one in [*done, *waiting] for column in one.tops + one.bottoms}
     left, right = net.span

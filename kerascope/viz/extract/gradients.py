@@ -462,7 +462,10 @@ def _out_of(branches: Branches, gradient: Tensor, x: Tensor) -> Tensor:
 
 @contextmanager
 def restoring_updates(function: Function) -> Iterator[None]:
-    """Restore, on exit, the variables that a function updates, such as counts of random draws."""
+    """Restore the variables that a function updates when the `with` block ends.
+
+    Random ops, for example, count their draws in variables.
+    """
     before = [(update.variable, update.variable.get_value()) for update in function.updates]
     try:
         yield

@@ -189,7 +189,7 @@ class Ladder:
             self.put_on_line(box_id, box_id, WEIGHT, short_name(box_id, layer))
 
     def put_on_line(self, box_id: str, line: str, column: str, short: str) -> None:
-        """Move an existing box to the line of a weight."""
+        """Move an existing box to the line of a weight on a card."""
         card = self.card_of[line]
         self.cards[card].members.append(box_id)
         self.cells.add(box_id)
@@ -199,7 +199,7 @@ class Ladder:
         self.boxes[box_id] = replace(box, group=card, attrs=attrs)
 
     def add_to_line(self, wanted: str, line: str, column: str, short: str, node: GraphNode) -> str:
-        """Add a new box to the line of a weight and return its id."""
+        """Add a new box to the line of a weight on a card and return the id of the box."""
         box_id = self._free_id(wanted)
         self.boxes[box_id] = replace(node, id=box_id)
         self.put_on_line(box_id, line, column, short)
@@ -366,7 +366,7 @@ class Ladder:
         }
 
     def _depth_in(self, frame: str, depth: int) -> int:
-        """Return a depth relative to that of a frame, or doubled outside of frames ("")."""
+        """Return a depth relative to the smallest in a frame, or twice the depth outside frames."""
         return depth - self._lowest[frame] if frame else 2 * depth
 
     def _in_frame(self, box: GraphNode, frames: Mapping[str, GraphGroup]) -> GraphNode:

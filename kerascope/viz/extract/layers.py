@@ -191,7 +191,7 @@ class GraphBuilder:
         self.free_id = FreeIds().take
 
     def attributes_of(self, layer: Layer, facts: CallFacts, box_id: str) -> dict[str, Attribute]:
-        """Return the attributes of the box for one call, and count the layer's weights as drawn."""
+        """Return the attributes of the box for one call, and register the layer's weights."""
         return {
             **layer_attributes(layer),
             **facts.attributes,
@@ -307,7 +307,7 @@ def _weights_of(layer: Any) -> tuple[Variable, ...]:
 def _has_usual_weights(cls: type[Layer]) -> bool:
     """Return whether layers of this class use the default `weights` properties.
 
-    Then the layer's two lists of weights and its inner layers contain all its weights.
+    If so, the layer's two lists of weights and its inner layers contain all its weights.
     """
     names = ("weights", "trainable_weights", "non_trainable_weights")
     return all(getattr(cls, name) is getattr(Layer, name) for name in names)

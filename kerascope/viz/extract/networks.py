@@ -88,7 +88,7 @@ def graph_of_call(layer: Layer, shapes: list[Shape] | None = None) -> Network | 
     -------
     Network or None
         None if the layer was never called, belongs to kerascope, or its `call` needs numbers or
-        further arguments. Registered in `kerascope.display` for "graph".
+        further arguments. The function is registered in `kerascope.display` for "graph".
     """
     if type(layer).call.__module__.partition(".")[0] == "kerascope":
         return None
@@ -115,8 +115,8 @@ class _ModelOfLayer(Model):
 def graph_model_on(model: Network, shapes: list[Shape], structure: Any = None) -> Network | None:
     """Return the graph that a model's own `call` makes on Inputs of these shapes.
 
-    `structure` holds the indices of the shapes if the call takes a dict; see
-    `listed_with_structure`.
+    If the call takes a dict of inputs, `structure` has the index of a shape in place of each input;
+    see `listed_with_structure`.
 
     Raises
     ------
@@ -191,7 +191,7 @@ def layers_by_path(model: Network) -> dict[str, Layer]:
 
 @contextmanager
 def without_side_effects(model: Network) -> Iterator[None]:
-    """Undo, on exit, side effects of layer calls that are not part of a layer's state.
+    """Undo, at the end of a `with` block, side effects of calls other than changes of state.
 
     These are draws from NumPy's random generator, the Nodes that layers record, and attributes
     that a `call` sets.
@@ -272,7 +272,7 @@ class NestedRun:
     shapes: Mapping[Tensor, Shape] = field(default_factory=dict)
 
     def shape_of(self, tensor: Tensor) -> Shape:
-        """Return the shape of a tensor of the graph in this call."""
+        """Return the shape that a tensor of the network has in this call."""
         return self.shapes.get(tensor, tensor.shape)
 
 

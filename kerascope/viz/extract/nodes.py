@@ -1,7 +1,7 @@
 """From a model to the neutral `Graph`: the node view, which shows every call.
 
-One box for every call, one arrow for every input tensor of every call. With `expand_nested`, a call
-of a nested model or a wrapper is a frame around its contents.
+There is one box for every call, and one arrow for every input tensor of every call. With
+`expand_nested`, a call of a nested model or a wrapper is a frame around its contents.
 
 The module contains the node view first, then the contents of wrappers.
 """
@@ -73,7 +73,7 @@ def node_graph(model: Network, *, expand_nested: bool | Container[str] = False) 
         Arrows have the attributes `operand` (input index at the target), `output` (output index at
         the source), `shape` and `dtype`. Arrows that leave frames also have `leaves_as` (the output
         index of each expanded call, innermost first). The attributes of boxes are listed in
-        `layers.py`. Groups have the attributes of boxes, and `kind` "call".
+        `layers.py`. Frames have the attributes of boxes, and `kind` "call".
 
     Notes
     -----

@@ -177,7 +177,7 @@ def keys_of(applies: Sequence[Apply]) -> Keys:
 
 
 def _without_lone_scopes(keys: Keys) -> Keys:
-    """Return the keys after merging each scope that contains only one scope: `update/bias`."""
+    """Return the frame keys after merging each scope with the only scope in it: `update/bias`."""
     inside: dict[tuple[FrameKey, ...], set[FrameKey | None]] = {}
     for own in keys.values():
         for length in range(len(own) + 1):
@@ -352,7 +352,7 @@ MOST_STEPS = 2_000_000
 
 
 def acyclic_parts(applies: Sequence[Apply], wanted: Parts) -> Parts:
-    """Return a part for each op, so that the arrows between parts form no cycle.
+    """Return a part (a set of ops) for each op, so that arrows between parts form no cycle.
 
     Parameters
     ----------
@@ -439,7 +439,7 @@ def _pieces(applies: Sequence[Apply], parts: Parts, tangled: set[Hashable]) -> P
 
 
 def _turns(applies: Sequence[Apply], parts: Parts, tangled: set[Hashable]) -> Parts:
-    """Return for each op how often the longest path to it crosses from one part into another."""
+    """Return, for each op, how often the longest path to it enters another part (set of ops)."""
     turns: dict[Apply, int] = {}
     for apply in applies:
         sources = _sources(apply, parts)

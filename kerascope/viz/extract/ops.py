@@ -1,8 +1,8 @@
 """From tensors to the neutral `Graph`, op by op: every op and constant behind the results.
 
-One box for every call of an op (an `Apply`), one for every placeholder, variable and constant, and
-one arrow for every input of every call. Frames show the layer and the call that an op belongs to;
-see `op_frames.py`. The attributes of boxes are listed in `op_facts.py`.
+There is one box for every call of an op (an `Apply`), one for every placeholder, variable and
+constant, and one arrow for every input of every call. Frames show the layer and the call that an op
+belongs to; see `op_frames.py`. The attributes of boxes are listed in `op_facts.py`.
 
 A loop (`Scan`) is a frame around the ops of one step. An arrow from outside ends at the loop's
 placeholder for it: one step of a sequence, the state before the step, or a value that is the same
@@ -226,7 +226,7 @@ class _GraphPiece:
 
 
 class OpView(GraphBuilder):
-    """Collects the boxes, arrows and frames of an op graph, starting outside loops.
+    """Collects the boxes, arrows and frames of an op graph, first those outside loops.
 
     Parameters
     ----------

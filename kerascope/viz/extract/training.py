@@ -1,8 +1,8 @@
 """The training level: one training step as a picture, from the inputs to the new weights.
 
-It is the ladder of `ladder.py` with the optimizer added: the slots of each weight on its line, and
-a box for every update `(v, new_v)` of the step, with arrows from the sources of the new value. An
-arrow with the role "update" leads from this box back to the variable.
+It is the ladder of `ladder.py` with the optimizer added: the slots of each weight on the line of
+that weight, and a box for every update `(v, new_v)` of the step, with arrows from the sources of
+the new value. An arrow with the role "update" leads from this box back to the variable.
 
 The module contains the picture first, then the updates of a step.
 
@@ -122,7 +122,7 @@ class StepLadder:
                 self._gradients.setdefault(gradient, []).append(found)
 
     def graph(self, model: Any) -> Graph:
-        """Return the graph with its caption."""
+        """Return the graph of the training step, with its caption."""
         return self.ladder.graph("training", self.caption(model))
 
     def _weights(self) -> list[Variable]:
@@ -340,7 +340,7 @@ def training_step_of(model: Any) -> TrainingStep:
 
 @contextmanager
 def _unchanged(optimizer: Any) -> Iterator[None]:
-    """Restore an optimizer's attributes when the context exits."""
+    """Restore an optimizer's attributes at the end of a `with` block."""
     before = dict(vars(optimizer))
     try:
         yield

@@ -24,7 +24,7 @@ TALLEST = 660.0  # points: the height of a page
 
 
 def suits(reading: Reading) -> bool:
-    """Return whether the form "blocks" can show a model, which only needs to have parts."""
+    """Return whether the form "blocks" can show a model: any model that has parts."""
     return bool(reading.parts)
 
 

@@ -72,7 +72,7 @@ def suits(reading: Reading) -> bool:
 
 
 def tracks_of(reading: Reading, places: dict[str, Place]) -> dict[tuple[str, str], int]:
-    """Return the track, next to its column, of each arrow that skips rows; short ones inside."""
+    """Return the track of each arrow that skips rows: short arrows are nearest to the rows."""
     skips = [(places[one].row - places[source].row, source, one)
              for one in reading.parts for source in reading.sources[one]
              if places[source].column == places[one].column]  # fmt: skip
@@ -156,7 +156,7 @@ class _TimeColumns:
         return self.height - 4.0 - self.cell - self.places[one].row * self.pitch
 
     def level(self, one: str, share: float = 0.5) -> float:
-        """Return the y coordinate at a fraction of the height of a part's row."""
+        """Return a y coordinate in a part's row, at a fraction of the row's height from its top."""
         return self.top(one) + self.cell * share
 
     def steps(self, one: str) -> list[float]:
@@ -192,7 +192,7 @@ class _TimeColumns:
             yield arrow((x, self.top(source)), (x, bottom + 0.6))
 
     def _exits(self, one: str) -> list[float]:
-        """Return the x coordinates of the time steps that a layer returns the outputs of."""
+        """Return the x coordinates of the time steps whose outputs a layer returns."""
         part = self.reading.parts[one]
         steps = self.steps(one)
         if len(part.shape or ()) >= 2 or (part.kind == "input" and self._is_for_steps(one)):

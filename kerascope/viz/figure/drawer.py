@@ -41,7 +41,7 @@ class FigureLayout(NamedTuple):
 
 
 def sheet_of(layout: FigureLayout, page: Page, look: Look, title: str) -> Sheet:
-    """Return the finished figure."""
+    """Return the sheet of a figure: its marks in the colours of a theme, with the key below."""
     key, height = key_marks(layout.key, page, layout.height)
     marks = tuple(one for mark in [*layout.marks, *key] for one in _painted(mark, look))
     caption = " ".join(layout.sentences)

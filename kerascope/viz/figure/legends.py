@@ -39,7 +39,7 @@ class KeyEntry(NamedTuple):
 
     @property
     def sign(self) -> float:
-        """The width of the box or arrow in front of the words."""
+        """The width of the entry's box or arrow, which is in front of its words."""
         return SWATCH if self.kind or self.turn else ARROW
 
     def width(self, size: float) -> float:

@@ -35,14 +35,14 @@ PLUS = 4.6  # radius of an addition
 def on_page(down: bool, across: float, along: float) -> Point:
     """Return the point (x, y) of lengths across and along a direction.
 
-    The function is its own inverse: lengths x and y are converted to across and along.
+    The function is its own inverse, because it converts lengths x and y to across and along, too.
     """
     return (across, along) if down else (along, across)
 
 
 @dataclass(frozen=True)
 class Piece:
-    """What one or several boxes of a figure of blocks look like: marks, a size and arrow ends.
+    """A piece of a figure of blocks, which draws one or several boxes and can be put anywhere.
 
     Attributes
     ----------

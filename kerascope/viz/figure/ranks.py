@@ -92,9 +92,10 @@ def _piece(level: Level, boxes: list[Piece], down: bool, leads: bool) -> Piece:
 
 
 def _center(middle: list[float], level: Level, sizes: list[Point]) -> float:
-    """Move all boxes to begin at 0, centre a single first or last one; return the width.
+    """Move all boxes so that the leftmost begins at 0, and return their total width.
 
-    Arrows from outside meet the segment at such a single box.
+    A single box in the first or the last row is centred, because arrows from outside meet the
+    segment there.
     """
     alone = [row[0] for row in (level.rows[0], level.rows[-1]) if len(row) == 1]
     others = [item for item in range(len(middle)) if item not in alone]

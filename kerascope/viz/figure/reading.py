@@ -346,12 +346,15 @@ def is_quiet_in_images(node: GraphNode, before: Part | None = None, alone: bool 
 
 
 def is_quiet_in_u(node: GraphNode, before: Part, alone: bool) -> bool:
-    """Return whether the form "u" omits a box. It keeps croppings, which the copies may contain."""
+    """Return whether the form "u" omits a box.
+
+    Croppings are kept, because the arrow of a copied tensor may show them.
+    """
     return is_quiet_in_images(node) and "Crop" not in class_of(node)
 
 
 def is_quiet_in_blocks(node: GraphNode, before: Part, alone: bool) -> bool:
-    """Return whether "blocks" and "columns" omit a box, which is never the case after a branch."""
+    """Return whether the forms "blocks" and "columns" omit a box. After branches they do not."""
     if not alone:
         return False
     if node.kind == "normalization":

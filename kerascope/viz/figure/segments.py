@@ -19,7 +19,9 @@ LONGEST_PERIOD = 12
 
 @dataclass(frozen=True)
 class Segment:
-    """The parts after a cut, up to and including the next cut.
+    """A segment of a model: the parts after a cut, up to and including the next cut.
+
+    A cut is a part through which every path of the model leads.
 
     Attributes
     ----------
@@ -86,7 +88,7 @@ class Unit:
         return [part for copy in self.copies for part in copy[number].projections]
 
     def has_short_cut(self, segment: Segment) -> bool:
-        """Return whether a drawn segment is residual, with an identity in at least one copy."""
+        """Return whether a drawn segment is residual, and the identity is a copy's short cut."""
         return segment.is_residual and len(self.projections(segment)) < len(self.copies)
 
     def named(self, part: Part) -> Part:
@@ -105,7 +107,7 @@ class Unit:
 
 
 def units_of(reading: Reading) -> list[Unit]:
-    """Return the units of a model in order."""
+    """Return the segments of a model as units, in order; repeated segments are one unit."""
     segments = segments_of(reading)
     units: list[Unit] = []
     i = 0
@@ -139,7 +141,7 @@ def _builds(segments: list[Segment], start: int, period: int) -> list[object] | 
 
 
 def segments_of(reading: Reading) -> list[Segment]:
-    """Return the segments between the cuts of a model."""
+    """Return the segments of a model, between the parts that every path leads through."""
     order = [*reading.parts]
     place = {one: i for i, one in enumerate(order)}
     reach = [0] * len(order)  # the last part that an earlier part feeds
@@ -190,7 +192,7 @@ def _segment(reading: Reading, parts: list[Part]) -> Segment:
 
 
 def _is_around(reading: Reading, parts: list[Part], way: list[Part]) -> bool:
-    """Return whether the part outside `way` is a short cut from the input to the end of `way`."""
+    """Return whether the part outside the path `way` is a short cut around this path."""
     beside = next(part for part in parts if part not in way)
     return (
         not beside.shared

@@ -25,7 +25,7 @@ DRAWN = {"input", "convolution", "pooling", "upsampling", "merge"}
 
 @dataclass
 class ResolutionRow:
-    """The parts of one resolution: those on the way down, and those on the way up.
+    """The parts with one resolution: those on the way down the U, and those on the way up.
 
     In the lowest row, all parts are on the way down.
     """
@@ -62,7 +62,7 @@ class UShape:
 
 
 def suits(reading: Reading) -> bool:
-    """Return whether a model's resolution falls and rises again, with copies across the U."""
+    """Return whether a model's resolution falls and rises again, and tensors are copied across."""
     return shape_of_u(reading) is not None
 
 
@@ -159,27 +159,27 @@ class Volume:
 
     @property
     def middle(self) -> float:
-        """The y coordinate of the middle."""
+        """The y coordinate of the middle of the volume."""
         return self.y + self.height / 2
 
     @property
     def center(self) -> float:
-        """The x coordinate of the middle."""
+        """The x coordinate of the middle of the volume."""
         return self.x + self.width / 2
 
     @property
     def right(self) -> float:
-        """The x coordinate of the right end."""
+        """The x coordinate of the right end of the volume."""
         return self.x + self.width
 
     @property
     def bottom(self) -> float:
-        """The y coordinate of the lower end."""
+        """The y coordinate of the lower end of the volume."""
         return self.y + self.height
 
 
 def u_shape(reading: Reading, page: Page) -> FigureLayout:
-    """Return the layout of an encoder and a decoder, with arrows across for the copies."""
+    """Return the layout of an encoder and a decoder, with arrows for the copied tensors."""
     u = shape_of_u(reading)
     assert u is not None  # it suits
     volumes = _placed(u, page)

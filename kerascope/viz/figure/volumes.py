@@ -96,14 +96,14 @@ class VolumeColumn:
 
     @property
     def body(self) -> float:
-        """The width of the volumes without their depth."""
+        """The width of the column's volumes without their slanted depth."""
         if self.sheets and not self.flat:
             return self.side + self.shift
         return len(self.parts) * (self.thick + SPACE) - SPACE
 
     @property
     def height(self) -> float:
-        """The height of the volumes with their depth."""
+        """The height of the column's volumes with their slanted depth."""
         return self.side + self.shift + self.depth
 
     @property

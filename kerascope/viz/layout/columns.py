@@ -330,7 +330,7 @@ def _straight(start: Point, end: Point) -> list[Point]:
 
 
 def _rounded(turns: list[Point]) -> list[Point]:
-    """Return the curves through points, with rounded corners."""
+    """Return a line through points as curves with rounded corners."""
     points = [turns[0]]
     for before, corner, after in zip(turns, turns[1:], turns[2:], strict=False):
         radius = min(CORNER, math.dist(before, corner) / 2, math.dist(corner, after) / 2)

@@ -670,7 +670,7 @@ class _Lines:
         self._touched: dict[tuple[str, str], list[float]] = {}  # heights of rungs
 
     def draw(self) -> None:
-        """Compute all lines."""
+        """Compute all lines of the ladder."""
         self._rail(self.ladder.forward, self.ladder.left
                    + (self.ladder.rail_width - self.ladder.forward.width) / 2, False)  # fmt: skip
         self._rail(self.ladder.backward, self.ladder.right_x, True)
@@ -981,7 +981,10 @@ class _Lines:
 
 
 def _along_side(rect: Rect, below: float) -> float:
-    """Return the y at a distance below the middle of a box; past its end, from the top again."""
+    """Return the y at a distance below the middle of a box.
+
+    Below the lower end of the box, counting continues at its upper end.
+    """
     return rect.y + 6 + (rect.height / 2 - 6 + below) % (rect.height - 12)
 
 
@@ -996,9 +999,9 @@ def _same_slot(one: GraphNode, other: GraphNode) -> bool:
 
 
 def _which(gradient: GraphNode) -> str:
-    """Return the call number of a gradient ("@1") if its layer is called several times.
+    """Return the text next to a line from a gradient: "@1" is the number of the call.
 
-    If the layer is called once, return the sign that all gradients have.
+    If the layer is called only once, the text is the sign of gradients.
     """
     name = str(gradient.attrs.get("beside", ""))
     return f"@{name.rpartition('@')[2]}" if "@" in name else style_of("gradient").sign

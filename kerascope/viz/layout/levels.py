@@ -224,7 +224,10 @@ class _Builder:
         _bend(level)
 
     def _depths_in(self, level: Level) -> dict[int, int]:
-        """Return the depth of each item; the length of its longest path if all depths are equal."""
+        """Return the depth of each item.
+
+        If all boxes have the same depth, it is the length of the longest path from the item.
+        """
         depths = {
             item: self.depths[name if level.kinds[item] == BOX else _frame(name)]
             for item, name in enumerate(level.names)
@@ -258,7 +261,7 @@ def _port(edge: GraphEdge, node: GraphNode, key: str) -> float:
 
 
 def _place_of_upward(node: GraphNode) -> float:
-    """Return where upward arrows meet a box, from -0.5 to 0.5: beside any downward arrows."""
+    """Return where upward arrows meet a box: right of the middle if downward arrows do, too."""
     return 0.0 if node.kind in ("gradient", "sum", "update") else 0.25
 
 

@@ -319,7 +319,7 @@ def _main_inputs(uppers: list[int], above: dict[int, list[int]], kinds: list[str
 
 
 def _is_main(item: int, others: list[int], kinds: list[str]) -> bool:
-    """Return whether an item is the only one of `others`, or the only box beside one bend."""
+    """Return whether `item` is the main one of `others`: the only one, or the only box of two."""
     if len(others) == 1:
         return True
     boxes = [other for other in others if kinds[other] != BEND]
@@ -341,7 +341,7 @@ def _cross(one: Tie, other: Tie, number: dict[int, int]) -> bool:
 
 
 def _rank(tie: Tie, kinds: list[str]) -> int:
-    """Return the priority of making a tie straight: the number of its ends that are bends."""
+    """Return the priority of making a piece of a route straight: how many ends are bends."""
     return (kinds[tie.upper] == BEND) + (kinds[tie.lower] == BEND)
 
 
@@ -377,7 +377,7 @@ Bound = tuple[int, float]  # another strand, the minimum distance to it
 def _bounds(
     level: Level, spaces: Sequence[list[float]], strand_of: list[int], offset: list[float]
 ) -> list[list[Bound]]:
-    """Return, for each strand, the strands at its right in all rows, with minimum distances."""
+    """Return, for each strand (line of items), the strands at its right with minimum distances."""
     least: list[dict[int, float]] = [{} for _ in range(1 + max(strand_of))]
     for row, space in zip(level.rows, spaces, strict=True):
         for (left, right), gap in zip(pairwise(row), space[1:], strict=True):

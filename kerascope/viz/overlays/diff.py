@@ -214,7 +214,7 @@ def _compared(before: GraphNode | None, after: GraphNode) -> GraphNode:
 
 
 def _compared_group(before: GraphGroup | None, after: GraphGroup) -> GraphGroup:
-    """Return the frame `after` with its state: added if `before` is None, changed, or none."""
+    """Return the frame `after` with its state: added if `before` is None, changed, or no state."""
     attrs = _plain(after)
     changes = []
     if before is None:

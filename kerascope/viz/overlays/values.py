@@ -303,7 +303,7 @@ def values_of(model: Any, x: Any, *, nested: bool = False) -> dict[str, list[np.
 
 @contextmanager
 def _as_before(model: Any) -> Iterator[None]:
-    """Restore, on exit, the states of layers and the attributes set by a `call`.
+    """Restore, after a `with` block, the states of layers and the attributes set by a `call`.
 
     A model without a graph is not restored: running it builds it.
     """

@@ -214,7 +214,7 @@ MOST_PIXELS = 3_200  # in all images
 
 
 def _colours(part: ArrayPart, rows: str, columns: str) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield a colour image, with its title, for each index of the fourth axis. Zero is grey."""
+    """Yield (title, colour image) for each index of the axis that is left. Zero is grey."""
     if not part.colour_axis or not np.isfinite(part.values).all():
         return
     other = next(axis for axis in part.axes if axis not in (rows, columns, part.colour_axis))

@@ -62,7 +62,7 @@ class Scale:
         return "d" if self.is_diverging else "s"
 
     def levels(self, values: np.ndarray) -> np.ndarray:
-        """Return the level of each number; the first or last level outside the scale."""
+        """Return the level of each number. Outside the scale it is the first or the last level."""
         values = np.asarray(values, "float64")
         unit = max(abs(self.low), abs(self.high)) or 1.0  # so that differences cannot overflow
         width = self.high / unit - self.low / unit

@@ -196,7 +196,7 @@ def plot_tape(
 
 @contextmanager
 def _without_recording_all(tape: Tape) -> Iterator[None]:
-    """Until exit, keep the tape from executing and storing all batches when one batch is read."""
+    """In a `with` block, keep the tape from executing all batches when one batch is read."""
     if tape.settle is not None:
         tape.settle()
     expands_all, tape.expands_all = tape.expands_all, False

@@ -147,7 +147,7 @@ def _operations(sheet: Sheet, places: Iterable[TextPlace], for_page: bool) -> It
     codes = {style: code for code, style in _dash_styles(sheet).items()}
 
     def use(**wanted: str) -> Iterator[str]:
-        """Yield operations that change the line style (S), the line colour (c) or the fill (C)."""
+        """Yield operations that set line style (S), line colour (c) or fill (C), if they change."""
         for letter, value in wanted.items():
             if current.get(letter) != value:
                 current[letter] = value
@@ -279,7 +279,7 @@ def dashes(
 
 
 def _places(words: Sequence[Label], font: str) -> list[TextPlace]:
-    """Return the positions of texts by their anchors, with none wider than in Helvetica."""
+    """Return the positions of texts. Texts wider than in Helvetica are made narrower."""
     widths = _measured(tuple({(mark.text, mark.bold): None for mark in words}), font)
     places = []
     for mark in words:
@@ -396,7 +396,7 @@ def _joined(pdf: bytes, objects: Mapping[int, bytes]) -> bytes:
 
 
 def _with_condensed_texts(content: bytes, places: Sequence[TextPlace]) -> bytes | None:
-    """Return a drawing with condensed texts at their positions; None if a text is missing."""
+    """Return the drawing of a PDF page with condensed texts; None if a text is missing in it."""
     waiting = list(reversed(places))
     across, down, x, y = 1.0, 1.0, 0.0, 0.0
     place = TextPlace(0.0, 0.0)
@@ -419,7 +419,7 @@ def _with_condensed_texts(content: bytes, places: Sequence[TextPlace]) -> bytes 
 
 
 def _with_dashes(content: bytes, styles: Mapping[int, DashStyle]) -> bytes | None:
-    """Return a drawing in which lines with a known width are dashed; None if a width is missing.
+    """Return the drawing of a PDF page with dashed lines; None if a line width is missing in it.
 
     Cairo writes the line width only when it changes, and writes once, at the beginning, that lines
     are solid.

@@ -242,7 +242,7 @@ WRITERS: dict[type, Callable[[Any, str], str]] = {
 
 
 def graph_rules(sheet: Sheet) -> str:
-    """Return the CSS rules of a sheet with looks; rules for a dark system come last."""
+    """Return the CSS rules of a sheet whose marks have looks, those for a dark system last."""
     return css(sheet.inks, sheet.dark_inks, sheet.kind)
 
 
