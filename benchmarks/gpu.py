@@ -87,7 +87,7 @@ def columns_of(net: str, batch: int) -> dict[str, Any]:
 
 
 def measure(runs: dict[str, Any], seconds: float) -> None:
-    """Measure steps in turns for so many seconds; print medians, and ratios with intervals."""
+    """Measure steps in turns for a number of seconds; print medians, and ratios with intervals."""
     from benchmarks.paired.ratios import interval
 
     times: dict[str, list[float]] = {title: [] for title in runs}

@@ -149,7 +149,7 @@ class Timing:
     rounds : int
         Chunks of each column.
     restarts : int
-        How often all processes are started, each time for so many rounds. Two processes of the
+        How often all processes are started, each time for all rounds. Two processes of the
         same column differ by up to a tenth, because their memory is arranged differently.
     target : float
         Seconds of a chunk.

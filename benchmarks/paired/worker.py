@@ -118,7 +118,7 @@ class Worker:
 
 
 def seconds_of(run: Callable[[int], Any], times: int) -> float:
-    """Return the wall seconds of so many runs."""
+    """Return the wall seconds of several runs."""
     begun = time.perf_counter()
     run(times)
     return time.perf_counter() - begun
