@@ -59,6 +59,7 @@ SECONDS_BEFORE_NOTICE = 2.0
 
 if jax.config.jax_compilation_cache_dir is None:  # so the next process need not compile again
     jax.config.update("jax_compilation_cache_dir", str(cache_folder("xla")))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)  # JAX's default is 1
 
 
 class XlaExplanation(NamedTuple):
