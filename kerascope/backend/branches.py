@@ -46,7 +46,7 @@ class Sums:
         ]
 
     def add(self, apply: Apply, position: int, term: Tensor) -> None:
-        """Add a term of the gradient of an op's input, given by its position."""
+        """Add `term` to the gradient of the op's input number `position`."""
         x, own = apply.inputs[position], entered(self._here, apply, position)
         if x in self.grads:
             term, own = _sum_for(x, (self.grads[x], self._inside.get(x, ())), (term, own))

@@ -81,9 +81,9 @@ def value_of(x: Any) -> Any:
 def assigning(given: dict[Variable, Tensor] | None = None) -> Iterator[dict[Variable, Tensor]]:
     """Return a context manager in which assignments to variables are collected, not written.
 
-    Inside, ops and readers see the last assigned value, including values that an outer block or
-    `given` assigned. So a body that calls `total.assign_add(x)` and then reads `total` can run on
-    numbers and write at its end, or run on symbols and yield the update pairs of a function.
+    Inside, ops and readers see the last assigned value, including values from an outer block or
+    from the argument `given`. So a body that calls `total.assign_add(x)` and then reads `total` can
+    run on numbers and write at its end, or run on symbols and yield the update pairs of a function.
 
     Examples
     --------

@@ -173,7 +173,7 @@ def draw_in_chunks(
 
 
 class RandomNormal(RandomInitializer):
-    """Numbers from a normal distribution.
+    """Random numbers from a normal distribution.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ class RandomNormal(RandomInitializer):
 
 
 class RandomUniform(RandomInitializer):
-    """Numbers spread evenly from `minval` to `maxval`.
+    """Random numbers spread evenly from `minval` to `maxval`.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ class RandomUniform(RandomInitializer):
 
 
 class TruncatedNormal(RandomInitializer):
-    """Numbers from a normal distribution; values beyond two standard deviations are drawn again.
+    """Random normal numbers; those beyond two standard deviations are drawn again.
 
     Parameters
     ----------

@@ -93,7 +93,7 @@ def glorot_normal(shape: Shape, name: str | None = None, dim_ordering: str = "th
 
 
 def glorot_uniform(shape: Shape, name: str | None = None, dim_ordering: str = "th") -> Variable:
-    """Return a variable of uniform numbers up to +-s, where s = sqrt(6 / (fan_in + fan_out))."""
+    """Return a variable of uniform numbers in [-s, s], where s = sqrt(6 / (fan_in + fan_out))."""
     return uniform(shape, float(np.sqrt(6.0 / sum(get_fans(shape, dim_ordering)))), name)
 
 

@@ -1,9 +1,9 @@
 """Losses: how far the predictions are from the targets, one number for each sample.
 
 `model.compile(loss="mse")` looks a loss up by its name with `get`. A loss takes targets and
-predictions of equal shape (batch, ..., features), and averages or sums over the last axis only: the
-result has shape (batch, ...). The model multiplies these numbers by the sample weights
-and takes the mean. Keras 1 calls this module `objectives`.
+predictions of equal shape (batch, ..., features), and averages or sums over the last axis only. So
+the result has shape (batch, ...). The model multiplies these numbers by the sample weights and
+takes the mean. Keras 1 calls this module `objectives`.
 
 Files: `functions`, `classes` (losses as objects with arguments, as in Keras 3), and `structured`
 (losses that compare areas, samples with each other, or sequences).

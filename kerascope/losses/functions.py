@@ -226,11 +226,11 @@ def binary_crossentropy(
     label_smoothing: float = 0.0,
     axis: int = -1,
 ) -> Tensor:
-    """Return mean -(y log p + (1 - y) log(1 - p)) over the last axis, for targets y.
+    """Return the binary crossentropy: mean -(y log p + (1 - y) log(1 - p)) over the last axis.
 
-    p are the predicted probabilities. `y_pred` contains probabilities, as `sigmoid` returns them;
-    they are kept epsilon away from 0 and 1. With `from_logits` it contains logits: the values
-    before `sigmoid`. `label_smoothing` is the share by which targets move towards 1/2.
+    y are the targets, and p the predicted probabilities. `y_pred` contains p, as `sigmoid` returns
+    them; they are kept epsilon away from 0 and 1. With `from_logits`, `y_pred` contains logits: the
+    values before `sigmoid`. `label_smoothing` is the share by which targets move towards 1/2.
     """
     y_true = _smoothed(y_true, label_smoothing, 2)
     return K.mean(K.binary_crossentropy(y_true, y_pred, from_logits=from_logits), axis=axis)
@@ -256,9 +256,10 @@ def poisson(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 @_register
 def cosine_proximity(y_true: Tensor, y_pred: Tensor, axis: int = -1) -> Tensor:
-    """Return minus the cosine of the angle between targets and predictions; -1 if it is 0.
+    """Return minus the cosine of the angle between targets and predictions along `axis`.
 
-    In dialect "1.2" the cosine is divided by the number of features, as in Keras 1.
+    It is -1 if both point in the same direction. In dialect "1.2" the cosine is divided by the
+    number of features, as in Keras 1.
     """
     y_true, y_pred = K.l2_normalize(y_true, axis=axis), K.l2_normalize(y_pred, axis=axis)
     total = K.mean if dialect_options().cosine_is_mean else K.sum
@@ -286,7 +287,7 @@ def signs_of_bits(y_true: Tensor) -> Tensor:
 
 @_register
 def huber(y_true: Tensor, y_pred: Tensor, delta: float = 1.0) -> Tensor:
-    """Return the mean of half the squared errors over the last axis; linear beyond `delta`.
+    """Return the mean Huber loss over the last axis: half the squared error, linear from `delta`.
 
     Notes
     -----

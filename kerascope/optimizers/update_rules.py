@@ -268,9 +268,8 @@ class Adadelta(DecayingOptimizer):
 
     Notes
     -----
-    a = rho * a + (1 - rho) * g^2;  step = g * sqrt(d + epsilon) / sqrt(a + epsilon);  p = p - lr *
-    step;
-    d = rho * d + (1 - rho) * step^2.
+    a = rho * a + (1 - rho) * g^2;  step = g * sqrt(d + epsilon) / sqrt(a + epsilon);
+    p = p - lr * step;  d = rho * d + (1 - rho) * step^2.
     Slots: `a` of all parameters, the accumulators, then `d` of all parameters, the delta
     accumulators.
 
@@ -327,8 +326,8 @@ class Adam(DecayingOptimizer):
 
     Notes
     -----
-    At step t, counted from 1: m = beta_1 * m + (1 - beta_1) * g;  v = beta_2 * v + (1 - beta_2) *
-    g^2;
+    At step t, counted from 1:
+    m = beta_1 * m + (1 - beta_1) * g;  v = beta_2 * v + (1 - beta_2) * g^2;
     lr_t = lr * sqrt(1 - beta_2^t) / (1 - beta_1^t);  p = p - lr_t * m / (sqrt(v) + epsilon).
     Slots: `m` of all parameters, then `v`, then with amsgrad the greatest `v`.
 

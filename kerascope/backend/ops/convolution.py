@@ -731,7 +731,7 @@ class PatchOp(IntoMemory):
         return (*windows[:-1], product(self.kernel_size), shape[-1])
 
     def places(self, shape):
-        """Yield, for each cell of a window, its number and the cell of all windows as slices."""
+        """Yield (number, slices of the input) for each cell of a window, in all windows at once."""
         found = places_of_cells(shape[1:-1], self.kernel_size, self.strides, "valid", 1)
         return enumerate(place.cells for place in found)
 

@@ -707,7 +707,7 @@ class ShiftedBack:
         self.covers = self._covers_all()
 
     def _covers_all(self) -> bool:
-        """Return whether each place of the input is on a grid; otherwise it is first set to 0."""
+        """Return whether each place of the input is on a grid. If not, `out` is first set to 0."""
         return len(self.grids) == prod(self.plan.strides) and all(
             n * s >= p
             for n, s, p in zip(self.sizes, self.plan.strides, self.plan.padded_sizes, strict=True)

@@ -102,7 +102,7 @@ def spatial_3d_padding(x, padding=((1, 1), (1, 1), (1, 1)), data_format=None):
 
 
 def _padded(where, x, padding, data_format):
-    """Return `x` with zeros around it; `padding` is a pair for each axis but batch and channels."""
+    """Return `x` with zeros around all axes but batch and channels; `padding` has their numbers."""
     x, pairs = as_tensor(x), _pairs(where, padding)
     if x.ndim != len(pairs) + 2 or not pairs:
         raise ShapeError(

@@ -466,7 +466,7 @@ def _product_of_two(x_letters, y_letters, result, x, y):
 
 
 def _without_lonely_axes(letters, others, x):
-    """Sum `x` over axes whose letters are not in `others`; return the remaining letters and it."""
+    """Return the letters of `x` that are in `others`, and `x` summed over its other axes."""
     lonely = tuple(axis for axis, letter in enumerate(letters) if letter not in others)
     kept = "".join(letter for letter in letters if letter in others)
     return kept, x.sum(axis=lonely) if lonely else x

@@ -164,8 +164,8 @@ class ReluSlope(Activation):
     def is_same_at_output(self, dtype: np.dtype) -> bool:
         """Return whether the output of `Relu` gives the same slope as its input.
 
-        This is so if the output is above 0 when the input is, below `max_value` when the input is,
-        and not otherwise. NaN stays NaN.
+        Then the output is above 0 if and only if the input is above 0, and below `max_value` if and
+        only if the input is below `max_value`. NaN stays NaN.
         """
         is_bounded = self.max_value is None or dtype.type(self.max_value) > 0
         return self.threshold == 0 and self.alpha >= 0 and is_bounded

@@ -96,7 +96,7 @@ class RandomOp(Op):
 
 
 def _uniform(generator, shape, dtype):
-    """Return uniform numbers in [0, 1). For float16 none is rounded, because it could become 1."""
+    """Return uniform numbers in [0, 1). For float16 none is rounded, because that could give 1."""
     if dtype == "float16":
         return (generator.integers(0, 2048, shape, "uint16") / np.float32(2048)).astype(dtype)
     return generator.random(shape, dtype)

@@ -284,7 +284,10 @@ class Scan(Op):
         return _one_or_all(dtypes)
 
     def may_share(self, inputs, outputs):
-        """Return (output, input) pairs that share memory: in 0 steps, last and initial states."""
+        """Return (output, input) pairs that share memory.
+
+        If the loop has 0 steps, each last state is the initial state. Otherwise there are no pairs.
+        """
         if inputs[0].shape[0] > 0:
             return ()
         n_outputs, n_states = len(self.inner.results.outputs), len(self.inner.states)

@@ -148,7 +148,7 @@ def _fitted(new: Any, old: Tensor) -> Tensor:
 
 @dataclass(frozen=True, repr=False)
 class GivenGradient(Op):
-    """Its first input, `y`, with gradients of the other inputs that a user's function computes.
+    """Returns its first input, `y`; a user's function computes gradients of its other inputs.
 
     Attributes
     ----------

@@ -160,7 +160,7 @@ def _half_padding(kernel_size: int, padding: str) -> int:
 def zeros_around(
     size: int, kernel_size: int, padding: str, stride: int, dilation: int
 ) -> tuple[int, int]:
-    """Return how many zeros are added (before, after) an axis of this size by the padding.
+    """Return how many zeros the padding adds (before, after) an axis of this size.
 
     Examples
     --------

@@ -216,7 +216,7 @@ class Alarms:
         return compiled(_Guarded(self, scope).visit(tree), "guarded", scope)
 
     def before(self, write: Callable[[], None]) -> Callable[[], None]:
-        """Wrap the function that writes new values: raise Alarm instead if a flag is recorded."""
+        """Wrap the function that writes new values; it then raises Alarm if a flag is recorded."""
 
         def write_if_sound() -> None:
             if self._flags and _current.get() is self:
@@ -235,12 +235,12 @@ class _Guarded(ast.NodeTransformer):
         self._into = False
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
-        """Record that a call stores its result in its first argument, because it is a statement."""
+        """Record that a call whose value is not used stores its result in its first argument."""
         self._into = True
         return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        """Wrap the called function so that its result is inspected, if flags are not reliable."""
+        """Wrap the called function so that its result is inspected if its flags are unreliable."""
         into, self._into = self._into, False
         self.generic_visit(node)
         match node.func:

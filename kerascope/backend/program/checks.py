@@ -76,7 +76,7 @@ def own_failure(compute: Callable[[], object], error: Exception) -> Exception:
 
 
 def is_from_outside(error: Exception) -> bool:
-    """Return whether an error was raised by code that programs do not call, as a signal handler."""
+    """Return whether an error comes from code that programs do not call, as a signal handler."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     below = frames[1:]  # the first one caught the error
     handlers = _handlers()

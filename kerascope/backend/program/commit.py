@@ -1,9 +1,9 @@
 """The end of a program: new values are written into their variables by a single call into C.
 
-The text of a program has a second function, `new_values`, with the NumPy calls that write: they use
-arrays at fixed addresses. It runs once, when the program is compiled, with a replacement for `np`
-that records each call instead of making it. At its end the program calls `write`, which makes all
-recorded calls at once.
+The text of a program has a second function, `new_values`, with the NumPy calls that write the new
+values into arrays at fixed addresses. It runs once, when the program is compiled, with a
+replacement for `np` that records each call instead of making it. At its end the program calls
+`write`, which makes all recorded calls at once.
 """
 
 from __future__ import annotations

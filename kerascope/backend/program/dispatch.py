@@ -132,7 +132,7 @@ class Programs(Exclusive):
         return outputs
 
     def guarded(self, arrays: Sequence[np.ndarray], alarms: Alarms) -> tuple[list[Any], bool]:
-        """Return the outputs of a call with alarms, and whether all its results were inspected.
+        """Compute a call with alarms; return its outputs, and whether all results were inspected.
 
         Raises
         ------
@@ -179,7 +179,7 @@ class Programs(Exclusive):
 
     @property
     def _reading(self) -> ReadMode:
-        """How an interpreted call reads variables: as copies if the function writes variables."""
+        """How an interpreted call reads variables: as copies if it writes any, otherwise in place."""
         return ReadMode.COPIED if self._variables else ReadMode.IN_PLACE
 
     @property

@@ -101,7 +101,7 @@ class Group:
 def find_groups(
     bound: Bound, updates: Mapping[Variable, int], outputs: Iterable[int]
 ) -> list[Group]:
-    """Return the groups of weights of a bound schedule, and remove the lines that update them.
+    """Return the groups of weights that `bound` updates, and remove the lines that update them.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def _find_targets(
 def _independent(
     bound: Bound, parts: list[UpdatePart], updates: Mapping[Variable, int], outputs: set[int]
 ) -> list[UpdatePart]:
-    """Return the parts whose results no other lines read, and that compute new values."""
+    """Return the `UpdatePart`s whose results are new values or are read by their own lines only."""
     while True:
         own = {id(line): i for i, part in enumerate(parts) for line in part.lines}
         home = {slot: i for i, part in enumerate(parts) for slot in part.locals}
@@ -411,7 +411,7 @@ class FlatText:
         return words
 
     def _fulls(self, name_of: Callable[[int], str], names: Names) -> dict[int, str]:
-        """Return names for those scalars that are read faster as an array as long as a block."""
+        """Return names of arrays for those scalars that NumPy reads faster as a whole array."""
         part, size = self.group.parts[0], min(BLOCK, self.size)
         return {
             ref.place: names.free(f"all_{name_of(ref.place)}")
@@ -428,7 +428,10 @@ class FlatText:
         name_of: Callable[[int], str],
         names: Names,
     ) -> tuple[list[str], list[str]]:
-        """Return the NumPy calls that update one block of the flat arrays, and temporary names."""
+        """Return the NumPy calls that update one block of the flat arrays, and temporary names.
+
+        The temporary names are those of arrays for intermediate results.
+        """
         part = self.group.parts[0]
         last = self._last_reads()
         held: dict[int, str] = {}  # the array of each local result

@@ -239,7 +239,7 @@ class _Placing:
     def _in_order_of_memory(
         self, origins: Sequence[int], operands: Iterable[Sequence[int]]
     ) -> Iterable[int]:
-        """Return the distinct slots of an operand, in the memory order of one that has a place.
+        """Return the distinct slots of an operand, in the memory order of another operand.
 
         NumPy is slower if one operand ascends in memory and the other descends.
         """
@@ -363,9 +363,10 @@ def _address(array: np.ndarray) -> int:
 def _arrays_of_all(
     first: Sequence[np.ndarray | None], second: Sequence[np.ndarray | None], count: int
 ) -> list[np.ndarray]:
-    """Return one array for each operand, with all lines as its first axis.
+    """Return, for each operand of a stack, one array with its arrays in all `count` lines.
 
-    The arrays of the first two lines define the distance.
+    The lines are the first axis. `first` and `second` are the arrays of the first two lines, whose
+    distance in memory is that of all lines.
     """
     pairs = [
         (one, _address(other) - _address(one))
@@ -510,7 +511,10 @@ class _Check:
             self.refuse(line, "shares memory with an input without declaring it")
 
     def _check_overwrite(self, one: Occupant, before: Occupant, line: Line, position: int) -> None:
-        """Raise if a line overwrites an array that is read, unless the line is elementwise."""
+        """Raise if a line overwrites an array that other lines still read, or reads it itself.
+
+        An elementwise line may overwrite an array that only this line still reads.
+        """
         facts = self.bound.facts
         was, will = facts.get(before.slot), facts[one.slot]
         is_alike = was is not None and (was.spec, was.strides) == (will.spec, will.strides)

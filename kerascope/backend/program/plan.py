@@ -44,7 +44,7 @@ class Plan:
     arrays : list of array
         Inputs with the shapes for which the program is made.
     facts : dict
-        The facts of an interpreted run with such inputs.
+        The `Fact`s of an interpreted run with such inputs, by slot.
     rewrites : list of str, optional
         The names of the rules to use; by default all.
 

@@ -1,7 +1,7 @@
 """The profiler: time and memory of a function, measured line by line in its program.
 
 The program itself is measured, on real arrays, in many calls. Before each call the variables get
-their values back: every call computes the same numbers, profiling trains nothing, and the random
+their values back. So every call computes the same numbers, profiling trains nothing, and the random
 state is unchanged. The time of a line is the median over all calls, without the cost of reading the
 clock.
 
@@ -121,9 +121,10 @@ def without_calls(source: Source) -> Callable[..., Any]:
 
 
 class _Idle(ast.NodeTransformer):
-    """Replaces each call by a call that does nothing, with the same function and arguments.
+    """Replaces each call `f(x)` in a program by `nothing(f, x)`, which computes nothing.
 
-    A method or attribute of an array that is not computed (`x.reshape(2, 3)`, `x.T`) becomes `x`.
+    So arrays are not computed, and their methods and attributes (`x.reshape(2, 3)`, `x.T`) are
+    replaced by `x`.
     """
 
     def __init__(self, scope: Container[str]) -> None:

@@ -82,7 +82,7 @@ def _is_identity(bound: Bound, line: Line) -> bool:
 
 
 def multiply_by_one(bound: Bound, line: Line) -> str | None:
-    """Remove a product with ones, or a division by ones."""
+    """Remove a line that multiplies by ones or divides by ones."""
     if not isinstance(line.op, (Multiply, Divide)):
         return None
     wanted = bound.spec(line.outputs[0])
@@ -99,7 +99,7 @@ def multiply_by_one(bound: Bound, line: Line) -> str | None:
 def _is_rounded(bound: Bound, slot: int) -> bool:
     """Return whether a slot cannot contain subnormal numbers.
 
-    A product with 1 would replace these by 0, so it could not be removed.
+    If it can, a product with 1 cannot be removed, because it replaces subnormal numbers by 0.
     """
     line = bound.makers.get(slot)
     while line is not None and isinstance(line.op, Negative):
@@ -113,7 +113,7 @@ def _is_rounded(bound: Bound, slot: int) -> bool:
 
 
 def choose_branch(bound: Bound, line: Line) -> str | None:
-    """Replace a switch by one of its branches if the condition is known."""
+    """Remove the line of a switch whose condition is known: one of its branches is the result."""
     truth = bound.truth(line.inputs[0]) if isinstance(line.op, Switch) else None
     if truth is None:
         return None
@@ -122,7 +122,7 @@ def choose_branch(bound: Bound, line: Line) -> str | None:
 
 
 def undo_transposes(bound: Bound, line: Line) -> str | None:
-    """Remove a transposition that undoes another one."""
+    """Remove a line that transposes an array back to the layout before another transposition."""
     if not isinstance(line.op, Transpose):
         return None
     first = bound.makers.get(line.inputs[0])
@@ -159,7 +159,7 @@ class MergeEqual:
 
 
 def shrink_uniform(bound: Bound, line: Line) -> str | None:
-    """Replace an operand whose elements are all equal by one number; the line remains."""
+    """Change a line: replace an operand whose elements are all equal by a single number."""
     wanted = bound.spec(line.outputs[0])
     if line.op.ufunc is None or wanted is None or len(line.inputs) != 2:
         return None
@@ -175,7 +175,7 @@ def shrink_uniform(bound: Bound, line: Line) -> str | None:
 
 
 def subtract_negative(bound: Bound, line: Line) -> str | None:
-    """Replace -x + y by y - x, which is the same number; the line remains.
+    """Change a line that computes -x + y: it then computes y - x, which is the same number.
 
     The sign of a NaN may differ, which no op reads.
     """
@@ -191,9 +191,9 @@ def subtract_negative(bound: Bound, line: Line) -> str | None:
 
 
 def compare_with_clipped(bound: Bound, line: Line) -> str | None:
-    """Replace `low <= x <= high` by `x == clip(x)` if the clipped array exists already.
+    """Change a line `low <= x <= high` to `x == clip(x)` if the clipped array exists already.
 
-    The gradient of `clip` contains such a comparison. The line remains, with another op.
+    The gradient of `clip` contains such a comparison.
     """
     if not isinstance(line.op, LogicalAnd):
         return None
@@ -227,8 +227,8 @@ def _is_number(constant: np.ndarray | None, number: np.generic) -> bool:
 class AskOutputOfRelu:
     """A rule that computes the slope of relu from relu's output instead of its input.
 
-    The output is needed later anyway, so the memory of the input is free earlier. The line remains.
-    The rule has state, so each program needs its own.
+    The output is needed later anyway, so the memory of the input is free earlier. No line is
+    removed. The rule has state, so each program needs its own.
     """
 
     def __init__(self) -> None:

@@ -207,7 +207,7 @@ class Source:
     def _write_new_values(self, flats: Sequence[FlatText]) -> None:
         """Write the lines that prepare new values, and the function `new_values` that writes them.
 
-        All arrays that `new_values` reads have a fixed place and do not change during the write.
+        All arrays that `new_values` reads have a fixed place, and do not change while it writes.
         """
         targets = [self._name(slot) for slot in self.plan.commits]
         copies = [text for flat in flats for text in flat.copy(self._name, self.names)]
@@ -249,10 +249,10 @@ class Source:
                 yield f"np.copyto({self._name(slot)}, {value})"
 
     def _keep_new_value(self, commit: Commit) -> tuple[str, list[str]]:
-        """Return the name of the array that holds a new value until it is written, and text for it.
+        """Return the name of the array that holds a new value until it is written, and its lines.
 
-        The text copies the value to that array. If the computed array itself can be used, there is
-        no text.
+        The lines copy the value to that array. If the computed array itself can be used, there are
+        no lines.
         """
         value = self._name(commit.new_slot)
         if not (commit.is_at_risk or commit.guards):

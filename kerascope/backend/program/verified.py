@@ -158,7 +158,7 @@ def in_words(got: Any, wanted: Any) -> str:
 
 
 class FirstDifference:
-    """Runs the lines of a program again, and compares each result immediately.
+    """Runs the lines of a program again, to find the first one whose result differs.
 
     Parameters
     ----------

@@ -225,7 +225,7 @@ class Places:
         return last
 
     def _free_after(self, position: int, last: dict[int, int]) -> None:
-        """Release the memory that neither a slot nor a view reads after the call at `position`."""
+        """Release memory that no call after the one at `position` reads, even through a view."""
         until: dict[int, int] = {}
         for slot, roots in self._roots.items():
             for root in roots:

@@ -65,7 +65,7 @@ class LoopText:
     in_blocks, in_steps : list of int
         The slots of the loop variables, for blocks and for single steps.
     blockwise : list of int
-        Slots that are computed for a whole block.
+        Slots that are computed for a whole block of steps.
     has_blocks, has_steps : bool
         Whether the loop has calls for blocks, and for single steps.
     fixed : list of int
@@ -192,7 +192,7 @@ class LoopText:
             yield written if kernel is None else f"{word}({out}, {arguments})"
 
     def _full(self, call: Call, place: int, ins: list[str]) -> list[str]:
-        """Return the names of a call's operands; scalars of maximum and minimum become arrays."""
+        """Return the names of a call's operands; for maximum and minimum, scalars become arrays."""
         shape, dtype = self.step.specs[call.outputs[0]]
         if place != STEP or not is_better_full(call.op.ufunc, prod(shape)):
             return ins
@@ -374,7 +374,7 @@ class LoopViews:
             wholes[slot] = self._rooms[slot]
 
     def _handed(self, k: int, outs: dict[int, np.ndarray], n_steps: int) -> list[np.ndarray]:
-        """Return, for each step, the array for a new state: in its history, or two in turn."""
+        """Return the array for a new state at each step: in its history, or two arrays in turn."""
         layout = self.text.step.layout
         slot = self.text.results[layout.outputs + k]
         if slot not in self._spare:
