@@ -179,7 +179,7 @@ class Programs(Exclusive):
 
     @property
     def _reading(self) -> ReadMode:
-        """How an interpreted call reads variables: as copies if it writes any, otherwise in place."""
+        """How an interpreted call reads variables: copied if it writes any, otherwise in place."""
         return ReadMode.COPIED if self._variables else ReadMode.IN_PLACE
 
     @property
