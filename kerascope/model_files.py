@@ -41,7 +41,7 @@ def opened(
     limits: Limits | None = USUAL,
     opaque: bool = False,
 ) -> Any:
-    """Return the model in a Keras model file. Any argument but the path of one stays unchanged.
+    """Return the model in a Keras model file; return anything but the path of a file unchanged.
 
     Parameters
     ----------

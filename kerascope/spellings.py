@@ -553,7 +553,7 @@ def dialect_options() -> DialectOptions:
 
 @contextmanager
 def override_dialect(**changes: Any) -> Iterator[None]:
-    """Override these options inside the `with` block, for example for a file of another Keras."""
+    """Override options of the dialect in a `with` block, for example to read a file of Keras 3."""
     now = dialect_options()
     if all(getattr(now, name) == value for name, value in changes.items()):
         yield

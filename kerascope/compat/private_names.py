@@ -518,7 +518,7 @@ def save_array(array: ArrayLike, name: str) -> None:
 
 
 def load_array(name: str) -> np.ndarray:
-    """Return the array from a file that `save_array` wrote, here or in Keras 1.
+    """Return the array from a file that `save_array` of kerascope or of Keras 1 wrote.
 
     Raises
     ------

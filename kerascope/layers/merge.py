@@ -78,7 +78,7 @@ class _Merge(Layer):
         self.supports_masking = True
 
     def combine(self, tensors: list[Tensor]) -> Tensor:
-        """Combine tensors with the same number of axes into one; a subclass must define this."""
+        """Combine tensors with the same number of axes; a subclass must define this method."""
         raise NotImplementedError(f"{type(self).__name__} must define combine(tensors).")
 
     def call(self, inputs: list[Tensor]) -> Tensor:

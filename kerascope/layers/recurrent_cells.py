@@ -282,7 +282,7 @@ class GatedCell(OneStep):
         )
 
     def stacked_gates(self, x: Tensor, number: int) -> Any:
-        """Return the gates' parts of `x`, in one tensor if x has two axes, otherwise in a list.
+        """Return the columns of each gate in `x`: one tensor if x has two axes, otherwise a list.
 
         The first axis of the tensor is that of the gates, so that each gate is contiguous in
         memory.

@@ -348,7 +348,7 @@ class Bidirectional(Wrapper):
         return [layer for layer in super()._sublayers if layer is not self.layer]
 
     def build(self, input_shape: Any = None, constants_shape: Any = None) -> None:
-        """Make the weights of both layers."""
+        """Make the weights of the forward and the backward layer."""
         shapes = [first_shape(input_shape)]
         if constants_shape is None and self._num_constants:
             constants_shape = list(input_shape[-self._num_constants :])
@@ -367,7 +367,7 @@ class Bidirectional(Wrapper):
         initial_state: Tensors | None = None,
         constants: Tensors | None = None,
     ) -> Any:
-        """Run both layers and merge their outputs.
+        """Run the forward and the backward layer, and merge their outputs.
 
         Returns
         -------
@@ -440,7 +440,7 @@ class Bidirectional(Wrapper):
         return unpack_singleton([*masks, *[None for _ in states if self.return_state]])
 
     def reset_states(self) -> None:
-        """Reset the states of both layers."""
+        """Reset the states of the forward and the backward layer."""
         reset_together(self._resets_inside(), "reset_states")
 
     def _resets_inside(self) -> list[Any]:

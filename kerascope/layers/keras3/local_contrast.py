@@ -142,7 +142,7 @@ class EqualizedTiles(Op):
         return found.astype(images.dtype)
 
     def _curves(self, tiles: np.ndarray) -> np.ndarray:
-        """Return, for each tile, a row of new brightnesses for the old ones from 0 to 255."""
+        """Return, for each tile, a row: the new brightness of each old brightness from 0 to 255."""
         number, area = tiles.shape
         places = tiles + LEVELS * np.arange(number)[:, None]
         counts = np.bincount(places.ravel(), minlength=LEVELS * number).reshape(number, LEVELS)

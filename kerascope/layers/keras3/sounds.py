@@ -111,7 +111,7 @@ class MelSpectrogram(Layer):
         self.mag_exp, self.min_power, self.ref_power = mag_exp, min_power, ref_power
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return the power of each pitch in each piece, in decibels if `power_to_db` is True."""
+        """Return the power of each pitch in each piece of the sound, in decibels by default."""
         sound = K.cast(inputs, self.dtype)
         real, imaginary = stft(
             sound, self.sequence_length, self.sequence_stride, self.fft_length, self.window
@@ -137,7 +137,7 @@ class MelSpectrogram(Layer):
         return np.concatenate([np.zeros((1, self.num_mel_bins)), shares])  # the mean has no pitch
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """Return the output shape: (..., num_mel_bins, pieces)."""
+        """Return the output shape: (..., num_mel_bins, number of pieces of the sound)."""
         samples = input_shape[-1]
         pieces = None
         if samples is not None:

@@ -779,26 +779,26 @@ def dstack(xs: Sequence[Any]) -> Any:
 
 @row(NUMPY)
 def hsplit(x: TensorLike, indices_or_sections: Any) -> Any:
-    """Return the parts of x along the second axis; a vector is split along its only axis."""
+    """Split x along the second axis (a vector along its only axis); return the list of parts."""
     x = as_tensor(x)
     return ops.split(x, indices_or_sections, 0 if x.ndim == 1 else 1)
 
 
 @row(NUMPY)
 def vsplit(x: TensorLike, indices_or_sections: Any) -> Any:
-    """Return the parts of x along the first axis."""
+    """Split x along the first axis, into equal parts or at indices; return the list of parts."""
     return ops.split(x, indices_or_sections, 0)
 
 
 @row(NUMPY)
 def dsplit(x: TensorLike, indices_or_sections: Any) -> Any:
-    """Return the parts of x along the third axis."""
+    """Split x along the third axis, into equal parts or at indices; return the list of parts."""
     return ops.split(x, indices_or_sections, 2)
 
 
 @row(NUMPY)
 def array_split(x: TensorLike, indices_or_sections: Any, axis: int = 0) -> Any:
-    """Return the parts of x along an axis; the first parts are longer if sizes must differ."""
+    """Split x along an axis, into n parts (the first parts may be longer by 1) or at indices."""
     x = as_tensor(x)
     cuts = indices_or_sections
     if isinstance(cuts, int):
