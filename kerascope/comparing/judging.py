@@ -577,7 +577,7 @@ class Judge:
         return compared_figures(m, n, self.tolerance)
 
     def _in_common_layout(self, x: np.ndarray, y: np.ndarray, found: Agreement) -> Agreement:
-        """Compare unequal arrays in the order of axes in which most pairs of arrays are equal.
+        """Compare two unequal arrays in the order of axes in which most other values agree.
 
         The order with the smallest difference may be wrong, for instance if an image has as many
         channels as rows.

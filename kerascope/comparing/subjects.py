@@ -233,7 +233,7 @@ def _as_arrays(x: Any) -> Any:
 
 
 def _turned(x: Any, to: str) -> Any:
-    """Return arrays with the channels of all images moved to the first or the last place.
+    """Return arrays after moving the channels of images to their first or last axis.
 
     `to` is "first" or "last". Return None if no array is an image.
     """

@@ -1,6 +1,7 @@
 """The weights of two layers: compared regardless of the order of axes, and their differences.
 
-A port copies weights, so corresponding layers share most numbers, in whatever order. `overlap`
+A model that was ported keeps its weights, so corresponding layers share most numbers, in whatever
+order. `overlap`
 returns the share of common numbers. `weight_differences` pairs the arrays of two layers by role, by
 size and by their numbers, finds the order of axes in which they match best, and returns the
 remaining differences.
@@ -173,7 +174,7 @@ class WeightDifference(NamedTuple):
 
 
 def paired_arrays(a: Weights, b: Weights) -> list[tuple[str, str]]:
-    """Return pairs of names of two layers' arrays, matched by role and size, then by size."""
+    """Return pairs of names of two layers' arrays, by role ("kernel") and size, then by size."""
     free = list(b.arrays)
     pairs: list[tuple[str, str]] = []
     for by_role in (True, False):

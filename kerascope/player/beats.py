@@ -28,7 +28,7 @@ class Beat(NamedTuple):
     Attributes
     ----------
     lane : str
-        One of `LANES`.
+        One of `LANES`, such as "forward" or "update".
     boxes : tuple of str
         Ids of the boxes that appear. The caption describes the first box.
     caption : list of str

@@ -432,7 +432,10 @@ def _measured(node: GraphNode, measure: Measure) -> Measure:
 
 
 def _card_beat(stage: Stage, box: str, commits: Mapping[str, int]) -> int:
-    """Return the beat at which a cell changes: for a slot the update, otherwise the commit."""
+    """Return the beat at which the value in a cell of a card changes.
+
+    A slot changes at the update, a weight at the commit.
+    """
     node = stage.scene.after.node(box)
     if node.kind != "slot":
         return commits[box]

@@ -543,7 +543,7 @@ def _with_highlights(graph: Graph, request: Request) -> Graph:
 
 
 def as_names(given: Any) -> Any:
-    """Return `given` with each layer replaced by its name."""
+    """Return a layer, or a list with layers, with each layer replaced by its name."""
     if isinstance(given, Layer):
         return given.name
     if isinstance(given, (list, tuple)):

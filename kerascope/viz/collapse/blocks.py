@@ -59,7 +59,7 @@ class Item(NamedTuple):
     children : list of str
         Ids of boxes and frames.
     exact, outline : int
-        Numbers of the forms with and without sizes; see `parts.py`.
+        Numbers of its structural form, with and without sizes; see `parts.PartForm`.
     boxes : tuple of str
         Ids of all boxes inside, in the order of the form.
     """

@@ -566,7 +566,7 @@ class ClosedFrames:
 
 
 def closed_frames(graph: Graph) -> ClosedFrames:
-    """Return the box of each frame of a graph when it is closed, and the ports of its arrows.
+    """Return the box of each frame when closed, and the inputs and outputs that arrows use.
 
     Parameters
     ----------
@@ -601,7 +601,7 @@ def closed_frames(graph: Graph) -> ClosedFrames:
 
 
 def _close(graph: Graph, closed: list[str], frames: ClosedFrames) -> None:
-    """Close frames that do not contain each other, and store their boxes and ports in `frames`."""
+    """Store in `frames` the boxes, inputs and outputs of frames that do not contain each other."""
     known = dict.fromkeys(closed)
     small = collapsed(graph, closed)
     frames.boxes.update((node.id, node) for node in small.nodes if node.id in known)

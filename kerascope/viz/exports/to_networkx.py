@@ -272,7 +272,7 @@ def _outward(attrs: Mapping[str, Attribute], words: tuple[str, ...]) -> dict[str
 
 
 def _inward(data: Mapping[str, Any], words: tuple[str, ...]) -> dict[str, Any]:
-    """Return the attributes that `_outward` had converted, without its prefixes."""
+    """Return the attributes that `_outward` converted, without prefixes and reserved names."""
     return {key.removeprefix(PREFIX): value for key, value in data.items() if key not in words}
 
 

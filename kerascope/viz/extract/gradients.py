@@ -236,7 +236,7 @@ class _Drawing:
         return home
 
     def add_gradient(self, x: Tensor) -> None:
-        """Add a tensor's gradient, and its contributions if there are several."""
+        """Add the box of a tensor's gradient, and those of its contributions if several."""
         home, box_id = self.boxes[self._home(x)], self._ids[x]
         uses = self.backward.contributions.get(x, [])
         kind = "sum" if len(uses) > 1 else "gradient"
@@ -452,7 +452,7 @@ class _Sweep:
 
 
 def _out_of(branches: Branches, gradient: Tensor, x: Tensor) -> Tensor:
-    """Return a gradient of `x` that is zero when the conditional branch it is from is not taken."""
+    """Return a gradient of `x` that is zero if the conditional branch it is from is not taken."""
     with root_scope(), name_scope("gradients"):
         return switched(x, gradient, branches)
 

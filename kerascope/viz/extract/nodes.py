@@ -287,7 +287,7 @@ class WrapperPart(NamedTuple):
 
 
 class PartPort(NamedTuple):
-    """An input or output of a part of a wrapper, by the indices of the part and of the port."""
+    """An input or output of a part of a wrapper: the index of the part, and its own index."""
 
     part: int
     number: int

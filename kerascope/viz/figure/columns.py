@@ -72,7 +72,10 @@ def suits(reading: Reading) -> bool:
 
 
 def tracks_of(reading: Reading, places: dict[str, Place]) -> dict[tuple[str, str], int]:
-    """Return the track of each arrow that skips rows: short arrows are nearest to the rows."""
+    """Return the track of each arrow that skips rows.
+
+    Tracks are vertical lines next to a column. Short arrows are nearest to the column.
+    """
     skips = [(places[one].row - places[source].row, source, one)
              for one in reading.parts for source in reading.sources[one]
              if places[source].column == places[one].column]  # fmt: skip

@@ -60,7 +60,7 @@ class KeyEntry(NamedTuple):
 
 
 def key_of_kinds(parts: Iterable[Part]) -> list[KeyEntry]:
-    """Return an entry for each kind of layer in a figure, in the order of the model."""
+    """Return an entry of the key for each kind of layer in a figure, in the order of the model."""
     by_kind: dict[str, list[Part]] = {}
     for part in parts:
         by_kind.setdefault(part.kind, []).append(part)
@@ -88,7 +88,7 @@ def _pooling(name: str) -> str:
 
 
 def key_marks(entries: Sequence[KeyEntry], page: Page, top: float) -> tuple[list[Shape], float]:
-    """Return a key in as few rows as the page allows, and the height at which it ends."""
+    """Return the marks of a key (legend) in as few rows as possible, and the y of its end."""
     if not entries:
         return [], top
     size = SMALLEST + (0.0 if page.narrow else 1.0)

@@ -202,7 +202,7 @@ def _is_around(reading: Reading, parts: list[Part], way: list[Part]) -> bool:
 
 
 def _growing_build(part: Part) -> object:
-    """Return the facts about a part that are equal in all repeats of a dense block.
+    """Return the facts about a part that are equal in all repeats of a block of a DenseNet.
 
     The number of channels is not one of these facts, because it grows.
     """

@@ -1,4 +1,4 @@
-"""The form "u": an encoder that goes down, a decoder that goes up, and the copies across.
+"""The form "u": an encoder that goes down, a decoder that goes up, and tensors copied across.
 
 Each row is a resolution. The height of a volume follows its resolution, its width the logarithm of
 its channels. Pooling and upsampling are the arrows between the rows. A tensor that is copied from
@@ -96,12 +96,12 @@ def shape_of_u(reading: Reading) -> UShape | None:
 
 
 def _is_cropping(reading: Reading, one: str) -> bool:
-    """Return whether a part only crops its input, as parts on the arrow of a copy must do."""
+    """Return whether a part only crops its input, which is allowed on the way of a copy."""
     return len(reading.sources[one]) == 1 and "Crop" in class_of(reading.parts[one].node)
 
 
 def _rows(path: list[Part]) -> UShape | None:
-    """Return the parts of a path in rows by resolution; None if it is not down and then up."""
+    """Return the parts of a path in rows by resolution; None if it does not fall, then rise."""
     u = UShape([ResolutionRow()], {}, {}, [])
     row, rising = 0, False
     size = _area(path[0])

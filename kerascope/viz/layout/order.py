@@ -122,7 +122,10 @@ def _number(row: list[int], place: list[float]) -> None:
 def _sort(
     level: Level, row: list[int], near: list[list[RoutePiece]], place: list[float], downward: bool
 ) -> None:
-    """Sort a row by the mean positions of each item's neighbours in the row above or below."""
+    """Sort a row by the mean position of each item's neighbours in the row above or below.
+
+    Items without neighbours there keep their position.
+    """
     if len(row) < 2:
         return
     keys: dict[int, float] = {}
@@ -165,7 +168,10 @@ def _pair_up(level: Level, place: list[float]) -> None:
 def _crossings(
     level: Level, segments: list[RoutePiece], place: list[float], is_large: bool
 ) -> float:
-    """Return the number of crossings of arrows in a frame level; infinity if `is_large`."""
+    """Return the number of crossings of arrows in a frame level.
+
+    It is infinity if the level is large, because counting would take too long.
+    """
     if is_large:
         return float("inf")
     gaps: list[list[tuple[float, float]]] = [[] for _ in level.rows]

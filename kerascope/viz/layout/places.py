@@ -255,7 +255,7 @@ class Tie(NamedTuple):
 def straighten(
     level: Level, ties: Sequence[Tie], spaces: Sequence[list[float]], middle: list[float]
 ) -> list[float]:
-    """Return the middles of all items, moved so that strands (chains of ties) are straight.
+    """Return the middles of all items, moved so that strands (lines of items) are straight.
 
     Parameters
     ----------

@@ -119,7 +119,7 @@ def _counts(items: Sequence[GraphNode | GraphGroup | GraphEdge]) -> dict[str, in
 
 @dataclass
 class _Union:
-    """Builds the combined graph: the items of `after`, then those removed from `before`.
+    """Builds the combined graph: what is in `after`, and then what was removed from `before`.
 
     Parameters
     ----------

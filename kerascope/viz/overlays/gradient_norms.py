@@ -202,7 +202,7 @@ def _require_model(model: Any) -> None:
 def _norms(
     model: Model, x: Any, y: Any, groups: Mapping[Name, Any], where: str
 ) -> dict[Name, float]:
-    """Return the norms of the gradients of the loss for lists of tensors, from one sweep."""
+    """Return the norm of the gradient of the loss for each list of tensors, from one sweep."""
     arrays = training_arrays(model, x, y, None, None, 1.0, where)
     tensors: list[Tensor] = [t for group in groups.values() for t in group if is_float(t.dtype)]
     tensors = list(dict.fromkeys(tensors))

@@ -241,6 +241,8 @@ class _InnerValue(NamedTuple):
     ----------
     network : Network
         The model in which `path` starts.
+    path : str
+        The path from this model to the call, as in the id of the call.
     """
 
     network: Network

@@ -331,7 +331,7 @@ def _steps(shape: Sequence[int], panels: int) -> tuple[int, int]:
 def thinned(matrix: np.ndarray, steps: tuple[int, int]) -> np.ndarray:
     """Return every m-th row and n-th column of a matrix, for `steps` (m, n).
 
-    NaN and infinite numbers between them replace the finite numbers that are kept.
+    NaN and infinite numbers that would be dropped replace kept finite numbers next to them.
     """
     thin = matrix[:: steps[0], :: steps[1]].copy()
     if steps == (1, 1) or np.isfinite(matrix).all():

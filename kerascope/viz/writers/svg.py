@@ -76,7 +76,7 @@ def _length(side: float, sheet: Sheet) -> str:
 
 
 def arrow_heads(looks: Iterable[str], scope: str) -> str:
-    """Return the SVG definitions of arrow heads, whose ids contain the scope of the picture."""
+    """Return the SVG definitions of arrow heads, whose ids contain the CSS class of the picture."""
     shape = '<path d="M0,0.6L8,4L0,7.4Z"/>'
     markers = [
         f'<marker id="kerascope-{scope}-{look}" class="head {look}" viewBox="0 0 8 8" refX="7.6" '
