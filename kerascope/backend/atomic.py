@@ -241,15 +241,14 @@ def reset_together(things: Iterable[Any], *methods: str) -> None:
     """Reset several objects that have a state, such as metrics, all of them at once.
 
     An object's method `_resets` returns (variable, value) pairs; or its method `_resets_inside`
-    returns other objects to reset. If a subclass has overridden a public reset method, this method
-    is called instead.
+    returns other objects to reset. If a subclass has overridden one of the public `methods`, the
+    first of `methods` is called instead.
 
     Parameters
     ----------
     things : iterable
     *methods : str
-        The names of the reset method in the different versions of Keras. The first one is called
-        if a subclass has overridden any of them.
+        The names of the reset method in the different versions of Keras.
     """
     set_values(list(_resets_of(things, methods)))
 

@@ -123,7 +123,7 @@ def _scaled(
 
 @parametric
 class RandomUniform(RandomOp):
-    """Uniformly distributed numbers in [low, high)."""
+    """Uniformly distributed random numbers in [low, high)."""
 
     low: float
     high: float
@@ -137,7 +137,7 @@ class RandomUniform(RandomOp):
 
 @parametric
 class RandomNormal(RandomOp):
-    """Normally distributed numbers with this mean and standard deviation."""
+    """Normally distributed random numbers with this mean and standard deviation."""
 
     mean: float
     stddev: float
@@ -151,7 +151,10 @@ class RandomNormal(RandomOp):
 
 @parametric
 class TruncatedNormal(RandomOp):
-    """Normally distributed numbers; those beyond two standard deviations are drawn again."""
+    """Normally distributed random numbers, at most two standard deviations from the mean.
+
+    Numbers that are further away are drawn again.
+    """
 
     mean: float
     stddev: float
@@ -165,7 +168,7 @@ class TruncatedNormal(RandomOp):
 
 @parametric
 class RandomBinomial(RandomOp):
-    """1 with probability `p`, otherwise 0."""
+    """Random numbers that are 1 with probability `p`, otherwise 0."""
 
     p: float
 

@@ -90,8 +90,8 @@ class ReverseLoop(NamedTuple):
         The inputs of the reverse loop: sequences, initial states and other tensors.
     receivers : Results
         The inputs of the forward step whose gradients the reverse loop computes. `outputs` contains
-        slices of sequences: their gradients are outputs of the reverse loop. `new_states` contains
-        states: their gradients are its last states. `terms` contains other inputs: their gradients
+        slices of sequences, whose gradients are outputs of the reverse loop. `new_states` contains
+        states, whose gradients are its last states. `terms` contains other inputs, whose gradients
         are its sums.
     """
 

@@ -23,7 +23,7 @@ __all__: list[str] = []  # K exports none of these functions
 
 @dataclass(frozen=True, repr=False)
 class While(Op):
-    """A while loop. Its inputs are the states, then outside tensors of the condition and the body.
+    """A while loop. Its inputs are the states, then tensors from outside that the loop reads.
 
     Attributes
     ----------

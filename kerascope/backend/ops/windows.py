@@ -92,7 +92,8 @@ def conv_input_length(output_length: Size, filter_size: int, padding: str, strid
     filter_size : int
         Size of the kernel along this axis.
     padding : {"valid", "same", "full"}
-        For "same" with a kernel of even size, the result is 1 less than this length, as in Keras.
+        For "same" and a kernel of even size, the result is 1 less than the shortest length, as in
+        Keras.
     stride : int
 
     Examples

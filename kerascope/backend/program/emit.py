@@ -286,7 +286,7 @@ class Literals:
         return self.name_of(number)
 
     def name_of_full(self, number: np.ndarray, shape: tuple[int, ...]) -> str:
-        """Return the name of an array that is filled with a number."""
+        """Return the name of a constant array of this shape that is filled with a number."""
         wanted = "_".join([number_name(number), "x".join(map(str, shape))])
         key = ("full", number.tobytes(), number.dtype, shape)
         if key in self._known:

@@ -374,7 +374,7 @@ class FlatText:
             yield f"np.copyto({room}, {name_of(slot)})"
 
     def write(self, name_of: Callable[[int], str], names: Names) -> Iterator[str]:
-        """Yield the text lines of the update loop, and register the names in them.
+        """Yield the text of the loop that updates the group, and register the names in it.
 
         Parameters
         ----------

@@ -230,7 +230,7 @@ class _Placing:
                     self._place(self._in_order_of_memory(origins, operands))
 
     def _can_be_regular(self, origins: Sequence[int]) -> bool:
-        """Return whether enough arrays of an operand of a stack can be at equal distances."""
+        """Return whether enough arrays of an operand can be at equal distances, for one call."""
         if len(set(origins)) == 1 or sum(map(self._has_no_place, origins)) >= FEWEST:
             return True
         placed = [[self.places.get(slot, self.taken.get(slot))] for slot in origins]

@@ -129,7 +129,7 @@ class Plan:
 
     @property
     def conditions_at_the_end(self) -> list[int]:
-        """The slots of the conditions of all commits."""
+        """The slots of the conditions under which new values are written at the end of a call."""
         return list(slots_of(commit.guards for commit in self.commits.values()))
 
     def is_at_risk(self, slot: int) -> bool:

@@ -187,7 +187,7 @@ def reordered(bound: Bound, made_at: Mapping[int, int], moved: Mapping[int, int]
 
 
 def find_stacks(bound: Bound) -> list[list[Line]]:
-    """Return the stacks among the lines, and move the lines of each stack together."""
+    """Return the stacks among the lines of `bound`, and move the lines of each stack together."""
     alike: dict[Any, list[int]] = {}
     for position, line in enumerate(bound.lines):
         likeness = _likeness(bound, line)

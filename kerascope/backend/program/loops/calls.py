@@ -80,7 +80,7 @@ class Layout(NamedTuple):
 
 
 class StepCalls:
-    """The calls of one step, for inputs of certain shapes.
+    """The calls of one step of a loop, for inputs of certain shapes.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ def with_time(op: Op) -> Op:
 
 
 def trial(schedule: Schedule, arrays: Sequence[np.ndarray]) -> Facts:
-    """Perform a step once, and return a `Fact` about each of its arrays."""
+    """Perform one step of a loop, and return a `Fact` about each of its arrays."""
     facts: Facts = {}
     values = schedule.start(arrays)
     with np.errstate(all="ignore"):

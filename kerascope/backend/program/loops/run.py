@@ -546,7 +546,7 @@ def _check(
     outputs: list[np.ndarray],
     backwards: bool,
 ) -> None:
-    """Compare the results of a program with those of the interpreter."""
+    """Compare the results of a loop program with the interpreter's; raise if they differ."""
     n = len(inner.sequences)
     steps = step_specs(n, [Spec(x.shape, x.dtype) for x in inputs])
 
