@@ -155,7 +155,7 @@ class VerificationError(KerascopeError, RuntimeError):
     """A function's program and its steps have different results: a defect of kerascope.
 
     Cause: `K.function(..., verify=True)` or KERASCOPE_VERIFY=1 found a wrong result. Fix: report
-    the defect. Until it is fixed, use `K.function(..., rewrites=())`, except for loops.
+    the defect. Until it is fixed, `K.function(..., rewrites=())` may avoid it, except in loops.
 
     Attributes
     ----------

@@ -114,7 +114,7 @@ def clone_model(
 
 
 def clone_layer(layer: Layer) -> Layer:
-    """Return a new layer of the same class and configuration; for a network, a clone."""
+    """Return a new layer of the same class and configuration; for a network, its `clone_model`."""
     if isinstance(layer, Network):
         return clone_model(layer)
     known = custom_object_scope(own_classes(layer))  # a wrapper's configuration has class names

@@ -175,9 +175,9 @@ class Registry:
             raise UnknownNameError(" ".join((head.rstrip(), own + known + names))) from None
 
     def get(self, identifier: Any) -> Any:
-        """Return the object for a name, a configuration or an object; None stays None.
+        """Return the object for a name or a configuration; objects and None stay unchanged.
 
-        The name of a class gives an instance with default arguments.
+        A class, or the name of a class, gives an instance with default arguments.
         """
         if identifier is None:
             return None

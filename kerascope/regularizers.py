@@ -213,7 +213,7 @@ def serialize(regularizer: Any) -> Any:
 
 
 def get(identifier: Any) -> Callable[[Tensor], Tensor | float] | None:
-    """Return a regularizer by name, configuration or object; None stays None.
+    """Return the regularizer for a name or a configuration; objects and None stay unchanged.
 
     The names "l1_l2", "l1l2" and "activity_l1l2" set both factors to 0.01, like the functions of
     the same names.

@@ -94,7 +94,8 @@ class BackupAndRestore(Callback):
         The folder or the frequency is not valid.
     ConfigError
         When training begins: the backup is damaged, or belongs to another model, optimizer, data,
-        batch size or `fit` of the script, or is in an epoch after the last. It is not changed.
+        batch size or `fit` of the script, or is in an epoch after the last. The backup is
+        not changed.
     DataError
         When training begins: the place of the generator is unknown.
     UnavailableError

@@ -62,7 +62,7 @@ def other_accuracy(name: str) -> str | None:
 
 
 def find(name: str, logs: Logs) -> Any:
-    """Return the value of `name` in the logs, or None. `acc` and `accuracy` are the same."""
+    """Return the value of `name` in the logs, or None. `acc` and `accuracy` are synonyms."""
     if name in logs:
         return logs[name]
     return logs.get(other_accuracy(name) or name)
@@ -564,7 +564,7 @@ def _takes_two_arguments(function: Callable[..., Any]) -> bool:
 
 @registry.register
 class ModelCheckpoint(Callback):
-    """Saves the model at the end of an epoch.
+    """Saves the model at the end of every epoch, or only when a watched value has improved.
 
     Parameters
     ----------

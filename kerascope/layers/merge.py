@@ -160,7 +160,7 @@ def _with_axes(x: Tensor, ndim: int) -> Tensor:
 
 
 class Add(_Merge):
-    """Adds its inputs.
+    """Adds its inputs, element by element.
 
     Examples
     --------
@@ -185,7 +185,7 @@ class Subtract(_Merge):
 
 
 class Average(_Merge):
-    """Averages its inputs."""
+    """Averages its inputs, element by element."""
 
     def combine(self, tensors: list[Tensor]) -> Tensor:
         """Return (x + y + ...) / n."""
@@ -454,7 +454,7 @@ class Dot(_Merge):
 
 
 def add(inputs: Sequence[TensorLike], **kwargs: Any) -> Any:
-    """Return the sum of tensors: `Add(**kwargs)(inputs)`.
+    """Return the sum of tensors, element by element: `Add(**kwargs)(inputs)`.
 
     Examples
     --------
@@ -476,7 +476,7 @@ def multiply(inputs: Sequence[TensorLike], **kwargs: Any) -> Any:
 
 
 def average(inputs: Sequence[TensorLike], **kwargs: Any) -> Any:
-    """Return the mean of tensors."""
+    """Return the mean of tensors, element by element."""
     return Average(**kwargs)(inputs)
 
 

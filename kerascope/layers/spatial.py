@@ -447,7 +447,7 @@ class _UpSampling(_Spatial):
 
 
 class UpSampling1D(_UpSampling):
-    """Repeats each time step.
+    """Repeats each time step `size` times.
 
     Parameters
     ----------

@@ -96,9 +96,9 @@ def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> An
 
 
 def get(identifier: Any) -> Any:
-    """Return the metric for a name, a configuration or a function.
+    """Return the metric for a name or a configuration.
 
-    None is returned unchanged.
+    A function, a metric object and None are returned unchanged.
 
     Raises
     ------

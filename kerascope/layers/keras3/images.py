@@ -69,7 +69,7 @@ class _OfSize(Layer):
 
 
 class Resizing(_OfSize):
-    """Resizes images.
+    """Resizes images to a given height and width.
 
     Parameters
     ----------
