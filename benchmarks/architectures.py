@@ -21,7 +21,7 @@ DEFAULT = ["ResNet50", "InceptionV3", "MobileNet", "DenseNet121", "VGG16"]
 
 
 def least(work: Callable[[], Any], times: int = 3) -> float:
-    """Return the minimum time of several runs."""
+    """Return the shortest time of several runs of a function, in seconds."""
     taken = []
     for _ in range(times):
         start = time.perf_counter()
@@ -31,7 +31,7 @@ def least(work: Callable[[], Any], times: int = 3) -> float:
 
 
 def measured(applications: Any, name: str) -> tuple[float, float]:
-    """Return the seconds to build an architecture and to predict one image."""
+    """Return the shortest seconds to build an architecture, and to predict one image with it."""
     make = getattr(applications, name)
     build = least(lambda: make(weights=None))
     model = make(weights=None)

@@ -22,7 +22,7 @@ STEPS = ("build", "map", "compile", "first step", "second step")
 
 
 def chain(length: int) -> tuple[Any, Any]:
-    """Return the input and the output tensor of a chain of Dense layers."""
+    """Return the input and the output tensor of a chain of this many Dense layers."""
     x = y = Input(shape=(4,))
     for _ in range(length):
         y = Dense(4)(y)
@@ -37,7 +37,7 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float]:
 
 
 def measure(length: int, optimizer: str) -> list[float]:
-    """Return the seconds of each step for one chain."""
+    """Return the seconds of each step, such as building or mapping, for one chain of layers."""
     rows = np.ones((2, 4), "float32")
     (x, y), building = timed(lambda: chain(length))
     model, mapping = timed(lambda: Model(x, y))
@@ -57,7 +57,7 @@ def best_of(length: int, optimizer: str, times: int) -> list[float]:
 
 
 def main(arguments: list[str]) -> None:
-    """Measure and print."""
+    """Measure chains of all lengths, and print the table."""
     optimizer = next((a for a in arguments if not a.isdigit()), "sgd")
     lengths = [int(a) for a in arguments if a.isdigit()] or [1_000, 10_000]
     measure(100, optimizer)  # warm up

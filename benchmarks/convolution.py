@@ -25,7 +25,7 @@ from kerascope.backend.ops.convolution import (
 
 
 class Shapes(NamedTuple):
-    """The shapes of one convolution: a row of the table."""
+    """The shapes of one convolution, which is measured in a row of the table."""
 
     what: str
     x: tuple[int, ...]
@@ -59,7 +59,7 @@ def shortest(work: Callable[[], Any], times: int = 7) -> float:
 
 
 def call(op: Op, inputs: list[np.ndarray], result: np.ndarray) -> Callable[[], Any]:
-    """Return a function that calls the op's kernel, or with `--perform` the op."""
+    """Return a function to time, which calls an op's kernel, or with `--perform` its `perform`."""
     if "--perform" in sys.argv:
         return lambda: op.perform(*inputs)
     specs = [Spec(x.shape, x.dtype) for x in inputs]
@@ -69,7 +69,7 @@ def call(op: Op, inputs: list[np.ndarray], result: np.ndarray) -> Callable[[], A
 
 
 def measure(row: Shapes) -> tuple[float, float, float, float]:
-    """Return the milliseconds of the three ops, and the products of the first."""
+    """Return the milliseconds of a convolution and of its two gradients, and its products."""
     rng = np.random.default_rng(0)
     axes = len(row.kernel) - 2
     how: Any = ((row.stride,) * axes, "valid", (1,) * axes, row.groups)
@@ -84,7 +84,7 @@ def measure(row: Shapes) -> tuple[float, float, float, float]:
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure all convolutions, and print the table."""
     heads = ("forward", "to input", "to kernel", "G/s")
     print(f"{'milliseconds':>28}", *(f"{head:>10}" for head in heads))
     for row in ROWS:

@@ -47,13 +47,13 @@ def has(package: str) -> bool:
 
 
 def versions() -> str:
-    """Return the packages' versions."""
+    """Return the versions of the installed packages that the benchmark depends on, as text."""
     names = ["numpy", "jax", "jaxlib", "keras", "jax-cuda12-plugin", "jax-cuda13-plugin"]
     return ", ".join(f"{name} {importlib.metadata.version(name)}" for name in names if has(name))
 
 
 def columns_of(net: str, batch: int) -> dict[str, Any]:
-    """Return the columns with this net, built, and print their losses and first steps."""
+    """Build a net in each column, and print its first losses; return functions that run steps."""
     import jax
 
     from benchmarks.paired.data import arrays, weights
@@ -87,7 +87,7 @@ def columns_of(net: str, batch: int) -> dict[str, Any]:
 
 
 def measure(runs: dict[str, Any], seconds: float) -> None:
-    """Measure steps in turns for a number of seconds; print medians, and ratios with intervals."""
+    """Measure steps in turns for this many seconds; print medians, and ratios with intervals."""
     from benchmarks.paired.ratios import interval
 
     times: dict[str, list[float]] = {title: [] for title in runs}
@@ -107,7 +107,7 @@ def measure(runs: dict[str, Any], seconds: float) -> None:
 
 
 def timed(run: Any, steps: int) -> float:
-    """Return the wall seconds of one step, from several."""
+    """Return the wall seconds of one step, averaged over several."""
     begun = time.perf_counter()
     run(steps)
     return (time.perf_counter() - begun) / steps

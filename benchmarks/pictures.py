@@ -38,7 +38,7 @@ def least(work: Callable[[], Any], runs: int = RUNS) -> float:
 
 
 def small_model(layers: Any, model: Any) -> Any:
-    """Return a diamond of four layers, made by ours or by Keras's classes."""
+    """Return a model of four layers in a diamond, made of kerascope's or of Keras's classes."""
     x = layers.Input((8,), name="x")
     left = layers.Dense(4, activation="relu", name="left")(x)
     right = layers.Dense(4, activation="tanh", name="right")(x)
@@ -46,13 +46,13 @@ def small_model(layers: Any, model: Any) -> Any:
 
 
 def quiet_summary(model: Any) -> None:
-    """Format a summary and discard the text."""
+    """Make the summary of a model, and discard its text, to measure the time."""
     with redirect_stdout(io.StringIO()):
         model.summary()
 
 
 def chain(length: int) -> Graph:
-    """Return a chain of boxes, without building layers."""
+    """Return a `Graph` that is a chain of this many boxes, without building layers."""
     attrs = {"class_name": "Dense", "parameters": 20, "output_shapes": "(None, 4)"}
     nodes = [
         GraphNode(f"dense_{i}", f"dense_{i}", "dense", depth=length - i, attrs=attrs)
@@ -81,7 +81,7 @@ def ours() -> dict[str, str]:
 
 
 def theirs() -> dict[str, str]:
-    """Return the times and sizes of Keras 3, without those whose tools are missing."""
+    """Return the times and sizes of Keras 3's pictures and summaries, if its tools are there."""
     try:
         import keras
     except ImportError:

@@ -32,7 +32,7 @@ BATCHES_OF_A_LONG_RUN = 1_000
 
 
 def toy() -> tuple[Any, Any, Any]:
-    """Return a compiled model of five layers, and a batch."""
+    """Return a small compiled and trained model, and a batch of inputs and targets."""
     x = Input((4,), name="input_1")
     a = Dense(8, activation="relu", name="dense_1")(x)
     b = Dense(8, activation="relu", name="dense_2")(a)
@@ -68,7 +68,7 @@ def plain_loop(function: Any, inputs: list[Any]) -> list[Any]:
 
 
 def program_alone(function: Any, inputs: list[Any]) -> list[Any]:
-    """Call the function's program, as an engine without stages would."""
+    """Run a function's program directly, as an engine without stages would."""
     arrays = function._arrays(inputs)
     return with_float_settings(function.programs[-1], arrays)
 
@@ -86,7 +86,7 @@ def seconds(work: Callable[[], Any]) -> float:
 
 
 def recorded(model: Any, work: Callable[[], Any], **options: Any) -> tuple[float, int]:
-    """Return the time of a call with a new recorder, and the number of its events."""
+    """Return the time of a call of `work` with a new recorder, and the events of one call."""
     recorder = Recorder(**options)
     recorder.know(model)
     with observing(recorder):
@@ -97,7 +97,7 @@ def recorded(model: Any, work: Callable[[], Any], **options: Any) -> tuple[float
 
 
 def failing_on_nan(model: Any, work: Callable[[], Any]) -> float:
-    """Return the time of a call while a stepper catches NaN."""
+    """Return the time of a call of `work` while a stepper would stop at a NaN."""
     recorder = Recorder()
     recorder.know(model)
     stepper = Stepper(Running(recorder.tape))
@@ -109,7 +109,7 @@ def failing_on_nan(model: Any, work: Callable[[], Any]) -> float:
 
 
 def measure(rounds: int) -> tuple[dict[str, list[float]], int]:
-    """Return the times of each variant, and the number of events in a batch."""
+    """Return the times of each way of observing a model, and the number of events in a batch."""
     model, x, y = toy()
     function = model.train_function
     given = [x, y, np.ones(8, "float32"), *[np.float32(1)] * 8][: len(function.inputs)]
@@ -134,13 +134,13 @@ def measure(rounds: int) -> tuple[dict[str, list[float]], int]:
 
 
 def silent(work: Callable[[], Any]) -> float:
-    """Return the time of a call with an observer that does nothing."""
+    """Return the time of a call of `work` with an observer that does nothing."""
     with observing(lambda stage, event: None):
         return seconds(work)
 
 
 def bytes_of_a_record() -> int:
-    """Return how many bytes the statistics of a batch take in a file."""
+    """Return how many bytes the recorded statistics of a batch take in a tape file."""
     model, x, y = toy()
     with trace(model, level="op", statistics_only=True) as tape:
         model.train_on_batch(x, y)
@@ -167,7 +167,7 @@ def memory_of_a_long_run(history: int) -> tuple[int, int, int]:
 
 
 def main(arguments: list[str]) -> None:
-    """Measure and print."""
+    """Measure all rounds, and print the times with their ratios."""
     rounds = int(arguments[0]) if arguments else 9
     times, events = measure(rounds)
     off = times["tracing off"]

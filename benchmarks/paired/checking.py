@@ -19,7 +19,10 @@ TOLERANCE = 1e-5
 
 
 def difference(mine: list[float], theirs: list[float]) -> float:
-    """Return the largest difference, relative to the largest number; infinite if lengths differ."""
+    """Return the largest difference of two lists, relative to the largest number in the second.
+
+    It is infinite if the lengths differ.
+    """
     if len(mine) != len(theirs):
         return float("inf")
     size = max((abs(value) for value in theirs), default=0.0) or 1.0
@@ -28,7 +31,7 @@ def difference(mine: list[float], theirs: list[float]) -> float:
 
 
 def check(workload: str, columns: list[str], threads: int, log: Path, say: Say) -> list[str]:
-    """Compare all columns with the reference; return those that differ or failed.
+    """Compare the first losses and outputs of a workload; return columns that differ or failed.
 
     Engines place epsilon differently: Keras 3's rmsprop inside the root, torch's adam after the
     corrected root. The reference computes all variants; each column is compared with its own.

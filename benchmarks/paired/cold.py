@@ -26,7 +26,7 @@ Say = Callable[[str], None]
 
 
 def started(column: str, words: list[str], threads: int, **more: str) -> dict[str, Any]:
-    """Run one process; return wall and processor seconds, peak memory and its last line."""
+    """Run one process; return its wall and processor seconds, its peak memory and its last line."""
     python = python_of(column)
     assert python is not None
     found = COLUMNS[column]
@@ -57,7 +57,7 @@ def started(column: str, words: list[str], threads: int, **more: str) -> dict[st
 
 
 def row(metric: str, column: str, threads: int, values: list[float], **more: Any) -> dict[str, Any]:
-    """Return a row of results."""
+    """Return one row of results: the times of one column for one metric."""
     return {
         "kind": "time",
         "metric": metric,
@@ -72,9 +72,9 @@ def row(metric: str, column: str, threads: int, values: list[float], **more: Any
 
 
 def cold_start(columns: list[str], threads: int, rounds: int, say: Say) -> list[dict[str, Any]]:
-    """Return the rows of W8: `import`, and process start to the first trained step of W1.
+    """Return the rows of W8: wall seconds of `import`, and of a process that trains W1 one step.
 
-    Wall seconds. A warm-up round reads the files from the disk first.
+    Before the measured rounds, a warm-up round reads the files from the disk.
     """
     measured: dict[tuple[str, str], list[dict[str, Any]]] = {}
     trained = [c for c in columns if c not in ("keras-numpy", "kerascope-function")]
@@ -154,9 +154,10 @@ def chains(
     say: Say,
     lengths: tuple[int, ...] = LENGTHS,
 ) -> list[dict[str, Any]]:
-    """Return the rows of W7 or W9: one for each length, phase and column.
+    """Return the rows of W7 or W9, chains of layers: one for each length, phase and column.
 
-    A phase that failed has the error's name instead of seconds.
+    A phase is a part of the work, such as "build". If it failed, the row has the error's name
+    instead of seconds.
     """
     measured: dict[tuple[int, str, str], list[Any]] = {}
     left_out = ("kerascope-function", "kerascope-jax")

@@ -9,7 +9,7 @@ from benchmarks.paired.workloads import KINDS, unknown
 
 @dataclass(frozen=True)
 class Column:
-    """One column.
+    """A column of the report: a library with its environment, and the file that runs it.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ ALWAYS = "kerascope"
 
 
 def known(word: str) -> str:
-    """Return the name of a column, written in small letters or not.
+    """Return the name of a column. The case of the letters in `name` does not matter.
 
     Raises
     ------
@@ -137,7 +137,7 @@ def known(word: str) -> str:
 
 
 def chosen(words: list[str]) -> list[str]:
-    """Return the named columns, always with kerascope and the reference, in table order.
+    """Return the columns with these names, kerascope and the reference, in the table's order.
 
     Raises
     ------

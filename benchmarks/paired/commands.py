@@ -39,7 +39,7 @@ QUICK = Timing(rounds=2, target=0.02)
 
 
 def positive(word: str) -> int:
-    """Return a whole number that is at least 1."""
+    """Return a command-line argument as a whole number of at least 1; raise if it is none."""
     if not word.isdecimal() or int(word) < 1:
         raise argparse.ArgumentTypeError(f"{word!r}: expected a whole number of at least 1")
     return int(word)
@@ -90,9 +90,9 @@ def parser() -> argparse.ArgumentParser:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Measure, and write each block of results when it is complete.
+    """Measure, and write each block of results when it is complete; return the exit code.
 
-    Returns 1 if a column failed. The results of the others are written anyway.
+    It is 1 if a column failed. The results of the other columns are written anyway.
     """
     failures: list[str] = []
 
@@ -152,7 +152,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def check_all(arguments: argparse.Namespace) -> int:
-    """Compare the first losses and outputs; return 1 if a column differs."""
+    """Compare the first losses and outputs of all columns; return 1 if one differs, otherwise 0."""
     names = {metric.split(".")[0] for metric in workloads.chosen(arguments.workloads or WORKLOADS)}
     wanted = columns.chosen(arguments.columns or list(columns.COLUMNS))
     log = arguments.log or results.DEFAULT.with_suffix(".log")
@@ -184,7 +184,7 @@ def show(arguments: argparse.Namespace) -> int:
 
 
 def show_names() -> int:
-    """Print all names."""
+    """Print the names of all workloads, metrics and columns."""
     for name, workload in WORKLOADS.items():
         print(f"{name}  {workload.title}")
         for metric, found in METRICS.items():

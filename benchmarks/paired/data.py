@@ -20,7 +20,7 @@ def glorot(
 
 
 def weights(name: str) -> list[np.ndarray]:
-    """Return the first weights of a workload, in the order and the layouts of Keras."""
+    """Return the initial weights of a workload, in the order and the layouts of Keras."""
     workload = WORKLOADS[name]
     rng = np.random.default_rng(7)
     make = {
@@ -33,7 +33,7 @@ def weights(name: str) -> list[np.ndarray]:
 
 
 def dense_weights(workload: Workload, rng: np.random.Generator) -> list[np.ndarray]:
-    """Return kernels and biases; a deep chain has kernels that keep the size of its values."""
+    """Return the kernels and biases of a dense net. Those of a deep chain keep its values' size."""
     found = []
     for fan_in, fan_out in zip(workload.widths, workload.widths[1:], strict=False):
         if len(workload.widths) > 8:
@@ -46,7 +46,7 @@ def dense_weights(workload: Workload, rng: np.random.Generator) -> list[np.ndarr
 
 
 def convolutional_weights(workload: Workload, rng: np.random.Generator) -> list[np.ndarray]:
-    """Return two convolutions (32 and 64 channels, 3x3) and two dense layers."""
+    """Return the weights of two convolutions (32 and 64 channels, 3x3) and two dense layers."""
     return [
         glorot(rng, (3, 3, 1, 32), 9, 288),
         np.zeros(32, "float32"),
@@ -60,7 +60,7 @@ def convolutional_weights(workload: Workload, rng: np.random.Generator) -> list[
 
 
 def recurrent_weights(workload: Workload, rng: np.random.Generator) -> list[np.ndarray]:
-    """Return an LSTM (gates i, f, c, o; the forget gate's bias is 1) and a dense layer."""
+    """Return the weights of an LSTM (gates i, f, c, o; the bias of f is 1) and a dense layer."""
     features, units = workload.features, workload.units
     bias = np.zeros(4 * units, "float32")
     bias[units : 2 * units] = 1
@@ -74,7 +74,10 @@ def recurrent_weights(workload: Workload, rng: np.random.Generator) -> list[np.n
 
 
 def transformer_weights(workload: Workload, rng: np.random.Generator) -> list[np.ndarray]:
-    """Return two embeddings, the blocks (norm, attention, norm, two dense layers) and the end."""
+    """Return the weights of a transformer: two embeddings, the blocks, and the last layers.
+
+    A block has a normalization, an attention, a normalization and two dense layers.
+    """
     units, heads = workload.units, workload.heads
     size = units // heads
     zeros, ones = (np.zeros(units, "float32"), np.ones(units, "float32"))
@@ -95,7 +98,10 @@ def transformer_weights(workload: Workload, rng: np.random.Generator) -> list[np
 
 
 def arrays(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the inputs and the targets of a workload: float32, or tokens and the next tokens."""
+    """Return the inputs and the targets of a workload as arrays.
+
+    They are float32, or for a transformer tokens and the tokens that follow them.
+    """
     workload = WORKLOADS[name]
     rng = np.random.default_rng(3)
     rows = workload.rows

@@ -21,7 +21,7 @@ Say = Callable[[str], None]
 
 
 class Process:
-    """The process of one column with one workload."""
+    """A process that stays alive and runs one column with one workload."""
 
     def __init__(
         self, column: str, workload: str, threads: int, log: Path, traced: bool = False
@@ -50,7 +50,7 @@ class Process:
         )
 
     def ask(self, **command: Any) -> dict[str, Any]:
-        """Send one command and wait for its answer; a dead process answers {"ok": False}."""
+        """Send a command to the process; return its answer, {"ok": False} if it has died."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         try:
@@ -83,7 +83,7 @@ class Process:
 def processes(
     columns: list[str], workload: str, threads: int, log: Path, say: Say, traced: bool = False
 ) -> Any:
-    """Start the available columns that have this kind of net, and end them afterwards."""
+    """In the `with` block, provide a process for each available column that has this workload."""
     alive = []
     try:
         for column in columns:
@@ -102,14 +102,14 @@ def processes(
 
 
 def say_what_is_missing(columns: list[str], say: Say) -> None:
-    """Print the skipped columns once."""
+    """Print each skipped column with the reason, once for all metrics."""
     for column in columns:
         if python_of(column) is None:
             say(how_to_build(column))
 
 
 def busy_seconds() -> float:
-    """Return the total processor seconds of the machine; 0 without /proc."""
+    """Return the processor seconds that all processes of the machine have used; 0 without /proc."""
     try:
         words = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
     except OSError:
@@ -119,10 +119,11 @@ def busy_seconds() -> float:
 
 
 def timed_chunk(process: Process, metric: str, patience: float, quiet: float) -> dict[str, Any]:
-    """Return one chunk's seconds, and as `others` the time used by other processes.
+    """Run one chunk, a fixed number of runs of a metric; return its seconds as a dict.
 
-    If other processes used more than `quiet`, the chunk is repeated for up to `patience` seconds.
-    The result is the chunk with the least time used by others.
+    The entry "others" is the processor time that other processes used, in seconds for each second.
+    If it is more than `quiet`, the chunk is repeated for up to `patience` seconds. The result is
+    the chunk with the least time used by others.
     """
     end = time.monotonic() + patience
     best: dict[str, Any] = {}
@@ -142,15 +143,15 @@ def timed_chunk(process: Process, metric: str, patience: float, quiet: float) ->
 
 
 class Timing:
-    """Duration and number of measurements.
+    """How long and how often each column is measured.
 
     Attributes
     ----------
     rounds : int
-        Chunks of each column.
+        Number of measured chunks of each column. A chunk is a number of runs in succession.
     restarts : int
-        How often all processes are started, each time for all rounds. Two processes of the
-        same column differ by up to a tenth, because their memory is arranged differently.
+        How often all processes are started, each time for `rounds`. Two processes of the same
+        column differ by up to a tenth, because their memory is arranged differently.
     target : float
         Seconds of a chunk.
     patience, quiet : float
@@ -174,9 +175,9 @@ Chunks = dict[str, list[dict[str, Any]]]
 
 
 def measure(metric: str, alive: list[Process], timing: Timing, say: Say, chunks: Chunks) -> None:
-    """Add the chunks of all rounds, for each column that has this metric.
+    """Measure a metric in all rounds, and add the measured chunks of each column to `chunks`.
 
-    The order of the columns is shuffled in each round (from the round's number).
+    In each round the columns are in another random order, which depends on the number of the round.
     """
     found = METRICS[metric]
     first: dict[str, float] = {}
@@ -208,7 +209,7 @@ def measure(metric: str, alive: list[Process], timing: Timing, say: Say, chunks:
 
 
 def rows_of(metric: str, measured: Chunks, threads: int, timing: Timing) -> list[dict[str, Any]]:
-    """Return one row of results for each column without a failure.
+    """Return the results of a metric: one row for each column in which no chunk failed.
 
     With one thread, times are processor times, which other processes do not affect; otherwise wall
     times.
@@ -222,7 +223,10 @@ def rows_of(metric: str, measured: Chunks, threads: int, timing: Timing) -> list
 
 
 def row_of(metric: str, column: str, measured: Chunks, clock: str, threads: int) -> dict[str, Any]:
-    """Return the row of one column: median, minimum and maximum seconds, and the paired ratio."""
+    """Return the row of one column: median, minimum and maximum seconds, and the ratio.
+
+    The ratio is the median of the ratios to the reference column in each round.
+    """
     chunks, reference = measured[column], measured.get(REFERENCE, [])
     seconds = [chunk[clock] for chunk in chunks]
     row: dict[str, Any] = {
@@ -249,7 +253,7 @@ def row_of(metric: str, column: str, measured: Chunks, clock: str, threads: int)
 def measure_memory(
     metric: str, columns: list[str], threads: int, log: Path, say: Say
 ) -> list[dict[str, Any]]:
-    """Return the bytes of a train step for each column, measured in separate processes."""
+    """Return the peak memory of a train step in each column as rows, each from its own process."""
     found = METRICS[metric]
     rows = []
     for column in columns:

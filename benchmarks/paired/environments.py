@@ -1,4 +1,4 @@
-"""The Python of each column, and building the optional environments."""
+"""Find the Python of each column, and build the optional environments."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ THREAD_VARIABLES = (
 
 
 def python_in(folder: Path) -> Path:
-    """Return the Python of a virtual environment."""
+    """Return the path of the Python in a virtual environment."""
     return folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
 @cache
 def has(python: str, packages: tuple[str, ...]) -> bool:
-    """Return whether a Python has packages, without importing them."""
+    """Return whether all these packages are installed for a Python, without importing them."""
     question = (
         "import importlib.util as u, sys; "
         "sys.exit(any(u.find_spec(name) is None for name in sys.argv[1:]))"
@@ -62,7 +62,10 @@ def has(python: str, packages: tuple[str, ...]) -> bool:
 
 
 def python_of(column: str) -> str | None:
-    """Return the Python of a column: its environment's, this one or the project's; or None."""
+    """Return the first Python that has the packages of a column; None if none has them.
+
+    They are searched in the column's environment, this Python, and the project's .venv.
+    """
     found = COLUMNS[column]
     candidates = [sys.executable, str(python_in(ROOT / ".venv"))]
     if found.environment:

@@ -21,7 +21,7 @@ PHASES = ("build", "map", "compile", "summary", "to_json", "from_json", "first_s
 
 
 def first_step(column: str, workload: str = "W1") -> dict[str, Any]:
-    """Run the first train step; return its end by the system-wide clock, and its seconds."""
+    """Run a column's first train step; return the clock time of its end, and its seconds."""
     found = COLUMNS[column]
     data = importlib.import_module("benchmarks.paired.data")
     module = importlib.import_module(f"benchmarks.paired.peers.{found.module}")
@@ -35,7 +35,10 @@ def first_step(column: str, workload: str = "W1") -> dict[str, Any]:
 
 
 def chain_of(keras: Any, kind: str, length: int) -> tuple[Any, Any]:
-    """Return input and output of a chain; a residual one adds after every dense layer."""
+    """Return the input and the output of a chain of layers, plain or residual.
+
+    A residual chain adds the input of each dense layer to its output.
+    """
     layers = keras.layers
     inputs = x = layers.Input(shape=(WIDTH,))
     if kind == "plain":
@@ -48,7 +51,7 @@ def chain_of(keras: Any, kind: str, length: int) -> tuple[Any, Any]:
 
 
 def chain(column: str, kind: str, length: int) -> dict[str, Any]:
-    """Build one chain; return the processor seconds of each phase, or its error."""
+    """Build and use one chain of layers; return the processor seconds or error of each phase."""
     module = "kerascope" if column.startswith("kerascope") else "keras"
     keras = importlib.import_module(module)
     rows = importlib.import_module("numpy").zeros((4, WIDTH), "float32")

@@ -39,19 +39,19 @@ Row = tuple[str, str, float, float, Callable[[float], str]]
 
 
 class Goals:
-    """The goals of one number of threads."""
+    """The goals of the benchmark for one number of threads, and their results."""
 
     def __init__(self, blocks: list[Block], threads: int) -> None:
         self.threads = threads
         self.rows = {block.metric: block.rows for block in blocks if block.threads == threads}
 
     def value(self, metric: str, column: str, field: str = "median") -> float | None:
-        """Return one figure; None if it was not measured."""
+        """Return a measured value of a column for a metric; None if it was not measured."""
         found: Any = self.rows.get(metric, {}).get(column, {}).get(field)
         return found
 
     def against(self, metric: str, column: str, limit: float) -> Iterator[Row]:
-        """Compare kerascope with another engine on one metric."""
+        """Yield the goal that kerascope takes at most `limit` times as much as another column."""
         memory = metric.endswith(".memory")
         field = "traced" if memory else "median"
         mine, theirs = self.value(metric, MINE, field), self.value(metric, column, field)
@@ -65,7 +65,10 @@ class Goals:
         yield metric, asked, ratio, limit, three_digits
 
     def at_most(self, metric: str, limit: float, *, beyond: str = "") -> Iterator[Row]:
-        """Compare kerascope with another engine's time plus a number of seconds."""
+        """Yield the goal that kerascope takes at most these seconds more than column `beyond`.
+
+        Without `beyond`, the seconds are the limit of the whole time.
+        """
         mine = self.value(metric, MINE)
         base = self.value(metric, beyond) if beyond else 0.0
         if mine is not None and base is not None:
@@ -73,7 +76,7 @@ class Goals:
             yield metric, f"at most {seconds(limit)}{more}", mine - base, limit, seconds
 
     def of_epochs(self) -> Iterator[Row]:
-        """Compare an epoch of `fit` with its steps."""
+        """Yield the goals for an epoch of `fit`, compared with its train steps alone."""
         for metric, (step, number) in STEPS_OF_EPOCH.items():
             epoch, one = self.value(metric, MINE), self.value(step, MINE)
             if epoch is not None and one is not None:
@@ -81,7 +84,7 @@ class Goals:
                 yield metric, asked, epoch / (one * number), FIT, three_digits
 
     def of_chains(self) -> Iterator[Row]:
-        """Compare the time of a layer in the longest chain with that in the shortest."""
+        """Yield the goals for chains: a layer's time in the longest and in the shortest one."""
         for name in ("W7", "W9"):
             for phase in ("build", "map", "compile"):
                 lengths = sorted(
@@ -98,7 +101,7 @@ class Goals:
                     yield f"{name}.{phase}", asked, growth, GROWTH, three_digits
 
     def all(self) -> Iterator[Row]:
-        """Return every goal with results."""
+        """Yield every goal for which all values were measured."""
         for metric, found in METRICS.items():
             if found.what == "step":
                 yield from self.against(metric, REFERENCE, STEP)
@@ -118,7 +121,7 @@ class Goals:
 
 
 def judged(blocks: list[Block], *, markdown: bool) -> str:
-    """Return a table of the goals for each number of threads."""
+    """Return a table of the goals and whether they are reached, for each number of threads."""
     parts = []
     for threads in sorted({block.threads for block in blocks}):
         cells = [["", "goal", "measured", ""]]

@@ -44,7 +44,7 @@ def processor() -> str:
 
 
 def asked(python: str | None, code: str, *words: str) -> dict[str, Any]:
-    """Return the JSON output of a Python script; empty if it fails."""
+    """Return the data that a Python script prints as JSON; {} if the script fails."""
     if python is None:
         return {}
     run = subprocess.run([python, "-c", code, *words], capture_output=True, text=True)
@@ -68,7 +68,7 @@ def commit() -> str:
 
 
 def versions(columns: list[str]) -> dict[str, str]:
-    """Return the versions of the peers' packages."""
+    """Return the versions of the packages that the measured columns need."""
     found: dict[str, str] = {}
     for column in columns:
         for package, version in asked(
@@ -79,7 +79,7 @@ def versions(columns: list[str]) -> dict[str, str]:
 
 
 def facts(columns: list[str], label: str) -> dict[str, Any]:
-    """Return the header line of a run's results."""
+    """Return the conditions of a run, which are the first line of its results."""
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     return {
         "kind": "run",

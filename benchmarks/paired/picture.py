@@ -36,7 +36,7 @@ STEPS = [digit * 10.0**power for power in range(-4, 6) for digit in (1, 2, 5)]
 
 
 class Axis:
-    """Positions of ratios, from the tick below the smallest to the tick above the largest."""
+    """The axis of ratios, from the tick below the smallest to the tick above the largest."""
 
     def __init__(self, ratios: list[float]) -> None:
         least, largest = min([*ratios, 1.0]), max([*ratios, 2.0])
@@ -46,13 +46,13 @@ class Axis:
         self.low, self.high = math.log10(low), math.log10(high)
 
     def place(self, ratio: float) -> float:
-        """Return the x of a ratio."""
+        """Return the x coordinate of a ratio on this axis."""
         share = (math.log10(ratio) - self.low) / (self.high - self.low)
         return round(LEFT + WIDTH * share, 1)
 
 
 def text(x: float, y: float, words: str, *, anchor: str = "start", size: int = 12) -> str:
-    """Return one line of text."""
+    """Return one line of text as SVG."""
     return (
         f"<text x='{x}' y='{y}' font-size='{size}' text-anchor='{anchor}' {FONT} "
         f"fill='#333'>{escape(words)}</text>"
@@ -60,7 +60,7 @@ def text(x: float, y: float, words: str, *, anchor: str = "start", size: int = 1
 
 
 def dot(x: float, y: float, column: str, title: str) -> str:
-    """Return the dot of an engine: a diamond for kerascope, a tick for the reference."""
+    """Return the mark of an engine as SVG: a diamond for kerascope, a bar for NumPy, or a dot."""
     colour = COLOURS[column]
     name = f"<title>{escape(title)}</title>"
     if column == REFERENCE:
@@ -75,7 +75,7 @@ def dot(x: float, y: float, column: str, title: str) -> str:
 
 
 def legend(columns: list[str], top: float) -> list[str]:
-    """Return the legend: the names of the engines with their dots, in lines of four."""
+    """Return the legend as SVG: the names of the engines with their marks, in lines of four."""
     found = []
     step = (LEFT + WIDTH) // LEGEND_COLUMNS
     for number, column in enumerate(columns):
@@ -87,7 +87,7 @@ def legend(columns: list[str], top: float) -> list[str]:
 
 
 def grid(axis: Axis, top: float, bottom: float) -> list[str]:
-    """Return the vertical lines with their numbers, and the band up to the goal."""
+    """Return the vertical lines with their ratios, and the band up to the goal, as SVG."""
     begin, end = axis.place(1.0), axis.place(GOAL)
     found = [
         f"<rect x='{begin}' y='{top}' width='{round(end - begin, 1)}' "
@@ -105,7 +105,7 @@ def grid(axis: Axis, top: float, bottom: float) -> list[str]:
 
 
 def row(block: Block, axis: Axis, y: float) -> list[str]:
-    """Return a metric's name and its dots; kerascope's come last, on top."""
+    """Return the line of a metric as SVG: its name and a mark for each engine, kerascope on top."""
     found = [
         text(LEFT - 14, y + 4, titled(block.metric), anchor="end", size=11),
         f"<line x1='{LEFT}' y1='{y}' x2='{LEFT + WIDTH}' y2='{y}' stroke='#ddd'/>",
@@ -119,7 +119,7 @@ def row(block: Block, axis: Axis, y: float) -> list[str]:
 
 
 def picture(blocks: list[Block], threads: int) -> str:
-    """Return the SVG of all metrics with one number of threads that have ratios."""
+    """Return the picture for one number of threads: all metrics that have ratios."""
     here = [
         block
         for block in blocks

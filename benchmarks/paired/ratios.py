@@ -33,7 +33,7 @@ def interval(values: list[float]) -> tuple[float, float]:
 
 
 def ratio(mine: dict[str, Any], theirs: dict[str, Any], clock: str) -> str:
-    """Return the median ratio and its interval as text, or a dash."""
+    """Return the median ratio of two columns and its interval as text; a dash if it is missing."""
     field = f"rounds_{clock}"
     if field not in mine or len(mine[field]) != len(theirs.get(field, [])):
         return NOTHING
@@ -43,7 +43,7 @@ def ratio(mine: dict[str, Any], theirs: dict[str, Any], clock: str) -> str:
 
 
 def ratios(blocks: list[Block], column: str, clock: str, *, markdown: bool) -> str:
-    """Return the table: the column's seconds over those of each other column, by metric."""
+    """Return the table: seconds of one column, divided by those of each other, for each metric."""
     blocks = [block for block in blocks if f"rounds_{clock}" in block.rows.get(column, {})]
     others = [c for c in COLUMNS if c != column and any(c in block.rows for block in blocks)]
     cells = [["", COLUMNS[column].title, *(f"over {COLUMNS[c].title}" for c in others)]]

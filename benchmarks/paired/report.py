@@ -31,17 +31,17 @@ def seconds(value: float) -> str:
 
 
 def three_digits(value: float) -> str:
-    """Return a number with three digits, with commas if it is large."""
+    """Return a number as text with three digits, with commas if it is large."""
     return f"{value:,.{0 if value >= 99.95 else 1 if value >= 9.995 else 2}f}"
 
 
 def amount(bytes_: float) -> str:
-    """Return a number of bytes with its unit."""
+    """Return a number of bytes as text, in megabytes."""
     return f"{three_digits(bytes_ / 1024 / 1024)} MB"
 
 
 def cell(row: dict[str, Any] | None, column: str, which: str = "median") -> str:
-    """Return the text of a cell."""
+    """Return the text of a cell: the value of one column for one metric, with its ratio."""
     if row is None:
         return NOTHING
     if "error" in row:
@@ -58,7 +58,7 @@ def cell(row: dict[str, Any] | None, column: str, which: str = "median") -> str:
 
 
 def table(blocks: list[Block], which: str = "median") -> list[list[str]]:
-    """Return the cells of one table, with the header first."""
+    """Return the cells of the table of these blocks, with the header first."""
     columns = [c for c in COLUMNS if any(c in block.rows for block in blocks)]
     head = ["", *(COLUMNS[c].title for c in columns)]
     body = [
@@ -92,7 +92,7 @@ def as_text(cells: list[list[str]]) -> str:
 
 
 def told(facts: dict[str, Any]) -> str:
-    """Return a sentence about the conditions of the measurement."""
+    """Return a sentence about the conditions of a run: machine, packages, commit and date."""
     versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
     label = f"{facts['label']}. " if facts.get("label") else ""
     return (
@@ -103,7 +103,7 @@ def told(facts: dict[str, Any]) -> str:
 
 
 def places(blocks: list[Block]) -> list[dict[str, Any]]:
-    """Return the facts of the runs, merging those that differ only in their engines."""
+    """Return the conditions of the runs, each once. Runs that differ only in engines are joined."""
     found: dict[str, dict[str, Any]] = {}
     for block in blocks:
         others = {key: value for key, value in block.facts.items() if key not in UNIMPORTANT}
@@ -115,27 +115,27 @@ def places(blocks: list[Block]) -> list[dict[str, Any]]:
 
 
 def is_memory(metric: str) -> bool:
-    """Return whether a metric is in bytes."""
+    """Return whether a metric is memory, in bytes."""
     return metric in METRICS and METRICS[metric].what == "memory"
 
 
 def is_timed(metric: str) -> bool:
-    """Return whether a metric is the time of a net."""
+    """Return whether a metric is the time of a workload's net: of steps, `fit` or `predict`."""
     return metric in METRICS and not is_memory(metric)
 
 
 def is_cold(metric: str) -> bool:
-    """Return whether a metric belongs to the cold start."""
+    """Return whether a metric is of W8, the start of a process."""
     return metric.startswith("W8.")
 
 
 def is_chain(metric: str) -> bool:
-    """Return whether a metric belongs to the deep chains."""
+    """Return whether a metric is of W7, W9 or W10, such as the deep chains of layers."""
     return not (is_timed(metric) or is_memory(metric) or is_cold(metric))
 
 
 def report(blocks: list[Block], *, markdown: bool, which: str = "median") -> str:
-    """Return the report: tables for each number of threads, and the facts of the runs."""
+    """Return the report: tables for each number of threads, and the conditions of the runs."""
     parts = []
     for threads in sorted({block.threads for block in blocks}):
         name = f"{threads} thread{'s' if threads > 1 else ''}, {which} of the rounds"

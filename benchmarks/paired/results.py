@@ -23,9 +23,9 @@ class Block:
     metric : str
     threads : int
     facts : dict
-        Of the run.
+        The conditions of the run that measured the rows.
     rows : dict
-        By column, in the order of the table of columns.
+        The row of each column, by its name, in the order of the report.
     """
 
     metric: str
@@ -42,7 +42,7 @@ def append(path: Path, rows: list[dict[str, Any]]) -> None:
 
 
 def read(path: Path) -> list[Block]:
-    """Return the blocks of a file. A repeated measurement replaces the earlier block.
+    """Return the blocks in a file of results. A repeated measurement replaces the earlier one.
 
     Raises
     ------

@@ -26,7 +26,7 @@ PACKAGES = ("numpy", "kerascope", "keras", "jax", "torch", "tensorflow", "autogr
 
 
 class Worker:
-    """Answers the driver's commands: each is the method of its name."""
+    """Runs one column in this process. A command of the driver is the name of a method."""
 
     def __init__(self, hello: dict[str, Any]) -> None:
         begun = time.perf_counter()
@@ -48,7 +48,7 @@ class Worker:
         self.runs: dict[str, tuple[Any, int]] = {}
 
     def hello(self) -> dict[str, Any]:
-        """Return the name of the started column."""
+        """Return facts about the started column: its seconds to start, epsilon, and versions."""
         versions = {
             package: getattr(sys.modules[package], "__version__", "")
             for package in PACKAGES
@@ -57,13 +57,13 @@ class Worker:
         return {"setup": self.setup, "epsilon": self.peer.epsilon, "versions": versions}
 
     def losses(self, count: int, variant: str | None = None) -> dict[str, Any]:
-        """Return the first losses and the outputs of the first batch."""
+        """Return the first losses of training, and the outputs for the first batch."""
         peer = self.peer if variant is None else self.make(variant)
         outputs = peer.outputs().reshape(-1)
         return {"losses": peer.losses(count), "outputs": [float(value) for value in outputs]}
 
     def prepare(self, metric: str, what: str, batch: int, target: float) -> dict[str, Any]:
-        """Warm up, and return the number of runs that take about `target` seconds."""
+        """Warm up a metric, and return how many runs of it take about `target` seconds."""
         begun = time.perf_counter()
         run = getattr(self.peer, what)(batch)
         if run is None:
@@ -81,7 +81,7 @@ class Worker:
         return {"times": times, "first": first}
 
     def run(self, metric: str) -> dict[str, Any]:
-        """Run one chunk; return wall and processor seconds of one run."""
+        """Run the number of times that `prepare` determined; return the seconds of one run."""
         run, times = self.runs[metric]
         before = resource.getrusage(resource.RUSAGE_SELF)
         begun = time.perf_counter()
@@ -92,16 +92,16 @@ class Worker:
         return {"wall": wall / times, "cpu": cpu / times, "times": times}
 
     def drop(self, metric: str) -> dict[str, Any]:
-        """Discard the objects of `prepare`."""
+        """Discard the function that `prepare` made for a metric."""
         self.runs.pop(metric, None)
         return {}
 
     def memory(self, batch: int) -> dict[str, Any]:
-        """Return the peak bytes of a train step, in total and for this step.
+        """Return the peak memory of a train step in bytes: of the process, and of this step alone.
 
-        Python counts the memory that it and NumPy allocated since the net was built: weights,
-        moments, buffers and temporary arrays. For other engines, the growth of the process is
-        returned.
+        For engines whose arrays are NumPy arrays, it is the memory that Python and NumPy allocated
+        since before the net was built: weights, moments, buffers and temporary arrays. For other
+        engines, only the growth of the process is returned.
         """
         run = self.peer.step(batch)
         if run is None:
@@ -118,7 +118,7 @@ class Worker:
 
 
 def seconds_of(run: Callable[[int], Any], times: int) -> float:
-    """Return the wall seconds of several runs."""
+    """Return the wall seconds of this many runs."""
     begun = time.perf_counter()
     run(times)
     return time.perf_counter() - begun
@@ -130,7 +130,7 @@ def peak_rss() -> int:
 
 
 def answer(output: TextIO, work: Callable[[], dict[str, Any]]) -> bool:
-    """Write the result of `work` or its failure; return whether it succeeded."""
+    """Call `work`; send its result or its error to the driver; return whether it succeeded."""
     try:
         reply = {"ok": True, **work()}
     except Exception as error:
@@ -142,7 +142,7 @@ def answer(output: TextIO, work: Callable[[], dict[str, Any]]) -> bool:
 
 
 def main() -> None:
-    """Answer until the driver sends "quit" or ends."""
+    """Answer the driver's commands until it sends "quit" or ends."""
     output = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     hello = json.loads(sys.stdin.readline())

@@ -27,7 +27,7 @@ def unknown(what: str, name: str, known: Iterable[str]) -> Mistake:
 
 @dataclass(frozen=True)
 class Workload:
-    """One net with its training.
+    """One net with its data and its training, such as W1.
 
     Attributes
     ----------
@@ -167,7 +167,7 @@ TITLES = {
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric of a workload.
+    """What is measured of a workload, such as the time of a train step.
 
     Attributes
     ----------
@@ -211,7 +211,9 @@ METRICS = {
 
 
 def chosen(words: Iterable[str]) -> list[str]:
-    """Return the metrics (and W7, W8, W9) for names such as W1 or W2.step, in table order.
+    """Return the names of the metrics that names such as "W1" or "W2.step" mean, in table order.
+
+    W7, W8 and W9 have no single metrics, and are returned themselves.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Arguments of calls: a tensor or a list of them, by position or by name; tensors among arguments.
+"""The arguments of a layer's call: the inputs, and further arguments, which may be tensors too.
 
 A call of a layer may pass tensors by position or by name: `attention(query, value, key=key)`. A
 Node must store every tensor that a call depends on, or the graph would lack arrows. So the tensors
@@ -55,9 +55,9 @@ def unpack_singleton(items: list[Any]) -> Any:
 
 
 def listed(value: Any) -> tuple[list[Any], Packing]:
-    """Return a flat list of nested lists and dicts, and a function that restores the nesting.
+    """Return the items of nested lists and dicts as a list, and a function that nests them again.
 
-    If the value is not nested, the function returns a list of length 1 as its only element.
+    If the value is not nested, the function returns the only element of a list of length 1.
     """
     found = to_list(value)
     if any(type(x) in (list, tuple, dict) for x in found):
@@ -139,7 +139,7 @@ INPUTS = ""
 
 @dataclass(frozen=True)
 class InputPlace:
-    """A placeholder among the arguments of a Node, for the Node's input tensor number `index`."""
+    """Represents the input tensor number `index` of a Node among the Node's arguments."""
 
     index: int
 
@@ -201,7 +201,7 @@ def fill_places(arguments: dict[str, Any], items: Sequence[Any]) -> dict[str, An
 
 
 def restored_places(value: Any) -> Any:
-    """Return a call's argument from a configuration, with its dicts converted to `InputPlace`s."""
+    """Return an argument of a call from a configuration, in which dicts become `InputPlace`s."""
 
     def restored(entry: dict[str, Any]) -> Any:
         if entry.get("class_name") == InputPlace.__name__:
@@ -212,7 +212,7 @@ def restored_places(value: Any) -> Any:
 
 
 def shapes_by_name(function: Callable[..., Any], arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return the shapes of tensor arguments that a function accepts, by name: `value_shape`."""
+    """Return the shapes of tensor arguments, such as `value_shape`, that a function accepts."""
     return {
         f"{name}_shape": replaced(value, Tensor, lambda tensor: tensor.shape)
         for name, value in arguments.items()

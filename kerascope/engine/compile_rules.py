@@ -138,7 +138,7 @@ def last_arguments(model: Any) -> dict[str, Any]:
 
 
 def current_rules() -> CompileRules:
-    """Return the rules of the current dialect."""
+    """Return the rules of `compile` for the current dialect."""
     if not dialect_options().trains_as_keras_3:
         return _COMMON
     found: CompileRules = rules_by_name.lookup("keras3")()

@@ -273,7 +273,7 @@ class ArrayFeed(Feed):
         return np.arange(start, end) if order is None else order[start:end]
 
     def _batch(self, number: int) -> list[Any]:
-        """Return the arrays of the batch with this number in the current epoch, and the phase."""
+        """Return the arrays of a batch, by its number in this epoch, and the learning phase."""
         start, end = self._batches[self._begins + number]
         order = _order_again(self.shuffle, self._rows, self.batch_size, self._order_seed)
         ids = slice(start, end) if order is None else order[start:end]

@@ -318,7 +318,7 @@ def record(
     budget: int | None = HISTORY,
     where: str = "record(model, x)",
 ) -> tuple[TapeWriter, Any]:
-    """Run a foreign model once and return the writer with its calls, and the model's result.
+    """Run a foreign model once; return a `TapeWriter` with its calls, and the model's result.
 
     Error messages name `where` as the caller.
 

@@ -136,7 +136,7 @@ class StepNames:
         self.taken: set[str] = set()
 
     def free(self, wanted: str) -> str:
-        """Reserve and return a name. A number is appended if another step has the same name."""
+        """Return and reserve a name for a step. A number is appended if another step has it."""
         name, number = wanted, self.first
         while name in self.taken:
             name, number = f"{wanted}_{number}", number + 1
@@ -462,7 +462,7 @@ class Walk:
         return WalkedValue(Value(token, known.sizes, known.dtype))
 
     def absent(self) -> WalkedValue:
-        """Return the placeholder for an omitted input or output of a step."""
+        """Return a value that represents an omitted input or output of a step."""
         return WalkedValue(Value(next(self.tokens), (), ABSENT))
 
     def _passed(self, values: Values, body: Body, keys: Sequence[Any]) -> list[WalkedValue]:

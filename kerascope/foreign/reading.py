@@ -52,7 +52,7 @@ def _in_words(array: np.ndarray) -> str:
 
 
 def steps_of(calls: Sequence[Call], graph: Graph) -> Iterator[CallStep]:
-    """Yield the steps of a recorded pass whose numbers were kept.
+    """Yield a `CallStep` for each call of a recorded pass. The numbers must have been kept.
 
     Examples
     --------

@@ -444,7 +444,7 @@ def _input_place(number: int) -> Config:
 
 
 def _with_places(value: Any, tensors: list[Any], place: Callable[[int], Config]) -> Any:
-    """Replace each tensor in a value by `place(index)`, its index in the list `tensors`."""
+    """Replace each tensor in a value by `place(index)` with its index in the list `tensors`."""
     if is_tensor(value):
         tensors.append(value)
         return place(len(tensors) - 1)

@@ -40,15 +40,15 @@ def ones(shape: tuple[int, ...], dtype: str = "float32") -> np.ndarray:
 
 
 def number(value: float = 0.0) -> np.ndarray:
-    """Return an array without axes: a constant, or the result of a sum."""
+    """Return an array without axes that contains a number: a constant, or a place for a sum."""
     return np.array(value, "float32")
 
 
 def flush_subnormals() -> bool:
     """Let this thread replace numbers below 1e-38 by zero; return whether this is possible.
 
-    Sums with such numbers take 35 to 70 times as long. On x86-64 with the GNU C library two bits of
-    the control register (the last word of what `fegetenv` fills) say so.
+    Sums with such small numbers take 35 to 70 times as long. It is possible on x86-64 with the GNU
+    C library, by two bits of the control register, which is the last word that `fegetenv` fills.
     """
     library = ctypes.util.find_library("m")
     if platform.machine() not in ("x86_64", "AMD64") or not library:

@@ -73,21 +73,24 @@ class Convolutions:
     # --- forward ----------------------------------------------------------------------------------
 
     def cut_first(self, image: np.ndarray) -> None:
-        """Copy the 3 x 3 windows of an image, (28, 28), into the rows of `first_patches`."""
+        """Copy the 3 x 3 windows of an image (28, 28) into the rows of `first_patches`."""
         line = SIDE * FLOAT
         np.copyto(
             self.first_windows, as_strided(image, (FIRST, FIRST, 3, 3), (line, FLOAT, line, FLOAT))
         )
 
     def cut_second(self, first: np.ndarray) -> None:
-        """Copy the windows of the first outputs: three pixels with their channels at a time."""
+        """Copy the 3 x 3 windows of the first convolution's outputs into rows of a buffer.
+
+        Three pixels with their channels are copied at a time.
+        """
         line = FIRST * ROW
         np.copyto(
             self.windows, as_strided(first, (SECOND, SECOND, 3, 3 * CHANNELS), (line, ROW, line, 4))
         )
 
     def forward(self, images: np.ndarray, batch: BatchOfImages, *, to_train: bool) -> None:
-        """Fill `outputs` and, to train, `first` and `winners`."""
+        """Compute the outputs of a batch; for training, also keep what the gradients need."""
         z, pooled, maxima = self.z, self.pooled, self.row_maxima
         by_rows = z.reshape(POOLED, 2, SECOND, FILTERS)
         by_columns = maxima.reshape(144, 2, FILTERS)
@@ -110,7 +113,7 @@ class Convolutions:
     # --- backward ---------------------------------------------------------------------------------
 
     def backward(self, images: np.ndarray, batch: BatchOfImages) -> None:
-        """Fill the gradients of the weights from `batch.gradients`."""
+        """Compute the gradients of the weights from the gradients of the batch's outputs."""
         for gradient in self.gradients:
             gradient.fill(0)
         by_first_kernel, by_kernel, by_bias = self.gradients
@@ -171,7 +174,7 @@ class SpreadBack:
                 self.targets.append((row, phase, self.result[begin:end], piece))
 
     def read(self, kernel: np.ndarray) -> None:
-        """Take the second kernel, (288, 64), transposed for each of its rows."""
+        """Store the second kernel (288, 64), with each of its three rows transposed."""
         np.copyto(self.kernels, kernel.reshape(3, 3 * CHANNELS, FILTERS).transpose(0, 2, 1))
 
     def __call__(self, by_z: np.ndarray) -> np.ndarray:

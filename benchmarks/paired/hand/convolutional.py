@@ -22,7 +22,7 @@ SHAPES: list[tuple[int, ...]] = [
 
 
 class Batch(BatchOfImages):
-    """The buffers of one batch size, those of the dense layers among them."""
+    """The buffers of one batch size, for the convolutions and for the dense layers."""
 
     def __init__(self, samples: int) -> None:
         super().__init__(samples)
@@ -33,7 +33,7 @@ class Batch(BatchOfImages):
 
 
 class ConvolutionalNet:
-    """The net of W3; arrays have samples in rows."""
+    """The convolutional net of W3 in hand-written NumPy. Its arrays have samples in rows."""
 
     def __init__(self, workload: Workload, first_weights: list[np.ndarray], epsilon: str) -> None:
         self.flat = FlatWeights(SHAPES, workload.optimizer, workload.learning_rate, epsilon)
@@ -52,7 +52,7 @@ class ConvolutionalNet:
         return self.batches[samples]
 
     def run(self, x: np.ndarray, *, to_train: bool) -> tuple[np.ndarray, Batch]:
-        """Compute the outputs before their softmax; return the images and the buffers."""
+        """Compute the outputs before their softmax. Return the batch of images and the buffers."""
         images = np.ascontiguousarray(x).reshape(len(x), SIDE, SIDE)
         batch = self.batch_of(len(x))
         kernel, bias, last_kernel, last_bias = self.flat.weights[3:]
@@ -65,7 +65,7 @@ class ConvolutionalNet:
         return images, batch
 
     def loss(self, batch: Batch, y: np.ndarray) -> float:
-        """Return the crossentropy of softmax(z), and leave its gradient in `by_z`."""
+        """Return the crossentropy of softmax(z), and write its gradient by z into `by_z`."""
         z, by_z = batch.z, batch.by_z
         np.subtract(z, z.max(1, keepdims=True), z)
         np.exp(z, by_z)
@@ -77,7 +77,7 @@ class ConvolutionalNet:
         return float(loss)
 
     def train(self, x: np.ndarray, y: np.ndarray) -> float:
-        """Make one train step; return the loss before it."""
+        """Make one train step; return its loss, computed before the update."""
         images, batch = self.run(x, to_train=True)
         loss = self.loss(batch, y)
         kernel, _, last_kernel, _ = self.flat.weights[3:]
@@ -94,7 +94,7 @@ class ConvolutionalNet:
         return loss
 
     def forward(self, x: np.ndarray) -> np.ndarray:
-        """Return the outputs."""
+        """Return the outputs of the net for a batch."""
         _, batch = self.run(x, to_train=False)
         power = np.exp(batch.z - batch.z.max(1, keepdims=True))
         return power / power.sum(1, keepdims=True)

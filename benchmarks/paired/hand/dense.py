@@ -16,7 +16,7 @@ from benchmarks.paired.workloads import Workload
 
 
 class Plan(NamedTuple):
-    """The buffers, the functions and the outputs for one batch size."""
+    """What a dense net needs for one batch size: buffers, compiled functions and outputs."""
 
     x: np.ndarray
     y: np.ndarray
@@ -26,7 +26,7 @@ class Plan(NamedTuple):
 
 
 class DenseNet:
-    """A net of dense layers with relu; `weights` of a layer are (outputs, inputs + 1)."""
+    """A net of dense layers with relu. A layer's weights and biases are (outputs, inputs + 1)."""
 
     def __init__(self, workload: Workload, first_weights: list[np.ndarray], epsilon: str) -> None:
         self.workload = workload
@@ -40,7 +40,7 @@ class DenseNet:
         self.plans: dict[int, Plan] = {}
 
     def plan(self, samples: int) -> Plan:
-        """Write the program of one batch size."""
+        """Return the plan of one batch size: the program of NumPy calls and its buffers."""
         widths, weights = self.workload.widths, self.flat.weights
         program = Program()
         x, y = ones((samples, widths[0] + 1)), zeros((widths[-1], samples))
@@ -63,7 +63,7 @@ class DenseNet:
     def add_gradient(
         self, program: Program, layer: int, gradient: np.ndarray, hidden: np.ndarray
     ) -> np.ndarray:
-        """Add the calls from the gradient of a layer's outputs to that of the layer before it.
+        """Add the calls that compute the gradient of a layer's inputs from that of its outputs.
 
         relu(z) > 0 where the sign bit of -relu(z) is set: shifted by 31 bits it is a mask of ones.
         """
@@ -87,7 +87,7 @@ class DenseNet:
         return self.plans[samples]
 
     def train(self, x: np.ndarray, y: np.ndarray) -> float:
-        """Make one train step; return the loss before it."""
+        """Make one train step; return its loss, computed before the update."""
         plan = self.plan_of(len(x))
         plan.x[:, :-1] = x
         plan.y[...] = y.T
@@ -96,7 +96,7 @@ class DenseNet:
         return loss
 
     def forward(self, x: np.ndarray) -> np.ndarray:
-        """Return the outputs."""
+        """Return the outputs of the net for a batch."""
         plan = self.plan_of(len(x))
         plan.x[:, :-1] = x
         plan.forward()
@@ -111,7 +111,7 @@ class Chain(DenseNet):
     """
 
     def plan(self, samples: int) -> Plan:
-        """Write the program of one batch size."""
+        """Return the plan of one batch size: the program of NumPy calls and its buffers."""
         layers, width = len(self.workload.widths) - 1, self.workload.widths[0]
         size = layers * width * (width + 1)
         weights = self.flat.all_weights[:size].reshape(layers, width, width + 1)
@@ -143,12 +143,12 @@ class Chain(DenseNet):
 
 
 def is_chain(workload: Workload) -> bool:
-    """Return whether there are many equal layers, contiguous in the flat array."""
+    """Return whether a net has many equal layers, whose weights follow each other in memory."""
     widths = workload.widths
     return len(set(widths)) == 1 < 8 < len(widths) and widths[0] * (widths[0] + 1) % 16 == 0
 
 
 def dense_net(workload: Workload, first_weights: list[np.ndarray], epsilon: str) -> DenseNet:
-    """Return the net of a workload."""
+    """Return the hand-written dense net of a workload."""
     net = Chain if is_chain(workload) else DenseNet
     return net(workload, first_weights, epsilon)

@@ -21,7 +21,7 @@ class FlatWeights:
     Parameters
     ----------
     shapes : list of tuple
-        Of the weights.
+        The shapes of the weights.
     optimizer : {"sgd", "rmsprop", "adam"}
     learning_rate : float
     epsilon : {"outside", "inside", "corrected"}
@@ -135,7 +135,7 @@ class FlatWeights:
 
 
 def views(flat: np.ndarray, begins: np.ndarray, shapes: list[tuple[int, ...]]) -> list[np.ndarray]:
-    """Return a view of the flat array for each shape."""
+    """Return views of a flat array, one after the other, with these shapes."""
     return [
         flat[begin : begin + math.prod(shape)].reshape(shape)
         for begin, shape in zip(begins, shapes, strict=False)

@@ -14,7 +14,7 @@ from benchmarks.paired.hand.program import ALL_AXES, KEEP, Program
 def add_loss(
     program: Program, loss: str, z: np.ndarray, y: np.ndarray, samples: int
 ) -> tuple[np.ndarray, str]:
-    """Add the calls of a loss; return its gradient by `z`, and the loss as an expression.
+    """Add the calls of a loss to a program; return its gradient by `z`, and the loss as source.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def mean_squared_error(
 
 
 def activated(z: np.ndarray, activation: str) -> np.ndarray:
-    """Return the outputs, samples in rows: the activation of the last layer on `z`."""
+    """Return the outputs of a net: the last activation of `z`, with samples in rows."""
     if activation == "sigmoid":
         return 1 / (1 + np.exp(-z.T))
     if activation == "softmax":

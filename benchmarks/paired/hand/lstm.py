@@ -53,7 +53,10 @@ class Buffers:
 
 
 class RecurrentNet:
-    """The net of W4; the recurrent weights are (4 units, units + features + 1)."""
+    """The recurrent net of W4 in hand-written NumPy.
+
+    The recurrent weights are (4 units, units + features + 1), which includes the biases.
+    """
 
     def __init__(self, workload: Workload, first_weights: list[np.ndarray], epsilon: str) -> None:
         self.workload = workload
@@ -71,14 +74,14 @@ class RecurrentNet:
         self.plans: dict[int, Plan] = {}
 
     def sigmoid_rows(self, factor: float) -> np.ndarray:
-        """Return a column with `factor` in the rows of the sigmoid gates and 1 in the others."""
+        """Return a column of a number for each row of gates: `factor` for sigmoids, or 1."""
         units = self.workload.units
         column = ones((4 * units, 1))
         column[: 3 * units] = factor
         return column
 
     def plan(self, samples: int) -> Plan:
-        """Write the program of one batch size."""
+        """Return the plan of one batch size: the program of NumPy calls and its buffers."""
         program, buffers = Program(), Buffers(*self.sizes, samples)
         self.add_forward(program, buffers, samples)
         forward = program.function()
@@ -89,7 +92,7 @@ class RecurrentNet:
         return Plan(x, buffers.y, program.function(loss), forward, buffers.z)
 
     def add_forward(self, program: Program, b: Buffers, samples: int) -> None:
-        """Add the calls of the outputs: gates of one time, new state, output; then the layer."""
+        """Add the calls of a forward pass: the LSTM time by time, then the dense layer."""
         times, _, units = self.sizes
         spare, half = empty((units, samples)), empty((3 * units, samples))
         half.fill(0.5)
@@ -111,8 +114,9 @@ class RecurrentNet:
     def add_factors(self, program: Program, b: Buffers, samples: int) -> tuple[Any, Any]:
         """Add the calls that compute the factors of the gradients, for all times at once.
 
-        Returns (times, 4, units, samples): (1 - tanh^2) of each gate times what the gate meets; and
-        (times, units, samples): (1 - tanh^2) of the state times the output gate.
+        Return two arrays. The first, (times, 4, units, samples), is (1 - tanh^2) of each gate times
+        the value by which the gate is multiplied. The second, (times, units, samples), is (1 -
+        tanh^2) of the state times the output gate.
         """
         times, _, units = self.sizes
         one = number(1)
@@ -137,7 +141,7 @@ class RecurrentNet:
     def add_backward(
         self, program: Program, b: Buffers, gradient: np.ndarray, samples: int
     ) -> None:
-        """Add the calls of the gradients: back through the times, then one product for all."""
+        """Add the calls of a backward pass: time by time, then one product for all times."""
         times, features, units = self.sizes
         dense_kernel = self.flat.weights[1][:, :-1]
         program("dot", gradient, b.last.T, self.flat.gradients[1])
@@ -176,7 +180,7 @@ class RecurrentNet:
         return self.plans[samples]
 
     def train(self, x: np.ndarray, y: np.ndarray) -> float:
-        """Make one train step; return the loss before it."""
+        """Make one train step; return its loss, computed before the update."""
         plan = self.plan_of(len(x))
         plan.x[...] = x.transpose(1, 2, 0)
         plan.y[...] = y.T
@@ -185,7 +189,7 @@ class RecurrentNet:
         return loss
 
     def forward(self, x: np.ndarray) -> np.ndarray:
-        """Return the outputs."""
+        """Return the outputs of the net for a batch."""
         plan = self.plan_of(len(x))
         plan.x[...] = x.transpose(1, 2, 0)
         plan.forward()

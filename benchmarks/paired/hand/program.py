@@ -51,7 +51,7 @@ class Program:
         self.globals: dict[str, Any] = dict(FUNCTIONS)
 
     def name(self, value: Any) -> str:
-        """Return the name or number of an operand in the source of the program."""
+        """Return how the source of the program writes an operand: as a name or as a number."""
         if not isinstance(value, np.ndarray):
             return repr(value)
         key = id(value)  # the array stays alive in `globals`
@@ -61,17 +61,17 @@ class Program:
         return self.names[key]
 
     def __call__(self, function: str, *operands: Any, **options: Any) -> None:
-        """Add one call."""
+        """Add one call of a NumPy function to the program."""
         words = [self.name(value) for value in operands]
         words += [f"{option}={self.name(value)}" for option, value in options.items()]
         self.lines.append(f"    {function}({', '.join(words)})")
 
     def source(self, result: str = "None", lines: int | None = None) -> str:
-        """Return the source of the function; with `lines`, only of the first calls."""
+        """Return the source of the function; with `lines`, only of this many first calls."""
         return "\n".join(["def run():", *self.lines[:lines], f"    return {result}"])
 
     def function(self, result: str = "None", lines: int | None = None) -> Callable[[], Any]:
-        """Return the function."""
+        """Return a Python function that makes all calls of the program."""
         names = dict(self.globals)
         exec(compile(self.source(result, lines), "<hand-written>", "exec"), names)
         return names["run"]

@@ -15,7 +15,7 @@ FLOAT = np.float32
 
 
 class Net:
-    """Weights and the moments of the optimizer."""
+    """The weights of a net, and the moments of its optimizer."""
 
     def __init__(self, first_weights: list[np.ndarray]) -> None:
         self.weights = [w.copy() for w in first_weights]
@@ -25,7 +25,7 @@ class Net:
 
 
 class Column(Peer):
-    """A loss in plain NumPy; autograd makes the function of its gradients."""
+    """The column of autograd, which makes the gradient function of a loss in plain NumPy."""
 
     def start(self) -> None:
         """Import autograd and its NumPy."""
@@ -36,7 +36,7 @@ class Column(Peer):
         self.loss_and_gradients = autograd.value_and_grad(self.loss)
 
     def build(self) -> Net:
-        """Return the first weights."""
+        """Return the net with the initial weights."""
         return Net(self.first_weights)
 
     def outputs_before_activation(self, weights: Any, x: Any) -> Any:
@@ -49,7 +49,7 @@ class Column(Peer):
         return makers[self.workload.kind](weights, x)
 
     def dense(self, weights: Any, x: Any) -> Any:
-        """Return a chain of products, biases and relus."""
+        """Return the outputs of a chain of dense layers: products, biases and relus."""
         for k in range(0, len(weights), 2):
             x = self.np.dot(x, weights[k]) + weights[k + 1]
             if k < len(weights) - 2:
@@ -57,7 +57,7 @@ class Column(Peer):
         return x
 
     def convolve(self, x: Any, kernel: Any, bias: Any) -> Any:
-        """Return a 3 x 3 convolution, as one product of the shifted images."""
+        """Return the output of a 3 x 3 convolution, as one product of the shifted images."""
         height, width = x.shape[1] - 2, x.shape[2] - 2
         shifted = [x[:, i : i + height, j : j + width] for i in range(3) for j in range(3)]
         patches = self.np.concatenate(shifted, axis=3)
@@ -66,7 +66,7 @@ class Column(Peer):
         return self.np.maximum(flat.reshape(x.shape[0], height, width, filters) + bias, FLOAT(0))
 
     def convolutional(self, weights: Any, x: Any) -> Any:
-        """Return the net of W3."""
+        """Return the outputs of the net of W3, which has two convolutions."""
         x = self.convolve(x, weights[0], weights[1])
         x = self.convolve(x, weights[2], weights[3])
         x = self.np.max(x.reshape(x.shape[0], 12, 2, 12, 2, 64), axis=(2, 4))
@@ -77,7 +77,7 @@ class Column(Peer):
         return self.np.tanh(z * FLOAT(0.5)) * FLOAT(0.5) + FLOAT(0.5)
 
     def recurrent(self, weights: Any, x: Any) -> Any:
-        """Return the net of W4: the products with the inputs of all times come first."""
+        """Return the outputs of W4's LSTM. The inputs of all times are multiplied first."""
         kernel, recurrent_kernel, bias, *dense = weights
         samples, times, features = x.shape
         units, tanh = self.workload.units, self.np.tanh
@@ -103,7 +103,7 @@ class Column(Peer):
         return anp.mean((z - y) ** 2)
 
     def train(self, net: Net, x: np.ndarray, y: np.ndarray) -> float:
-        """Make one train step, weight by weight."""
+        """Make one train step, in which the optimizer updates weight by weight; return the loss."""
         loss, gradients = self.loss_and_gradients(net.weights, x, y)
         rate, net.steps = self.workload.learning_rate, net.steps + 1
         moments = zip(net.first_moments, net.second_moments, strict=True)

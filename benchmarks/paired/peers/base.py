@@ -14,7 +14,7 @@ Run = Callable[[int], Any]
 
 
 class Peer:
-    """One engine with the net of one workload.
+    """Base class of the columns: one engine with the net of one workload.
 
     A subclass builds the net in `build` and defines how it trains and predicts. If its engine has
     its own loops, it replaces `step`, `fit` and `predict`. A method returns None if the engine
@@ -62,11 +62,11 @@ class Peer:
         """Import the engine and set its threads."""
 
     def build(self) -> Any:
-        """Return a net with the first weights."""
+        """Return a new net with the initial weights."""
         raise NotImplementedError
 
     def train(self, net: Any, x: Any, y: Any) -> float:
-        """Make one train step; return the loss before it."""
+        """Make one train step; return its loss, computed before the update."""
         raise NotImplementedError
 
     def forward(self, net: Any, x: Any) -> np.ndarray:
@@ -77,11 +77,11 @@ class Peer:
 
     @property
     def rows_to_predict(self) -> np.ndarray:
-        """The rows for `predict`: 32 of W1, to measure the fixed cost; otherwise all."""
+        """The rows for `predict`: of W1 only 32, to measure the fixed cost, otherwise all."""
         return self.x[:32] if self.name == "W1" else self.x
 
     def step(self, batch: int) -> Run | None:
-        """Return the function that runs train steps on the first rows."""
+        """Return a function that runs train steps on the first rows, as often as it is told."""
         net, train = self.net, self.train
         x, y = self.x[:batch], self.y[:batch]
 
@@ -92,7 +92,7 @@ class Peer:
         return run
 
     def fit(self, batch: int) -> Run | None:
-        """Return the function that trains epochs on shuffled rows."""
+        """Return a function that trains this many epochs on shuffled rows."""
         net, train = self.net, self.train
         x, y, rows = self.x, self.y, len(self.x)
         rng = np.random.default_rng(0)
@@ -107,7 +107,7 @@ class Peer:
         return run
 
     def predict(self, batch: int) -> Run | None:
-        """Return the function that predicts all rows in batches, as one NumPy array."""
+        """Return a function that predicts all rows in batches, with the result as one array."""
         net, forward, x = self.net, self.forward, self.rows_to_predict
 
         def run(times: int) -> None:

@@ -20,19 +20,19 @@ NETS: dict[str, Any] = {
 
 
 class Column(Peer):
-    """The nets of `hand/`; the variant says where rmsprop has its epsilon."""
+    """The column of hand-written NumPy, `hand/`. The variant is rmsprop's place of epsilon."""
 
     def start(self) -> None:
-        """Let numbers below 1e-38 be zero."""
+        """Let this process compute numbers below 1e-38 as zero, because they are slow."""
         flush_subnormals()
         self.epsilon = self.variant or "outside"
 
     def build(self) -> Any:
-        """Return the net of the workload's kind."""
+        """Return the hand-written net for the kind of this workload, with the initial weights."""
         return NETS[self.workload.kind](self.workload, self.first_weights, self.epsilon)
 
     def train(self, net: Any, x: np.ndarray, y: np.ndarray) -> float:
-        """Make one train step."""
+        """Make one train step; return its loss, computed before the update."""
         return float(net.train(x, y))
 
     def forward(self, net: Any, x: np.ndarray) -> np.ndarray:

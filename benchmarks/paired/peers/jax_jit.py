@@ -11,15 +11,16 @@ from benchmarks.paired.peers.base import Peer, Run
 
 
 class Column(Peer):
-    """Weights and moments are a tree of arrays that each step gives back.
+    """The column of JAX alone. Each step returns new weights and moments as a tree of arrays.
 
-    By variant: "" donates the old arrays, keeps the batch on the device and waits only for the last
-    of many steps. "waits" is what `train_on_batch` must do at least: its batches are NumPy arrays,
-    each step waits for its loss, and the old arrays stay valid (an interrupt loses nothing).
+    The variant "" donates the old arrays, keeps the batch on the device and waits only for the last
+    of many steps. The variant "waits" does only what `train_on_batch` has to do: its batches are
+    NumPy arrays, each step waits for its loss, and the old arrays stay valid, so an interrupt loses
+    nothing.
     """
 
     def start(self) -> None:
-        """Import JAX and compile, at the first call, the step and the outputs."""
+        """Import JAX, and make the functions that JAX compiles at their first call."""
         import jax
 
         self.jax, self.jnp = jax, jax.numpy
@@ -28,7 +29,7 @@ class Column(Peer):
         self.jit_forward = jax.jit(self.traced_forward)
 
     def build(self) -> dict[str, Any]:
-        """Return weights and moments; the dictionary's entries are replaced at each step."""
+        """Return weights and moments as a dict, whose entries are replaced at each step."""
         zeros = self.jnp.zeros_like
         weights = [self.jnp.asarray(w) for w in self.first_weights]
         kept = {"sgd": 0, "rmsprop": 1, "adam": 2}[self.workload.optimizer]
@@ -52,7 +53,7 @@ class Column(Peer):
         return self.dense(weights, x)
 
     def dense(self, weights: Any, x: Any) -> Any:
-        """Return a chain of products, biases and relus."""
+        """Return the outputs of a chain of dense layers: products, biases and relus."""
         for k in range(0, len(weights), 2):
             x = x @ weights[k] + weights[k + 1]
             if k < len(weights) - 2:
@@ -60,14 +61,14 @@ class Column(Peer):
         return x
 
     def convolve(self, x: Any, kernel: Any, bias: Any) -> Any:
-        """Return a convolution with bias and relu."""
+        """Return the output of a convolution with bias and relu."""
         names = ("NHWC", "HWIO", "NHWC")
         convolve = self.jax.lax.conv_general_dilated
         z = convolve(x, kernel, (1, 1), "VALID", dimension_numbers=names)
         return self.jax.nn.relu(z + bias)
 
     def recurrent(self, weights: Any, x: Any) -> Any:
-        """Return the last output of the LSTM; the products with the inputs come first."""
+        """Return the last output of an LSTM. The inputs of all times are multiplied first."""
         kernel, recurrent_kernel, bias = weights
         sigmoid, tanh = self.jax.nn.sigmoid, self.jnp.tanh
 
@@ -122,7 +123,7 @@ class Column(Peer):
         return jnp.mean((z - y) ** 2)
 
     def traced_train(self, state: Any, x: Any, y: Any) -> Any:
-        """Return the next state and the loss."""
+        """Make a train step on symbols; return the next weights and moments, and the loss."""
         jnp, rate = self.jnp, self.workload.learning_rate
         weights, moments, steps = state
         loss, gradients = self.jax.value_and_grad(self.loss)(weights, x, y)
@@ -145,7 +146,7 @@ class Column(Peer):
         return (new[0], new[1:], steps), loss
 
     def traced_forward(self, weights: Any, x: Any) -> Any:
-        """Return the outputs."""
+        """Return the outputs of the net, on symbols."""
         activations = {"sigmoid": self.jax.nn.sigmoid, "softmax": self.jax.nn.softmax}
         activation = activations.get(self.workload.last, lambda z: z)
         return activation(self.before_activation(weights, x))
@@ -153,12 +154,12 @@ class Column(Peer):
     # --- what the worker asks ---------------------------------------------------------------------
 
     def launch(self, net: dict[str, Any], x: Any, y: Any) -> Any:
-        """Start one train step; return the loss that is being computed."""
+        """Start one train step; return its loss, an array that JAX may still be computing."""
         net["state"], loss = self.jit_train(net["state"], x, y)
         return loss
 
     def train(self, net: dict[str, Any], x: Any, y: Any) -> float:
-        """Make one train step."""
+        """Make one train step; wait for its loss and return it."""
         return float(self.launch(net, x, y))
 
     def forward(self, net: dict[str, Any], x: Any) -> np.ndarray:
@@ -166,7 +167,7 @@ class Column(Peer):
         return np.asarray(self.jit_forward(net["state"][0], x))
 
     def step(self, batch: int) -> Run | None:
-        """Return the function that runs steps; without "waits" it waits only for the last one."""
+        """Return a function that runs train steps. Without "waits" it waits only for the last."""
         if self.variant == "waits":
             return super().step(batch)
         x, y = self.jnp.asarray(self.x[:batch]), self.jnp.asarray(self.y[:batch])

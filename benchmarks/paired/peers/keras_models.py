@@ -14,15 +14,15 @@ OPTIMIZERS = {"rmsprop": "RMSprop", "adam": "Adam", "sgd": "SGD"}
 
 
 class Column(Peer):
-    """A model of Keras or kerascope, by variant.
+    """The columns of kerascope and Keras 3, which train the same model.
 
-    "kerascope"; "kerascope-function": its compiled train function alone, without the
-    checks of `train_on_batch`; "kerascope-jax": on its engine JAX. Otherwise the backend of
-    Keras 3: "jax", "numpy", "tensorflow", "torch".
+    The variants of kerascope are "kerascope", "kerascope-function" (its compiled train function
+    alone, without the checks of `train_on_batch`) and "kerascope-jax" (its engine JAX). The other
+    variants are the backends of Keras 3: "jax", "numpy", "tensorflow", "torch".
     """
 
     def start(self) -> None:
-        """Import the package, its backend first."""
+        """Import kerascope or Keras; for Keras, set its backend before."""
         self.trains = self.variant != "numpy"
         if self.variant.startswith("kerascope"):
             self.keras: Any = importlib.import_module("kerascope")
@@ -39,7 +39,7 @@ class Column(Peer):
         self.keras = importlib.import_module("keras")
 
     def build(self) -> Any:
-        """Return the model, compiled, with the first weights."""
+        """Return the compiled model with the initial weights."""
         makers = {
             "dense": self.dense,
             "convolutional": self.convolutional,
@@ -85,17 +85,17 @@ class Column(Peer):
         units, heads = workload.units, workload.heads
 
         class Positions(layers.Layer):  # type: ignore[name-defined, misc]
-            """Adds a learned vector to each position."""
+            """A layer that adds a learned vector to each position."""
 
             def build(self, input_shape: Any) -> None:
-                """Add the table of vectors."""
+                """Add the weight that contains a vector for each position."""
                 self.table = self.add_weight(
                     name="table", shape=(workload.times, units), initializer="zeros"
                 )
                 super().build(input_shape)
 
             def call(self, inputs: Any) -> Any:
-                """Return the inputs plus the vectors."""
+                """Return the inputs plus the vectors of their positions."""
                 return inputs + self.table
 
         inputs = layers.Input(shape=(workload.times,), dtype="int32")
@@ -111,7 +111,7 @@ class Column(Peer):
         return inputs, layers.Dense(workload.features, activation=workload.last)(x)
 
     def train(self, net: Any, x: np.ndarray, y: np.ndarray) -> float:
-        """Make one train step."""
+        """Make one train step by `train_on_batch`; return its loss."""
         return float(np.ravel(net.train_on_batch(x, y))[0])
 
     def forward(self, net: Any, x: np.ndarray) -> np.ndarray:
@@ -119,7 +119,7 @@ class Column(Peer):
         return np.asarray(net.predict(x, batch_size=len(x), verbose=0))
 
     def step(self, batch: int) -> Run | None:
-        """Return the function that calls `train_on_batch`, or only the train function."""
+        """Return a function that calls `train_on_batch`, or the train function itself."""
         x, y = self.x[:batch], self.y[:batch]
         if self.variant == "kerascope-function":
             self.net.train_on_batch(x, y)
@@ -143,5 +143,5 @@ class Column(Peer):
         return lambda times: [predict(x, batch_size=batch, verbose=0) for _ in range(times)]
 
     def losses(self, count: int) -> list[float]:
-        """Return the first losses; empty if the backend cannot train."""
+        """Return the first losses of training; [] if the backend cannot train."""
         return super().losses(count) if self.trains else []

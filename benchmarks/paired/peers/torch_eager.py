@@ -11,12 +11,18 @@ from benchmarks.paired.peers.base import Peer, Run
 
 
 class Column(Peer):
-    """A module, its optimizer and its loss; arrays are made tensors before the clock runs."""
+    """The column of PyTorch: a module, its optimizer and its loss.
+
+    The data become tensors before the time is measured.
+    """
 
     epsilon = "corrected"
 
     def start(self) -> None:
-        """Import torch and set its threads; the data become tensors, images with channels first."""
+        """Import torch, set its threads, and convert the data to tensors.
+
+        Images get the channels first.
+        """
         import torch
 
         self.torch: Any = torch
@@ -26,7 +32,7 @@ class Column(Peer):
         self.x, self.y = torch.from_numpy(self.x), torch.from_numpy(self.y)
 
     def build(self) -> tuple[Any, Any]:
-        """Return the module with the first weights, and its optimizer."""
+        """Return the module with the initial weights, and its optimizer."""
         modules = {
             "dense": self.dense,
             "convolutional": self.convolutional,
@@ -43,12 +49,12 @@ class Column(Peer):
         return module, optimizer
 
     def set(self, parameter: Any, values: np.ndarray) -> None:
-        """Give a parameter its first values."""
+        """Set the initial values of a parameter."""
         with self.torch.no_grad():
             parameter.copy_(self.torch.from_numpy(np.ascontiguousarray(values)))
 
     def linear(self, kernel: np.ndarray, bias: np.ndarray) -> Any:
-        """Return a dense layer."""
+        """Return a dense layer with these initial weights."""
         layer = self.torch.nn.Linear(*kernel.shape)
         self.set(layer.weight, kernel.T)
         self.set(layer.bias, bias)
@@ -62,14 +68,14 @@ class Column(Peer):
         return self.torch.nn.Sequential(*modules[:-1])
 
     def convolution(self, kernel: np.ndarray, bias: np.ndarray) -> Any:
-        """Return a convolution."""
+        """Return a convolution layer with these initial weights."""
         layer = self.torch.nn.Conv2d(kernel.shape[2], kernel.shape[3], 3)
         self.set(layer.weight, kernel.transpose(3, 2, 0, 1))
         self.set(layer.bias, bias)
         return layer
 
     def convolutional(self) -> Any:
-        """Return the net of W3; the flattened pixels come in another order than in Keras."""
+        """Return the net of W3. Its pixels are flattened in another order than in Keras."""
         nn, weights = self.torch.nn, self.first_weights
         kernel = weights[4].reshape(12, 12, 64, 128).transpose(2, 0, 1, 3).reshape(9216, 128)
         return nn.Sequential(
@@ -79,7 +85,7 @@ class Column(Peer):
         )
 
     def recurrent(self) -> Any:
-        """Return the net of W4; of torch's two biases, the second stays zero."""
+        """Return the net of W4. Of the two biases of torch's LSTM, the second stays zero."""
         torch, units = self.torch, self.workload.units
 
         class Net(torch.nn.Module):  # type: ignore[misc, name-defined]
@@ -101,7 +107,7 @@ class Column(Peer):
         return net
 
     def train(self, net: tuple[Any, Any], x: Any, y: Any) -> Any:
-        """Make one train step; the loss stays a tensor."""
+        """Make one train step; return its loss as a tensor."""
         functional = self.torch.nn.functional
         losses = {
             "binary_crossentropy": functional.binary_cross_entropy_with_logits,
@@ -122,7 +128,7 @@ class Column(Peer):
             return activations.get(self.workload.last, lambda z: z)(net[0](x)).numpy()
 
     def fit(self, batch: int) -> Run | None:
-        """Return the function that trains epochs on shuffled rows and adds the losses."""
+        """Return a function that trains epochs on shuffled rows and adds up the losses."""
         net, x, y, torch = self.net, self.x, self.y, self.torch
 
         def run(times: int) -> None:

@@ -186,7 +186,7 @@ def _takes_any_rank(function: Any) -> bool:
 
 @rules_by_name.register
 def keras3() -> CompileRules:
-    """Return the rules of Keras 3."""
+    """Return the rules of `compile` for dialect "3"."""
     return _RULES
 
 

@@ -13,7 +13,7 @@ from kerascope.engine.policies.undo import Transaction, rolled_back
 
 
 def around_call(layer: CalledLayer, call: Any) -> WholeCall:
-    """Return the policies around a whole call: building the layer, its body, and its Node.
+    """Return the policies around a whole call, which builds the layer, runs it and makes a Node.
 
     A call that fails is undone, which restores the layer and the layers that it called. Then the
     layer's name and the facts of the call are attached to the error.

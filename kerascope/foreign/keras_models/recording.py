@@ -304,7 +304,7 @@ def library_label(keras: Any, arrays: Arrays) -> str:
 
 @contextmanager
 def _restoring_state(model: Any) -> Iterator[None]:
-    """Restore the variables that a run changes: random seeds and moving averages."""
+    """After the `with` block, restore the variables that it changed, such as moving averages."""
     kept = [(v, v.value + 0) for v in model.non_trainable_variables]
     try:
         yield

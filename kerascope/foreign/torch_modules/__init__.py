@@ -287,7 +287,7 @@ def _as_tensor(module: nn.Module, value: Any) -> Tensor:
 
 @contextmanager
 def _restoring_state(module: nn.Module) -> Iterator[None]:
-    """Restore a module's buffers and the random number generators after a `with` block."""
+    """After the `with` block, restore a module's buffers and the random number generators."""
     tables = [(one._buffers, dict(one._buffers)) for one in module.modules()]
     buffers = [(one, one.detach().clone()) for one in module.buffers() if not is_lazy(one)]
     devices = {one.device.index for one in module.parameters() if one.is_cuda}

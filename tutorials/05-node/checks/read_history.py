@@ -66,7 +66,7 @@ def what_a_call_took_in(student):
 
 
 def named(found):
-    """Return the name of the student's result for a message."""
+    """Return how a message names the tensor that the student returned."""
     history = getattr(found, "_keras_history", None)
     if history is None:
         return getattr(found, "name", type(found).__name__)

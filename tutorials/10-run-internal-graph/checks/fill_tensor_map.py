@@ -12,7 +12,7 @@ CALLS = Text("calls of layers", "层的调用")
 
 
 class OnWhat:
-    """A mixin that records the inputs of each call of a layer."""
+    """A mixin for layers that records the inputs of each call."""
 
     def __call__(self, inputs, *args, **kwargs):
         self.called_on = inputs
@@ -57,7 +57,7 @@ def run(student, model, arrays):
 
 
 def expected_steps(model):
-    """Return the input nodes, and the other nodes by falling depth."""
+    """Return the input nodes of a model, and its other nodes by falling depth."""
     depths = sorted(model.nodes_by_depth, reverse=True)
     calls = [n for depth in depths for n in model.nodes_by_depth[depth] if not n.is_input]
     return [tensor._keras_history.node for tensor in model.inputs], calls
@@ -103,7 +103,7 @@ def follow(student, model, arrays):
 
 
 def compare_outputs(student, words, model, arrays):
-    """Require each output of a model, in order."""
+    """Require the right numbers of each output of a model, in order."""
     answer, _, _ = run(student, model, arrays)
     what = Text(
         f"the outputs of run_internal_graph for {words}", f"{words} 时 run_internal_graph 的返回值"

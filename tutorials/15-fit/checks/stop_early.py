@@ -11,7 +11,7 @@ from kerascope.models import Model
 
 
 class Asked:
-    """A stand-in for a model that has only stop_training."""
+    """An object in place of a model, with no attribute but stop_training."""
 
     stop_training = False
 
