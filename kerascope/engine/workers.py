@@ -88,7 +88,7 @@ def numbers_of_a_pass(sequence: Any, shuffle: bool) -> list[int]:
 
 
 def answer(source: Source, task: int) -> Answer:
-    """Return the batch with the number `task`, or an iterator's next one. An error is returned too."""
+    """Return batch number `task`, or an iterator's next batch, or the error of making it."""
     try:
         return Answer(source[task] if is_numbered(source) else next(source))
     except BaseException as error:

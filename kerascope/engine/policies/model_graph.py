@@ -49,7 +49,7 @@ def record_call_in_model(layer: CalledLayer, inputs: list[Tensor]) -> None:
 
 @contextmanager
 def call_of_model(model: CalledLayer, inputs: list[Tensor]) -> Iterator[None]:
-    """Inside the `with` block, make Nodes of calls and operations in a subclassed model's `call`."""
+    """In the `with` block, make Nodes of the calls and operations of a subclassed model."""
     # The scope has no line, because an op of this call is between layers, not inside a layer.
     options = override_dialect(wraps_operations=True)
     with options, name_scope(model.name), calls_in_order(model, inputs) as assigned:
