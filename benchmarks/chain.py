@@ -1,8 +1,9 @@
 """How time grows with the length of a chain of Dense(4) layers: build, map, compile, train.
 
 `python benchmarks/chain.py [optimizer] [length ...]` prints a table and the ratio of the last
-length to the first. Linear growth means the ratio of the lengths; a little more is the processor's
-cache, which a short chain fits into. Calls are counted exactly in `tests/engine/test_scale.py`.
+length to the first. If the time grows linearly, this is the ratio of the lengths. It is a little
+larger, because a short chain fits into the processor's cache. Calls are counted exactly in
+`tests/engine/test_scale.py`.
 """
 
 from __future__ import annotations

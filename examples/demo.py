@@ -59,7 +59,7 @@ def walk_through_the_example():
 
 
 def draw(models, folder):
-    """Draw each model into an SVG and a PNG file, and say where."""
+    """Draw each model into an SVG and a PNG file, and print their paths."""
     section("4. The pictures")
     folder.mkdir(parents=True, exist_ok=True)
     for name, model in models.items():

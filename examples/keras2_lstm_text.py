@@ -1,4 +1,4 @@
-"""Keras 2: an LSTM tells praise from blame, in sentences where "not" turns the meaning round.
+"""Keras 2: an LSTM distinguishes praise and blame in sentences where "not" reverses the meaning.
 
 kerascope run examples/keras2_lstm_text.py
 """

@@ -148,7 +148,7 @@ def readings(value: ast.expr, functions: dict[str, ast.FunctionDef]) -> Iterator
 
 
 def placeholder(part: ast.expr) -> str:
-    r"""Return the placeholder of a formatted value: ◆ for a list of names, otherwise ◇.
+    r"""Return the sign for a formatted value in a message: ◆ for a list of names, otherwise ◇.
 
     Examples
     --------

@@ -170,7 +170,7 @@ def measured(this: Path, other: Path, metrics: list[str], minutes: float) -> Rat
 
 
 def prepare(metrics: list[str], pairs: list[list[Living]]) -> None:
-    """Let all processes warm up. The first one determines how many runs a chunk of time has."""
+    """Let all processes warm up. The first one determines how many runs of a metric are timed."""
     first = pairs[0][0]
     for metric in metrics:
         if metric in LIVING:

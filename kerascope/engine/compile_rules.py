@@ -84,7 +84,7 @@ class CompileRules:
         return [own if loss is not None else [] for own, loss in kept]
 
     def spreads_flat_lists(self, listed: list[Any], names: list[str]) -> bool:
-        """Return False: all metrics of a flat list are for every output, not one for each."""
+        """Return False, because all metrics of a flat list are for every output."""
         return False
 
     def put_in_reported_order(self, model: Any, compiled: Any) -> None:

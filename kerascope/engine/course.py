@@ -201,7 +201,7 @@ def _is_count(number: Any) -> bool:
 
 
 def one_at_a_time() -> AbstractContextManager[Any]:
-    """Return the lock of training steps, or an empty context manager if an observer is active."""
+    """Return the lock of training steps; if an observer is active, a context without a lock."""
     return nullcontext() if is_watched() else LOCKS.steps
 
 

@@ -167,9 +167,10 @@ def labelled_feed(
 def feeds_of_arrays(
     model: Any, x: Any, y: Any, options: FitOptions, has_callbacks: bool, endings: ExitStack
 ) -> tuple[Any, Any]:
-    """Return the feed for training, and the feed for validation or None, both made from arrays.
+    """Return the feed for training on arrays, and the feed for validation or None.
 
-    The validation data may be a generator. Then `endings` ends the workers of its feed.
+    The validation data are arrays or a generator. For a generator, closing `endings` ends the
+    workers of its feed.
     """
     weights = options.sample_weight, options.class_weight
     ins = model._ins_for("train_function", x, y, weights, "fit", makes=False)

@@ -15,9 +15,9 @@ from kerascope.spellings import dialect_options
 
 
 def is_of_a_user(function: Any) -> bool:
-    """Return whether a function was written by the user.
+    """Return whether a function was written by the user, and not by kerascope.
 
-    In Keras 1 a metric that the user wrote may return a dict.
+    A metric that the user wrote may return a dict, as in Keras 1.
     """
     return isfunction(function) and not str(function.__module__).startswith("kerascope.")
 

@@ -28,7 +28,7 @@ __all__ = ["Summary", "SummaryRow", "Total", "print_summary", "summarize"]
 
 
 class Total(NamedTuple):
-    """The number of parameters, and their size in bytes."""
+    """A total in the summary: the number of some parameters, and their size in bytes."""
 
     numbers: int
     bytes: int

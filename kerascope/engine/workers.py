@@ -247,7 +247,7 @@ class ProcessWorker:
             self._unanswered += 1
 
     def write(self, message: bytes) -> None:
-        """Send a message, which is the number of a batch or the current source."""
+        """Send a message to the process: the number of a batch, or the current source."""
         with suppress(OSError):  # the process has ended: `receive` raises the error
             self._connection.send_bytes(message)
 

@@ -62,7 +62,7 @@ OF_FUNCTIONS = ("jax", "jaxlib", "flax", "equinox")
 
 
 def library_of(subject: Any, *inputs: Any) -> str:
-    """Return the name of the library of an object, such as "torch", or "" if it has no adapter.
+    """Return the name of the library of an object, such as "torch", or "" if it is not supported.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def _homes_of(subject: Any) -> list[str]:
 
 
 def adapter_of(subject: Any, *inputs: Any) -> ModuleType | None:
-    """Return the adapter of the library that an object belongs to, or None without an adapter.
+    """Return the module that records models of the object's library; None if there is none.
 
     Raises
     ------
@@ -124,7 +124,7 @@ def adapter_of(subject: Any, *inputs: Any) -> ModuleType | None:
 
 
 def adapter_named(library: str, where: str) -> ModuleType:
-    """Return the adapter of a library. Its error message begins with `where`.
+    """Return the module that records models of a library. Its error message begins with `where`.
 
     Raises
     ------
@@ -236,7 +236,7 @@ def drawable(subject: Any, inputs: Any = None, values: Any = None) -> tuple[Any,
 
 
 def steps(subject: Any, inputs: Any) -> Iterator[Any] | None:
-    """Return the steps of a walk through a foreign model, or None if the subject has no adapter."""
+    """Return the steps of a walk through a foreign model; None if its library is not supported."""
     if adapter_of(subject, *fed(inputs, subject).values) is None:
         return None
     model = converted(subject)
@@ -325,7 +325,7 @@ def record(
     Raises
     ------
     ArgumentError
-        If the subject is not of a library that has an adapter.
+        If the subject is not of a supported library.
     """
     given = fed(inputs, subject)
     adapter = _needed(subject, *given.values, where=where)
@@ -340,7 +340,7 @@ def tracing(
 ) -> AbstractContextManager[Tape] | None:
     """Return a context manager that records each run of a foreign model.
 
-    Return None if the subject has no adapter.
+    Return None if the model's library is not supported.
 
     Raises
     ------

@@ -1,7 +1,8 @@
 """Watch a script that trains with a real library: `kerascope run --live` and `trace --live`.
 
-An import hook waits until the script imports the library. From then on the adapter's
-`watching(writer)` records every model, without a change to the script.
+An import hook waits until the script imports the library. From then on, the function `watching` of
+the library's adapter (a module of this package) records every model, without a change to the
+script.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ class TapeWriter:
     frames : list of Frame
         The frames since the last batch began; outer ones before inner ones.
     output_tokens : list of hashable
-        Tokens of the model's outputs in the last pass; empty if the adapter does not know them.
+        Tokens of the model's outputs in the last pass; empty if `outputs` was not called.
     tape : Tape
         The tape with all events.
 

@@ -441,7 +441,7 @@ def group_of(group: Any, name: str) -> Any:
 
 
 def array_of(group: Any, name: str, shape: tuple[int | None, ...] | None, where: str) -> np.ndarray:
-    """Return an array with a name from a group of an HDF5 file, as numbers.
+    """Return the numbers of the array with this name in a group of an HDF5 file.
 
     Parameters
     ----------

@@ -204,7 +204,10 @@ class LenientBuilder(Builder):
         return turn_opaque(layer, known)
 
     def _set_unknown_shapes(self, layer: Any, number: int) -> None:
-        """Set unknown shapes of outputs, from the file or inferred, for nodes from `number` on."""
+        """Set unknown output shapes of a layer's nodes from number `number` on.
+
+        They are those in the file, or otherwise inferred.
+        """
         calls: list[RecordedCall] = self._entries.get(layer, {}).get("calls", [])
         for node in layer.inbound_nodes[number:]:
             index = node.node_index - sum(one.begins for one in layer.inbound_nodes)

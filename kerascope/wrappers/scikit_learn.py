@@ -114,7 +114,7 @@ class BaseWrapper:
         return {**self.sk_params, "build_fn": self.build_fn}
 
     def set_params(self, **params: Any) -> BaseWrapper:
-        """Change arguments; return the estimator.
+        """Change arguments of the estimator, and return it.
 
         Raises
         ------

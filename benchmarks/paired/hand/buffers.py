@@ -26,14 +26,14 @@ def empty(shape: tuple[int, ...], dtype: str = "float32") -> np.ndarray:
 
 
 def zeros(shape: tuple[int, ...], dtype: str = "float32") -> np.ndarray:
-    """Return an aligned array of zeros."""
+    """Return an array of zeros that begins at a multiple of 64 bytes, which is faster."""
     array = empty(shape, dtype)
     array.fill(0)
     return array
 
 
 def ones(shape: tuple[int, ...], dtype: str = "float32") -> np.ndarray:
-    """Return an aligned array of ones."""
+    """Return an array of ones that begins at a multiple of 64 bytes, which is faster."""
     array = empty(shape, dtype)
     array.fill(1)
     return array

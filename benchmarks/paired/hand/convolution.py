@@ -23,7 +23,7 @@ ROW = CHANNELS * FLOAT
 
 
 class BatchOfImages:
-    """The results of the convolutions of a batch that the gradients need.
+    """Results of the convolutions for a batch, which are kept because the gradients need them.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class BatchOfImages:
     winners : ndarray of bool, (samples, 12, 2, 12, 2, 64)
         The position of the maximum in each 2 x 2 pixels.
     outputs, gradients : ndarray, (samples, 12 * 12, 64)
-        After pooling, bias and relu; and the gradient by them.
+        The outputs after pooling, bias and relu, and the gradients with respect to them.
     """
 
     def __init__(self, samples: int) -> None:
@@ -143,13 +143,14 @@ class Convolutions:
 
 
 class SpreadBack:
-    """The gradient of the second convolution's input: by products that need no scattering.
+    """Computes the gradient of the second convolution's input by nine matrix products.
 
-    The gradient of the outputs is laid on a grid as wide as the input (26; two columns stay zero),
-    so that the row of the kernel with number `ky` sends the pixel at position p of this grid to the
-    three neighbouring pixels that begin at p + 26 ky. Three neighbours of 32 channels are one run
-    of 96 floats; every third p has runs that do not overlap. So nine products, for three rows of
-    the kernel and three phases of p, are each added in one contiguous piece.
+    The gradient of the outputs is written into a grid that is as wide as the input: 26 columns, of
+    which two stay zero. Row `ky` of the kernel then adds the pixel at position p of this grid to
+    the three neighbouring pixels of the input that begin at p + 26 ky. Three neighbours with 32
+    channels are 96 floats in a row. For every third p, these floats do not overlap. So there are
+    nine products, for three rows of the kernel and three phases of p, and each is added to the
+    input's gradient as one contiguous array.
     """
 
     def __init__(self) -> None:

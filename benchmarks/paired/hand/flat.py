@@ -72,14 +72,17 @@ class FlatWeights:
         self.tiny = number(EPSILON)
 
     def sgd(self) -> None:
-        """Update: p = p - lr g."""
+        """Update the weights p by gradient descent, with gradients g: p = p - lr g."""
         rate = self.rate
         for p, g, spare in self.blocks:
             np.multiply(g, rate, spare)
             np.subtract(p, spare, p)
 
     def rmsprop(self) -> None:
-        """Update: a = rho a + (1 - rho) g^2;  p = p - lr g / (sqrt(a) + epsilon)."""
+        """Update the weights p by rmsprop, with gradients g and moments a.
+
+        a = rho a + (1 - rho) g^2;  p = p - lr g / (sqrt(a) + epsilon)
+        """
         rho, rate, small = self.rho, self.rate, self.small
         for p, g, a, spare in self.blocks:
             np.multiply(g, g, spare)
@@ -92,7 +95,9 @@ class FlatWeights:
             np.subtract(p, spare, p)
 
     def rmsprop_inside(self) -> None:
-        """Update: a = rho a + (1 - rho) g^2;  p = p - lr g / sqrt(a + epsilon).
+        """Update the weights p by rmsprop as in Keras 3, with epsilon inside the root.
+
+        With gradients g: a = rho a + (1 - rho) g^2;  p = p - lr g / sqrt(a + epsilon).
 
         The stored array is s = (a + epsilon) / (1 - rho), updated by s = rho s + g^2 + epsilon.
         """
@@ -108,9 +113,10 @@ class FlatWeights:
             np.subtract(p, spare, p)
 
     def adam(self) -> None:
-        """Adam: both moments, the second one's root, and a rate corrected for their first steps.
+        """Update the weights p by adam, with gradients g, first moments m and second moments v.
 
         m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;
+
         p = p - lr sqrt(1 - b2^t) / (1 - b1^t) m / (sqrt(v) + epsilon). With "corrected" it is
         p = p - lr / (1 - b1^t) m / (sqrt(v / (1 - b2^t)) + epsilon).
         """

@@ -36,7 +36,10 @@ def add_loss(
 def binary_crossentropy(
     program: Program, z: np.ndarray, y: np.ndarray, samples: int
 ) -> tuple[np.ndarray, str]:
-    """With s = 1 - 2y: loss = log(1 + e^(sz)), gradient = s e^(sz) / (1 + e^(sz)) / samples."""
+    """Add the calls of binary crossentropy for outputs z before a sigmoid and targets y.
+
+    With s = 1 - 2y: loss = log(1 + e^(sz)), gradient = s e^(sz) / (1 + e^(sz)) / samples.
+    """
     sign, power, denominator, gradient = (empty(z.shape) for _ in range(4))
     total, one = number(), number(1)
     program("multiply", y, number(2), sign)
@@ -55,7 +58,10 @@ def binary_crossentropy(
 def categorical_crossentropy(
     program: Program, z: np.ndarray, y: np.ndarray, samples: int
 ) -> tuple[np.ndarray, str]:
-    """Loss = log(sum of e^z) - z of the class; gradient = (softmax(z) - y) / samples."""
+    """Add the calls of crossentropy for outputs z before a softmax and one-hot targets y.
+
+    Loss = log(sum of e^z) - z of the class; gradient = (softmax(z) - y) / samples.
+    """
     top, total = empty((1, samples)), empty((1, samples))
     power, gradient = empty(z.shape), empty(z.shape)
     logarithms, hits = number(), number()
@@ -79,7 +85,10 @@ def categorical_crossentropy(
 def mean_squared_error(
     program: Program, z: np.ndarray, y: np.ndarray, samples: int
 ) -> tuple[np.ndarray, str]:
-    """Loss = mean of (z - y)^2; gradient = 2 (z - y) / number of elements."""
+    """Add the calls of the mean squared error of outputs z and targets y.
+
+    Loss = mean of (z - y)^2; gradient = 2 (z - y) / number of elements.
+    """
     gradient, total = empty(z.shape), number()
     line = gradient.reshape(-1)
     program("subtract", z, y, gradient)

@@ -54,7 +54,7 @@ class Column(Peer):
         return model
 
     def dense(self) -> tuple[Any, Any]:
-        """Return input and output of a net of dense layers."""
+        """Return the input and output tensors of a net of dense layers."""
         layers, (first, *hidden, last) = self.keras.layers, self.workload.widths
         inputs = x = layers.Input(shape=(first,))
         for width in hidden:
@@ -62,7 +62,7 @@ class Column(Peer):
         return inputs, layers.Dense(last, activation=self.workload.last)(x)
 
     def convolutional(self) -> tuple[Any, Any]:
-        """Return input and output of the net of W3."""
+        """Return the input and output tensors of the net of W3, which has two convolutions."""
         layers = self.keras.layers
         inputs = x = layers.Input(shape=(28, 28, 1))
         x = layers.Conv2D(32, 3, activation="relu")(x)
@@ -73,14 +73,14 @@ class Column(Peer):
         return inputs, layers.Dense(10, activation=self.workload.last)(x)
 
     def recurrent(self) -> tuple[Any, Any]:
-        """Return input and output of the net of W4."""
+        """Return the input and output tensors of the net of W4, which has an LSTM."""
         layers, workload = self.keras.layers, self.workload
         inputs = layers.Input(shape=(workload.times, workload.features))
         x = layers.LSTM(workload.units, recurrent_activation="sigmoid")(inputs)
         return inputs, layers.Dense(1)(x)
 
     def transformer(self) -> tuple[Any, Any]:
-        """Return input and output of a GPT: each token sees the tokens before it."""
+        """Return the input and output tensors of a GPT, in which a token sees those before it."""
         layers, workload = self.keras.layers, self.workload
         units, heads = workload.units, workload.heads
 
@@ -129,14 +129,14 @@ class Column(Peer):
         return (lambda times: [train(x, y) for _ in range(times)]) if self.trains else None
 
     def fit(self, batch: int) -> Run | None:
-        """Return the function that calls `fit`."""
+        """Return a function that calls `fit` for this many epochs."""
         if not self.trains or self.variant == "kerascope-function":
             return None
         fit, x, y = self.net.fit, self.x, self.y
         return lambda times: fit(x, y, batch_size=batch, epochs=times, verbose=0)
 
     def predict(self, batch: int) -> Run | None:
-        """Return the function that calls `predict`."""
+        """Return a function that calls `predict` on the rows, this many times."""
         if self.variant == "kerascope-function":
             return None
         predict, x = self.net.predict, self.rows_to_predict

@@ -28,7 +28,7 @@ class Keras3Rules(CompileRules):
     """The steps of `compile` as in Keras 3."""
 
     def arguments(self, before: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments, with missing losses or metrics taken from the last `compile`."""
+        """Return the arguments of `compile`, with missing ones taken from the last `compile`."""
         for together in (("loss", "loss_weights"), ("metrics", "weighted_metrics")):
             if all(arguments[name] is None for name in together):
                 arguments.update({name: before.get(name) for name in together})
@@ -37,7 +37,7 @@ class Keras3Rules(CompileRules):
     def compiled(
         self, model: Any, arguments: dict[str, Any], events: Callable[..., Any]
     ) -> Generator[Any, Any, Any]:
-        """Compile a model; the total loss comes from its own `compute_loss` if it has one."""
+        """Compile a model. If its class has its own `compute_loss`, this makes the total loss."""
         given = {**arguments, "has_own_loss": writes_own_loss(model)}
         compiled = yield from self._compiled(model, given, events)
         if compiled.has_own_loss:

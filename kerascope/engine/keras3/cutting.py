@@ -66,7 +66,7 @@ def outputs_in_order(network: Layer, nodes: Iterable[Node], outputs: list[Tensor
 
 
 def _call_again(node: Node, new: dict[Tensor, Tensor]) -> None:
-    """Repeat a call with its inputs replaced as in `new`, and add its outputs to `new`."""
+    """Repeat a call on new inputs, and add its outputs to `new`, a dict from old to new tensors."""
     call = Call([new.get(x, x) for x in node.input_tensors], node.arguments)
     found, _ = listed(node.outbound_layer(call.inputs, **call.arguments))
     new.update(zip(node.output_tensors, found, strict=True))

@@ -17,7 +17,7 @@ OLDEST = 3
 
 
 def library(where: str) -> ModuleType:
-    """Return the module `keras`.
+    """Return the module `keras` of the real Keras 3.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def library(where: str) -> ModuleType:
 
 
 def is_loaded() -> bool:
-    """Return whether Keras has been imported."""
+    """Return whether the real Keras 3 has been imported."""
     return LIBRARY in sys.modules
 
 

@@ -181,7 +181,7 @@ class TorchRecorder:
             self.remove_hooks()
 
     def remove_hooks(self) -> None:
-        """Remove the hooks of all modules."""
+        """Remove the hooks by which this recorder observes modules."""
         for handle in self._handles:
             handle.remove()
         self._handles.clear()

@@ -1,4 +1,4 @@
-"""Compares the answers with the parameters of real models, also those of the documents."""
+"""Compares the answers with the parameters of real models, some from the documents S0 to S4."""
 
 import numpy as np
 
