@@ -271,7 +271,7 @@ def _named(
 ) -> Any:
     """Return the model in a variable of a script or module, by the name of the variable.
 
-    If there is no such variable, return the model in `used` that has this name.
+    If the variable does not exist, return the model in `used` that has this name.
 
     If the variable holds a function without required arguments, return the result of a call.
     """

@@ -27,8 +27,10 @@ def set_trace() -> None:
     `breakpoint()` calls this function. Elsewhere, `breakpoint()` calls this function if the
     environment has PYTHONBREAKPOINT=kerascope.set_trace.
 
-    Notes ----- The tape starts at the calling line. An epoch that is already running is not on the
-    tape, but the later function calls of this epoch are.
+    Notes
+    -----
+    The tape starts at the calling line. An epoch that is already running is not on the tape, but
+    the later function calls of this epoch are.
     """
     session = Session.current
     if session is not None and _is_active(session):

@@ -310,7 +310,7 @@ def _is_of_the_model(debugger: Shell, name: str) -> bool:
 
 
 class _Text(str):
-    """A string whose `repr` has no quotes."""
+    """A string whose `repr` has no quotes, to print a text in place of an array in a container."""
 
     def __repr__(self) -> str:
         return str(self)

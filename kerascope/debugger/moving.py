@@ -67,7 +67,7 @@ def _last_given(tape: Tape, name: str, t: int) -> Event | None:
     """Return the last event up to time `t` that assigned a name of the Keras source.
 
     Events of a layer with this name do not count. Return None if no event assigned the name, or if
-    the event may be one that the tape has dropped.
+    the tape may have dropped the event.
     """
     for event in tape.back(t):
         if event.kind == FORGOTTEN:

@@ -343,7 +343,7 @@ def _prompt(debugger: ModelDebugger, conditions: set[str]) -> Callable[[Stop], A
     """Return the function that opens the prompt at a stop.
 
     If the stop meets one of the conditions of `--fail-on`, it raises `ConditionMet` instead. With
-    such conditions, there is no prompt at the end of the cell.
+    such conditions, the prompt does not open at the end of the cell.
     """
 
     def prompt(stop: Stop) -> Callable[[Stepper], Stop | None] | None:

@@ -53,7 +53,7 @@ def source_line(file: str, line: int) -> str:
 
 
 def file_meant(name: str, script: Path | None) -> str:
-    """Return the path of the file that a typed name refers to; "" if there is no such file.
+    """Return the path of the file that a typed name refers to; "" if the file does not exist.
 
     The name may be the end of the script's path, or the path of any existing file.
     """

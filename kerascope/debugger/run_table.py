@@ -191,14 +191,14 @@ class FitBatches:
 
 
 class FiguresCache(dict[tuple[int, int], tuple[str, list[str]]]):
-    """A cache of the computed cells of batches.
+    """A cache of the table cells that `BatchFigures` has computed for batches.
 
     The keys are (timeline number, time); the values are (the mark "~" or "", cells).
     """
 
 
 class BatchFigures:
-    """Computes the cells of batches that need the batches' events, such as the weight norm.
+    """Computes the table cells of a batch that need its events, such as the norm of the weights.
 
     A batch without recorded events is executed again, unless the model is large.
 
@@ -357,7 +357,7 @@ def sparks(
 
 
 class Contrast(NamedTuple):
-    """An activation, a gradient or a weight in two batches, compared.
+    """The comparison of an activation, a gradient or a weight in two batches.
 
     `one` and `other` are the two norms, `apart` is their distance, and `text` is the printed row.
     """

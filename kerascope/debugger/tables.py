@@ -99,7 +99,7 @@ def _found(debugger: Shell, *names: str) -> Any:
     """Return the value, at the current time, of the first of these names that exists then.
 
     If none exists, return the latest earlier value of one of them, and print the time of this
-    value. If there is no earlier value, return None.
+    value. If none of them had a value before, return None.
     """
     tape, last = debugger.session.tape, _t(debugger)
     for t in range(last, max(last - FURTHEST, -1), -1):

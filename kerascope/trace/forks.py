@@ -52,8 +52,9 @@ class TrainCall(NamedTuple):
     first, second : float
         The losses in the two histories.
     is_same : bool
-        Whether all outputs are equal, bit for bit. If NumPy computed a call that JAX computes in
-        the other history, this and later calls need to be equal up to rounding only.
+        Whether all outputs are equal, bit for bit. If a call was computed by NumPy in one history
+        and by JAX in the other, the outputs of this call and of later calls only have to be equal
+        up to rounding.
     """
 
     model: str

@@ -109,7 +109,11 @@ class CallRecord(NamedTuple):
     engine: str = "numpy"
 
     def apart(self, outs: list[Any]) -> Iterator[tuple[Any, Any]]:
-        """Yield two numbers of each output that differs by more than rounding between engines."""
+        """Yield a pair of numbers for each output that differs from `outs` by more than rounding.
+
+        The numbers are those of the first element that differs. The tolerance allows for the
+        different rounding of NumPy and JAX.
+        """
         for kept in zip(self.outs, outs, strict=True):
             x, y = (
                 np.frombuffer(one[3], one[0]) if isinstance(one, tuple) else one for one in kept
@@ -280,7 +284,10 @@ class FunctionInfo:
         self.is_even = all(slot < len(function.inputs) for slot in slots_of(guards))
 
     def compute(self, fed: list[Any], engine: str | None = None) -> Any:
-        """Compute a call without events; with the `engine` of a row, as it was computed then."""
+        """Compute a call without events.
+
+        With `engine`, from the journal row of a call, compute it in the same way as that call.
+        """
         if engine == GUARDED:
             return Alarms(()).compute(self.function, fed)[0]
         return with_float_settings(self.function._compute, fed, engine)

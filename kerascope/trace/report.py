@@ -180,7 +180,7 @@ class RunReport(Reporter):
                       message=error.text, **facts)  # fmt: skip
 
     def close(self) -> None:
-        """Emit how often the last call was repeated; call this method when the run is over."""
+        """Emit a record of how often the last call was repeated. This ends the report."""
         self._write_repeats()
 
     # --- records ----------------------------------------------------------------------------------
@@ -258,7 +258,7 @@ class RunReport(Reporter):
         self.epochs[-1][is_shown] += 1
 
     def fit_section(self) -> None:
-        """Make the section of the current `fit` the current section."""
+        """Emit the heading of the current `fit`, unless its section is the current one."""
         fit = self.state.around("fit")
         if fit is not None:
             title = "for each epoch, for each batch: outs = f(ins_batch)"

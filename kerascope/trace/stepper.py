@@ -368,7 +368,7 @@ class Recording:
 
 @dataclass
 class Running(Recording):
-    """The source of a running program, which calls a `LiveDriver` at each new event."""
+    """The events of a running program, which calls a `LiveDriver` after each new event."""
 
     ended: bool = False
 

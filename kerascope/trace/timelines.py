@@ -277,7 +277,7 @@ def call_at(recorder: Recorder, tape: Tape, t: int, where: str = "set") -> Call:
 
 
 def _function_of(recorder: Recorder, span: Event, ops: set[str]) -> Function | None:
-    """Return the live function with the name of a span and with ops of the names `ops`, or None."""
+    """Return the live function that has the name of a span, and ops of the names `ops`; or None."""
     if span.kind != "function":
         return None
     paused = [h.function for h in recorder.observers if isinstance(h, FunctionRecorder)]
