@@ -1,6 +1,6 @@
 """Float settings while a function computes: subnormal numbers are zero, no NaN warnings.
 
-NumPy's warnings about infinities and NaN are off: the training loop reports them.
+NumPy's warnings about infinities and NaN are off, because the training loop reports these numbers.
 
 Below 1.2e-38 a float32 no longer has full precision: it is *subnormal*, and processors compute with
 such numbers 35 to 70 times slower. A vanishing gradient or a decaying moment gets there after some

@@ -253,7 +253,7 @@ class Op(OpHints):
     - `infer_dtype(*inputs)`: its type; by default that of the first input;
     - `perform(*arrays)`: the output array, computed with NumPy;
     - `grad(inputs, outputs, output_grads)`: one tensor for each input, or None where no gradient
-      flows, which is the default. They are symbolic, so a gradient is again a graph.
+      flows, which is the default. The tensors are symbolic, so a gradient is again a graph.
 
     Optional hints for compiled functions have defaults in the base class, `OpHints`.
 

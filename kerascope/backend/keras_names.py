@@ -142,7 +142,7 @@ def is_int_dtype(dtype: Any) -> bool:
 def result_type(*dtypes: Any) -> str:
     """Return the dtype of an operation on tensors of these dtypes.
 
-    float64 and int64 keep their width here; with the JAX backend, Keras halves it.
+    float64 and int64 keep their width in kerascope; Keras on JAX halves it.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Shape arithmetic with sizes that may be unknown.
 
 A shape is a tuple of sizes. `None` is a size that is known only when a function runs, usually the
-batch size. NumPy's own `broadcast_shapes` rejects None, so the few rules needed are plain functions
-here.
+batch size. NumPy's own `broadcast_shapes` rejects None, so this module has the few rules needed, as
+plain functions.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Shapes = Shape | list[Shape]  # of one tensor, or of several
 class UnknownShape(tuple[Size, ...]):
     """The shape of a tensor whose number of axes is unknown; it equals only itself.
 
-    Files may contain layers that cannot run here, and whose output shape they do not state.
+    A file may contain a layer whose class is unknown, without the shape of the layer's output.
 
     Examples
     --------

@@ -162,7 +162,7 @@ def circle(
     s_p are the scalar products with samples of the same class and s_n with those of other classes,
     both cut to at most 1. The weights are a_p = max(1 + margin - s_p, 0) and
     a_n = max(s_n + margin, 0). In the paper no gradient flows through the weights; in Keras 3 and
-    here it does.
+    kerascope it does.
 
     References
     ----------

@@ -1,8 +1,8 @@
 """Sizes and positions of windows: the kernels of convolutions, and the windows of pooling.
 
-The functions compute with plain ints, and a size may be None. The ops and layers of
-convolution and pooling use them. `conv_output_length`, `conv_input_length` and `deconv_length` have
-the names and arguments of the functions in `keras.utils.conv_utils`.
+The functions compute with plain ints, and a size may be None. The ops and layers of convolution and
+pooling use them. `conv_output_length`, `conv_input_length` and `deconv_length` have the names and
+arguments of the functions in `keras.utils.conv_utils`.
 
 A *dilated* kernel of size k covers (k - 1) * dilation + 1 places. The paddings are:
 

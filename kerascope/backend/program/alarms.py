@@ -100,7 +100,7 @@ class Alarms:
         Raises
         ------
         Alarm
-            A number became infinite or NaN before the write; nothing was written.
+            A number became infinite or NaN before the new values were written; none was written.
         """
         before = _current.set(self)
         try:

@@ -208,8 +208,8 @@ class Bound:
     schedule : Schedule
     arrays : list of array
         The inputs. Their values are read only for conditions and for sample weights that are all 1.
-    facts : dict
-        The facts of an interpreted run with such inputs.
+    facts : dict of int to Fact
+        The `Fact`s of an interpreted run with such inputs, by slot.
     rules : sequence of callable
         `rule(bound, line)` returns its name if it has removed the line.
 
@@ -217,7 +217,7 @@ class Bound:
     ----------
     lines : list of Line
     facts : dict of int to Fact
-        The facts of slots whose shapes follow from those of the inputs.
+        The `Fact`s about slots whose shapes follow from those of the inputs.
     constants : dict of int to array
     truths : dict of int to bool
         For each input that is a condition, whether the condition holds.

@@ -4,9 +4,10 @@ When fast code falls back to slow code after an error, it must not swallow error
 outside: those raised by a signal handler, such as a timeout, or by another thread.
 
 In most cases the place where the error was raised decides. A program calls only kerascope, NumPy
-and the standard library, and below these only the code of custom ops. A signal handler is anywhere
-else. An exception that another thread raises here cannot be recognized, so a possible failure of
-the program is computed again, to see whether the error is reproducible.
+and the standard library, and through these only the code of custom ops. The code of a signal
+handler is none of these. An exception that another thread raises inside a program cannot be
+recognized. So a possible failure of the program is computed again, to see whether the error is
+reproducible.
 """
 
 from __future__ import annotations

@@ -39,8 +39,8 @@ class Programs(Exclusive):
     variables : list of Variable
         The variables that a call writes, in the order of the schedule's results.
     interpret : callable
-        Computes the outputs step by step. If a dict of facts is passed, it is filled. The last
-        argument is the `ReadMode` for variables.
+        Computes the outputs step by step. If a dict is passed, `Fact`s are added to it, by slot.
+        The last argument is the `ReadMode` for variables.
     name : str
     rewrites : list of str, optional
         The names of the rules to use; by default all.
@@ -115,7 +115,7 @@ class Programs(Exclusive):
 
         Several threads may call this at once. Calls that update variables run one at a time. A call
         that only reads never mixes values from before and after an update: if a variable is written
-        meanwhile, it is computed again.
+        during the call, the call is computed again.
         """
         key = self._key(arrays)
         program = self.programs.get(key)

@@ -1,6 +1,6 @@
 """The text of a program's lines: a NumPy call into planned memory, a view, or a `perform` call.
 
-Also here: the names of arrays, which follow those of the tensors; constants; and how debuggers and
+This module also names the arrays, after their tensors, makes the constants, and lets debuggers and
 tracebacks find the text.
 """
 

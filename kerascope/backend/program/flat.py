@@ -322,7 +322,7 @@ class FlatText:
     bound : Bound
         The schedule of the group.
     homes : dict
-        The flat arrays of the function's variables; filled in here.
+        The flat arrays of the function's variables; those of this group are added.
     computed : set of int
         Slots that a line computes into planned memory.
     placed : set of int

@@ -193,7 +193,7 @@ class MeasuredLine:
     line : int
         The number of the line in the program's text, from 1.
     inputs, outputs : tuple of Spec
-        Shapes and dtypes, as far as known.
+        Shapes and dtypes; those that are unknown are omitted.
     n_bytes : int
         The size of the results.
     memory : str

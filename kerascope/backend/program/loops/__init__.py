@@ -1,4 +1,4 @@
-"""Loops: ops that contain the schedule of one step. Other packages import only from here.
+"""Loops: ops that contain the schedule of one step. Other packages import only from this file.
 
 - `run.py` runs a loop, by its compiled program or by an interpreter, and checks it;
 - `calls.py` binds one step to shapes, and sorts its calls: those that can run before the loop,

@@ -1,4 +1,4 @@
-"""Run loops: by the compiled program of a loop, or by an interpreter; and check them.
+"""Run loops, by the compiled program of a loop or by an interpreter, and check the results.
 
 The interpreter repeats the schedule of one step, with buffers for the results. Work that is needed
 once is done before: the schedule is made, sequences are stored contiguously, and buffers for all
