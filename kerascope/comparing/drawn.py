@@ -84,7 +84,7 @@ def _vocabulary(model: Network, tensor: Any) -> int:
 
 
 def _declared_by(side: Prepared) -> list[Declared] | None:
-    """Return the inputs that a model of another library declares, or None if one is unclear."""
+    """Return the inputs that a model of another library declares, or None if any is unclear."""
     if isinstance(side.subject, Tape):
         return None
     found = foreign.declared(side.subject)

@@ -56,17 +56,17 @@ class Unit:
 
     @property
     def call(self) -> Call:
-        """The call that has the weights: the first one."""
+        """The first call of the unit, which is the one with the weights."""
         return self.calls[0]
 
     @property
     def outputs(self) -> tuple[Recorded, ...]:
-        """The outputs of the last call."""
+        """The outputs of the unit, which are those of its last call."""
         return self.calls[-1].outputs
 
     @cached_property
     def weights(self) -> Weights:
-        """The weights of all calls."""
+        """The weights of all calls of the unit."""
         return Weights(parameters_of(self.calls))
 
     @cached_property
@@ -141,7 +141,7 @@ class Run:
 
     @cached_property
     def dtypes(self) -> set[str]:
-        """The dtypes of the outputs and weights of all calls."""
+        """The dtypes of the outputs and weights of all calls of the run."""
         values = [v for call in self.calls for v in (*call.outputs, *call.parameters.values())]
         return {value.dtype for value in values}
 

@@ -64,7 +64,7 @@ class Weights:
 
     @cached_property
     def dtypes(self) -> dict[str, np.dtype]:
-        """The dtype of each array."""
+        """The dtype of each array of weights."""
         return {name: array.dtype for name, array in self.arrays.items()}
 
 

@@ -55,7 +55,7 @@ class Flows:
         self._calls: list[str] = []  # names of the open calls
 
     def feed(self, event: Event) -> None:
-        """Update the values with the next event."""
+        """Update the values on the arrows with the next event."""
         if event.kind == "function" and event.ph == BEGIN:
             self.now.clear()
             self._calls.clear()

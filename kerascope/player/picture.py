@@ -126,7 +126,7 @@ class BoxStates:
         return _between_calls(self.graph)
 
     def feed(self, event: Event) -> None:
-        """Update the states with the next event."""
+        """Update the states of the boxes with the next event."""
         if self._flash is not None:
             box, state = self._flash
             self.now[box], self._flash = state, None

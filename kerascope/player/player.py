@@ -68,7 +68,7 @@ def selected(
     level: str = "detail",
     lanes: Sequence[str] | None = None,
 ) -> list[Event]:
-    """Return the events to show.
+    """Return the events of a tape that a player shows.
 
     Raises
     ------

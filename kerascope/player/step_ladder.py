@@ -134,7 +134,7 @@ class LadderStates(BoxStates):
                 self._parts.setdefault(node.id.rpartition("#")[0], []).append(node.id)
 
     def feed(self, event: Event) -> None:
-        """Update the states with the next event."""
+        """Update the states of the boxes with the next event."""
         is_call_back = event.kind == "node" and event.phase == "backward"
         if is_call_back and event.ph == BEGIN:
             self._arrived = []
@@ -238,7 +238,7 @@ class LadderFlows(Flows):
         self._weights: dict[str, Any] = {}  # at the start of the step
 
     def feed(self, event: Event) -> None:
-        """Update the values with the next event."""
+        """Update the values on arrows and cards with the next event."""
         super().feed(event)
         if event.kind == "function" and event.ph == BEGIN:
             self._begin(event)

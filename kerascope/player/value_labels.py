@@ -29,12 +29,12 @@ class ValueLabel:
     height: float
 
     def around(self, middle: Point) -> Rect:
-        """Return the label's rectangle around a point."""
+        """Return the rectangle of the label if its middle is at this point."""
         x, y = middle
         return Rect(x - self.width / 2, y - self.height / 2, self.width, self.height)
 
     def marks(self, middle: Point) -> Iterator[Mark]:
-        """Yield the label's cells around a point."""
+        """Yield the marks of the label's cells if its middle is at this point."""
         rect = self.around(middle)
         high = rect.height / len(self.rows)
         for row, cells in enumerate(self.rows):

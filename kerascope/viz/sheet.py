@@ -128,12 +128,12 @@ class Label:
 
     @property
     def width(self) -> float:
-        """The width of the text in Helvetica."""
+        """The width of the label's text in Helvetica."""
         return text_width(self.text, self.size, self.bold)
 
     @property
     def left(self) -> float:
-        """The x coordinate of the left end of the text."""
+        """The x coordinate of the left end of the label's text."""
         return self.x - self.width * {"start": 0.0, "middle": 0.5, "end": 1.0}[self.anchor]
 
 

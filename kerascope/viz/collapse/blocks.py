@@ -534,7 +534,7 @@ class Repeat(NamedTuple):
 
     @property
     def stop(self) -> int:
-        """The index after the last item."""
+        """The index after the last item of the repetition."""
         return self.start + self.period * self.copies
 
 

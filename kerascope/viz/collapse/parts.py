@@ -293,7 +293,7 @@ class PartForm(NamedTuple):
 
 
 class FormRegistry:
-    """A registry of the structural forms of a graph's boxes and frames: a number for each form."""
+    """Gives each structural form of boxes and frames a number, by which forms are compared."""
 
     def __init__(self, graph: Graph) -> None:
         self.of: dict[str, PartForm] = {}

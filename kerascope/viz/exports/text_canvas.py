@@ -78,7 +78,7 @@ class TextCanvas:
             self.join(line, x, y, mask, broken)
 
     def join(self, line: Hashable, x: int, y: int, mask: int, broken: bool = False) -> None:
-        """Add directions in which a line leaves a cell."""
+        """Add directions to those in which a line leaves a cell."""
         cell = self.cells.setdefault((x, y), CanvasCell())
         cell.lines[line] = cell.lines.get(line, 0) | mask
         cell.broken = broken
@@ -162,7 +162,7 @@ class BoxLines:
 
     @property
     def width(self) -> int:
-        """The width of the longest line, in cells."""
+        """The width of the longest line of the box, in cells."""
         return max(cell_len(line) for line, _ in self.lines)
 
 

@@ -128,7 +128,7 @@ class _DotWriter:
             yield f"{indent}}}"
 
     def names_of(self, row: Iterable[GraphNode]) -> list[str]:
-        """Return the DOT names of a row's boxes, except those placed beside another box."""
+        """Return the DOT names of a row's boxes, except those placed next to another box."""
         return [self.names[node.id] for node in row if not self.neighbour(node)]
 
     def neighbour(self, node: GraphNode) -> str:
@@ -137,7 +137,7 @@ class _DotWriter:
         return beside if beside in self.boxes and beside != node.id else ""
 
     def pairs(self) -> Iterator[str]:
-        """Yield DOT that puts a box beside another one; an invisible arrow sets their order."""
+        """Yield DOT that puts a box next to another one; an invisible arrow sets their order."""
         for node in self.graph.nodes:
             beside = self.neighbour(node)
             if beside:

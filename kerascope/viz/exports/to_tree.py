@@ -121,7 +121,7 @@ def _checked(results: Any) -> list[Tensor]:
 
 
 def _columns(lines: list[tuple[str, str]], shapes: bool) -> Iterator[str]:
-    """Yield the lines, with their shapes aligned in a column."""
+    """Yield the lines of the trees, with shapes and dtypes aligned in a column."""
     fitting = [len(left) for left, right in lines if right and len(left) <= WIDEST]
     width = max(fitting, default=0) + 7
     width -= width % 4

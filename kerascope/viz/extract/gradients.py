@@ -339,7 +339,7 @@ class Contribution:
 
     @property
     def total(self) -> Tensor:
-        """The sum of the terms, as a symbolic tensor."""
+        """The sum of the terms of the contribution, as a symbolic tensor."""
         with root_scope(), name_scope("gradients"):
             return functools.reduce(lambda total, term: total + term, self.terms)
 

@@ -29,19 +29,19 @@ GRADIENTS = "gradients"
 
 
 class FrameKey(NamedTuple):
-    """A frame around an op: its name, and a value that distinguishes calls with the same name."""
+    """Identifies a frame around ops: by its name, and a value for each call of that name."""
 
     name: str
     call: Hashable = None
 
     @property
     def node(self) -> Node | None:
-        """The node of the call, or None if it is unknown."""
+        """The Node of the call that the frame is for, or None if it is unknown."""
         return self.call if isinstance(self.call, Node) else None
 
     @property
     def layer(self) -> Layer | None:
-        """The layer that was called, or None if it is unknown."""
+        """The layer whose call the frame is for, or None if it is unknown."""
         return self.node.outbound_layer if self.node is not None else None
 
 

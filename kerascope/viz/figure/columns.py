@@ -225,7 +225,7 @@ class _TimeColumns:
             yield words((x0 + x1) / 2, y0 - 2.5, "state", size, quiet=True)
 
     def _from_the_side(self, source: str, target: str) -> Iterator[Shape]:
-        """Yield lines from the time steps of `source`, and an arrow to `target` beside it."""
+        """Yield lines from the time steps of `source`, and an arrow to `target` next to them."""
         level = self.level(target)
         exits = self._exits(source)
         for x in exits:

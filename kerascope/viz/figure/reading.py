@@ -67,7 +67,7 @@ class Part:
 
     @property
     def channels(self) -> int:
-        """The number of channels, or of units of a vector."""
+        """The number of channels of the part's output, or of units if it is a vector."""
         return sides_of(self.shape)[1]
 
     @property

@@ -85,7 +85,7 @@ class VolumeColumn:
 
     @property
     def flat(self) -> bool:
-        """Whether the output is a vector, which is drawn as a bar."""
+        """Whether the output of the column's parts is a vector, which is drawn as a bar."""
         return not self.first.sides
 
     @property

@@ -150,7 +150,7 @@ def _starts(spans: list[Point], height: float) -> list[int]:
 
 @dataclass(slots=True)
 class _Part:
-    """The part of an arrow in one column."""
+    """The part of an arrow in one column of a picture that is broken into columns."""
 
     column: int
     points: list[Point]

@@ -523,7 +523,7 @@ class _Ladder:
     # --- the whole --------------------------------------------------------------------------------
 
     def placed(self) -> Placed:
-        """Return the finished layout."""
+        """Return the finished layout of the ladder."""
         backward = max(self.backward.width, text_width(BACKWARD_HEAD, HEAD_SIZE, True))
         width = max(self.right_x + backward, self.left + self.caption[0]) + MARGIN
         paths = [Path(((0.0, 0.0),) * 4)] * len(self.graph.edges)
@@ -800,7 +800,7 @@ class _Lines:
     # --- between cards, rails and losses ----------------------------------------------------------
 
     def _lane(self, side: str, y: float, to: float) -> float:
-        """Return the x of the nearest lane beside a rail that is free between two heights."""
+        """Return the x of the nearest lane next to a rail that is free between two heights."""
         low, high = sorted((y, to))
         taken = self.taken[side]
         lane = 0

@@ -287,7 +287,7 @@ def straighten(
 
 
 def _straight(level: Level, ties: Sequence[Tie]) -> tuple[list[Tie], set[int]]:
-    """Return the ties to make straight, none of which cross, and the items with side inputs.
+    """Return the ties to make straight, which do not cross, and the items with side inputs.
 
     Side inputs are inputs such as weights and constants; see `_main_inputs`.
     """

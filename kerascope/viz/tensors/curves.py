@@ -51,7 +51,7 @@ class Curve:
 
     @property
     def odd(self) -> list[float]:
-        """The x positions of numbers that are not finite."""
+        """The x positions of those numbers of the curve that are not finite."""
         return [x for x, y in zip(self.x, self.y, strict=True) if not math.isfinite(y)]
 
 

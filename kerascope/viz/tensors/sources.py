@@ -340,7 +340,7 @@ def _steps(model: Network, x: Any) -> list[Any]:
 
 
 def _of_name(model: Network, x: Any, name: str, call: int) -> ArraysToShow:
-    """Return what a name in a model refers to: outputs or weights of a layer, or a weight."""
+    """Return the arrays of a name in a model: a layer's outputs or weights, or a weight."""
     layers = {layer.name: layer for layer in model.layers}
     weights = {w.name.split(":")[0]: w for w in getattr(model, "weights", ())}
     layer = layers.get(name)

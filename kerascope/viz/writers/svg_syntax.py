@@ -56,7 +56,7 @@ def content(text: str) -> str:
 
 
 def element(name: str, text: str) -> str:
-    """Return an element that contains a text.
+    """Return an SVG element that contains a text.
 
     Examples
     --------
