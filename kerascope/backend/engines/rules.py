@@ -56,6 +56,39 @@ from kerascope.backend.ops.windows import zeros_around
 
 SMALL = 64  # constants with at most this many elements are part of the program's text
 
+# --- rules of one expression ----------------------------------------------------------------------
+
+
+RULES |= {
+    shaping.Full: lambda op, shape: jnp.full(tuple(map(int, shape)), op.value, op.dtype),
+    b.Sum: lambda op, x: x.sum(axis=op.axes, keepdims=op.keepdims, dtype=x.dtype),
+    red.CumulativeSum: lambda op, x: lax.cumsum(x, op.axis % x.ndim, reverse=op.from_end),
+    red.ArgExtreme: lambda op, x: getattr(jnp, op.of_numpy.__name__)(x, op.axis).astype("int64"),
+    m.ViewAs: lambda op, x: lax.bitcast_convert_type(x, op.dtype),
+    e.Erf: lambda op, x: lax.erf(x),
+    m.Erfc: lambda op, x: lax.erfc(x),
+    m.Erfinv: lambda op, x: lax.erf_inv(x),
+    m.BesselI0: lambda op, x: jnp.i0(x),
+    nn.Sigmoid: lambda op, x: jax.nn.sigmoid(x),
+    linalg.TensorDot: lambda op, x, y: jnp.tensordot(x, y, (op.x_axes, op.y_axes)),
+    linalg.Dot: lambda op, x, y: jnp.dot(x, y),
+    linalg.Einsum: lambda op, *xs: jnp.einsum(op.subscripts, *xs),
+    nn.Softmax: lambda op, x: jax.nn.softmax(x, op.axis),
+    nn.LogSoftmax: lambda op, x: jax.nn.log_softmax(x, op.axis),
+    red.LogSumExp: lambda op, x: jax.nn.logsumexp(x, op.axes, keepdims=op.keepdims),
+    dec.Inverse: lambda op, x: _finite(jnp.linalg.inv(_wide(x)), x.dtype),
+    dec.Solve: lambda op, a, c: _finite(jnp.linalg.solve(_wide(a), _wide(c)), c.dtype),
+    while_loop.GivenGradient: lambda op, y, *others: y,
+    places.TakePlaces: lambda op, x, indices: x[_where(indices, x.shape)],
+    pool.MaxPool: lambda op, x: _greatest(op, x),
+    pool.PutAtMaximum: lambda op, g, x, y: jax.vjp(partial(_greatest, op), x)[1](g)[0],
+    conv.Convolve: lambda op, x, kernel: _convolved(op, x, kernel),
+    image.Pad: lambda op, x: jnp.pad(x, op.padding),
+    conv.Patches: lambda op, x: jnp.stack([x[cells] for _, cells in op.places(x.shape)], -2),
+    ctc.CtcCost: lambda op, *xs: _ctc(*xs),
+}
+
+
 # --- rules: filling, summing ----------------------------------------------------------------------
 
 
@@ -65,22 +98,12 @@ def _(op: Any, x: Any) -> Any:
     return make(x.shape, op.value, op.dtype)
 
 
-@rule(shaping.Full)
-def _(op: Any, shape: Any) -> Any:
-    return jnp.full(tuple(map(int, shape)), op.value, op.dtype)
-
-
 @rule(b.Cast)
 def _(op: Any, x: Any) -> Any:
     kind = np.dtype(op.dtype)
     if kind.kind in "iu" and x.dtype.kind == "f":  # others become what the processor makes of them
         require((x > np.iinfo(kind).min - 1.0) & (x < np.iinfo(kind).max + 1.0))
     return x.astype(kind)
-
-
-@rule(b.Sum)
-def _(op: Any, x: Any) -> Any:
-    return x.sum(axis=op.axes, keepdims=op.keepdims, dtype=x.dtype)
 
 
 @rule(b.SumTo)
@@ -109,31 +132,7 @@ def _(op: Any, x: Any) -> Any:
     return jnp.moveaxis((before * after).reshape(last.shape), tuple(range(n, x.ndim)), op.axes)
 
 
-@rule(red.CumulativeSum)
-def _(op: Any, x: Any) -> Any:
-    return lax.cumsum(x, op.axis % x.ndim, reverse=op.from_end)
-
-
-@rule(red.ArgExtreme)
-def _(op: Any, x: Any) -> Any:
-    return getattr(jnp, op.of_numpy.__name__)(x, op.axis).astype("int64")
-
-
-# --- rules: functions that NumPy lacks, products --------------------------------------------------
-
-
-_FUNCTIONS: dict[Any, Any] = {
-    e.Erf: lax.erf,
-    m.Erfc: lax.erfc,
-    m.Erfinv: lax.erf_inv,
-    m.BesselI0: jnp.i0,
-    nn.Sigmoid: jax.nn.sigmoid,
-}
-
-
-@rule(*_FUNCTIONS)
-def _(op: Any, x: Any) -> Any:
-    return _FUNCTIONS[type(op)](x)
+# --- rules: other functions -----------------------------------------------------------------------
 
 
 @rule(e.FloorDivide)
@@ -141,41 +140,6 @@ def _(op: Any, x: Any, y: Any) -> Any:
     if x.dtype.kind in "iu":
         require(y != 0)  # NumPy returns 0
     return jnp.floor_divide(x, y)
-
-
-@rule(m.ViewAs)
-def _(op: Any, x: Any) -> Any:
-    return lax.bitcast_convert_type(x, op.dtype)
-
-
-@rule(linalg.TensorDot)
-def _(op: Any, x: Any, y: Any) -> Any:
-    return jnp.tensordot(x, y, (op.x_axes, op.y_axes))
-
-
-@rule(linalg.Dot)
-def _(op: Any, x: Any, y: Any) -> Any:
-    return jnp.dot(x, y)
-
-
-@rule(linalg.Einsum)
-def _(op: Any, *xs: Any) -> Any:
-    return jnp.einsum(op.subscripts, *xs)
-
-
-@rule(nn.Softmax)
-def _(op: Any, x: Any) -> Any:
-    return jax.nn.softmax(x, op.axis)
-
-
-@rule(nn.LogSoftmax)
-def _(op: Any, x: Any) -> Any:
-    return jax.nn.log_softmax(x, op.axis)
-
-
-@rule(red.LogSumExp)
-def _(op: Any, x: Any) -> Any:
-    return jax.nn.logsumexp(x, op.axes, keepdims=op.keepdims)
 
 
 @rule(fourier.Fourier)
@@ -200,19 +164,9 @@ def _finite(x: Any, kind: Any) -> Any:
     return x.astype(kind)
 
 
-@rule(dec.Inverse)
-def _(op: Any, x: Any) -> Any:
-    return _finite(jnp.linalg.inv(_wide(x)), x.dtype)
-
-
 @rule(dec.Cholesky)
 def _(op: Any, x: Any) -> Any:
     return _finite(jnp.linalg.cholesky(_wide(x), symmetrize_input=False), x.dtype)
-
-
-@rule(dec.Solve)
-def _(op: Any, a: Any, c: Any) -> Any:
-    return _finite(jnp.linalg.solve(_wide(a), _wide(c)), c.dtype)
 
 
 @rule(dec.LeastSquares)
@@ -266,11 +220,6 @@ def _(op: Any, x: Any) -> Any:
     require_one_device(op)
     jax.debug.callback(lambda y: op.perform(np.asarray(y)), x)
     return x
-
-
-@rule(while_loop.GivenGradient)
-def _(op: Any, y: Any, *others: Any) -> Any:
-    return y
 
 
 @rule(indexing.Gather)
@@ -359,11 +308,6 @@ def _where(indices: Any, sizes: Any) -> Any:
     return tuple(jnp.moveaxis(indices, -1, 0))
 
 
-@rule(places.TakePlaces)
-def _(op: Any, x: Any, indices: Any) -> Any:
-    return x[_where(indices, x.shape)]
-
-
 @rule(places.AddAtPlaces)
 def _(op: Any, x: Any, indices: Any, like: Any) -> Any:
     return jnp.zeros(like.shape, x.dtype).at[_where(indices, like.shape)].add(x)
@@ -440,16 +384,6 @@ def _greatest(op: Any, x: Any) -> Any:
     return _folded(op, x, -np.inf, lax.max)
 
 
-@rule(pool.MaxPool)
-def _(op: Any, x: Any) -> Any:
-    return _greatest(op, x)
-
-
-@rule(pool.PutAtMaximum)
-def _(op: Any, g: Any, x: Any, y: Any) -> Any:
-    return jax.vjp(partial(_greatest, op), x)[1](g)[0]
-
-
 @rule(pool.TakeAtMaximum)
 def _(op: Any, g: Any, x: Any, y: Any) -> Any:
     put = pool.PutAtMaximum(**op.parameters)
@@ -482,11 +416,6 @@ def _convolved(op: Any, x: Any, kernel: Any) -> Any:
     )
 
 
-@rule(conv.Convolve)
-def _(op: Any, x: Any, kernel: Any) -> Any:
-    return _convolved(op, x, kernel)
-
-
 @rule(conv.ConvolveBack)
 def _(op: Any, g: Any, kernel: Any, sizes: Any) -> Any:
     return transposed(lambda x: _convolved(op, x, kernel), sizes, g)
@@ -513,16 +442,6 @@ def _(op: Any, g: Any) -> Any:
     shape = op.infer_shape(g)
     forward = image.Interpolate(op.factor, op.axis)
     return transposed(lambda x: RULES[image.Interpolate](forward, x), shape, g)
-
-
-@rule(image.Pad)
-def _(op: Any, x: Any) -> Any:
-    return jnp.pad(x, op.padding)
-
-
-@rule(conv.Patches)
-def _(op: Any, x: Any) -> Any:
-    return jnp.stack([x[cells] for _, cells in op.places(x.shape)], -2)
 
 
 @rule(conv.SumPatches)
@@ -734,11 +653,6 @@ def _ctc(log_probabilities: Any, labels: Any, steps: Any, lengths: Any) -> Any:
     top = jnp.where(jnp.isfinite(top), top, 0)
     total = jnp.exp(at_end - top[:, None]).sum(1)
     return -jnp.where(total > 0, jnp.log(jnp.where(total > 0, total, 1)) + top, -jnp.inf)
-
-
-@rule(ctc.CtcCost)
-def _(op: Any, *xs: Any) -> Any:
-    return _ctc(*xs)
 
 
 @rule(ctc.CtcShares)
