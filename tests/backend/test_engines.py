@@ -11,6 +11,7 @@ import pytest
 from op_cases import Case
 from op_rows import CASES, each_of, fed, graph_inputs, op_classes
 
+import kerascope
 from kerascope import backend as K
 from kerascope.backend.graph import Op
 from kerascope.backend.ops.indexing import Gather
@@ -428,3 +429,28 @@ def test_without_jax_an_error_names_the_extra(monkeypatch):
     with pytest.raises(MissingToolError, match=r"pip install 'kerascope\[jax\]'"):
         K.set_engine("jax")
     assert K.backend() == "numpy"
+
+
+# --- looking --------------------------------------------------------------------------------------
+
+
+def test_explain_and_profile_say_which_engine_they_show():
+    model = Sequential([Dense(2, input_shape=(3,))])
+    model.compile("sgd", "mse", engine="jax")
+    x, y = np.ones((4, 3)), np.ones((4, 2))
+    model.train_on_batch(x, y)
+    weights = model.get_weights()
+    text = str(model.train_function.explain())
+    assert text.startswith("train_function[(4, 3), (4, 2), (4,)]: compiled by XLA for 1 device;")
+    assert "0 collectives" in text
+    assert model.train_function.jax_programs.compilations == 1
+    assert "These are times of NumPy. JAX computes" in str(
+        kerascope.profile(model, x, y, repeats=2)
+    )
+    for array, before in zip(model.get_weights(), weights, strict=True):
+        np.testing.assert_array_equal(array, before)
+    model.compile("sgd", "mse")
+    for _ in range(2):
+        model.train_on_batch(x, y)
+    assert "These are times of NumPy" not in str(kerascope.profile(model, x, y, repeats=2))
+    assert "steps are written" in str(model.train_function.explain())

@@ -24,6 +24,7 @@ import numpy as np
 
 from kerascope.backend.arrays import Spec
 from kerascope.backend.atomic import LOCKS, set_values
+from kerascope.backend.engines import programs_of_engine
 from kerascope.backend.float_settings import with_float_settings
 from kerascope.backend.graph import Op
 from kerascope.backend.program.bound import Line
@@ -421,6 +422,8 @@ class Measured:
         Whether the input arrays were generated because none were given.
     planned : int
         The size in bytes of the memory that is planned once for all calls.
+    is_on_jax : bool
+        Whether JAX computes the function when it is not measured.
     """
 
     name: str
@@ -431,6 +434,7 @@ class Measured:
     inputs: tuple[tuple[int, ...], ...]
     are_made_up: bool
     planned: int
+    is_on_jax: bool = False
 
     @property
     def seconds(self) -> float:
@@ -516,6 +520,7 @@ def _measured(
         inputs=tuple(array.shape for array in arrays),
         are_made_up=are_made_up,
         planned=program.n_bytes,
+        is_on_jax=programs_of_engine(function) is not function._programs,
     )
 
 

@@ -278,6 +278,8 @@ def _heading(profile: Profile) -> Iterator[str]:
     made_up = ", with made-up numbers" if measured.are_made_up else ""
     yield f"{printable(profile.name)}: {readable_time(profile.seconds)} a call"
     yield f"Median of {counted(measured.calls, 'call')}; inputs {shapes}{made_up}"
+    if measured.is_on_jax:
+        yield "These are times of NumPy. JAX computes the function otherwise, in one piece."
 
 
 def tables_of(profile: Profile) -> Iterator[tuple[str, list[Column]]]:
