@@ -50,10 +50,10 @@ def boundary(function: SomeFunction) -> SomeFunction:
 
 
 def owner_of_file(file: str) -> int:
-    """Return the owner of a code file: OURS, a BOUNDARY of ours, a LIBRARY, or the USER.
+    """Return the owner of a code file: OURS (kerascope), BOUNDARY, LIBRARY or USER.
 
-    Python's own files count as a library. Code without a file, from a notebook cell or a prompt,
-    is the user's.
+    A BOUNDARY is a file with a function that `boundary` marks. Python's own files count as a
+    library. Code without a file, from a notebook cell or a prompt, is the user's.
 
     Examples
     --------

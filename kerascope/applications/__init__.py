@@ -1,8 +1,8 @@
 """Well-known architectures with fresh weights.
 
-`from kerascope.applications import ResNet50; ResNet50(weights=None)`. Layers have Keras's names, so
-weights saved by Keras can be loaded. Trained weights are not downloaded: without `weights=`, which
-means trained weights in Keras, the functions raise an error.
+For example, `applications.ResNet50(weights=None)` returns the model ResNet50. Layers have Keras's
+names, so weights saved by Keras can be loaded. Trained weights are not downloaded: without
+`weights=`, which means trained weights in Keras, the functions raise an error.
 """
 
 from kerascope.applications import imagenet_utils

@@ -1,4 +1,4 @@
-"""`import keras` without Keras: paths and names of all Keras versions, resolved from our modules.
+"""`import keras` without Keras: paths and names of all Keras versions, found in kerascope.
 
 `paths` is the table of modules. `finder` resolves imports and creates the modules that a script
 gets, such as `keras.layers`, which are `StandIn` objects. `top_level` and the `keras_*` files

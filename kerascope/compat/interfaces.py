@@ -1,8 +1,8 @@
 """`keras.legacy.interfaces` of Keras 2: decorators for the arguments of Keras 1.
 
 In Keras 2, `@interfaces.legacy_get_updates_support` on a method of a custom optimizer or layer also
-accepts the argument names of Keras 1. Here our base classes translate old arguments before they
-call the method. So each decorator returns the function unchanged.
+accepts the argument names of Keras 1. In kerascope the base classes translate old arguments
+before they call the method. So each decorator returns the function unchanged.
 """
 
 from __future__ import annotations

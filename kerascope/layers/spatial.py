@@ -9,7 +9,7 @@ file. `_Spatial` is the base class of the layers without weights. Convolutions a
 Read `_Spatial` first, then ZeroPadding, which adds zeros around images, Cropping, which removes the
 borders of images, and UpSampling, which repeats pixels. In Keras these layers are in
 `layers.convolutional`, from which kerascope can import them too. The last part of this file
-converts Keras 1's arguments of convolutions.
+converts Keras 1's arguments of convolution layers to those of Keras 2.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Helpers for models: files, one-hot labels, data sequences. Keras calls it `keras.utils`."""
+"""Helpers for models: downloads, one-hot labels, sequences of batches; Keras's `keras.utils`."""
 
 from kerascope.missing_names import answer_missing_names
 from kerascope.utils import (
