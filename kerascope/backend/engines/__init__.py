@@ -47,7 +47,7 @@ def checked_engine(name: Any, where: str, devices: Any = None) -> Any:
         raise ArgumentError(f"{where}: devices={devices} needs the engine 'jax'. Add engine='jax'.")
     distribution = importlib.import_module(f"{__name__}.distribution")
     known = distribution.list_devices()
-    names = known[:devices] if isinstance(devices, int) else list(devices)
+    names = known[:devices] if isinstance(devices, int) else list(np.ravel(devices))
     if isinstance(devices, int) and not 0 < devices <= len(known):
         raise ArgumentError(
             f"{where}: expected 1 to {len(known)} devices, got {devices}. To simulate more on a "

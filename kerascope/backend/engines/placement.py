@@ -46,7 +46,7 @@ class Placement:
         if self.distribution is None:
             return list(arrays)
         layout_of = self.distribution.get_data_layout
-        return [self._put(x, self._sharding(layout_of(x.shape))) for x in arrays]
+        return self._put(list(arrays), [self._sharding(layout_of(x.shape)) for x in arrays])
 
     def put_variable(self, variable: Variable) -> Any:
         """Return the array of a variable on its devices; process 0 decides its values."""
@@ -55,12 +55,14 @@ class Placement:
             return jax.device_put(array)
         if self.has_processes:
             array = np.asarray(multihost_utils.broadcast_one_to_all(array)).astype(array.dtype)
-        return self._put(array, self._sharding(self.distribution.get_variable_layout(variable)))
+        wanted = self._sharding(self.distribution.get_variable_layout(variable))
+        return self._put([array], [wanted])[0]
 
-    def _put(self, array: np.ndarray, sharding: NamedSharding) -> Any:
-        if self.has_processes:
-            return jax.make_array_from_callback(array.shape, sharding, array.__getitem__)
-        return jax.device_put(array, sharding)
+    def _put(self, arrays: list[np.ndarray], shardings: list[NamedSharding]) -> list[Any]:
+        if not self.has_processes:
+            return jax.device_put(arrays, shardings)  # type: ignore[no-any-return]
+        pairs = zip(arrays, shardings, strict=True)
+        return [jax.make_array_from_callback(x.shape, s, x.__getitem__) for x, s in pairs]
 
     def has_placed(self, variable: Variable, array: Any) -> bool:
         """Return whether the array of a variable is where `put_variable` would put it."""
