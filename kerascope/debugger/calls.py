@@ -63,7 +63,10 @@ def _inner_run(session: Session, event: Event) -> Event | None:
 def _states(
     session: Session, run: Event | None, names: list[str], event: Event
 ) -> list[tuple[str, str]]:
-    """Return (name, state) for the calls in `names`, from the events since `run`, up to `event`."""
+    """Return (name, state) for the calls in `names` at `event`.
+
+    The states come from the events since the start of the span `run`.
+    """
     if run is None or not names:
         return []
     states = dict.fromkeys(names, "done" if run.kind == "gradients" else "pending")

@@ -170,7 +170,7 @@ class Session:
 
     @property
     def is_over(self) -> bool:
-        """Whether no more events can come: the program has ended, or the tape was recorded."""
+        """Whether no more events can come: the program has ended, or a recorded tape is shown."""
         return self.stepper.source.ended
 
     @property

@@ -1,4 +1,4 @@
-"""Commands that give an overview: `info` prints tables, `plot`, `check` and `draw`."""
+"""Commands that give an overview: `info`, which prints tables, `plot`, `check` and `draw`."""
 
 from __future__ import annotations
 

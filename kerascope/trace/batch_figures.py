@@ -60,7 +60,7 @@ class BatchValues:
 
     @property
     def gradient_norm(self) -> float:
-        """The norm of all gradients."""
+        """The norm of all gradients of the batch."""
         return norm([*self.gradients.values()])
 
     @property

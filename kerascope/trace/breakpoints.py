@@ -46,7 +46,7 @@ Names = Callable[[Expression], Mapping[str, Any]]
 
 
 class HasNumber(Protocol):
-    """An item with a number: a breakpoint or a watch."""
+    """The interface of a breakpoint or a watch for `Numbered`: an object with a number."""
 
     number: int
     enabled: bool
@@ -89,7 +89,7 @@ class Numbered(Generic[Item]):
         return self._items[number]
 
     def set_enabled(self, is_enabled: bool, *numbers: int) -> list[Item]:
-        """Enable or disable and return the breakpoints or watches with these numbers, or all."""
+        """Enable or disable the given breakpoints or watches, by default all; return them."""
         chosen = self._chosen(numbers, "enable" if is_enabled else "disable")
         for one in chosen:
             one.enabled = is_enabled

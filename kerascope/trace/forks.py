@@ -423,13 +423,13 @@ class Fork:
     # -----------------------------------------------------------------------------
 
     def _close(self) -> None:
-        """Append the mark that represents the calls of the open run to the tape."""
+        """End the open run of calls without events, and append its mark to the fork's tape."""
         run, self._open = self._open, None
         if run is not None and run.starts[0] < run.starts[-1]:
             self.recorder.tape.append(run.mark(0, len(run)))
 
     def _end_batch(self, limit: int) -> None:
-        """Copy the rest of the open batch, if its call has been computed."""
+        """Copy the parent's events up to the end of the open batch, if its call was computed."""
         self._close()
         n, end = len(self.journal.rows), limit
         if n < len(self.parent.rows):

@@ -216,7 +216,7 @@ class UnrecordedRun:
         return self.mark(place, place + 1)
 
     def facts_are_of(self, other: UnrecordedRun) -> bool:
-        """Return whether `other` has the same function, open spans, callbacks and feed."""
+        """Return whether `other` has the function, open spans, callbacks and feed of this run."""
         return (
             self.function is other.function
             and self.spans == other.spans
@@ -373,7 +373,10 @@ class Journal:
         until: float,
         is_met: Callable[[Sequence[Any]], bool] | None = None,
     ) -> None:
-        """Start a run that ends at time `until`, or before a call whose outputs fulfil `is_met`."""
+        """Start a run of calls without events.
+
+        It ends at time `until`, or before a call whose outputs fulfil the condition `is_met`.
+        """
         self._runs.append(run)
         self._until, self.may_continue, self._is_met = until, True, is_met
         kinds = frozenset() if self._alarms is None else self._alarms.kinds
@@ -737,7 +740,7 @@ class Journal:
         return run, first, end
 
     def called_until(self, n: int) -> set[Function]:
-        """Return the functions that were called up to row `n`."""
+        """Return the functions that were called up to row `n` of the journal."""
         return {run.function for run in self._runs if run.first <= n}
 
     def rows_from(self, n: int) -> range:

@@ -480,7 +480,7 @@ class FitRecorder(StageRecorder):
             feeds[self._epoch_began_at] = getattr(feed.batches_again(), "__self__", None)
 
     def function_returned(self, function: Function) -> None:
-        """Begin the callbacks of a batch after the call of its train function."""
+        """Record the start of the callbacks of a batch, after the call of its train function."""
         is_its_own = self.recorder.spans[-1][0] == "batch"  # otherwise a callback called it
         if is_its_own and function is self.stage.subject.train_function:
             self._begin_callbacks("on_batch_end")

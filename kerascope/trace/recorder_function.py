@@ -42,7 +42,7 @@ LARGE = 2**20  # bytes; after a larger array the tape counts its bytes at once
 
 
 class FunctionRecorder(StageRecorder):
-    """Records a call of a function."""
+    """Records a call of a function: its phases, layer calls and ops, and the variables written."""
 
     def __init__(self, recorder: Any, stage: Stage) -> None:
         super().__init__(recorder, stage)

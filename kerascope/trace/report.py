@@ -290,7 +290,7 @@ def _building(report: RunReport) -> int:
 
 
 def _is_built(report: RunReport) -> bool:
-    """Return whether layers are called on symbols by the user, not by a graph or function."""
+    """Return whether the user's code calls layers on symbols, and not a network or a function."""
     return not report.state.is_inside("run_internal_graph", "function", "evaluate", "predict")
 
 
@@ -365,7 +365,7 @@ def _inner_run(report: RunReport, event: Event, _: Any) -> None:
 
 
 def _depth_of_run(report: RunReport) -> int:
-    """Return the nesting level of records in a graph's run: 1 plus the outer layer calls."""
+    """Return the nesting level of the records of a graph's run: 1 plus the open layer calls."""
     kinds = [span.begin.kind for span in report.state.spans]
     place = len(kinds) - kinds[::-1].index("run_internal_graph")
     return kinds[:place].count("layer.call") + 1

@@ -538,7 +538,7 @@ class Stepper:
         return self._move(Step(count=_checked("stepi", n)))
 
     def next(self, n: int = 1) -> Stop | None:
-        """Go to the n-th next sibling of the event, or to the end of the enclosing span."""
+        """Go to the n-th next sibling of the current event, or to the end of the enclosing span."""
         return self._move(self._next(n, backward=False))
 
     def until(self, target: int | str | None = None, *, t: int | None = None) -> Stop | None:

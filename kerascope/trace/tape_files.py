@@ -471,7 +471,7 @@ class _Parts:
 
 
 def _expanded(value: Any, parts: list[Any]) -> Any:
-    """Return the text or list that a negative number refers to; any other value unchanged."""
+    """Return the text or list of a header for a negative number; other values unchanged."""
     if isinstance(value, int) and not isinstance(value, bool) and value < 0:
         value = parts[-1 - value]
     return value

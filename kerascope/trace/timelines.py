@@ -650,7 +650,7 @@ def _values_of(
 
 
 def _is_of(observer: Any, call: Call) -> bool:
-    """Return whether an observer is recording this call at the moment."""
+    """Return whether an observer is recording the given call at the moment."""
     return isinstance(observer, FunctionRecorder) and observer.began_at == call.begin
 
 
