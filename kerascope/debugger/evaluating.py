@@ -525,8 +525,9 @@ def _why_missing(session: Session, t: int, was_fed: bool) -> str:
 def _values_then(session: Session, variables: list[Variable], t: int) -> dict[Variable, np.ndarray]:
     """Return the arrays of variables at time `t`, without variables that have no array on the tape.
 
-    At the last event of a program, return the present values of all variables. Before, a variable
-    that was never recorded has its present value, and variables that share a name are left out.
+    At the last event of a program, return the present values of all variables. At earlier times, a
+    variable that was never recorded has its present value, and variables that share a name are left
+    out.
     """
     recorder = session.recorder
     if recorder is None or (session.tape is recorder.tape and t >= len(session.tape) - 1):

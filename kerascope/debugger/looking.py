@@ -153,7 +153,7 @@ def row(debugger: Shell, words: str) -> None:
     """Print the inputs of one row of the batch, and which sample of the data it is.
 
     Usage: row [N]
-    Without N: the row with a NaN or infinity here, otherwise the one with the largest loss.
+    Without N: the row with a NaN or infinity at this event, otherwise that with the largest loss.
     Example: row 3
     """
     import_module(SAMPLES).say_row(debugger, words)
@@ -265,7 +265,7 @@ def _begin_of_span(debugger: Shell) -> Event | None:
 
 @command("retval", "rv", group="values", takes_words=False)
 def retval(debugger: Shell, words: str) -> None:
-    """Print the result of the span that ends here.
+    """Print the result of the span that ends at this event.
 
     Usage: retval
     Example: retval

@@ -294,7 +294,8 @@ def goto(debugger: Shell, words: str) -> bool:
 def time_of_batch(debugger: Shell, address: BatchAddress, command: str = "goto") -> int:
     """Return the time at which a batch begins; for an epoch, the time of its first batch.
 
-    If several batches match, prefer those of the model being trained here, then the nearest one.
+    If several batches match, prefer those of the model that is trained at the current time, then
+    the nearest one.
     """
     tape, here = debugger.session.tape, debugger.session.stepper.now
     every = list(tape.batches())

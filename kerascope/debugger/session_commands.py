@@ -132,7 +132,7 @@ def unalias(debugger: Shell, words: str) -> None:
 
 @command("pdb", group="session", takes_words=False)
 def pdb_(debugger: Shell, words: str) -> None:
-    """Open Python's own debugger in the engine's paused frame; its `q` or `c` returns here.
+    """Open Python's debugger in the engine's paused frame; its `q` or `c` returns to this prompt.
 
     Usage: pdb
     After a failure it starts in the frame that failed; `u` goes to the callers.

@@ -370,10 +370,10 @@ def where_of(stage: Stage, made_at: tuple[str, int] | None = None) -> Where:
 
 
 def place_in_script(made_at: tuple[str, int] | None) -> Where:
-    """Return the script's line that made a layer; the current line if that call has returned.
+    """Return the script's line that made a layer, or else the script's current line.
 
-    `made_at` is the file and the line that made the layer. It is used if a function that contains
-    this line is still being executed.
+    `made_at` is the file and the line that made the layer. It is returned if a function that
+    contains this line is still being executed.
     """
     innermost = frame = frame_outside_the_package()
     while frame is not None and made_at is not None:

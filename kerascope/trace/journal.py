@@ -200,7 +200,7 @@ class UnrecordedRun:
                 yield from ((v.name, values[v]) for v in row.seen)
 
     def sample(self, place: int) -> list[Event]:
-        """Return the events of any call of the run's function with the same callbacks.
+        """Return the events of an example call of the run's function, with the run's callbacks.
 
         If none is stored yet, the call at index `place` of the run is executed again.
         """

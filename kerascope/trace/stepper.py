@@ -744,7 +744,10 @@ class Stepper:
         return self._stop(Reason.STEP, event)
 
     def _found(self, event: Event) -> Stop | None:
-        """Return the stop for a breakpoint, a caught condition or a watch; otherwise None."""
+        """Return the stop that a breakpoint, caught condition or watch causes at an event.
+
+        Return None if none of them stops there.
+        """
         tape, hit = self.tape, None
         findings: tuple[Finding, ...] = ()
         changes: tuple[Change, ...] = ()
