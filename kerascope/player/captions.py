@@ -333,7 +333,10 @@ def _some(numbers: np.ndarray) -> str:
 
 
 def _missing(split: list[str]) -> str:
-    """Return the end of a caption's key: ".all" or ".none" if all or no gradients pass, else ""."""
+    """Return the end of the key of a caption about the gradients that pass an activation.
+
+    It is ".all" if all gradients pass, ".none" if none of them does, and otherwise "".
+    """
     through, held = split
     return "" if through and held else ".all" if through else ".none"
 

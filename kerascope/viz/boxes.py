@@ -225,7 +225,10 @@ def state_text(item: GraphNode | GraphGroup) -> str:
 
 
 def has_ports(node: GraphNode, side: str) -> bool:
-    """Return whether a box has cells for its inputs (or outputs): for 2 to `MOST_PORTS` of them."""
+    """Return whether a box has cells for its inputs, or for its outputs if `side` is "outputs".
+
+    It has cells for at least two and at most `MOST_PORTS` of them.
+    """
     return 2 <= port_count(node, side) <= MOST_PORTS
 
 

@@ -236,7 +236,7 @@ class _Drawing:
         return home
 
     def add_gradient(self, x: Tensor) -> None:
-        """Add the box of a tensor's gradient, and those of its contributions if several."""
+        """Add the box of a tensor's gradient and, if it has several contributions, their boxes."""
         home, box_id = self.boxes[self._home(x)], self._ids[x]
         uses = self.backward.contributions.get(x, [])
         kind = "sum" if len(uses) > 1 else "gradient"

@@ -366,7 +366,10 @@ class Ladder:
         }
 
     def _depth_in(self, frame: str, depth: int) -> int:
-        """Return a depth relative to the smallest in a frame, or twice the depth outside frames."""
+        """Return the depth on the ladder for a depth in the forward pass.
+
+        Inside a frame it is counted from the smallest depth there. Outside of frames it is doubled.
+        """
         return depth - self._lowest[frame] if frame else 2 * depth
 
     def _in_frame(self, box: GraphNode, frames: Mapping[str, GraphGroup]) -> GraphNode:

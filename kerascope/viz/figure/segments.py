@@ -88,7 +88,10 @@ class Unit:
         return [part for copy in self.copies for part in copy[number].projections]
 
     def has_short_cut(self, segment: Segment) -> bool:
-        """Return whether a drawn segment is residual, and the identity is a copy's short cut."""
+        """Return whether a drawn segment is residual with the identity as short cut.
+
+        The short cut must be the identity in at least one copy of the segment.
+        """
         return segment.is_residual and len(self.projections(segment)) < len(self.copies)
 
     def named(self, part: Part) -> Part:

@@ -6,7 +6,7 @@ arrow in one frame level. It lists the items that it passes: the first item, a *
 between, and the last item. So an arrow from outside into a frame inside a frame has three routes,
 joined at two doors.
 
-They do not depend on sizes, so a viewer that opens and closes frames can reuse them.
+Frame levels do not depend on sizes, so a viewer that opens and closes frames can reuse them.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ class _Builder:
         return shared, (_at(one, shared, first), _at(other, shared, last))
 
     def _inside(self, box: str, shared: int) -> list[tuple[str, Name]]:
-        """Return the frames around a box nested deeper than `shared`, outermost first.
+        """Return the frames around a box that are nested deeper than `shared`, outermost first.
 
         Each frame comes with the item in it that is the box or contains the box.
         """
@@ -261,7 +261,10 @@ def _port(edge: GraphEdge, node: GraphNode, key: str) -> float:
 
 
 def _place_of_upward(node: GraphNode) -> float:
-    """Return where upward arrows meet a box: right of the middle if downward arrows do, too."""
+    """Return where upward arrows meet a box, from -0.5 to 0.5 of its width.
+
+    It is the middle (0), or right of the middle if downward arrows meet the box as well.
+    """
     return 0.0 if node.kind in ("gradient", "sum", "update") else 0.25
 
 

@@ -214,7 +214,11 @@ def _compared(before: GraphNode | None, after: GraphNode) -> GraphNode:
 
 
 def _compared_group(before: GraphGroup | None, after: GraphGroup) -> GraphGroup:
-    """Return the frame `after` with its state: added if `before` is None, changed, or no state."""
+    """Return the frame `after` with its state.
+
+    It is added if `before` is None, and changed if its name or class differs from that of `before`.
+    Otherwise it has no state.
+    """
     attrs = _plain(after)
     changes = []
     if before is None:

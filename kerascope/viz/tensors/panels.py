@@ -214,7 +214,11 @@ MOST_PIXELS = 3_200  # in all images
 
 
 def _colours(part: ArrayPart, rows: str, columns: str) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield (title, colour image) for each index of the axis that is left. Zero is grey."""
+    """Yield the title and the numbers of small colour images of an array. Zero is grey.
+
+    There is an image for each of the first indices of the axis that is neither rows, columns nor
+    colours.
+    """
     if not part.colour_axis or not np.isfinite(part.values).all():
         return
     other = next(axis for axis in part.axes if axis not in (rows, columns, part.colour_axis))
