@@ -57,7 +57,7 @@ def _with_room(node: GraphNode) -> GraphNode:
 
 
 class LadderPicture(Picture):
-    """The ladder of a training step, with places for values."""
+    """The ladder of a training step, with reserved space for values on arrows and cards."""
 
     room = ReservedSpace(
         _with_room,

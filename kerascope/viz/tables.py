@@ -288,7 +288,7 @@ class ExplanationTable:
         self.explanation = explanation
 
     def lines(self, width: int) -> Iterator[Line]:
-        """Yield the lines as pieces of text with a style each."""
+        """Yield the lines of the explanation as pieces of text with a style each."""
         yield from wrapped(Cell([[(self.explanation.title, "bold")]]), width)
         yield from table_lines(self._columns(), width)
 

@@ -316,7 +316,7 @@ class FormRegistry:
         return self._numbers.setdefault(what, len(self._numbers))
 
     def form(self, children: list[str], ends: Iterable[str], wiring: Wiring) -> PartForm:
-        """Return the form of a part that consists of the given children of a frame level.
+        """Return the structural form of the given children of a frame level.
 
         Parameters
         ----------
@@ -344,7 +344,7 @@ class FormRegistry:
         return PartForm(self.number(tuple(exact)), self.number(tuple(outline)), tuple(boxes))
 
     def _form_of_one(self, child: str, links: list[Link], wiring: Wiring) -> PartForm:
-        """Return the form of a part with one child, the most frequent case, by a fast path."""
+        """Return the structural form of a single child, the most frequent case, by a fast path."""
         form = self.of[child]
         if not links:
             return form
@@ -358,7 +358,7 @@ class FormRegistry:
         return PartForm(self.number(exact), self.number(outline), form.boxes)
 
     def _form_in_a_chain(self, form: PartForm, link: Link, wiring: Wiring) -> PartForm:
-        """Return the form of a part that is one box with a single incoming arrow, from a cache."""
+        """Return the structural form of a box with a single incoming arrow, by cached numbers."""
         attrs = link[2].attrs
         is_loop, far = link[0] == link[1], link[0] in wiring.sources and link[0] != link[1]
         if far:
@@ -372,7 +372,7 @@ class FormRegistry:
         return PartForm(*self._in_chains[key], form.boxes)
 
     def frame(self, group: GraphGroup, inside: PartForm) -> PartForm:
-        """Register the form of a frame, derived from the form of its contents, and return it."""
+        """Register and return the structural form of a frame, given the form of its contents."""
         attrs = group.attrs
         what = (attrs.get("kind", "call"), attrs.get("class_name"), attrs.get("copies"))
         exact, outline = (*what, "exact", inside.exact), (*what, "outline", inside.outline)
@@ -386,7 +386,7 @@ class FormRegistry:
         outside: dict[tuple[str, str, object], int],
         wiring: Wiring,
     ) -> tuple[object, ...]:
-        """Return an arrow as part of a form: with positions in the form instead of names."""
+        """Return an arrow as it is in a structural form: with positions instead of names."""
         edge = link.edge
         output: object = edge.attrs.get("output", 0)
         operand = edge.attrs.get("operand", 0)

@@ -484,7 +484,10 @@ _LADDER = (
 
 
 def style_sheet(graph: Graph, options: PictureOptions, scope: str = "") -> str:
-    """Return the CSS rules of a graph's picture, for `scope` or the picture's own CSS class."""
+    """Return the CSS rules of a graph's picture.
+
+    They apply inside elements with the CSS class `scope`, by default the picture's own class.
+    """
     return css(*inks_of(graph, options), scope or options.scope)
 
 

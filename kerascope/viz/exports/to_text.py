@@ -405,7 +405,7 @@ class _Level:
                 self.leaves[item, key] = column
 
     def port(self, number: int) -> object:
-        """Return the key of a route's line. Routes that leave an item in one line have one key."""
+        """Return the key of a route's line. Routes that leave an item as one line share it."""
         route = self.level.routes[number]
         if self.level.kinds[route.stops[0]] == FRAME:
             return route.edge

@@ -178,7 +178,7 @@ def _in_lines(pieces: list[Piece], page: Page, room: float) -> tuple[list[Shape]
 
 
 def _line(line: list[Piece], corners: list[Point], gap: float) -> Iterator[Shape]:
-    """Yield the marks of pieces, each at its corner, and the arrows between them."""
+    """Yield the marks of pieces at the given corners, and the arrows between the pieces."""
     left = (0.0, 0.0)
     for number, (piece, (x, y)) in enumerate(zip(line, corners, strict=True)):
         if number:

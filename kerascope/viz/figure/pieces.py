@@ -84,7 +84,7 @@ class Piece:
 
 
 def row_of(pieces: Sequence[Piece], down: bool) -> Piece:
-    """Return a row of pieces along a direction, with arrows between them."""
+    """Return a piece with a row of pieces, downwards or to the right, and arrows between them."""
     sizes = [on_page(down, piece.width, piece.height) for piece in pieces]
     across = max(size for size, _ in sizes)
     marks: list[Mark] = []

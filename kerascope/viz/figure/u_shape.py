@@ -149,7 +149,7 @@ def _stay_in_rows(u: UShape) -> bool:
 
 @dataclass(frozen=True)
 class Volume:
-    """The box of a part, with its upper left corner at (x, y)."""
+    """The box that draws a part in the form "u", with its upper left corner at (x, y)."""
 
     part: Part
     x: float
