@@ -86,7 +86,7 @@ def seconds(work: Callable[[], Any]) -> float:
 
 
 def recorded(model: Any, work: Callable[[], Any], **options: Any) -> tuple[float, int]:
-    """Return the time of a call of `work` with a new recorder, and the events of one call."""
+    """Return the time of a call of `work` with a new recorder, and its number of events."""
     recorder = Recorder(**options)
     recorder.know(model)
     with observing(recorder):

@@ -1,4 +1,4 @@
-"""Keras 2: a variational autoencoder, whose loss is added by `add_loss`; it dreams of digits.
+"""Keras 2: a variational autoencoder, whose loss is added by `add_loss`, makes new digits.
 
 kerascope run examples/keras2_vae.py
 """

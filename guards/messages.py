@@ -116,7 +116,7 @@ def raised(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
 
 
 def readings(value: ast.expr, functions: dict[str, ast.FunctionDef]) -> Iterator[str]:
-    """Yield the possible texts of an expression, if the module's source determines them.
+    """Yield the possible texts of a message's expression, if the module's source determines them.
 
     A call of a function of the same module is replaced by the texts that the function returns.
     """

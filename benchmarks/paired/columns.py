@@ -1,4 +1,4 @@
-"""The columns of the table: engine, environment and file in `peers/`."""
+"""The columns of the report: the library, the environment and the file in `peers/` of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The file of results: lines of JSON. A line of facts begins a run; its results follow."""
+"""The file of results, as lines of JSON. A run begins with a line about its conditions."""
 
 from __future__ import annotations
 

@@ -186,7 +186,7 @@ def folder_for(folder: Path, number: int) -> Path:
 
 
 def say(text: str) -> None:
-    """Print and flush, because a run takes minutes."""
+    """Print a line without delay, because a run takes minutes."""
     print(text, flush=True)
 
 

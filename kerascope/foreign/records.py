@@ -100,7 +100,7 @@ class Recorded(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A call of a layer, a module or a function.
+    """The record of a call of a layer, a module or a function.
 
     Attributes
     ----------
@@ -147,7 +147,7 @@ new_call: Callable[[Iterable[Any]], Call] = partial(tuple.__new__, Call)
 
 @dataclass(frozen=True)
 class Frame:
-    """A call that contains other calls, such as a module that calls its submodules.
+    """The record of a call that contains other calls, such as a module that calls its submodules.
 
     Attributes
     ----------

@@ -56,7 +56,7 @@ def output_shape(layer: Opaque, inputs: Sequence[Shape], weights: Sequence[Shape
 
 
 def _like(class_name: str, config: Mapping[str, Any]) -> Any:
-    """Return a layer of ours with these settings whose class name is the end of `class_name`.
+    """Return a layer of kerascope with these settings, whose class name ends `class_name`.
 
     None if this class does not exist or does not accept the settings.
     """

@@ -319,7 +319,7 @@ class KerasClassifier(BaseWrapper):
         return np.asarray(model.predict(x, **self.filter_sk_params(Sequential.predict, arguments)))
 
     def score(self, x: ArrayLike, y: ArrayLike, **kwargs: Any) -> float:
-        """Return the accuracy.
+        """Return the accuracy of the predictions.
 
         Raises
         ------

@@ -1,7 +1,9 @@
-"""Hand-written NumPy: what a NumPy engine could reach at most.
+"""Nets in hand-written NumPy, which show how fast an engine on NumPy could be at most.
 
-No automatic gradients: every formula is written out for its net. Everything is allocated once, and
-NumPy writes into what is there (`out=`). These files are the limit that kerascope is measured
+There are no automatic gradients, because every formula is written out for its net. All arrays are
+allocated once, and NumPy writes into them (`out=`). These files are the limit that kerascope is
+measured
+
 against, and a list of tricks that a compiler of graphs can use:
 
 - aligned buffers (`buffers.py`), a straight line of NumPy calls without a dictionary or an

@@ -43,7 +43,7 @@ class BatchOfImages:
 
 
 class Convolutions:
-    """Buffers for one image, and the calls on them.
+    """Computes the two convolutions of W3 and their gradients image by image, in fixed buffers.
 
     Parameters
     ----------
@@ -179,7 +179,10 @@ class SpreadBack:
         np.copyto(self.kernels, kernel.reshape(3, 3 * CHANNELS, FILTERS).transpose(0, 2, 1))
 
     def __call__(self, by_z: np.ndarray) -> np.ndarray:
-        """Return the gradient by the input, (26 * 26, 32), in a buffer that the next call fills."""
+        """Return the gradient with respect to the input, (26 * 26, 32).
+
+        It is in a buffer that the next call overwrites.
+        """
         np.copyto(self.inner, by_z.reshape(SECOND, SECOND, FILTERS))
         self.result.fill(0)
         for row, phase, target, piece in self.targets:

@@ -65,7 +65,8 @@ class DenseNet:
     ) -> np.ndarray:
         """Add the calls that compute the gradient of a layer's inputs from that of its outputs.
 
-        relu(z) > 0 where the sign bit of -relu(z) is set: shifted by 31 bits it is a mask of ones.
+        relu(z) > 0 where the sign bit of -relu(z) is set. Shifted by 31 bits, this bit becomes a
+        mask of ones.
         """
         kernel = self.flat.weights[layer][:, :-1]
         rows = hidden[:-1]
@@ -104,10 +105,11 @@ class DenseNet:
 
 
 class Chain(DenseNet):
-    """A deep net of equal layers (W5); some steps are one call for all layers.
+    """A deep net of equal layers (W5), for which some work is done in one call for all layers.
 
-    The masks of all relus, the copy of all kernels without their biases (a matrix product likes
-    them contiguous) and the gradients of all weights, as one product of stacks of matrices.
+    One call computes the masks of all relus. One copies all kernels without their biases, because
+    the product of contiguous matrices is faster. One computes the gradients of all weights, as a
+    product of stacks of matrices.
     """
 
     def plan(self, samples: int) -> Plan:

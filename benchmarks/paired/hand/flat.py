@@ -16,7 +16,9 @@ RHO, BETA_1, BETA_2, EPSILON = 0.9, 0.9, 0.999, 1e-7
 
 
 class FlatWeights:
-    """Weights, gradients and moments, each in one array; `weights` and `gradients` are views.
+    """The weights of a net, their gradients and the optimizer's moments, each in one flat array.
+
+    The lists `weights` and `gradients` contain views of these arrays, in the shapes of the weights.
 
     Parameters
     ----------

@@ -81,7 +81,7 @@ class Peer:
         return self.x[:32] if self.name == "W1" else self.x
 
     def step(self, batch: int) -> Run | None:
-        """Return a function that runs train steps on the first rows, as often as it is told."""
+        """Return a function that runs its argument's number of train steps on the first rows."""
         net, train = self.net, self.train
         x, y = self.x[:batch], self.y[:batch]
 

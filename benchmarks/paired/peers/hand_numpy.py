@@ -1,4 +1,4 @@
-"""Hand-written NumPy, the column that the ratios are taken to."""
+"""The reference column: hand-written NumPy. The times of the others are divided by its times."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NETS: dict[str, Any] = {
 
 
 class Column(Peer):
-    """The column of hand-written NumPy, `hand/`. The variant is rmsprop's place of epsilon."""
+    """The column of hand-written NumPy, `hand/`. Its variant says where rmsprop adds epsilon."""
 
     def start(self) -> None:
         """Let this process compute numbers below 1e-38 as zero, because they are slow."""

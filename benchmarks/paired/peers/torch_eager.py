@@ -1,4 +1,4 @@
-"""PyTorch without Keras, eager."""
+"""The column of PyTorch without Keras, in eager mode."""
 
 from __future__ import annotations
 

@@ -63,7 +63,10 @@ class Keras3Rules(CompileRules):
                 raise error from None
 
     def find_custom_targets(self, model: Any, compiled: Any) -> None:
-        """Store which targets a user's function receives, with as many axes as the data have."""
+        """Store the indices of the targets that a loss or metric of the user receives.
+
+        Such targets have as many axes as the data.
+        """
         compiled.targets_of_any_rank = _targets_of_any_rank(model, compiled)
         if compiled.squeezed_targets is None:
             compiled.squeezed_targets = compiled.targets_of_any_rank

@@ -125,7 +125,7 @@ class Arrays:
         return self.masked(self._copy(array), array)
 
     def masked(self, array: Any, like: Any) -> Any:
-        """Return an array with the Keras mask of `like`; without a mask, the array is unchanged."""
+        """Return an array with the Keras mask of `like`. If `like` has none, nothing is changed."""
         mask = self._masks.get_keras_mask(like)
         if mask is not None:
             self._masks.set_keras_mask(array, mask)

@@ -1,4 +1,4 @@
-"""The right number, but a float.
+"""Returns the right number, but as a float.
 
 en: expected parameters([20, 64]) to be the int 1,344, yours is the float 1344.0
 zh: parameters([20, 64]) 应为整数（int）1,344，你的是浮点数（float）1344.0

@@ -1,4 +1,4 @@
-"""Another optimizer than the old script's.
+"""Uses another optimizer than the old script.
 
 en: expected the class of the optimizer to be 'RMSprop', yours is 'SGD'
 zh: 优化器的类应为 'RMSprop'，你的是 'SGD'

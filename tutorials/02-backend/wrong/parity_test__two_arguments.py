@@ -1,4 +1,4 @@
-"""It calls with two arguments at most.
+"""Calls functions with two arguments at most.
 
 en: different_results(...) stopped at line 19 with TypeError: clip() missing 1 required positional argument: 'a_max'
 zh: different_results(...) 中途出错（第 19 行）：TypeError: clip() missing 1 required positional argument: 'a_max'

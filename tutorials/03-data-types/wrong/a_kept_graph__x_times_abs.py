@@ -1,4 +1,4 @@
-"""Right only where x is positive.
+"""The result is right only where x is positive.
 
 en: expected K.eval(y) after K.set_value(x, -3.0) to be 9, yours is -9
 zh: K.set_value(x, -3.0) 之后的 K.eval(y) 应为 9，你的是 -9

@@ -8,7 +8,7 @@ from kerascope.models import Model
 
 
 class OnItsOwn(Dense):
-    """A layer that counts the calls of its own method."""
+    """A layer that counts the calls of its own method `create_input_layer`."""
 
     used = 0
 

@@ -1,4 +1,4 @@
-"""One factor for all features.
+"""All features have the same factor and the same shift.
 
 en: expected the shapes of the weights to be [(3,), (3,)], yours is [(1,), (1,)]
 zh: 权重的形状应为 [(3,), (3,)]，你的是 [(1,), (1,)]

@@ -7,7 +7,7 @@ from kerascope.learn import Text, check
 
 
 class Thing:
-    """A stand-in for a tensor: equal only to itself, and it can be freed."""
+    """An object in place of a tensor. It is equal only to itself, and it can be freed."""
 
     def __init__(self, name):
         self.name = name

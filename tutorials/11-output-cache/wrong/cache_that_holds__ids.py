@@ -1,4 +1,4 @@
-"""The key of S4:301: the objects behind the ids may be freed.
+"""The key contains ids, as in S4:301, but the objects that have these ids may be freed.
 
 en: expected the input to live as long as the cache, yours lets it be freed: its id will be given to another object
 zh: 输入应与缓冲同寿，你让它消亡了：它的 id 会发给别的对象

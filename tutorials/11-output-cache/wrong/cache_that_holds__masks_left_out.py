@@ -1,4 +1,4 @@
-"""The masks are no part of the key.
+"""The key does not contain the masks.
 
 en: expected another mask to be a miss, your cache returned a stored result
 zh: 另一个掩码应当落空，你的缓冲却交还了旧的结果

@@ -1,4 +1,4 @@
-"""Every call computes.
+"""No result is stored, so every call computes.
 
 en: expected the calls of compute, for one input twice, to be 1, yours is 2
 zh: 同一输入来两次，compute 的调用次数应为 1，你的是 2

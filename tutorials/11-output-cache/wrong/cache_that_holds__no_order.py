@@ -1,4 +1,4 @@
-"""A set forgets the order.
+"""The key is a set, so the order of the inputs is lost.
 
 en: expected another order to be a miss, your cache returned a stored result
 zh: 另一种次序应当落空，你的缓冲却交还了旧的结果

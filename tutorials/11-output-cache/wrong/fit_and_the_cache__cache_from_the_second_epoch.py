@@ -1,4 +1,4 @@
-"""As S4:309 says: the graph is run in the first epoch.
+"""Assumes that the graph is run in the first epoch, as S4:309 says.
 
 en: expected graph_runs to be 0, yours is 1: nothing runs it in fit
 zh: graph_runs 应为 0，你的是 1：fit 中没有谁去运行它

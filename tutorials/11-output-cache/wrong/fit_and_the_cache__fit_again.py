@@ -1,4 +1,4 @@
-"""Training once more runs nothing.
+"""Trains the model once more, which does not run its graph.
 
 en: expected runs of the graph in one_run to be 1, yours is 0
 zh: one_run 中图的运行次数应为 1，你的是 0

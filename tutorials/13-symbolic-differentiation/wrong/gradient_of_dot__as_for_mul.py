@@ -1,4 +1,4 @@
-"""As for multiplication, element by element.
+"""The gradient is computed as for multiplication, element by element.
 
 en: expected grad(...)[1].shape to be (3, 4), yours is (4, 2)
 zh: grad(...)[1].shape 应为 (3, 4)，你的是 (4, 2)

@@ -1,4 +1,4 @@
-"""One gradient for two inputs.
+"""Returns one gradient for two inputs.
 
 en: expected grad(...) to be a list, yours is the tensor 'multiply': a list of 2 is needed
 zh: grad(...) 应是列表，你的是 张量 'multiply'：应是 2 项的列表

@@ -1,4 +1,4 @@
-"""At 0 the gradient passes.
+"""The arriving gradient also passes where x is 0.
 
 en: expected the gradient at 0, at [0], to be 0, yours is 1
 zh: 在 0 处的梯度，[0] 处应为 0，你的是 1

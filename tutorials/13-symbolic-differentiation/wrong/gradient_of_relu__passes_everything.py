@@ -1,4 +1,4 @@
-"""Everything passes.
+"""The arriving gradient passes everywhere.
 
 en: Relu: d loss / d input 0[1, 2]: finite differences give 0, your gradient gives -6.5 (maxdiff 6.5)
 zh: Relu: d loss / d input 0[1, 2]：有限差分得 0，你的梯度得 -6.5（最大差 6.5）

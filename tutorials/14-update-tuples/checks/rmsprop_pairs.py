@@ -1,4 +1,4 @@
-"""Checks the pairs before any call, and accumulators and weights after two calls."""
+"""Checks the update pairs before any call, and accumulators and weights after two calls."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Checks the pairs before any call, the weights after one, and after a change of the rate."""
+"""Checks the update pairs, then the weights after a call, and after a change of the rate."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""It goes up the gradient.
+"""The weights go up the gradient instead of down.
 
 en: expected w[0, 0] to be 0.8, yours is 1.2
 zh: w[0, 0] 应为 0.8，你的是 1.2

@@ -1,4 +1,4 @@
-"""Passes losses one by one, then runs a real fit."""
+"""Passes losses to the student's callback one by one, then runs a real fit."""
 
 from itertools import pairwise
 

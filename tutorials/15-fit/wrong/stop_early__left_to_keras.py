@@ -1,4 +1,4 @@
-"""A subclass of EarlyStopping.
+"""StopEarly is a subclass of EarlyStopping, which does the work.
 
 en: expected StopEarly to be your own Callback, yours leaves the work to EarlyStopping
 zh: StopEarly 应是你自己写的 Callback，你的把工作交给了 EarlyStopping

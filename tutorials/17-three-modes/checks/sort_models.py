@@ -1,4 +1,4 @@
-"""Compares the kinds with Model itself, and the orders with two models."""
+"""Compares kind_of with the models that Model makes, and the orders with those of two models."""
 
 from kerascope.layers import Dense, Input
 from kerascope.learn import Text, check
