@@ -172,7 +172,7 @@ _FORMS: dict[tuple[str, str], tuple[str, ...]] = {
 
 
 def things(model: Any) -> dict[str, Any]:
-    """Return the objects of a trained model of which each is also written as a pickle."""
+    """Return the objects of a trained model that are also written as pickles, one by one."""
     return {
         "layer": layers.Dense(2, activation="relu", name="unbuilt"),
         "built_layer": model.get_layer("shared"),
