@@ -10,8 +10,10 @@ Consecutive calls of this kind are a *run*. The tape has one event for a run, a 
 "unlooked". When a time inside the run is needed, the mark is expanded: the programs run again from
 the checkpoint before this time, and the call itself is stepped through with a new recorder. The
 number of events of a call is known from a recorded call, so each event has the time that it would
-have had. The outputs must equal the stored outputs, bit for bit. Afterwards the live variables get
-their values back, in the same arrays, so that no program is compiled again.
+have had. The outputs must equal the stored outputs, bit for bit. If JAX computed the call, NumPy
+computes it again, so the outputs must be equal up to rounding; a warning reports larger
+differences. Afterwards the live variables get their values back, in the same arrays, so that no
+program is compiled again.
 
 A session also keeps rows for recorded calls, so it can continue from any call with a change
 (`forks.py`).

@@ -5,6 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from op_rows import CASES, fed, graph_inputs
 from piped import answers, session_of
 
 from kerascope import backend as K
@@ -217,6 +218,28 @@ def test_what_is_caught_is_what_is_caught_on_numpy(make, rate, rows, caught, cou
     ]
     assert numpy[1] == jax_[1]
     assert counts["jax"] > counts["numpy"] or make is not dense
+
+
+def passing_cases():
+    from kerascope.backend.engines.lowering import PASSING
+
+    return [(case, PASSING[type(case.op).__name__]) for case in CASES
+            if type(case.op).__name__ in PASSING]  # fmt: skip
+
+
+def test_an_op_without_a_test_of_its_inputs_hides_no_bad_number():
+    tested = set()
+    with np.errstate(all="ignore"):
+        for case, n in passing_cases():
+            _, arrays = fed(case, graph_inputs(case))
+            for x in arrays[:n]:
+                for at in np.ndindex(x.shape) if x.dtype.kind == "f" else ():
+                    for bad in (np.nan, np.inf, -np.inf):
+                        good, x[at] = x[at], bad
+                        assert not np.all(np.isfinite(case.op.perform(*arrays))), (case, bad)
+                        x[at] = good
+                        tested.add(type(case.op).__name__)
+    assert len(tested) > 15
 
 
 # --- other histories ------------------------------------------------------------------------------

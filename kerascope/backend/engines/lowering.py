@@ -13,6 +13,10 @@ A custom op, from outside kerascope, is computed by NumPy while the program wait
 
 An op that refuses values ("gather: no row 9") cannot raise inside a compiled program. Its rule
 calls `require(condition)`, and the program returns whether all required conditions were true.
+
+If the call has alarms (`program/alarms.py`), all results must be finite too. A result needs no test
+of its own if an op uses it that cannot hide an infinite or NaN number (`PASSING`). So about three
+tests for each weight of a training step are left.
 """
 
 from __future__ import annotations
@@ -220,8 +224,9 @@ def run(schedule: Schedule, arrays: Sequence[Any], variables: Sequence[Any] = ()
     for step in schedule.steps:
         if step.guards and are_met(step.guards, values) is False:
             continue
+        op: Any = step.apply.op
         with jax.named_scope(step.apply.name.replace(" ", "_")):
-            result = lower(step.apply.op, *[values[slot] for slot in step.inputs])
+            result = lower(op, *[values[slot] for slot in step.inputs])
         several = (result,) if len(step.outputs) == 1 else result
         for slot, array, tensor in zip(step.outputs, several, step.apply.outputs, strict=True):
             if array.dtype != tensor.dtype:
@@ -230,12 +235,18 @@ def run(schedule: Schedule, arrays: Sequence[Any], variables: Sequence[Any] = ()
                     f"got {array.dtype}. Please report this."
                 )
             values[slot] = array
-        unchecked.update(step.outputs)
-        unchecked.difference_update(step.inputs[: PASSING.get(step.apply.op.__class__.__name__, 0)])
-    if current_alarms() is not None:
-        for x in (values[slot] for slot in sorted(unchecked)):
-            if not is_known(x) and x.dtype.kind in "fc":
-                require(jnp.isfinite(x.sum(dtype=np.promote_types(x.dtype, "float32"))))
+        # The steps of a loop check their own results, but not the sums over all steps.
+        first = len(step.outputs) - len(op.inner.results.terms) if isinstance(op, Scan) else 0
+        unchecked.update(step.outputs[first:])
+        unchecked.difference_update(step.inputs[: PASSING.get(type(op).__name__, 0)])
+    sums: dict[Any, Any] = {}  # in a loop one sum for all arrays of a shape: this is faster
+    for slot in sorted(unchecked) if current_alarms() is not None else ():
+        x = values[slot]
+        if not is_known(x) and x.dtype.kind in "fc":
+            key = slot if variables else (x.shape, x.dtype)
+            sums[key] = x + sums.get(key, 0)
+    for x in sums.values():
+        require(jnp.isfinite(x.sum(dtype=np.promote_types(x.dtype, "float32"))))
     return values
 
 

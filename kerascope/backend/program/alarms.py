@@ -9,7 +9,9 @@ are reported afterwards.
 Flags are reliable for most lines of a program's text, each of which is one op. They are not
 reliable for kernels, for large matrix products (several threads compute these, each with its own
 flags), and for the products of some BLAS libraries. The results of these calls are inspected
-instead, and so are fed arrays and all results that are computed without a program.
+instead, and so are fed arrays and all results that are computed without a program. JAX has no
+flags: its program tests the results (`engines/lowering.py`), and if one is not finite, NumPy
+repeats the call.
 
 An alarm only means that the call should be recorded (`trace/journal.py`). The recorded call is
 computed again step by step, which shows whether a number really became infinite or NaN.
