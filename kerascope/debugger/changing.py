@@ -190,8 +190,8 @@ def _go_to_value(debugger: Shell, name: str) -> str:
     This is in the current function call; between two calls, in the next call.
 
     Stay at the current time if the tensor is already computed, if it is a variable between two
-    calls, or if the program is paused here. The returned name differs from `name` only for x,
-    the model's input.
+    calls, or if the program is paused at this time. The returned name differs from `name` only for
+    x, the model's input.
     """
     event, tape = _here(debugger), debugger.session.tape
     if debugger.session.recorder is None or name in OF_THE_OUTPUT:

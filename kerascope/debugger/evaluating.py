@@ -319,7 +319,7 @@ def value_of(text: str, names: dict[str, Any], command: str) -> Any:
     ArgumentError
         The text is empty.
     NameError
-        The name is unknown here. The message says where the name exists, if that is known.
+        The name does not exist at the stop. The message says where it exists, if that is known.
     """
     if not text.strip():
         raise ArgumentError(f"{command}: expected a value. For example: `{command} tensor_map`.")

@@ -31,7 +31,8 @@ def say_rows_of_stop(shell: Shell, stop: Stop) -> None:
 def say_row(shell: Shell, words: str) -> None:
     """Print the inputs of a row of the batch.
 
-    Without a number, this is the row with a NaN, otherwise the row with the largest loss.
+    Without a number, this is the row with a NaN or infinity at the current event. If no row has
+    one, it is the row with the largest loss.
 
     Raises
     ------
@@ -62,7 +63,7 @@ def _number(words: str, batch: BatchAt) -> int:
 
 
 def _conspicuous_row(shell: Shell, t: int) -> tuple[int, str]:
-    """Return the row where the current event has a NaN, or else the one with the largest loss."""
+    """Return the row with a NaN or infinity at the current event, or else with the largest loss."""
     session = shell.session
     event = session.stepper.event
     spoilt = None if event is None else spoilt_rows(session.recorder, session.tape, event)

@@ -1,4 +1,4 @@
-"""The texts that `kerascope learn` prints, in both languages. Nothing here prints."""
+"""The texts that `kerascope learn` prints, in both languages. The functions return them."""
 
 from __future__ import annotations
 

@@ -470,7 +470,7 @@ def output_complaints(
     lesson : Lesson
     run : ChapterRun
     known : mapping of str to str, optional
-        Stored outputs by block that are already checked, and skipped here.
+        Stored outputs by block that are already checked, and are skipped.
     """
     found = []
     for block in lesson.blocks:

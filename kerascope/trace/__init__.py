@@ -1,4 +1,4 @@
-"""Walking through the engine's work and recording it, as pure data. Nothing is printed here.
+"""Walking through the engine's work and recording it, as pure data. The package prints nothing.
 
 `walking.py` walks through a forward pass step by step with real arrays.
 

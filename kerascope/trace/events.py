@@ -149,7 +149,7 @@ class Delta(NamedTuple):
 
 
 class Event(NamedTuple):
-    """The record of an event, or of the start or end of a span. A tuple, because there are many.
+    """The record of an event, or of the start or end of a span. A tuple, to use little memory.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
 """Recording compile and the making of a train function; no numbers are computed.
 
-The backward *sweep*, which makes the gradients as tensors, is recorded here op by op, from the last
-op to the first. The *values* of the gradients are recorded in each batch. Lessons: chapters 12
+The backward *sweep*, which makes the gradients as tensors, is recorded op by op, from the last op
+to the first. The *values* of the gradients are recorded in each batch. Lessons: chapters 12
 (compile), 13 (the gradient sweep) and 14 (update tuples).
 """
 

@@ -19,10 +19,10 @@ the movement ends at an event. Events of a finer grain than the plan's are passe
 counts from the calling line, so it goes over the span that begins there, to its next sibling or to
 the end of the enclosing span.
 
-Two drivers can move a stepper: a running program, and a tape. At each stop both call a *prompt*
-with the `Stop`. It returns an *order*, a function that takes the stepper and calls one of its
-verbs, or None to receive no more stops. So the same orders make the same stops with `LiveDriver`
-and with `replay`.
+Two drivers can move a stepper: a running program, and a tape. At each stop, the driver calls a
+*prompt* with the `Stop`. It returns an *order*, a function that takes the stepper and calls one of
+its verbs, or None to receive no more stops. So the same orders make the same stops with
+`LiveDriver` and with `replay`.
 """
 
 from __future__ import annotations
