@@ -13,6 +13,7 @@ import backup_scenarios
 import numpy as np
 import pytest
 from engine_runs import assert_compiled, assert_same, on_each_engine, start, state_of
+from interrupts import interrupted, moments_of
 
 from kerascope import Sequential, callbacks, layers, optimizers
 from kerascope import backend as K
@@ -437,6 +438,37 @@ def test_what_is_computed_only_once_is_not_compiled(monkeypatch):
 
 
 # --- interrupts -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["next step", "weights set before"])
+def test_a_step_interrupted_at_any_moment_is_done_wholly_or_not_at_all(how):
+    x, y = X[:8], Y[:8]
+    start("jax")
+    model = dense()
+    start("jax")
+    twin, steps = dense(), 0
+
+    def prepare():
+        if how == "weights set before":  # the variables move to the device again
+            model.set_weights(model.get_weights())
+
+    def step():
+        model.train_on_batch(x, y)
+
+    step()
+    step()
+    prepare()
+    for moment in range(1, moments_of(step) + 1):
+        prepare()
+        before = int(K.get_value(model.optimizer.iterations))
+        assert interrupted(step, moment, KeyboardInterrupt)
+        after = int(K.get_value(model.optimizer.iterations))
+        assert after - before in (0, 1)
+        while steps < after:
+            twin.train_on_batch(x, y)
+            steps += 1
+        assert_same(state_of(model), state_of(twin), 0)
+    assert_compiled(model.train_function)
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
