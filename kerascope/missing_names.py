@@ -45,9 +45,7 @@ REFUSALS: dict[str, dict[str, str]] = {
         "TFOptimizer": "It wraps an optimizer of TensorFlow, which is not available here. "
         "Use one of kerascope.optimizers.",
     },
-    "kerascope.utils": {
-        "multi_gpu_model": "NumPy does not use GPUs. Train the model itself.",
-    },
+    "kerascope.utils": {"multi_gpu_model": "NumPy does not use GPUs. Train the model itself."},
     "kerascope.applications.keras1": {
         "preprocess_input": "Sound files are read with librosa, which is not included. "
         "Compute librosa.feature.melspectrogram(y=sound, sr=12000, n_fft=512, hop_length=256, "
@@ -183,10 +181,7 @@ NEVER: Rows = {
     "kerascope": (
         ("device", _ONE_PROCESSOR),
         ("Quantizer quantizers", _QUANTIZED),
-        (
-            "RematScope remat",
-            "Layers are never recomputed to save memory: remove the line.",
-        ),
+        ("RematScope remat", "Layers are never recomputed to save memory: remove the line."),
         (
             "StatelessScope SymbolicScope",
             "It hides changes of variables from JAX; functions do so by themselves. "
@@ -295,10 +290,7 @@ NAMES: Rows = {
     "kerascope.ops": (
         ("eig", f"{_COMPLEX}: ops.eigh is real."),
         ("polar", f"{_COMPLEX}: its two parts are r * cos(angle) and r * sin(angle)."),
-        (
-            "view_as_complex view_as_real",
-            f"{_COMPLEX}: keep the two parts apart, as ops.fft does.",
-        ),
+        ("view_as_complex view_as_real", f"{_COMPLEX}: keep the two parts apart, as ops.fft does."),
         ("ctc_decode rearrange", "Write it with K functions, or as an Op of your own."),
     ),
     "kerascope.ops.image": (

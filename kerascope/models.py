@@ -59,9 +59,7 @@ answer_missing_names(__name__, later=dict.fromkeys(_OF_FILES, "kerascope.saving"
 
 
 def clone_model(
-    model: Any,
-    input_tensors: Any = None,
-    clone_function: Callable[[Layer], Layer] | None = None,
+    model: Any, input_tensors: Any = None, clone_function: Callable[[Layer], Layer] | None = None
 ) -> Any:
     """Return a copy of a model with new layers and fresh weights.
 

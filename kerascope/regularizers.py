@@ -130,8 +130,7 @@ class OrthogonalRegularizer(Regularizer):
         """Return the penalty on the matrix `x`."""
         if K.ndim(x) != 2 or None in K.int_shape(x):
             raise ShapeError(
-                f"OrthogonalRegularizer: expected a matrix, got shape {K.int_shape(x)}.",
-                subject=x,
+                f"OrthogonalRegularizer: expected a matrix, got shape {K.int_shape(x)}.", subject=x
             )
         rows = x if self.mode == "rows" else K.transpose(x)
         rows = K.l2_normalize(rows, axis=1)
@@ -168,8 +167,7 @@ class EigenvalueRegularizer(Regularizer):
         """Return the penalty on the matrix `x`."""
         if K.ndim(x) != 2 or None in K.int_shape(x):
             raise ShapeError(
-                f"EigenvalueRegularizer: expected a matrix, got shape {K.int_shape(x)}.",
-                subject=x,
+                f"EigenvalueRegularizer: expected a matrix, got shape {K.int_shape(x)}.", subject=x
             )
         square = K.dot(K.transpose(x), x)
         vector = K.ones_like(square[:, :1])

@@ -34,11 +34,7 @@ CONVOLUTION = {
     "atrous_rate": "dilation_rate",
 }
 
-_CONVOLUTION_1D = {
-    **CONVOLUTION,
-    "filter_length": "kernel_size",
-    "subsample_length": "strides",
-}
+_CONVOLUTION_1D = {**CONVOLUTION, "filter_length": "kernel_size", "subsample_length": "strides"}
 
 _IMAGES = {"border_mode": "padding", "dim_ordering": "data_format"}
 
@@ -100,10 +96,7 @@ KEYWORDS: dict[str, dict[str, str]] = {
         "W_regularizer": "embeddings_regularizer",
         "W_constraint": "embeddings_constraint",
     },
-    "BatchNormalization": {
-        "beta_init": "beta_initializer",
-        "gamma_init": "gamma_initializer",
-    },
+    "BatchNormalization": {"beta_init": "beta_initializer", "gamma_init": "gamma_initializer"},
     "Conv1D": _CONVOLUTION_1D,
     "Conv2D": CONVOLUTION,
     "Conv3D": CONVOLUTION,

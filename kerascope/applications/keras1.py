@@ -20,13 +20,7 @@ from kerascope.engine.model import Model
 from kerascope.errors import ArgumentError, UnavailableError
 from kerascope.missing_names import answer_missing_names
 
-__all__ = [
-    "MusicTaggerCRNN",
-    "conv2d_bn",
-    "conv_block",
-    "decode_predictions",
-    "identity_block",
-]
+__all__ = ["MusicTaggerCRNN", "conv2d_bn", "conv_block", "decode_predictions", "identity_block"]
 
 # --- blocks ---------------------------------------------------------------------------------------
 

@@ -121,11 +121,7 @@ def convolved(x: Tensor, filters: int, kernel_size: Sizes, **kwargs: Any) -> Ten
 
 
 def ending(
-    x: Tensor,
-    include_top: bool,
-    classes: int,
-    pooling: str | None,
-    activation: Any = "softmax",
+    x: Tensor, include_top: bool, classes: int, pooling: str | None, activation: Any = "softmax"
 ) -> Tensor:
     """Return class probabilities, or without the classifier, features after the pooling.
 

@@ -22,11 +22,7 @@ from kerascope.backend.scopes import COMPILE, GRADIENT, LAYER, UPDATES, Origin
 from kerascope.user_frames import Line
 
 OWN = "op"
-WORDS = {
-    LAYER: "made {name}",
-    COMPILE: "compiled {name}",
-    UPDATES: "asked for updates",
-}
+WORDS = {LAYER: "made {name}", COMPILE: "compiled {name}", UPDATES: "asked for updates"}
 
 
 class Provenance(NamedTuple):

@@ -367,8 +367,7 @@ def set_value(x: Variable, value: Any) -> None:
     """Replace the value of a variable. A wrong shape raises ShapeError and changes nothing."""
     if not isinstance(x, Variable):
         raise DtypeError(
-            f"K.set_value: expected a variable, got {getattr(x, 'name', repr(x))}.",
-            subject=x,
+            f"K.set_value: expected a variable, got {getattr(x, 'name', repr(x))}.", subject=x
         )
     x.set_value(value)
 

@@ -51,11 +51,7 @@ class ObjectState:
     """
 
     def __init__(
-        self,
-        subject: Any,
-        where: str,
-        left_out: Iterable[str] = (),
-        is_source: bool = False,
+        self, subject: Any, where: str, left_out: Iterable[str] = (), is_source: bool = False
     ) -> None:
         self.subject = subject
         self.where = where

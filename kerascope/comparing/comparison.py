@@ -14,13 +14,7 @@ from kerascope.comparing.arrays import Tolerance, tolerance_for
 from kerascope.comparing.drawn import drawn_inputs, note_of
 from kerascope.comparing.judging import MOST_JOINED, Judge, Pair, Verdict, first_of
 from kerascope.comparing.runs import GIVEN, Run, moments
-from kerascope.comparing.subjects import (
-    Prepared,
-    SideRuns,
-    prepared,
-    run_side,
-    with_keras,
-)
+from kerascope.comparing.subjects import Prepared, SideRuns, prepared, run_side, with_keras
 from kerascope.errors import ArgumentError
 from kerascope.foreign import WATCHED
 from kerascope.foreign.graphs import graph_of_calls

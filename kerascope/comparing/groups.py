@@ -289,10 +289,7 @@ def _roles(unit: Unit) -> dict[str, np.ndarray]:
 
 
 def _of_folded(
-    folded: tuple[Unit, Unit, Unit],
-    group: Group,
-    libraries: tuple[str, str],
-    tolerance: float,
+    folded: tuple[Unit, Unit, Unit], group: Group, libraries: tuple[str, str], tolerance: float
 ) -> list[str]:
     """Return texts about how a layer differs from the layer and normalization folded into it."""
     whole, layer, norm = folded

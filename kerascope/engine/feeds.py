@@ -178,11 +178,7 @@ class ArrayFeed(Feed):
     """
 
     def __init__(
-        self,
-        ins: list[Any],
-        batch_size: int,
-        shuffle: bool | str = False,
-        steps: int | None = None,
+        self, ins: list[Any], batch_size: int, shuffle: bool | str = False, steps: int | None = None
     ) -> None:
         if not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
             raise ArgumentError(f"batch_size: expected a whole number >= 1, got {batch_size!r}.")

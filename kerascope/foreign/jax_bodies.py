@@ -17,10 +17,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
 from kerascope.foreign.bodies import Body, Step, StepNames
 from kerascope.foreign.jax_equations import line_of, scopes_of
 
-LOOPS = {
-    "scan": {"body": "jaxpr"},
-    "while": {"test": "cond_jaxpr", "body": "body_jaxpr"},
-}
+LOOPS = {"scan": {"body": "jaxpr"}, "while": {"test": "cond_jaxpr", "body": "body_jaxpr"}}
 # Primitives that call a function on their inputs, and the parameters that may hold the function.
 _CALLS = frozenset(
     ("jit", "pjit", "closed_call", "core_call", "xla_call", "remat", "remat2", "checkpoint",

@@ -159,12 +159,7 @@ class _OnnxReader:
         return Body(name, inputs, outputs, constants, framed, opsets, known, boxes, classes)
 
     def _step(
-        self,
-        node: NodeProto,
-        name: str,
-        opsets: Mapping[str, int],
-        inside: Constants,
-        types: Types,
+        self, node: NodeProto, name: str, opsets: Mapping[str, int], inside: Constants, types: Types
     ) -> Step:
         domain = "" if node.domain in OWN_DOMAINS else node.domain
         for one in node.input:

@@ -21,13 +21,7 @@ import onnx
 from google.protobuf.message import DecodeError
 from onnx import ModelProto, TensorProto, ValueInfoProto, external_data_helper
 
-from kerascope.errors import (
-    ArgumentError,
-    ConfigError,
-    DtypeError,
-    ShapeError,
-    UnavailableError,
-)
+from kerascope.errors import ArgumentError, ConfigError, DtypeError, ShapeError, UnavailableError
 from kerascope.foreign.bodies import ArrayType, Body, WalkedValue
 from kerascope.foreign.onnx_bodies import body_of, captured_by, type_of
 from kerascope.foreign.onnx_nodes import is_external

@@ -127,11 +127,7 @@ class _Sliding(Layer, metaclass=KernelType):
     def output_length(self, size: Size, axis: int) -> Size:
         """Return the output length along spatial axis `axis`, for an input of length `size`."""
         return windows.conv_output_length(
-            size,
-            self.kernel_size[axis],
-            self.padding,
-            self.strides[axis],
-            self.dilation_rate[axis],
+            size, self.kernel_size[axis], self.padding, self.strides[axis], self.dilation_rate[axis]
         )
 
     def _slide(self, *arguments: Any, **options: Any) -> Tensor:

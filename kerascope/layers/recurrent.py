@@ -958,8 +958,7 @@ def check_sequence(
         )
     if shape[1] == 0:
         raise ShapeError(
-            f"{where}: expected at least 1 time step, got an input of shape {shape}.",
-            subject=layer,
+            f"{where}: expected at least 1 time step, got an input of shape {shape}.", subject=layer
         )
     if None not in (features, shape[-1]) and shape[-1] != features:
         raise ShapeError(

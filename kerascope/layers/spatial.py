@@ -392,10 +392,7 @@ class Cropping2D(_Cropping):
     spatial_axes = 2
 
     def __init__(
-        self,
-        cropping: Any = ((0, 0), (0, 0)),
-        data_format: str | None = None,
-        **kwargs: Any,
+        self, cropping: Any = ((0, 0), (0, 0)), data_format: str | None = None, **kwargs: Any
     ) -> None:
         super().__init__(data_format, **kwargs)
         self.cropping = pairs_along_axes(cropping, 2, f"{self.label}: cropping")

@@ -12,10 +12,7 @@ from kerascope.lessons.lesson import lines_of
 
 LINES_SHOWN = 20
 LONGEST_LINE = 120
-ALL_DONE = Text(
-    en="You have passed every exercise of the course.",
-    zh="你已通过本课程的全部练习。",
-)
+ALL_DONE = Text(en="You have passed every exercise of the course.", zh="你已通过本课程的全部练习。")
 _ORDER = (Verdict.PASS, Verdict.FAIL, Verdict.NOT_ATTEMPTED)
 
 

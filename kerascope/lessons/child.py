@@ -164,11 +164,7 @@ def _run_session_block(block: dict[str, Any], start: Start) -> None:
         raise _BlockFailed(transcript.problem)
 
 
-_RUNS = {
-    "python": _run_python,
-    "raises": _run_raises,
-    "pycon": _run_pycon,
-}
+_RUNS = {"python": _run_python, "raises": _run_raises, "pycon": _run_pycon}
 
 if __name__ == "__main__":
     main()

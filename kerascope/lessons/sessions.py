@@ -286,10 +286,7 @@ def _become_session(request: dict[str, Any]) -> None:
 
 
 def run_session(
-    kind: str,
-    words: tuple[str, ...],
-    commands: str,
-    start: Start = start_session,
+    kind: str, words: tuple[str, ...], commands: str, start: Start = start_session
 ) -> Transcript:
     """Run a debugger on a script in the working folder; return the transcript.
 

@@ -40,15 +40,7 @@ from kerascope.viz.layout.measures import Measure, text_width
 from kerascope.viz.nesting import hiding_of
 from kerascope.viz.overlays.recorded import numbers_of, run_of
 from kerascope.viz.overlays.step_figures import StepNumbers, with_numbers
-from kerascope.viz.sheet import (
-    Group,
-    Label,
-    Line,
-    Mark,
-    Rectangle,
-    flattened,
-    mute,
-)
+from kerascope.viz.sheet import Group, Label, Line, Mark, Rectangle, flattened, mute
 from kerascope.viz.theme import PALETTES, Palette, style_of
 from kerascope.viz.writers.svg import arrow_heads, svg_mark
 from kerascope.viz.writers.svg_syntax import attribute, element, number

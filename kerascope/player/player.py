@@ -530,12 +530,7 @@ class Player:
             "sides": [facts for _, facts in parts],
         }
         return page_html(
-            self.title,
-            [html for html, _ in parts],
-            data,
-            len(self.moments),
-            self.stops,
-            self.about,
+            self.title, [html for html, _ in parts], data, len(self.moments), self.stops, self.about
         )
 
     # --- pictures without a script ----------------------------------------------------------------

@@ -60,11 +60,7 @@ class LadderPicture(Picture):
     """The ladder of a training step, with reserved space for values on arrows and cards."""
 
     room = ReservedSpace(
-        _with_room,
-        left_out=HELD,
-        between_rows=BETWEEN_ROWS,
-        beside=BESIDE,
-        value_width=VALUE_WIDTH,
+        _with_room, left_out=HELD, between_rows=BETWEEN_ROWS, beside=BESIDE, value_width=VALUE_WIDTH
     )
 
     @property

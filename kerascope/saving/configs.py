@@ -31,13 +31,7 @@ from kerascope.saving.keras3_table import ACTIVATIONS
 from kerascope.saving.older_keras import is_from_keras_1, with_current_names
 from kerascope.saving.opaque_reading import LenientBuilder
 from kerascope.saving.opaque_shapes import saved_shapes
-from kerascope.saving.untrusted import (
-    LARGEST_CONFIG,
-    check_values,
-    parts_of,
-    read_json,
-    read_yaml,
-)
+from kerascope.saving.untrusted import LARGEST_CONFIG, check_values, parts_of, read_json, read_yaml
 from kerascope.spellings import override_dialect
 
 TO_LOOK = " To look at the model without it: opaque=True."
@@ -140,10 +134,7 @@ def model_from_config(config: dict[str, Any], custom_objects: dict[str, Any] | N
 
 
 def _model_of_dict(
-    config: Any,
-    where: str,
-    custom_objects: dict[str, Any] | None,
-    builder: Builder | None = None,
+    config: Any, where: str, custom_objects: dict[str, Any] | None, builder: Builder | None = None
 ) -> Any:
     if not isinstance(config, dict) or "class_name" not in config:
         raise ConfigError(

@@ -81,14 +81,7 @@ def reading_archive(path: Any, where: str) -> Iterator[Archive]:
     """
     import zipfile
 
-    damaged = (
-        zipfile.BadZipFile,
-        OSError,
-        EOFError,
-        NotImplementedError,
-        RuntimeError,
-        ValueError,
-    )
+    damaged = (zipfile.BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError, ValueError)
     try:
         with zipfile.ZipFile(path) as opened:
             _check_members(opened.infolist(), where)

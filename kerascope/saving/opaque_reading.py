@@ -70,9 +70,7 @@ class LenientBuilder(Builder):
     is_lenient = True
 
     def __init__(
-        self,
-        forced: dict[str, str] | None = None,
-        weights: dict[str, list[Shape]] | None = None,
+        self, forced: dict[str, str] | None = None, weights: dict[str, list[Shape]] | None = None
     ) -> None:
         self._forced = forced or {}
         self._weights = weights or {}

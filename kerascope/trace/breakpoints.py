@@ -32,12 +32,7 @@ from kerascope.trace.expressions import Expression, error_text, parse_expression
 from kerascope.trace.history import OF_THE_OUTPUT, History, value_of_event
 from kerascope.trace.selectors import NOTHING_KNOWN, KnownNames, Selector, parse_selector
 from kerascope.trace.snapshots import REFS, same
-from kerascope.trace.statistics import (
-    COLLECTIONS,
-    NUMBERS,
-    Statistics,
-    relative_change,
-)
+from kerascope.trace.statistics import COLLECTIONS, NUMBERS, Statistics, relative_change
 
 Names = Callable[[Expression], Mapping[str, Any]]
 

@@ -37,12 +37,7 @@ from kerascope.trace.function_plan import FunctionPlan
 from kerascope.trace.history import value_of_event
 from kerascope.trace.tape_store import Tape
 
-ELEMENTWISE = (
-    broadcasting.Elementwise,
-    broadcasting.Cast,
-    control.Where,
-    elementwise.Erf,
-)
+ELEMENTWISE = (broadcasting.Elementwise, broadcasting.Cast, control.Where, elementwise.Erf)
 REDUCTIONS = (reduction.Reduction, reduction.CountOver, broadcasting.Sum)
 WITH_AXES = (shaping.ExpandDims, shaping.Squeeze)
 FORWARD_ONLY_FIRST = (convolution.Convolve, linalg.Dot)  # rows multiplied by a weight

@@ -130,11 +130,7 @@ class Timelines:
         return self._timelines[number - 1]
 
     def fork(
-        self,
-        t: int,
-        overrides: list[Override] | tuple[Override, ...],
-        tape: Tape,
-        fork: Any = None,
+        self, t: int, overrides: list[Override] | tuple[Override, ...], tape: Tape, fork: Any = None
     ) -> Timeline:
         """Fork the current timeline at time `t`, and switch to the new timeline.
 

@@ -22,12 +22,7 @@ from kerascope.trace.records import counted
 from kerascope.user_frames import warn
 from kerascope.viz.boxes import PictureOptions
 from kerascope.viz.collapse.view import View
-from kerascope.viz.exports.graphviz import (
-    DEFAULT_DPI,
-    PICTURE_FORMATS,
-    TIME_LIMIT,
-    render,
-)
+from kerascope.viz.exports.graphviz import DEFAULT_DPI, PICTURE_FORMATS, TIME_LIMIT, render
 from kerascope.viz.exports.to_dot import to_dot
 from kerascope.viz.exports.to_html import to_html
 from kerascope.viz.exports.to_mermaid import to_mermaid

@@ -646,13 +646,7 @@ def conv1d_transpose(
 
 
 def conv2d_transpose(
-    x,
-    kernel,
-    output_shape,
-    strides=(1, 1),
-    padding="valid",
-    data_format=None,
-    dilation_rate=(1, 1),
+    x, kernel, output_shape, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)
 ):
     """Return the transposed convolution of images.
 

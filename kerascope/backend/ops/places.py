@@ -206,12 +206,7 @@ class Scatter(PlaceOp):
         return [_at_places(output_grads[0], inputs[1], inputs[0]), None, None]
 
 
-_UPDATES: dict[str, Any] = {
-    "add": np.add,
-    "max": np.maximum,
-    "min": np.minimum,
-    "mul": np.multiply,
-}
+_UPDATES: dict[str, Any] = {"add": np.add, "max": np.maximum, "min": np.minimum, "mul": np.multiply}
 
 
 @parametric

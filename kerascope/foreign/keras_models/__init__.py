@@ -12,12 +12,7 @@
 
 from typing import Any
 
-from kerascope.foreign.keras_models.converting import (
-    as_configured,
-    converted,
-    from_keras,
-    to_keras,
-)
+from kerascope.foreign.keras_models.converting import as_configured, converted, from_keras, to_keras
 from kerascope.foreign.keras_models.every_model import watching
 from kerascope.foreign.keras_models.library import LIBRARY
 from kerascope.foreign.keras_models.recording import record

@@ -167,10 +167,7 @@ class KerasTraining:
         given = inspect.signature(original).bind(*args, **kwargs)
         line = users_line(_getframe(1))
         place = None if line is None else (line.file, line.line, line.function)
-        with (
-            self.writer.span("fit", f"fit {self._model.name}", line=place),
-            ExitStack() as epochs,
-        ):
+        with self.writer.span("fit", f"fit {self._model.name}", line=place), ExitStack() as epochs:
             listener = self._listener(epochs)
             callbacks = given.arguments.get("callbacks")
             if isinstance(callbacks, self._keras.callbacks.CallbackList):

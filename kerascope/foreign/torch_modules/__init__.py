@@ -173,12 +173,7 @@ def watching(writer: TapeWriter) -> Iterator[None]:
     """
     writer.library = writer.library or VERSION
     watched = WatchedTraining(writer, check_recordable)
-    with (
-        watched.listening(),
-        watched.batches(),
-        watched.running(),
-        registering_modules(watched),
-    ):
+    with watched.listening(), watched.batches(), watched.running(), registering_modules(watched):
         yield
 
 

@@ -415,11 +415,7 @@ class TorchRecorder:
         return self._as_value(parameter, self._tokens.give(parameter, has_box=False))
 
     def _record_inputs(
-        self,
-        module: nn.Module,
-        args: tuple[Any, ...],
-        keywords: dict[str, Any],
-        line: Line | None,
+        self, module: nn.Module, args: tuple[Any, ...], keywords: dict[str, Any], line: Line | None
     ) -> None:
         for name, value in _arguments(module, args, keywords):
             tensors = tensors_in(value)

@@ -213,10 +213,7 @@ def closed_by_default(graph: Graph, most: int = MOST_BOXES) -> frozenset[str]:
 
 
 def closed_for(
-    graph: Graph,
-    expand: Any = None,
-    most: int = MOST_BOXES,
-    default: frozenset[str] | None = None,
+    graph: Graph, expand: Any = None, most: int = MOST_BOXES, default: frozenset[str] | None = None
 ) -> frozenset[str]:
     """Return the ids of the frames that are closed for a value of `expand`.
 

@@ -70,10 +70,7 @@ class ReservedSpace:
 
 
 def to_html(
-    graph: Graph,
-    options: PictureOptions | None = None,
-    *,
-    closed: Collection[str] | None = None,
+    graph: Graph, options: PictureOptions | None = None, *, closed: Collection[str] | None = None
 ) -> str:
     """Return a graph as an HTML page in one file.
 

@@ -41,17 +41,7 @@ from kerascope.viz.layout.measures import (
     Measure,
     text_width,
 )
-from kerascope.viz.sheet import (
-    WHEN_POINTED,
-    Group,
-    Ink,
-    Label,
-    Line,
-    Mark,
-    Point,
-    Rectangle,
-    Sheet,
-)
+from kerascope.viz.sheet import WHEN_POINTED, Group, Ink, Label, Line, Mark, Point, Rectangle, Sheet
 from kerascope.viz.theme import FONT, HEATS, STATES, Palette, Style, mixed, style_of
 from kerascope.viz.writers.svg import css, svg_of_sheet
 

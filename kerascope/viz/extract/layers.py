@@ -192,11 +192,7 @@ class GraphBuilder:
 
     def attributes_of(self, layer: Layer, facts: CallFacts, box_id: str) -> dict[str, Attribute]:
         """Return the attributes of the box for one call, and register the layer's weights."""
-        return {
-            **layer_attributes(layer),
-            **facts.attributes,
-            **self.weights.enter(layer, box_id),
-        }
+        return {**layer_attributes(layer), **facts.attributes, **self.weights.enter(layer, box_id)}
 
     def tensor_box(self, tensor: Tensor, group: str, depth: int, prefix: str = "") -> str:
         """Return the id of the box of a tensor that no layer made. Such a tensor has one box."""

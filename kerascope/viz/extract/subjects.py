@@ -120,8 +120,7 @@ def model_with_graph(model: Network, where: str = "draw") -> Network:
             return found
         remedy = "Call it on a batch first, or wrap it: x = Input(...), Model(x, model(x))."
     raise NotBuiltError(
-        f"{where}: {model.label} has no graph of layers yet. {remedy}",
-        subject=model,
+        f"{where}: {model.label} has no graph of layers yet. {remedy}", subject=model
     )
 
 

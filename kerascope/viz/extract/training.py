@@ -24,11 +24,7 @@ from kerascope.optimizers import ParameterUpdate
 from kerascope.stage import Mark, Stage, observing
 from kerascope.trace.records import counted
 from kerascope.trace.statistics import figure
-from kerascope.viz.extract.forward import (
-    require_compiled,
-    tensor_edge,
-    tensor_facts,
-)
+from kerascope.viz.extract.forward import require_compiled, tensor_edge, tensor_facts
 from kerascope.viz.extract.gradients import sweep_of_model
 from kerascope.viz.extract.ladder import NEW, Ladder, short_name
 from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphNode

@@ -15,23 +15,8 @@ from itertools import groupby
 
 from kerascope.viz.figure.drawer import FigureLayout
 from kerascope.viz.figure.legends import KeyEntry, key_of_kinds
-from kerascope.viz.figure.marks import (
-    SMALLEST,
-    Page,
-    arrow,
-    box,
-    fitting_size,
-    too_narrow,
-    words,
-)
-from kerascope.viz.figure.reading import (
-    TIMES,
-    Part,
-    Reading,
-    has_own_name,
-    members_of,
-    shape_text,
-)
+from kerascope.viz.figure.marks import SMALLEST, Page, arrow, box, fitting_size, too_narrow, words
+from kerascope.viz.figure.reading import TIMES, Part, Reading, has_own_name, members_of, shape_text
 from kerascope.viz.figure.words import words_of
 from kerascope.viz.sheet import Circle, Point, Polygon, Rectangle, Shape, data_of, padded_width
 

@@ -35,13 +35,7 @@ from kerascope.viz.layout.arrange import (
 )
 from kerascope.viz.layout.columns import in_columns
 from kerascope.viz.layout.levels import BOX, Level
-from kerascope.viz.layout.measures import (
-    LINE_SIZE,
-    Measure,
-    caption_size,
-    measure,
-    text_width,
-)
+from kerascope.viz.layout.measures import LINE_SIZE, Measure, caption_size, measure, text_width
 from kerascope.viz.layout.order import ordered_levels
 from kerascope.viz.layout.places import Places, Shape, place_level
 from kerascope.viz.nesting import longest_paths

@@ -42,9 +42,7 @@ class Times(NamedTuple):
     def plus(self, other: Times) -> Times:
         """Return the sum of two times, phase by phase."""
         return Times(
-            self.forward + other.forward,
-            self.backward + other.backward,
-            self.update + other.update,
+            self.forward + other.forward, self.backward + other.backward, self.update + other.update
         )
 
 
