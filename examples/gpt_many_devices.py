@@ -7,17 +7,15 @@ python examples/gpt_many_devices.py gpt.svg     draws the model, too
 It needs JAX: pip install 'kerascope[jax]'.
 """
 
-import os
 import sys
 
-# Four simulated devices on one processor. With four GPUs, leave this line out.
-os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=4")
-
+import jax
 import numpy as np
 
 import kerascope as ks
 from kerascope import Input, Model, layers
 
+jax.config.update("jax_num_cpu_devices", 4)  # simulated ones; with four GPUs, leave it out
 ks.config.dialect = "3"
 np.random.seed(0)
 letters, times, width, heads = 10, 12, 32, 4

@@ -8,15 +8,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+DEVICES = "--xla_force_host_platform_device_count=4"
 pytestmark = pytest.mark.live
 
 
-def run(*words: str) -> str:
+def run(*words: str, devices: str = "") -> str:
     pytest.importorskip("jax", reason="the extra `jax` is not installed")
-    devices = "--xla_force_host_platform_device_count=4 --xla_backend_optimization_level=0"
+    flags = f"{devices} --xla_backend_optimization_level=0"
     finished = subprocess.run(
         [sys.executable, *words],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", "XLA_FLAGS": devices},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", "XLA_FLAGS": flags},
         cwd=ROOT,
         capture_output=True,
         encoding="utf-8",
@@ -29,7 +30,7 @@ def run(*words: str) -> str:
 @pytest.mark.process
 def test_the_session_prints_what_the_page_says():
     page = str(ROOT / "docs" / "many_devices.md")
-    assert not run("-m", "doctest", "-o", "ELLIPSIS", page)
+    assert not run("-m", "doctest", "-o", "ELLIPSIS", page, devices=DEVICES)
 
 
 @pytest.mark.process

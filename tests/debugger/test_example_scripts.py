@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENT = {"PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 DIALECTS = {"keras3": "3", "keras1": "1.2", "example.py": "1.2"}
+NEEDS_JAX = "gpt_many_devices.py"
 SCRIPTS = sorted(path.name for path in (ROOT / "examples").glob("*.py"))
 
 COMMANDS = [
@@ -47,6 +48,8 @@ COMMANDS = [
 
 def debug(name, commands, *words):
     """Return exit code and what `kerascope debug` writes."""
+    if name == NEEDS_JAX:
+        pytest.importorskip("jax", reason="the extra `jax` is not installed")
     dialect = next((DIALECTS[begin] for begin in DIALECTS if name.startswith(begin)), "2.2")
     before = [sys.executable, "-W", "ignore", "-m", "kerascope", "debug", "--dialect", dialect]
     run = subprocess.run(
@@ -67,7 +70,12 @@ def said(text, command):
     return [after.splitlines() for given, _, after in pieces if given == command][-1]
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
+def marked(name):
+    """Return a parameter, which runs with the live tests if its script needs JAX."""
+    return pytest.param(name, marks=pytest.mark.live if name == NEEDS_JAX else ())
+
+
+@pytest.mark.parametrize("name", [marked(name) for name in SCRIPTS])
 def test_a_script_is_stepped_through_forward_and_back(name):
     code, text, errors = debug(name, COMMANDS)
     assert code == 0, errors
