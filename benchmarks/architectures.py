@@ -1,9 +1,9 @@
-"""Times to build and run the architectures, compared with Keras 3 if it is installed.
+"""Measures how long it takes to build and run architectures such as ResNet50.
 
     python benchmarks/architectures.py [ResNet50 InceptionV3 ...]
 
-Each is built three times with fresh weights. Prediction is of one image, after a warm-up. The
-minimum times are printed, in seconds.
+Each architecture is built three times with new weights, and predicts one image after a warm-up. The
+minimum times are printed, in seconds, and those of Keras 3 if it is installed.
 """
 
 from __future__ import annotations

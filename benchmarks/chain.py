@@ -1,4 +1,4 @@
-"""How time grows with the length of a chain of Dense(4) layers: build, map, compile, train.
+"""Measures how the time for a chain of Dense(4) layers grows with its length, for each step.
 
 `python benchmarks/chain.py [optimizer] [length ...]` prints a table and the ratio of the last
 length to the first. If the time grows linearly, this is the ratio of the lengths. It is a little

@@ -1,4 +1,4 @@
-"""Times of a convolution and its two gradients, for shapes of well-known networks.
+"""Measures a convolution and its two gradients, for shapes of well-known networks.
 
 `OPENBLAS_NUM_THREADS=1 python benchmarks/convolution.py` prints milliseconds, the minimum of
 several runs, and billions of products a second for the convolution. Each kernel writes into

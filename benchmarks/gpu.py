@@ -1,4 +1,4 @@
-"""Train steps on a GPU, in five minutes: kerascope on JAX, Keras 3 on JAX, and JAX by hand.
+"""Measures train steps on a GPU, with kerascope on JAX, Keras 3 on JAX, and JAX alone.
 
     python3 benchmarks/gpu.py            on a GPU; needs kerascope[jax] and JAX for this GPU
     python3 benchmarks/gpu.py --cpu      a rehearsal: small batches, without the largest net

@@ -1,4 +1,4 @@
-"""Times and sizes of pictures and summaries, compared with Keras 3.
+"""Measures the times and sizes of pictures and summaries, compared with Keras 3.
 
     python benchmarks/pictures.py
 

@@ -1,4 +1,4 @@
-"""The cost of observing a model: without observers, and with several kinds of them.
+"""Measures what it costs to observe a model, with different observers and with none.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/watching.py [rounds]
 

@@ -1,4 +1,4 @@
-"""Facts about the command line, the debugger's commands, settings and environment variables."""
+"""Collects facts about the command line, the debugger, settings and environment variables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts about runs: events, the names that a paused stage shows, logs, and exported graphs.
+"""Collects facts about runs: events, names that a paused stage shows, logs and exported graphs.
 
 They are collected while a few small models are built, compiled, fitted and drawn. So a renamed
 field, name or key is noticed, wherever the source defines it.

@@ -1,4 +1,4 @@
-"""Facts about names: what `kerascope` and `import keras` offer, with arguments, members and bases.
+"""Collects facts about the public names of `kerascope` and `import keras`, with their arguments.
 
 A fact is one line of text. The module that defines a name is not a fact: code may move. An object
 with several public names is described at the first of them; the others refer to it.

@@ -1,4 +1,4 @@
-"""The guard of the messages: each `raise` and each warning in the source has the form of a message.
+"""The guard of the messages checks the form of the message of each `raise` and each warning.
 
     python -m guards.messages                print what is wrong, by file
     python -m guards.messages FOLDER ...     of some folders only

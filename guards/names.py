@@ -1,4 +1,4 @@
-"""The guard of names: what users can write, read and rely on is compared with a stored list.
+"""The guard of names compares what users can write, read and rely on with a stored list.
 
     python -m guards.names            compare; print the differences, with exit code 1
     python -m guards.names --write    accept the differences: write `guards/names.txt` again

@@ -1,4 +1,4 @@
-"""The guard of the English: stiff phrases are counted in each folder and may only get fewer.
+"""The guard of the English counts stiff phrases in each folder, which may only become fewer.
 
     python -m guards.prose                       compare each folder with its stored ceiling
     python -m guards.prose --write               lower the ceilings to what is counted now

@@ -1,4 +1,4 @@
-"""The guard of the wheel: it is built, installed with only its core dependencies, and used.
+"""The guard of the wheel builds it, installs it with only its core dependencies, and uses it.
 
     python -m guards.wheel                    build the wheel and try it
     python -m guards.wheel --wheel FILE.whl   try an existing wheel

@@ -1,4 +1,4 @@
-"""Starts new processes for W7 to W10, the columns in turn, and collects their results."""
+"""Starts new processes for W7 to W10, for one column after the other, and collects the results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The driver: starts the columns' processes and measures them in turn."""
+"""The driver starts a process for each column, and measures the processes in turn."""
 
 from __future__ import annotations
 

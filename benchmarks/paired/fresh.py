@@ -1,4 +1,4 @@
-"""W7 to W10, which need a new process each time: cold start, and chains of many layers.
+"""Runs W7 to W10 (cold start, and chains of many layers), which need a new process each time.
 
 `python -m benchmarks.paired.fresh step COLUMN WORKLOAD` makes the first train step of a net;
 `python -m benchmarks.paired.fresh chain COLUMN KIND LAYERS` builds one chain. Both print one line.

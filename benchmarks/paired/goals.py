@@ -1,4 +1,4 @@
-"""The goals, compared with the results.
+"""The goals for kerascope's time and memory, compared with the results of the benchmark.
 
 A goal is open if its metric or the engine that it names was not measured.
 """

@@ -1,4 +1,4 @@
-"""The conditions of a measurement: processor, NumPy and its BLAS, threads, the commit."""
+"""Finds the conditions of a measurement: processor, NumPy and its BLAS, threads, the commit."""
 
 from __future__ import annotations
 

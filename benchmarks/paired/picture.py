@@ -1,4 +1,4 @@
-"""A picture of the ratios: a line for each metric, a dot for each engine, as SVG.
+"""Draws the ratios as SVG, with a line for each metric and a dot for each engine.
 
 The axis is logarithmic: twice as fast is as far from the reference as twice as slow.
 """

@@ -1,4 +1,4 @@
-"""The ratios of one column to the others: medians of the ratios in each round, with intervals."""
+"""Computes the ratios of one column to the others: medians over the rounds, with intervals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One column in one process: reads commands as lines of JSON, answers with lines of JSON.
+"""Runs one column in one process, which reads commands and writes answers as lines of JSON.
 
 The driver starts it (`python -m benchmarks.paired.worker`). The first line names the column and the
 workload. Output of libraries goes to standard error, so that it does not mix with answers.

@@ -1,4 +1,4 @@
-"""The workloads W1 to W10: net, optimizer, number of rows, and timed parts.
+"""The workloads W1 to W10: the net, the optimizer, the number of rows, and what is measured.
 
 This module does not need NumPy, because the driver and the report read it, too. `data.py` creates
 arrays and weights.

@@ -1,4 +1,4 @@
-"""The command: `python -m guards.mutants`."""
+"""The command `python -m guards.mutants`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-r"""The one-line mutants of a file, and the random choice of some of them.
+r"""Makes the one-line mutants of a file, and chooses some of them at random.
 
 A mutant changes one piece of one line: a sign, a comparison, a number, a key. Only lines in the
 bodies of functions are changed, with these exceptions:

@@ -1,4 +1,4 @@
-"""The command: choose mutants, run the tests against each, report the survivors."""
+"""The command chooses mutants, runs the tests against each, and reports the survivors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The checkers of the course against every mutant of every solution.
+"""Tests the checkers of the course against every mutant of every solution.
 
     python -m guards.mutants --exercises                    all of the course, and the table
     python -m guards.mutants --exercises 08 what_is_missing some chapters or exercises

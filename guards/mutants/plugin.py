@@ -1,4 +1,4 @@
-"""The pytest plugin: it selects and orders the tests, and records their results.
+"""The pytest plugin selects and orders the tests, and records their results.
 
 `running.py` copies this file next to the copied checkout and loads it with `-p`. Its instructions
 are in the file named by the variable KERASCOPE_MUTANTS. It imports nothing from this project, so

@@ -1,4 +1,4 @@
-"""Which tests reach which mutants: the tests run once, with a probe before each mutated line.
+"""Finds which tests reach which mutants: they run once, with a probe before each mutated line.
 
 A test that never reaches a line cannot detect its mutants, so each mutant runs only with the tests
 that reach it. The probes are only in the byte code (in `__pycache__`, marked so that Python does

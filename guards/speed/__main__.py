@@ -1,4 +1,4 @@
-"""The command: `python -m guards.speed`."""
+"""The command `python -m guards.speed`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Two checkouts as processes that are measured in turn, in rounds, until the time is over.
+"""Measures processes of two checkouts in turn, in rounds, until the time is over.
 
 On a busy machine with two cores (load 15 and more, 40 chunks of 50 ms each), the ratio of four
 chunks varied by 7 to 11 % in wall time and by 2 to 6 % in processor time. So processor time is

@@ -1,4 +1,4 @@
-"""The command: measure two checkouts in turn, print a table, and report slower metrics."""
+"""The command measures two checkouts in turn, prints a table, and reports slower metrics."""
 
 from __future__ import annotations
 

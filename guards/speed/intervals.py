@@ -1,4 +1,4 @@
-"""The median of paired ratios, with its confidence interval.
+"""Computes the median of paired ratios, with its confidence interval.
 
 The ratios vary between pairs of processes (because of memory addresses) and within each pair. So
 the interval is a bootstrap in two steps: pairs of processes are drawn with replacement, then the

@@ -1,4 +1,4 @@
-"""One checkout in one process. Both checkouts run the same tasks.
+"""Runs the tasks of one checkout in one process. Both checkouts run the same tasks.
 
 `python worker.py CHECKOUT` answers lines of JSON, `python worker.py CHECKOUT TASK` runs one task
 and ends. The file is started by its path: `kerascope` is imported from the measured checkout,

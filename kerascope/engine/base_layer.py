@@ -1,4 +1,4 @@
-"""Layer: weights, and a function of tensors that you call as often as you like.
+"""The class `Layer`: weights, and a function of tensors that you call as often as you like.
 
 A layer of your own writes up to four methods: `build` makes the weights, `call` computes the
 outputs, `compute_output_shape` returns their shape (only needed if `call` cannot compute it),

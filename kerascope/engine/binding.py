@@ -1,4 +1,4 @@
-"""Binding: the arguments of a layer's call, by name, and the list of its input tensors.
+"""Binds the arguments of a layer's call to their names, and lists the call's input tensors.
 
 `layer(x, states, training=True)` has an input `x` and further arguments. They are bound to the
 parameter names of `layer.call`. Tensors among them are inputs too.

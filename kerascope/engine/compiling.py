@@ -1,4 +1,4 @@
-"""What `Model.compile` does: from losses and metrics by name to one tensor, the total loss.
+"""What `Model.compile` does: it makes one tensor, the total loss, from the losses of the outputs.
 
 For each output, `build_loss_graph` makes placeholders for labels and sample weights, adds the
 weighted loss to the total, and builds the metrics. Only the graph is made: no number is computed,

@@ -1,4 +1,4 @@
-"""From the data of `fit`, `evaluate` and `predict` to arrays for a model's functions, in batches.
+"""Converts the data of `fit`, `evaluate` and `predict` to batches for a model's functions.
 
 Users pass lists, dicts by name, labels without their last axis, class weights, or generators. The
 functions of a model take arrays in a fixed order: inputs, targets, sample weights, and a number for

@@ -1,4 +1,4 @@
-"""Input and InputLayer: the beginning of a graph of layers.
+"""`Input` and `InputLayer`, with which a graph of layers begins.
 
 `Input(shape=(20,))` makes an InputLayer and returns its placeholder. The only Node of the
 InputLayer has this placeholder as input and output. Lesson: chapter 4.

@@ -1,4 +1,4 @@
-"""InputSpec: the rank, shape and dtype that a layer requires of an input.
+"""`InputSpec` describes the rank, shape and dtype that a layer requires of an input.
 
 The requirements of a layer are in its attribute `input_spec`. Each call checks them first, so that
 an error about a wrong shape names the layer instead of an op inside it.

@@ -1,4 +1,4 @@
-"""The functions of metrics by name, and the names of metrics in the logs."""
+"""Finds the function of a metric by its name, and the name of a metric in the logs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Model: a network that can be trained.
+"""The class `Model`: a network that can be trained.
 
 `compile` builds one tensor from the outputs, the total loss (`compiling.py`). A model has three
 functions, each made when it is first needed. A new `compile` drops the first two:

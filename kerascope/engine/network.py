@@ -1,4 +1,4 @@
-"""Network: a graph of layers that is itself a layer.
+"""The class `Network`: a graph of layers that is itself a layer.
 
 A *graph network* is made from tensors, `Network(inputs, outputs)`. It maps the graph between them
 once (`graph_map.py`); a call runs the graph on new inputs, deepest first. A *subclassed network*

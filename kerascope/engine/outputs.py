@@ -1,4 +1,4 @@
-"""Outputs of batches, joined along the samples: the result of `predict`."""
+"""Joins the outputs of batches along the samples. The result is that of `predict`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models as plain data for `pickle` and `copy.deepcopy`; functions as byte code.
+"""Converts models to plain data for `pickle` and `copy.deepcopy`, and functions to byte code.
 
 As in a file, the configuration of a model is written and not its graph. Your own functions and
 layer classes are written by reference, as `pickle` does, so they need no `custom_objects`. A copy

@@ -1,4 +1,4 @@
-"""Sequential: a model whose layers form a chain.
+"""The class `Sequential`: a model whose layers form a chain.
 
 Each layer that is added extends the graph if the shape of the input is known: from the first
 layer's `input_shape`, from `build(input_shape)`, or from the first data. Until then the model is

@@ -1,4 +1,4 @@
-"""The check and conversion of users' data to arrays that fit the model.
+"""Checks users' data, and converts them to arrays that fit the model.
 
 `x` and `y` may be an array, a list of arrays or a dict by name. Labels of shape (50,) become
 (50, 1). Class weights and sample weights become one array of weights for each output. In Keras,

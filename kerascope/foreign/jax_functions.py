@@ -1,4 +1,4 @@
-"""Functions of JAX and modules of Flax and Equinox: drawn as JAX traces them, or run step by step.
+"""Draws functions of JAX and modules of Flax and Equinox as JAX traces them, or runs them in steps.
 
 `jax.make_jaxpr` traces what a function does with its arguments, without numbers. A run is recorded
 equation by equation. Any function works that JAX can trace, so you can draw `jax.grad(loss)` like

@@ -1,4 +1,4 @@
-"""ONNX files: drawn from the file, or run node by node with onnxruntime or ONNX's evaluator.
+"""Draws ONNX files, or runs them node by node with onnxruntime or ONNX's reference evaluator.
 
 `kerascope draw model.onnx` reads no numbers, so it also draws a file whose external arrays are
 missing. A run is recorded node by node with each value, including the nodes inside `If`, `Loop` and

@@ -1,4 +1,4 @@
-"""Open files with unsupported layers: opaque layers replace them.
+"""Opens files with unsupported layers, which are replaced by opaque layers.
 
 `load_model(path, opaque=True)` reads with a `LenientBuilder`. If a layer cannot be created, called
 or filled with weights, an opaque layer (`layers.opaque`) takes its place. It contains the

@@ -1,4 +1,4 @@
-"""The output shape of an opaque layer, if its file does not state it.
+"""Infers the output shape of an opaque layer, if its file does not state it.
 
 The shape comes from, in this order: the user; a layer of ours with the same settings (`Dense` for
 `QDense`); the setting `units`; the shape of a saved matrix. Otherwise it stays unknown, because a

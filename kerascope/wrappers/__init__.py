@@ -1,4 +1,4 @@
-"""Models as estimators of other libraries: Keras's `keras.wrappers`."""
+"""Wraps models as estimators of other libraries, like Keras's `keras.wrappers`."""
 
 from kerascope.wrappers import scikit_learn
 

@@ -1,4 +1,4 @@
-"""Models as scikit-learn's estimators: for `cross_val_score`, `GridSearchCV`, `Pipeline`.
+"""Wraps models as estimators of scikit-learn, for `cross_val_score`, `GridSearchCV`, `Pipeline`.
 
 An estimator has a function that builds and compiles a model, and arguments for this function and
 for `fit`. A search tries different values of these arguments. scikit-learn only calls a few methods

@@ -1,4 +1,4 @@
-"""Aligned arrays, and a switch for subnormal numbers, which are slow."""
+"""Makes arrays that begin at multiples of 64 bytes, and turns off slow subnormal numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two convolutions, the pooling and the flattening of W3, image by image.
+"""Computes the two convolutions, the pooling and the flattening of W3, image by image.
 
 One image's patches (576 x 288 floats) fit into a cache of the second level; those of a batch do
 not. The sizes are those of W3: 28 x 28 pixels, 3 x 3 kernels with 32 and 64 filters, pooling 2 x 2.

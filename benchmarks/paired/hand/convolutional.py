@@ -1,4 +1,4 @@
-"""The convolutional net of W3 and W6 by hand: `convolution.py` and two dense layers."""
+"""The net of W3 and W6 in hand-written NumPy: `convolution.py` and two dense layers."""
 
 from __future__ import annotations
 

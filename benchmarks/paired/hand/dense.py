@@ -1,4 +1,4 @@
-"""Dense nets by hand: W1 and W2."""
+"""The dense nets of W1, W2 and W5 in hand-written NumPy."""
 
 from __future__ import annotations
 

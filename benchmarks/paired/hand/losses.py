@@ -1,4 +1,4 @@
-"""The losses of dense nets, fused with the activation before them: calls of a program.
+"""Adds the NumPy calls of a loss to a program, together with the activation before the loss.
 
 Arrays have features in rows and samples in columns.
 """

@@ -1,4 +1,4 @@
-"""An LSTM with one dense output by hand: W4.
+"""The net of W4 in hand-written NumPy: an LSTM with one dense output.
 
 Arrays have features in rows and samples in columns. The order of the gates is o, i, f, c: the three
 sigmoids are adjacent.

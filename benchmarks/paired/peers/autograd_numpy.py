@@ -1,4 +1,4 @@
-"""NumPy with automatic gradients of Python functions (the package autograd)."""
+"""The column of the package autograd: NumPy with automatic gradients of Python functions."""
 
 from __future__ import annotations
 

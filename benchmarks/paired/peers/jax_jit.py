@@ -1,4 +1,4 @@
-"""JAX without Keras: one compiled train step with a hand-written optimizer."""
+"""The column of JAX without Keras: one compiled train step with a hand-written optimizer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""kerascope and Keras 3: the same code builds and trains the models of both."""
+"""The columns of kerascope and Keras 3: the same code builds and trains the models of both."""
 
 from __future__ import annotations
 

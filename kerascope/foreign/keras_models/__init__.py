@@ -1,4 +1,4 @@
-"""Live models of Keras 3: converted to kerascope, or recorded while they run.
+"""Converts live models of Keras 3 to kerascope, or records them while they run.
 
 | what | where |
 |---|---|

@@ -1,4 +1,4 @@
-"""Modules of PyTorch in kerascope: recorded calls with values, gradients and updates.
+"""Records modules of PyTorch: their calls with values, gradients and updates.
 
 A module is recorded while it runs. `recording.py` observes it, `tensors.py` identifies its tensors,
 and `boxes.py` determines what the boxes show.

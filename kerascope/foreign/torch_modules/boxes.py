@@ -1,4 +1,4 @@
-"""What a box shows of a PyTorch module or function: its kind, its settings, its parts.
+"""Determines what a box shows of a PyTorch module or function: its kind, settings and parts.
 
 A module of PyTorch itself is one box, even if it has submodules. A custom module without submodules
 is also one box. Other modules are frames.

@@ -1,4 +1,4 @@
-"""Tensors as arrays with a state: find them in values, read their numbers, identify them.
+"""Finds PyTorch tensors in values, reads their numbers, and identifies them in each state.
 
 A PyTorch tensor is a view of a storage, and other tensors may view the same storage. A write
 through one of them changes the numbers of all. So each state of a tensor object has its own token,

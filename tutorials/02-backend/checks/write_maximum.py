@@ -1,4 +1,4 @@
-"""Runs both bodies on the same numbers, and looks at the graph of the symbolic body."""
+"""Runs both functions on the same numbers, and looks at the graph of the symbolic function."""
 
 import numpy as np
 

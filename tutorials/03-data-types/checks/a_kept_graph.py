@@ -1,4 +1,4 @@
-"""Changes x after y is made, and reads the ops in the graph of y."""
+"""Changes x after the student's y is made, and reads the ops in the graph of y."""
 
 from kerascope import backend as K
 from kerascope.learn import Text, check

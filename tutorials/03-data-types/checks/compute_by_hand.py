@@ -1,4 +1,4 @@
-"""Computes graphs with an op that counts how often it is performed."""
+"""Lets the student compute graphs with an op that counts how often it is performed."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Checks the ops and variables of the graphs, then their numbers."""
+"""Checks the ops and variables of the student's graphs, then their numbers."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Compares the predictions with the LSTM of the documents."""
+"""Compares the predictions with an LSTM that is called twice, as in the documents."""
 
 from kerascope.layers import LSTM, Dense, Input
 from kerascope.learn import Text, check

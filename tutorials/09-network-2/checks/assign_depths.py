@@ -1,4 +1,4 @@
-"""Compares depths with the engine's for a chain, unequal paths, a diamond, and a shared layer."""
+"""Compares the depths with the engine's, for a chain, unequal paths, a diamond, a shared layer."""
 
 from kerascope.layers import Add, Dense, Input
 from kerascope.learn import Text, check, drawn_networks

@@ -1,4 +1,4 @@
-"""Compares with the engine for a chain, the diamond, two outputs, and a shared layer."""
+"""Compares the order with the engine's, for a chain, the diamond, two outputs, a shared layer."""
 
 from kerascope.engine.graph_map import map_graph
 from kerascope.layers import Add, Dense, Input

@@ -1,4 +1,4 @@
-"""Runs three networks on new symbols: a chain, a merge, and a network with a mask."""
+"""Runs networks on new symbols by the student's loop: a chain, a merge, and one with a mask."""
 
 from typing import ClassVar
 

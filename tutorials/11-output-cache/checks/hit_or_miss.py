@@ -1,4 +1,4 @@
-"""Makes the calls; an observer records whether the graph was run."""
+"""Makes the calls of the exercise, while an observer records whether the graph is run."""
 
 import numpy as np
 

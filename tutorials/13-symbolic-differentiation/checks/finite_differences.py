@@ -1,4 +1,4 @@
-"""Tests functions whose slopes are known."""
+"""Tests the student's slopes on functions whose slopes are known."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Compares with finite differences, for matrices of different shapes and square matrices."""
+"""Compares the gradients with finite differences, for matrices of different shapes."""
 
 import numpy as np
 

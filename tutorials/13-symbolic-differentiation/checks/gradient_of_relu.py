@@ -1,4 +1,4 @@
-"""Compares with finite differences away from 0, and with the convention at 0."""
+"""Compares the gradient with finite differences away from 0, and with the convention at 0."""
 
 import numpy as np
 

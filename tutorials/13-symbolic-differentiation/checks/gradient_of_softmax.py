@@ -1,4 +1,4 @@
-"""Compares with finite differences, and with 0 for one unit."""
+"""Compares the gradient with finite differences, and with 0 for one unit."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Compares the predictions with a training with these callbacks."""
+"""Compares the predicted calls with those of a training with the exercise's callbacks."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Tests six last layers: neither cause, each alone, both, with one unit or three."""
+"""Tests six last layers: with neither cause, with each alone, and with both."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Tests seven chains: without a cause, with each of several causes, and with two."""
+"""Tests seven chains: without a cause of a dead gradient, with one cause, and with two."""
 
 import numpy as np
 
