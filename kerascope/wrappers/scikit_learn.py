@@ -38,7 +38,7 @@ _DATA = ("self", "x", "y")
 
 
 class BaseWrapper:
-    """Base class of KerasClassifier and KerasRegressor, with the methods that scikit-learn calls.
+    """Base class of KerasClassifier and KerasRegressor. It has the methods that scikit-learn calls.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class BaseWrapper:
     Raises
     ------
     ArgumentError
-        If an argument is neither one of `build_fn` nor of a method of the model.
+        If an argument belongs neither to `build_fn` nor to a method of the model.
     """
 
     _kind = "estimator"
