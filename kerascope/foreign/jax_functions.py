@@ -353,7 +353,7 @@ def _roles(function: Any) -> dict[int, str]:
 
 
 def _path_in_words(path: tuple[Any, ...], words: str) -> str:
-    """Return the path of an array in a tree named `words`, such as "params.layers[0].kernel"."""
+    """Return the path of an array in the tree `words` as text: "params.layers[0].kernel"."""
     for key in path:
         label = getattr(key, "name", getattr(key, "key", None))
         if label is None or isinstance(label, int):

@@ -1,4 +1,4 @@
-"""Convert configurations of Keras 3 to our format, with pure functions over data.
+"""Convert configurations of Keras 3 to kerascope's format, with pure functions over data.
 
 Keras 3 writes every object as `{"module", "class_name", "config", "registered_name"}`, and the
 calls of a graph with all their arguments. `keras3_table` contains the differences of names. Read
@@ -141,7 +141,7 @@ UNKNOWN = object()  # a mask that cannot be determined here; it is equal to no o
 
 
 class MasksOfGraph:
-    """The masks of the tensors of a graph, as Keras 3 and our engine propagate them.
+    """The masks of the tensors of a graph, as Keras 3 and kerascope propagate them.
 
     A mask is represented by a reference to a tensor, by an `OperationResult`, by None (no mask), or
     by a list of these.
@@ -276,7 +276,7 @@ def _passes(kind: str, config: Config) -> bool:
 
 
 def graph_from_keras_3(config: Config) -> Config:
-    """Convert the calls and the references in a graph network's configuration to our format.
+    """Convert the calls and references in a graph network's configuration to kerascope's format.
 
     The configurations of its layers are not converted.
 
@@ -332,7 +332,7 @@ def _counted_from_zero(outputs: list[Reference], entries: list[Config]) -> list[
 
 
 def _without_masks(entries: list[Config]) -> list[Config]:
-    """Return entries of layers without mask arguments, if our engine propagates the same mask."""
+    """Return entries of layers without the mask arguments that kerascope's engine passes itself."""
     masks = MasksOfGraph(entries)
     return [
         {
@@ -498,7 +498,7 @@ _FULL_PRECISION = ("float32", "float64", "float16", "bfloat16")
 
 
 def from_keras_3(entry: Config) -> Config:
-    """Return the configuration of a layer or model of Keras 3 in our format.
+    """Return the configuration of a layer or model of Keras 3 in kerascope's format.
 
     Parameters
     ----------
@@ -665,7 +665,7 @@ def _dtype(config: Any) -> str:
 
 
 def _activation(value: Any) -> Any:
-    """Return our name of an activation, or the configuration of a layer used as activation."""
+    """Return kerascope's name of an activation, or the configuration of a layer used as one."""
     if isinstance(value, dict) and value.get("class_name") == "function":
         value = value.get("config")
     for ours, theirs in table.ACTIVATIONS.items():

@@ -1,7 +1,7 @@
-"""The table of differences between Keras 3's configurations and ours.
+"""The table of differences between Keras 3's configurations and kerascope's.
 
-Our configurations are those of Keras 2. A name that is not in this table is the same in both. The
-two translations (`keras3_reading`, `keras3_writing`) take their names from here.
+The configurations of kerascope are those of Keras 2. A name that is not in this table is the same
+in Keras 3. The two translations (`keras3_reading`, `keras3_writing`) take their names from here.
 """
 
 from __future__ import annotations

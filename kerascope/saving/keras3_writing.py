@@ -1,7 +1,7 @@
-"""Convert our configurations to Keras 3's format, with pure functions over data.
+"""Convert kerascope's configurations to Keras 3's format, with pure functions over data.
 
-Keras 3 writes the tensors of a graph's calls with their shapes and dtypes. Our configurations do
-not contain these, so `facts_of` collects them from the model.
+Keras 3 writes the tensors of a graph's calls with their shapes and dtypes. The configurations of
+kerascope do not contain these, so `facts_of` collects them from the model.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Infers the output shape of an opaque layer, if its file does not state it.
 
-The shape comes from, in this order: the user; a layer of ours with the same settings (`Dense` for
-`QDense`); the setting `units`; the shape of a saved matrix. Otherwise it stays unknown, because a
-wrong shape would be worse than none.
+The shape comes from, in this order: the user; a layer of kerascope with the same settings (`Dense`
+for `QDense`); the setting `units`; the shape of a saved matrix. Otherwise it stays unknown, because
+a wrong shape would be worse than none.
 """
 
 from __future__ import annotations
