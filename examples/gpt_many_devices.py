@@ -29,7 +29,7 @@ def make_words(n, rng):
 
 
 class Positions(layers.Layer):
-    """Adds a vector for the position of each letter, which is learned."""
+    """A layer that adds a learned vector for the position of each letter."""
 
     def build(self, input_shape):
         self.table = self.add_weight(shape=input_shape[1:], initializer="uniform", name="table")

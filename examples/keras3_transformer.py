@@ -13,7 +13,7 @@ vocab_size, maxlen, embed_dim, num_heads = 12, 8, 32, 4
 
 
 class TokenAndPositionEmbedding(layers.Layer):
-    """The embedding of each letter plus the embedding of its position."""
+    """A layer that adds the embedding of each letter and the embedding of its position."""
 
     def __init__(self, maxlen, vocab_size, embed_dim, **kwargs):
         super().__init__(**kwargs)

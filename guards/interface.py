@@ -92,7 +92,7 @@ def arguments(told: inspect.Signature, skip: int = 0) -> str:
 
 
 class _Default:
-    """The default of an argument, with a text without addresses that no machine changes."""
+    """Stands for the default of an argument, with a text that is the same on every machine."""
 
     def __init__(self, value: Any) -> None:
         self.value = value

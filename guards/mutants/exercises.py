@@ -30,7 +30,7 @@ FEW = 20  # a chapter with fewer mutants has no percentage to speak of
 
 
 class Step(NamedTuple):
-    """One mutant of one solution."""
+    """One mutant of the solution of an exercise, with the exercise."""
 
     exercise: Exercise
     edit: Edit

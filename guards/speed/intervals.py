@@ -20,7 +20,7 @@ COVERED = 0.95
 
 @dataclass(frozen=True)
 class Ratio:
-    """A ratio of times, this checkout's over the other's, and its interval.
+    """The time of this checkout divided by that of the other, with a confidence interval.
 
     Examples
     --------

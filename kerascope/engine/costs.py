@@ -46,7 +46,7 @@ _TRIAL_STEPS = (1_000_003, 1_000_033)
 
 
 class Cost(NamedTuple):
-    """Multiply-adds for one sample: `fixed + per_step * steps`.
+    """The number of multiply-adds for one sample: `fixed + per_step * steps`.
 
     Attributes
     ----------

@@ -88,7 +88,7 @@ class Course:
 
 
 class FastPath:
-    """Training on batches without events, while no observer or callback needs events.
+    """Trains on batches without events, while no observer or callback needs the events.
 
     The path is used in two cases. In the first, `fit` runs without observers and without pauses
     between events, and no callback needs batches. In the second, no callback needs the beginning of

@@ -36,7 +36,7 @@ from kerascope.spellings import dialect_options
 
 @dataclass(frozen=True)
 class FitOptions:
-    """The arguments of `fit` after x and y, in Keras's order, with their defaults."""
+    """The arguments of `fit` after x and y, in Keras's order, with their values or defaults."""
 
     batch_size: int | None = None
     epochs: int | None = None

@@ -18,7 +18,7 @@ from kerascope.errors import ArgumentError
 
 
 class InputLayer(Layer):
-    """The layer of a model's input.
+    """The layer that an input of a model comes from. It computes nothing.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ class Conversion(NamedTuple):
 
 
 class KnownBatches:
-    """The shapes of batches that passed the checks for one function.
+    """The shapes of batches that passed the checks for one function and are not checked again.
 
     Parameters
     ----------

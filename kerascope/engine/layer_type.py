@@ -35,7 +35,7 @@ activations._registry.further = layer_registry  # a layer may be the activation 
 
 
 class LayerType(type):
-    """Metaclass of `Layer`.
+    """The metaclass of `Layer`, which stores the arguments of each new layer's constructor.
 
     Each layer class is added to `layer_registry`, where configurations find it by name. Exceptions
     are classes whose name begins with an underscore, and parts of `Model` (`_is_part = True`).

@@ -84,7 +84,7 @@ def own_classes(whole: Layer) -> dict[str, type]:
 
 
 class Carried:
-    """A function in the configuration of a copied or pickled model.
+    """Takes the place of a function in the configuration of a model that is copied or pickled.
 
     A copy of the model shares the function. A pickle contains a reference to the function if its
     module contains it by name, and otherwise its byte code.

@@ -50,7 +50,7 @@ _RESOURCE_TRACKER = "multiprocessing.resource_tracker"  # on POSIX systems
 
 
 class Answer(NamedTuple):
-    """A batch that a worker made, or an error and its traceback."""
+    """A worker's answer to a request: a batch, or an error with its traceback."""
 
     batch: Any = None
     error: BaseException | None = None
@@ -99,7 +99,7 @@ def answer(source: Source, task: int) -> Answer:
 
 
 class ThreadWorker:
-    """A thread that makes batches."""
+    """A worker that makes batches in a thread."""
 
     word = "thread"
 
@@ -200,7 +200,7 @@ class Start(NamedTuple):
 
 
 class ProcessWorker:
-    """A process that makes batches from its own copy of the source.
+    """A worker that makes batches in a process, from its own copy of the source.
 
     A forked process has all objects of the script, including generators, and the script needs no
     `if __name__ == "__main__":`. Otherwise a new Python process imports the script, and receives
@@ -647,7 +647,7 @@ class SequenceEnqueuer:
 
 
 class OrderedEnqueuer(SequenceEnqueuer):
-    """Batches of a `Sequence` made by several workers, in order and in endless passes.
+    """An enqueuer whose workers make the batches of a `Sequence`, in order and in endless passes.
 
     Parameters
     ----------
@@ -691,7 +691,7 @@ class OrderedEnqueuer(SequenceEnqueuer):
 
 
 class GeneratorEnqueuer(SequenceEnqueuer):
-    """Batches of a generator, made in advance.
+    """An enqueuer that makes the batches of a generator in advance.
 
     Parameters
     ----------

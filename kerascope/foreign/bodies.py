@@ -206,7 +206,7 @@ class Evaluator(Protocol):
 
 
 class Loop(NamedTuple):
-    """A loop, which runs its body once for each iteration.
+    """The description of a loop, which runs its body once for each iteration.
 
     The inputs of the body are the constants, the states, and a slice of each array in `rows`. Its
     outputs are the new states, then outputs that are stacked over the iterations.

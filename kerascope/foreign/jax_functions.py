@@ -156,7 +156,7 @@ def _write_gradients(writer: TapeWriter, traced: Traced, loss: Callable[[Any], A
 
 
 class Leaf(NamedTuple):
-    """An array in the arguments or in the module.
+    """An array in the arguments of a traced function or in its module, with its name and role.
 
     Attributes
     ----------
@@ -176,7 +176,7 @@ class Leaf(NamedTuple):
 
 
 class Traced(NamedTuple):
-    """A function that JAX has traced.
+    """A function that JAX has traced, with what a walk through its equations needs.
 
     Attributes
     ----------

@@ -41,7 +41,7 @@ _NATIVE = "biufc"  # kinds of NumPy's own numbers
 
 
 class JaxWalk(Walk):
-    """Records the calls of a traced function.
+    """Records a call for each equation of a traced function.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ class JaxWalk(Walk):
 
 
 class JaxEvaluator:
-    """Computes equations with their primitives."""
+    """Computes the equations of a walk, each with its primitive."""
 
     numpy: Any = jnp
 

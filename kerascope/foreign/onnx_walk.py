@@ -96,7 +96,7 @@ class OnnxWalk(Walk):
 
 
 class OnnxEvaluator:
-    """Computes the outputs of nodes.
+    """Computes the outputs of a file's nodes, with onnxruntime or ONNX's reference evaluator.
 
     Parameters
     ----------

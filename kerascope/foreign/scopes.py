@@ -15,7 +15,7 @@ from kerascope.foreign.writer import TapeWriter
 
 
 class Scopes:
-    """The open frames during a walk through a graph.
+    """Opens and closes frames during a walk through a graph, from the scopes of each call.
 
     Parameters
     ----------

@@ -73,7 +73,7 @@ class OpenSpan(NamedTuple):
 
 
 class TapeWriter:
-    """Records what you report of a run, as a tape and as calls.
+    """Records the spans and calls of a run that you report to it, on a tape and as a graph.
 
     Parameters
     ----------

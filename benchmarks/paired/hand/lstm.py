@@ -25,7 +25,7 @@ from benchmarks.paired.workloads import Workload
 
 
 class Buffers:
-    """The arrays of one batch size; an axis of `times` comes first.
+    """The arrays of one batch size, which are reused in each step. Their first axis is the time.
 
     Attributes
     ----------

@@ -36,7 +36,7 @@ def outputs_of(
 
 
 class OldName:
-    """An attribute under its name in Keras 1: `layer.W` is `layer.kernel`.
+    """A descriptor for an attribute's name in Keras 1: `layer.W` is `layer.kernel`.
 
     The descriptor has no `__set__`, so a layer of your own may still set `self.W`. Strings, such as
     the name of a padding, are translated to Keras 1's names too.

@@ -36,7 +36,7 @@ class FailureFacts(CallPolicy):
 
 @dataclass(frozen=True)
 class FailedCall:
-    """A call of a layer on symbolic tensors that raised an error.
+    """The facts about a call of a layer on symbolic tensors that raised an error.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class FailedCall:
 
 @dataclass(frozen=True)
 class FailedGraph:
-    """A model that could not be made from its inputs and outputs.
+    """The facts about a model that could not be made from its inputs and outputs.
 
     Attributes
     ----------

@@ -50,7 +50,7 @@ _OF_KERAS = ("keras.",)
 
 
 class ReturnedCall(NamedTuple):
-    """A call that has returned.
+    """A call of a layer or function that has returned, as a `Watch` reports it to an observer.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class ReturnedCall(NamedTuple):
 
 
 class CallObserver(Protocol):
-    """What a `Watch` calls when a model, a layer or a function begins or returns."""
+    """An observer for a `Watch`, which reports the calls of a model, its layers and functions."""
 
     def root(self, args: Any, kwargs: Any) -> AbstractContextManager[Any]:
         """Return a context manager in which the model's call runs. Entering it begins the call."""

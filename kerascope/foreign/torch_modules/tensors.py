@@ -168,7 +168,7 @@ def shape_of(tensor: Tensor) -> tuple[int | None, ...]:
 
 
 class TensorInfo:
-    """The stored information about a tensor.
+    """What `Tokens` stores about a tensor: its token, its state and its value.
 
     Attributes
     ----------

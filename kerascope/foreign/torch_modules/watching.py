@@ -23,7 +23,7 @@ MOST_AT_ONCE = 32  # recorded modules; above it all are released
 
 
 class WatchedTraining(TorchTraining):
-    """Records a loop whose modules are not known in advance.
+    """Records a user's training loop, whose modules are registered when they are first called.
 
     Parameters
     ----------
