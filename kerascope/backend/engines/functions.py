@@ -216,7 +216,7 @@ class JaxPrograms:
         failure = None
         try:
             outputs, is_valid = self._step(arrays)
-            if is_valid is None or is_valid:
+            if is_valid:
                 return [np.array(y)[()] for y in outputs]
             if INTERRUPTS:  # no variable has changed
                 raise INTERRUPTS.pop()
@@ -244,14 +244,13 @@ class JaxPrograms:
         name = printable(self._name)
         warn(f"{name}: {text} NumPy computed the call. Please report this.", RuntimeWarning)
 
-    def _step(self, arrays: Sequence[np.ndarray]) -> tuple[Any, Any]:
+    def _step(self, arrays: Sequence[np.ndarray]) -> tuple[Any, bool]:
         """Run the compiled program, and set the variables to the new values that it returns.
 
         Returns
         -------
         (outputs, is_valid)
-            `is_valid` is False if an op refused a value, and None if no op can refuse one. If it is
-            False, nothing is written.
+            `is_valid` is False if an op refused a value; then nothing is written.
         """
         flags = (current_alarms() is not None, *[bool(arrays[slot]) for slot in self._conditions])
         uses_64_bits = jax.config.jax_enable_x64  # in this thread, for other code
@@ -261,8 +260,9 @@ class JaxPrograms:
                     self._collect()
                 inputs = self._arrays_of_kept, self._placement.put_inputs(arrays)
                 outputs, new, is_valid = self._program(flags, self._written.content[0], *inputs)
-                jax.block_until_ready((outputs, new[:1]))  # a program that fails writes nothing
-                if new and (is_valid is None or is_valid):
+                is_valid = is_valid is None or bool(is_valid)
+                if new and is_valid:
+                    new[0].block_until_ready()  # a program that fails writes nothing
                     self._commit((new, {}))
             return outputs, is_valid
         finally:
