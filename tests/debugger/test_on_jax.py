@@ -7,6 +7,14 @@ import numpy as np
 import pytest
 from op_rows import CASES, fed, graph_inputs
 from piped import answers, session_of
+from unheard_programs import (
+    Whole,
+    a_feed_that_calls_functions,
+    debugged,
+    two_models_that_share_weights,
+    with_schedules_and_set_weights,
+    with_validation_and_predictions,
+)
 
 from kerascope import backend as K
 from kerascope.backend.ops.elementwise import Square
@@ -24,6 +32,8 @@ from kerascope.utils import set_random_seed
 jax = pytest.importorskip("jax", reason="the extra `jax` is not installed")
 pytestmark = pytest.mark.live
 
+PROGRAMS = [a_feed_that_calls_functions, two_models_that_share_weights]
+PROGRAMS += [with_schedules_and_set_weights, with_validation_and_predictions]
 X = np.random.default_rng(0).normal(size=(40, 5)).astype("float32")
 Y = (X[:, :1] > 0).astype("float32")
 NEAR = 5e-6
@@ -125,6 +135,15 @@ def test_jax_trains_inside_of_trace(counts):
     with trace() as wanted:
         on_numpy()
     assert events_of(tape) == events_of(wanted)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
+def test_the_events_are_those_of_a_session_that_records_each_call(program, monkeypatch):
+    whole = debugged(program, Whole)
+    monkeypatch.setattr(config, "engine", "jax")
+    session = debugged(program)
+    assert len(whole.tape) > 3 * len(session.tape._events.kept)  # few calls were recorded
+    assert events_of(session.tape) == events_of(whole.tape)
 
 
 # --- at a stop ------------------------------------------------------------------------------------
@@ -296,6 +315,21 @@ def test_a_wrong_rule_is_reported_with_both_numbers(monkeypatch):
     assert words[:4] == ["batch", "2:", "JAX", "computed"]
     by_jax, by_numpy = float(words[4].rstrip(",")), float(words[7].rstrip("."))
     assert by_jax == pytest.approx(1.01 * by_numpy, rel=1e-4)
+
+
+def test_nan_that_only_jax_makes_is_reported_while_nan_is_caught(monkeypatch, counts):
+    from kerascope.backend.engines.rules import RULES
+
+    results = []
+    trained(gru, "numpy", results=results)()
+    monkeypatch.setitem(RULES, Square, lambda op, x: x * jax.numpy.nan)
+    counts.clear()
+    with pytest.warns(RuntimeWarning, match="infinite or NaN, those of NumPy are not"):
+        session, _ = session_of(trained(gru, results=results), "catch nan", "c")
+    assert session.error is None
+    assert counts["jax"] == 1  # from then on NumPy computes
+    for one, other in zip(results[0].get_weights(), results[1].get_weights(), strict=True):
+        np.testing.assert_allclose(one, other, NEAR, NEAR)
 
 
 def test_a_wrong_number_in_a_large_output_is_reported(monkeypatch):

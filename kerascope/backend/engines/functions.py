@@ -36,7 +36,7 @@ from kerascope.backend.engines.lowering import (
     run,
 )
 from kerascope.backend.engines.placement import Placement, fetched
-from kerascope.backend.program.alarms import Alarms, current_alarms
+from kerascope.backend.program.alarms import Alarms, current_alarms, is_sound
 from kerascope.backend.program.bound import conditions_of
 from kerascope.backend.program.dispatch import Programs
 from kerascope.backend.variables import Variable
@@ -213,7 +213,8 @@ class JaxPrograms:
         return found if isinstance(found, tuple) else (found, True)
 
     def _run(self, arrays: Sequence[np.ndarray], by_numpy: Callable[..., Any]) -> Any:
-        failure = None
+        failure: Exception | None = None
+        outputs: Sequence[Any] = ()
         try:
             outputs, is_valid = self._step(arrays)
             if is_valid:
@@ -232,6 +233,9 @@ class JaxPrograms:
                 self._notice.cancel()
                 self._notice = None
         found = by_numpy(arrays)  # which raises the usual error if the call is at fault
+        made = found[0] if isinstance(found, tuple) else found
+        if not all(map(is_sound, outputs)) and all(map(is_sound, made)):
+            failure = FloatingPointError("its results are infinite or NaN, those of NumPy are not")
         if failure is not None:
             self._report(failure)
         return found

@@ -131,7 +131,7 @@ class Alarms:
             An array in `made` contains infinite or NaN numbers, and the arrays `of`, from which it
             was computed, contain none.
         """
-        unsound = [x for x in made if not _is_sound(x)]
+        unsound = [x for x in made if not is_sound(x)]
         if not unsound or _current.get() not in (None, self):  # another thread's call
             return
         of = list(of)
@@ -322,7 +322,7 @@ def _products_set_flags(name: str) -> bool:
 # --- properties of arrays -------------------------------------------------------------------------
 
 
-def _is_sound(x: Any) -> bool:
+def is_sound(x: Any) -> bool:
     """Return whether all numbers of an array are finite, with a fast test first."""
     if x.__class__ is not np.ndarray:
         x = np.asarray(x)
