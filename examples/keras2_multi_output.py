@@ -1,4 +1,4 @@
-"""Keras 2: two inputs, two outputs: the digit and its parity, from the image and its amount of ink.
+"""Keras 2: a model with two inputs, an image and its ink, and two outputs, its digit and parity.
 
 kerascope run examples/keras2_multi_output.py
 """

@@ -65,7 +65,7 @@ class Process:
         return reply
 
     def close(self) -> None:
-        """End the process, and kill it after ten seconds."""
+        """End the process, and kill it if it still runs after ten seconds."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         with contextlib.suppress(BrokenPipeError):

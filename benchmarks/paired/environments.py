@@ -98,7 +98,7 @@ def variables(threads: int, backend: str = "") -> dict[str, str]:
 
 
 def build(names: list[str]) -> None:
-    """Create or renew optional environments.
+    """Create or renew the optional environments with these names.
 
     Raises
     ------

@@ -88,7 +88,7 @@ class Edit:
     statement: int
 
     def mutated(self, source: str) -> str:
-        """Return a source with this change."""
+        """Return a source, changed by this edit."""
         lines = source.splitlines(keepends=True)
         line = lines[self.line - 1]
         lines[self.line - 1] = line[: self.begin] + self.text + line[self.end :]

@@ -93,7 +93,7 @@ class KerasRecorder:
                 self._path.pop()
 
     def left(self, layer: Any, outputs: list[Any]) -> None:
-        """Record a box for each output of a frame that was not computed by a recorded call."""
+        """Record a box for each output of a frame, unless a recorded call computed this output."""
         for array in outputs:
             self._input_value(array)
 
