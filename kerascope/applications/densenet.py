@@ -94,13 +94,11 @@ def _joined(x: Tensor, name: str) -> Tensor:
     y = _convolved(y, 4 * GROWTH, 1, name=f"{name}_1_conv")
     y = parts.relu(_normalized(y, f"{name}_1_bn"), f"{name}_1_relu")
     y = _convolved(y, GROWTH, 3, padding="same", name=f"{name}_2_conv")
-    both: Tensor = layers.Concatenate(axis=parts.channel_axis(), name=f"{name}_concat")([x, y])
-    return both
+    return layers.Concatenate(axis=parts.channel_axis(), name=f"{name}_concat")([x, y])
 
 
 def _halved(x: Tensor, name: str) -> Tensor:
     """Return a tensor computed from x with half the channels, height and width."""
     x = parts.relu(_normalized(x, f"{name}_bn"), f"{name}_relu")
     x = _convolved(x, parts.channels_of(x) // 2, 1, name=f"{name}_conv")
-    smaller: Tensor = layers.AveragePooling2D(2, strides=2, name=f"{name}_pool")(x)
-    return smaller
+    return layers.AveragePooling2D(2, strides=2, name=f"{name}_pool")(x)

@@ -73,8 +73,7 @@ def _mean_of_3(x: Tensor) -> Any:
 
 
 def _side_by_side(branches: list[Tensor], name: str | None = None) -> Tensor:
-    joined: Tensor = layers.Concatenate(axis=parts.channel_axis(), name=name)(branches)
-    return joined
+    return layers.Concatenate(axis=parts.channel_axis(), name=name)(branches)
 
 
 def _windows_of_5(x: Tensor, pool_filters: int, name: str) -> Tensor:

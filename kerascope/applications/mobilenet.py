@@ -94,8 +94,7 @@ def _depthwise(x: Tensor, strides: int, depth_multiplier: int, number: int) -> T
 
 
 def _up_to_6(x: Tensor, name: str) -> Tensor:
-    bounded: Tensor = layers.ReLU(6.0, name=name)(x)
-    return bounded
+    return layers.ReLU(6.0, name=name)(x)
 
 
 def MobileNetV2(

@@ -78,8 +78,7 @@ def images(
         input_tensor = Input(shape=tuple(input_shape))
     elif not K.is_keras_tensor(input_tensor):
         input_tensor = Input(tensor=input_tensor)
-    made: Tensor = input_tensor
-    return made
+    return input_tensor
 
 
 def _check_size(where: str, shape: tuple[int | None, ...], smallest: int) -> None:
@@ -104,20 +103,17 @@ def channels_of(x: Tensor) -> int:
 def normalized(x: Tensor, name: str | None = None, **kwargs: Any) -> Tensor:
     """Return the output of a new BatchNormalization of a tensor's channels."""
     layer = BatchNormalization(axis=channel_axis(), name=name, **kwargs)
-    normal: Tensor = layer(x)
-    return normal
+    return layer(x)
 
 
 def relu(x: Tensor, name: str | None = None) -> Tensor:
     """Return the output of a new relu layer for a tensor."""
-    positive: Tensor = Activation("relu", name=name)(x)
-    return positive
+    return Activation("relu", name=name)(x)
 
 
 def convolved(x: Tensor, filters: int, kernel_size: Sizes, **kwargs: Any) -> Tensor:
     """Return the output of a new convolution layer for a tensor."""
-    features: Tensor = Conv2D(filters, kernel_size, **kwargs)(x)
-    return features
+    return Conv2D(filters, kernel_size, **kwargs)(x)
 
 
 def ending(
@@ -132,8 +128,7 @@ def ending(
     """
     if include_top:
         pooled = GlobalAveragePooling2D(name="avg_pool")(x)
-        probabilities: Tensor = Dense(classes, activation=activation, name="predictions")(pooled)
-        return probabilities
+        return Dense(classes, activation=activation, name="predictions")(pooled)
     return pooled_features(x, pooling)
 
 
@@ -144,8 +139,7 @@ def pooled_features(x: Tensor, pooling: str | None) -> Tensor:
         return x
     if pooling not in layers:
         raise ArgumentError(f"pooling: expected None, 'avg' or 'max', got {pooling!r}.")
-    features: Tensor = layers[pooling]()(x)
-    return features
+    return layers[pooling]()(x)
 
 
 def finished(inputs: Tensor, outputs: Tensor, name: str, weights: Weights) -> Model:

@@ -66,8 +66,7 @@ def _halving_block(
     x = parts.relu(x, f"block{block}_sepconv2_act")
     x = _separated(x, filters[1], f"block{block}_sepconv2")
     x = layers.MaxPooling2D(3, strides=2, padding="same", name=f"block{block}_pool")(x)
-    added: Tensor = layers.Add()([x, shortcut])
-    return added
+    return layers.Add()([x, shortcut])
 
 
 def _even_block(x: Tensor, block: int) -> Tensor:
@@ -75,5 +74,4 @@ def _even_block(x: Tensor, block: int) -> Tensor:
     for index in (1, 2, 3):
         x = parts.relu(x, f"block{block}_sepconv{index}_act")
         x = _separated(x, 728, f"block{block}_sepconv{index}")
-    added: Tensor = layers.Add()([x, shortcut])
-    return added
+    return layers.Add()([x, shortcut])

@@ -191,8 +191,7 @@ def on_full_screen(debug: Callable[[Any], int]) -> int:
     -----
     Textual takes half a second to import, so it is imported only here.
     """
-    code: int = import_module(SCREEN).on_screen(debug)
-    return code
+    return import_module(SCREEN).on_screen(debug)
 
 
 # --- kerascope debug ------------------------------------------------------------------------------

@@ -73,8 +73,7 @@ class Comparison:
 
     def lines(self, width: int = 100) -> list[str]:
         """Return the comparison as it is printed, as lines of text."""
-        found: list[str] = import_module(_TABLES).lines_of(self, width)
-        return found
+        return import_module(_TABLES).lines_of(self, width)
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -137,8 +136,7 @@ class Comparison:
         **options
             Options of `kerascope.draw`.
         """
-        drawing: Drawing = import_module(_DRAW).draw(self.graph(), to, **options)
-        return drawing
+        return import_module(_DRAW).draw(self.graph(), to, **options)
 
 
 def compare(

@@ -287,8 +287,7 @@ class TensorFlowFinder(KerasFinder):
     def create_module(self, spec: ModuleSpec) -> StandIn:
         """Return the module for a spec. The module for `tensorflow` has only `keras`."""
         if self.path_of(spec.name) is None:
-            module: Any = _TensorFlow(spec.name, self)
-            return module
+            return _TensorFlow(spec.name, self)
         return super().create_module(spec)
 
 

@@ -263,8 +263,7 @@ def fit_loop(
     if val_feed is not None:
         settings |= {"val_f": val_f, "val_feed": val_feed}
     Stage("fit", training_loop.fit_events(model, f, feed, active, **settings), model).run()
-    history: History = model.history
-    return history
+    return model.history
 
 
 def predict_loop(
@@ -316,8 +315,7 @@ def fit_generator(
     initial_epoch: int = 0,
 ) -> History:
     """Train a model on the batches of a generator, as `model.fit_generator` does."""
-    history: History = model.fit_generator(**by_name(locals(), "model"))
-    return history
+    return model.fit_generator(**by_name(locals(), "model"))
 
 
 def evaluate_generator(

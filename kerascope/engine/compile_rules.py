@@ -61,18 +61,15 @@ class CompileRules:
 
     def target_of_loss(self, function: Any, output: Tensor, compiled: Any, k: int) -> Tensor:
         """Return the target placeholder for the loss of trained output number `k`."""
-        target: Tensor = compiled.targets[k]
-        return target
+        return compiled.targets[k]
 
     def target_of_metric(self, function: Any, compiled: Any, k: int) -> Tensor:
         """Return the target placeholder for a metric of trained output number `k`."""
-        target: Tensor = compiled.targets[k]
-        return target
+        return compiled.targets[k]
 
     def penalties(self, model: Any) -> list[Tensor]:
         """Return the model's penalties that are part of the total loss."""
-        losses: list[Tensor] = model.losses
-        return losses
+        return model.losses
 
     def no_loss(self) -> Tensor | None:
         """Return the total loss of a model without losses. None lets `compile` raise an error."""
@@ -141,5 +138,4 @@ def current_rules() -> CompileRules:
     """Return the rules of `compile` for the current dialect."""
     if not dialect_options().trains_as_keras_3:
         return _COMMON
-    found: CompileRules = rules_by_name.lookup("keras3")()
-    return found
+    return rules_by_name.lookup("keras3")()

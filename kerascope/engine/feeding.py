@@ -267,8 +267,7 @@ def batch_arrays(model: Any, name: str, class_weight: Any = None) -> Callable[[A
     def arrays_of(item: Any) -> list[Any]:
         x, y, sample_weight = split_item(item, with_targets=True)
         weights = sample_weight, class_weight
-        ins: list[Any] = model._ins_for(name, x, y, weights, "generator", makes=False)
-        return ins
+        return model._ins_for(name, x, y, weights, "generator", makes=False)
 
     return arrays_to_predict_of if name == "predict_function" else arrays_of
 

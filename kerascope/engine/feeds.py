@@ -411,8 +411,7 @@ def iterator_of(source: Any) -> Iterator[Any]:
         The source is not iterable, for example a generator function that was not called.
     """
     if hasattr(source, "__next__"):
-        iterator: Iterator[Any] = source
-        return iterator
+        return source
     try:
         return iter(source)
     except TypeError:

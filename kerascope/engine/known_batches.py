@@ -128,8 +128,7 @@ def ready_arrays(model: Any, name: str, x: Any, y: Any, phase: float) -> list[An
     known = model._known_batches.get(name)
     if known is None or known.function is not getattr(model, name):
         return None
-    arrays: list[Any] | None = known.arrays(x, y, phase)
-    return arrays
+    return known.arrays(x, y, phase)
 
 
 def are_current(model: Any) -> bool:

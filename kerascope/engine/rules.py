@@ -31,8 +31,7 @@ wrap_operations = operations.wrap_operations
 def call_of(layer: Any, arguments: dict[str, Any]) -> Callable[..., Any]:
     """Return a function that runs a layer's `call`, once for each phase if it may branch on it."""
     if not may_branch_on_training(arguments):
-        call: Callable[..., Any] = layer.call
-        return call
+        return layer.call
     return lambda inputs, **arguments: call_for_both_phases(layer, inputs, arguments)
 
 

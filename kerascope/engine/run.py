@@ -187,8 +187,7 @@ def _fixed_config(configured: Any, left_out: Iterable[str] = ()) -> dict[str, An
         config = configured.get_config()
     except Exception:  # a user's class may have no get_config
         return {}
-    fixed: dict[str, Any] = _without_names({k: v for k, v in config.items() if k not in left_out})
-    return fixed
+    return _without_names({k: v for k, v in config.items() if k not in left_out})
 
 
 def _without_names(value: Any) -> Any:

@@ -83,8 +83,7 @@ def numbers_of_a_pass(sequence: Any, shuffle: bool) -> list[int]:
         )
     if shuffle:
         order = np.random.default_rng(fresh_seed()).permutation(order)
-    numbers: list[int] = order.tolist()
-    return numbers
+    return order.tolist()
 
 
 def answer(source: Source, task: int) -> Answer:

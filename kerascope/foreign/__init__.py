@@ -155,8 +155,7 @@ def converted(subject: Any) -> Any:
 
 def declared(subject: Any) -> list[Declared] | None:
     """Return the inputs that a foreign model declares, or None if it declares none."""
-    inputs: list[Declared] | None = getattr(adapter_of(subject), "declared", _nothing)(subject)
-    return inputs
+    return getattr(adapter_of(subject), "declared", _nothing)(subject)
 
 
 def _nothing(subject: Any) -> None:

@@ -153,8 +153,7 @@ class JaxEvaluator:
             functions, params = params
         with getattr(equation.ctx, "manager", nullcontext()):
             found = primitive.bind(*functions, *(one.array for one in visit.operands), **params)
-        outputs: Iterable[Any] = found if primitive.multiple_results else [found]
-        return outputs
+        return found if primitive.multiple_results else [found]
 
     def value_of(self, token: int, array: Any) -> Value:
         """Return an array as a `Value` with this token, which a `TapeWriter` can record."""

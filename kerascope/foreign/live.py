@@ -92,8 +92,7 @@ class _WatchingLoader(Loader):
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         """Create the module with the original loader. None means that Python creates the module."""
-        made: ModuleType | None = self._loader.create_module(spec)
-        return made
+        return self._loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
         """Run the module's code, and then record its models."""

@@ -34,8 +34,7 @@ def is_there() -> bool:
 
 def run_alone(model: ModelProto, feed: Mapping[str, Any]) -> list[Any]:
     """Return the outputs of a model that consists of a single node."""
-    found: list[Any] = _session(model).run(None, dict(feed))
-    return found
+    return _session(model).run(None, dict(feed))
 
 
 def _session(model: ModelProto) -> Any:

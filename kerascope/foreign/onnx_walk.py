@@ -141,8 +141,7 @@ class OnnxEvaluator:
         try:
             if isinstance(evaluator, Exception):
                 raise evaluator
-            results: list[Any] = evaluator.run(None, feed)
-            return results
+            return evaluator.run(None, feed)
         except Exception as error:
             with suppress(Exception):
                 return run_alone(model, feed)

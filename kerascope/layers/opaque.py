@@ -190,8 +190,7 @@ def uncomputable(layer: Layer, like: Tensor, words: str) -> Tensor:
     """
     if is_eager():
         raise NotYetError(words, subject=layer)
-    tensor: Tensor = Unknown(layer.label, ((like.shape, like.dtype),), words)(like)
-    return tensor
+    return Unknown(layer.label, ((like.shape, like.dtype),), words)(like)
 
 
 # --- the layer ------------------------------------------------------------------------------------

@@ -57,8 +57,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
 
 
 def _register(loss: Loss) -> Loss:
-    registered: Loss = registry.register(at_once_on_arrays(loss), *ALIASES.get(loss.__name__, ()))
-    return registered
+    return registry.register(at_once_on_arrays(loss), *ALIASES.get(loss.__name__, ()))
 
 
 @_register

@@ -296,8 +296,7 @@ class NumpyArrayIterator(ImageIterator):
         warn_of_channels(self.x.shape, self.data_format, "NumpyArrayIterator")
 
     def _load(self, place: int) -> np.ndarray:
-        image: np.ndarray = self.x[place]
-        return image
+        return self.x[place]
 
     def _get_batches_of_transformed_samples(self, index_array: np.ndarray) -> Any:
         """Return the images of a batch, with the targets and sample weights if they were given."""

@@ -126,8 +126,7 @@ class Fork:
             The branch point is not known yet.
         """
         self.begin()
-        own: Journal = self.recorder.journal
-        return own
+        return self.recorder.journal
 
     @property
     def end_of_first(self) -> int:

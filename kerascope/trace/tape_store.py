@@ -224,8 +224,7 @@ class Tape:
 
         Unlike `tape[t]`, this does not execute the calls of the mark again.
         """
-        event: Event = self._events[t]
-        return event
+        return self._events[t]
 
     def whole(self) -> list[Event]:
         """Return all events. Calls that a mark represents are executed again for their events.
@@ -282,8 +281,7 @@ class Tape:
         """Replace the last call of a mark by its events; return the start time of the call."""
         self._expand(mark, mark.t, folds=False)
         run, _, end = mark.deltas[1].value
-        began: int = run.starts[end - 1]
-        return began
+        return run.starts[end - 1]
 
     def counts(self, stop: int | None = None) -> Counter[tuple[str, str]]:
         """Return how many events of each (grain, kind) precede time `stop`; a span counts once."""
@@ -345,13 +343,11 @@ class Tape:
     def sample(self, mark: Event) -> list[Event]:
         """Return the events of the last call of a mark, as an example of the calls of the mark."""
         run, _, end = mark.deltas[1].value
-        events: list[Event] = run.sample(end - 1)
-        return events
+        return run.sample(end - 1)
 
     def caught_in(self, mark: Event) -> frozenset[str]:
         """Return a set of "nan" and "inf", each if it is certain to occur in no call of a mark."""
-        caught: frozenset[str] = mark.deltas[1].value[0].catching
-        return caught
+        return mark.deltas[1].value[0].catching
 
     def numbers_in(self, mark: Event, is_met: Callable[[list[Any]], bool]) -> frozenset[int]:
         """Return the numbers of the batches of a mark whose outputs meet the condition `is_met`."""
@@ -496,8 +492,7 @@ class Tape:
 
     def _repr_html_(self) -> str | None:
         """Return the HTML for a notebook; None if no module has registered how to show a tape."""
-        html: str | None = display.show("tape", self, _nothing)
-        return html
+        return display.show("tape", self, _nothing)
 
     @property
     def bytes(self) -> int:
@@ -608,8 +603,7 @@ class Tape:
     @staticmethod
     def _weights_set(mark: Event) -> Iterator[tuple[str, np.ndarray]]:
         run, begin, end = mark.deltas[1].value
-        found: Iterator[tuple[str, np.ndarray]] = run.weights_set(begin, end)
-        return found
+        return run.weights_set(begin, end)
 
     def _remember(self, t: int, scopes: Scopes) -> None:
         if len(self._checkpoints) > 2 * MOST_CHECKPOINTS:

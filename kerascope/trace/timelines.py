@@ -544,8 +544,7 @@ def rerun(
 
     See `rerun_recorded`.
     """
-    made: Tape = rerun_recorded(recorder, tape, call, overrides, where).tape
-    return made
+    return rerun_recorded(recorder, tape, call, overrides, where).tape
 
 
 def rerun_recorded(

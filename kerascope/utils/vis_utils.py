@@ -105,8 +105,7 @@ class DotPicture:
 
     def create(self, prog: str | None = None, format: str = "svg") -> bytes:
         """Return the picture as bytes in a format; `prog`, a program of Graphviz, has no effect."""
-        picture: bytes = self.drawing.render(format)
-        return picture
+        return self.drawing.render(format)
 
     def to_string(self) -> str:
         """Return the picture as DOT text."""

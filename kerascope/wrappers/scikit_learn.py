@@ -301,8 +301,7 @@ class KerasClassifier(BaseWrapper):
                 f"KerasClassifier: expected outputs for the classes {self.classes_.tolist()} of "
                 f"fit, got {max(outputs, 2)} classes."
             )
-        labels: np.ndarray = self.classes_[numbers]
-        return labels
+        return self.classes_[numbers]
 
     def predict_proba(self, x: ArrayLike, **kwargs: Any) -> np.ndarray:
         """Return the probability of each class, shape (samples, classes).

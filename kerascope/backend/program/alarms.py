@@ -280,8 +280,7 @@ class _Guarded(ast.NodeTransformer):
             array = eval(ast.unparse(operand), self._scope)
         except NameError:
             return None
-        shape: tuple[int, ...] = np.shape(array)
-        return shape
+        return np.shape(array)
 
 
 def _inspects_itself(thing: Any) -> bool:

@@ -355,8 +355,7 @@ def compiled(function: ast.FunctionDef, what: str, scope: dict[str, Any]) -> Cal
     """Compile a function from its syntax tree; tracebacks show `what` instead of a file name."""
     tree = ast.fix_missing_locations(ast.Module([function], []))
     exec(compile(tree, f"<kerascope {function.name}, {what}>", "exec"), scope)
-    made: Callable[..., Any] = scope[function.name]
-    return made
+    return scope[function.name]
 
 
 def hide(file: str) -> None:

@@ -126,8 +126,7 @@ class Memory:
             dummy_array(self.bound.facts[slot].spec) if array is None else array
             for slot, array in zip(line.inputs, inputs, strict=True)
         ]
-        view: np.ndarray = line.op.perform(*arrays)
-        return view
+        return line.op.perform(*arrays)
 
     def _give(self, slot: int, line: Line, writing: Writing, dying: list[int]) -> None:
         fact = self.bound.facts[slot]
@@ -356,8 +355,7 @@ def _owner(array: np.ndarray) -> np.ndarray:
 
 
 def _address(array: np.ndarray) -> int:
-    address: int = array.__array_interface__["data"][0]
-    return address
+    return array.__array_interface__["data"][0]
 
 
 def _arrays_of_all(

@@ -22,8 +22,7 @@ class NetworkOfKeras1:
     @property
     def container_nodes(self) -> list[str]:
         """The names of all Nodes, under Keras 1's name of `network_nodes`."""
-        nodes: list[str] = self.network_nodes
-        return nodes
+        return self.network_nodes
 
     def save_weights_to_hdf5_group(self, f: Any) -> None:
         """Write the weights into an open HDF5 group."""

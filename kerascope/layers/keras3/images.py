@@ -541,5 +541,4 @@ def smart_resize(
         raise ArgumentError(f"smart_resize: expected size=(h, w), got {kwargs or f'{size=}'}.")
     pictures = np.asarray(x, None if interpolation == "nearest" else config.floatx)
     options: Any = {"crop_to_aspect_ratio": True, "data_format": data_format}
-    resized: np.ndarray = resize(pictures, tuple(size), interpolation, **options)
-    return resized
+    return resize(pictures, tuple(size), interpolation, **options)

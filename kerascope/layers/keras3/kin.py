@@ -447,8 +447,7 @@ class SpectralNormalization(Wrapper):
         )
         keywords = {"training": training} if accepts(self.layer.call, "training") else {}
         outputs = self.layer(without_history(inputs), **keywords)
-        y: Tensor = K.in_train_phase(lambda: uncomputable(self, outputs, words), outputs, training)
-        return y
+        return K.in_train_phase(lambda: uncomputable(self, outputs, words), outputs, training)
 
 
 class Pipeline(Layer):

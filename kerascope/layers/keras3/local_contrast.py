@@ -78,8 +78,7 @@ class ContrastLimitedAdaptiveHistogramEqualization(Layer):
         rows, columns = self.tile_grid_size
         even = EqualizedTiles(rows, columns, float(self.clip_limit))
         pixels = even(rescaled(images, self.value_range, (0, 255)))
-        result: Tensor = back(rescaled(pixels, (0, 255), self.value_range))
-        return result
+        return back(rescaled(pixels, (0, 255), self.value_range))
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
         """Return the input's shape."""

@@ -29,8 +29,7 @@ def draw(source: str, program: str, format: str) -> bytes:
 
     graph: Any = pygraphviz.AGraph(string=source)
     try:
-        picture: bytes = graph.draw(prog=program, format=format)
-        return picture
+        return graph.draw(prog=program, format=format)
     finally:
         graph.close()
 

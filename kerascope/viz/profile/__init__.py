@@ -130,8 +130,7 @@ def owner_of(function: Function) -> Model | None:
         if type(one) in kinds:
             names = vars(one)
             if any(names.get(f"{name}_function") is function for name in FUNCTIONS):
-                model: Model = one
-                return model
+                return one
     return None
 
 

@@ -449,16 +449,14 @@ def _is_alike(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Return where the elements of two arrays are both finite, both NaN, or the same infinity."""
     if x.dtype.kind != "f":
         return np.ones(x.shape, bool)
-    both: np.ndarray = (np.isfinite(x) & np.isfinite(y)) | (np.isnan(x) & np.isnan(y)) | (x == y)
-    return both
+    return (np.isfinite(x) & np.isfinite(y)) | (np.isnan(x) & np.isnan(y)) | (x == y)
 
 
 def _distance(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Return the absolute differences of two arrays; 0 where an element is not finite."""
     one, other = x.astype("float64"), y.astype("float64")
     is_finite = np.isfinite(one) & np.isfinite(other)
-    difference: np.ndarray = np.abs(np.where(is_finite, one, 0) - np.where(is_finite, other, 0))
-    return difference
+    return np.abs(np.where(is_finite, one, 0) - np.where(is_finite, other, 0))
 
 
 def _rounding(array: np.ndarray) -> float:
@@ -476,8 +474,7 @@ def _perturbed(x: Any, rng: np.random.Generator) -> Any:
     if array.dtype.kind != "f":
         return x
     signs = rng.choice([-1.0, 1.0], array.shape)
-    perturbed: np.ndarray = array * (1 + signs * np.finfo(array.dtype).eps).astype(array.dtype)
-    return perturbed
+    return array * (1 + signs * np.finfo(array.dtype).eps).astype(array.dtype)
 
 
 # --- by program or by interpreter -----------------------------------------------------------------
