@@ -184,9 +184,7 @@ def frames_up_from(frame: FrameType | None) -> Frames:
         elif owner == LIBRARY and not library:
             library = [code, frame.f_lasti]
         frame = frame.f_back
-    if not found and not library:
-        return NO_FRAMES
-    return Frames(found or library)
+    return NO_FRAMES if not found and not library else Frames(found or library)
 
 
 # --- one line -------------------------------------------------------------------------------------

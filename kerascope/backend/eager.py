@@ -293,8 +293,7 @@ class Compiled:
                 f"compiled {self.name}: expected arrays, got the tensor '{argument.name}'. "
                 f"Call the function itself on tensors: {self.name}.body(x)."
             )
-        constant = as_tensor(argument)
-        return np.asarray(argument, dtype=constant.dtype)
+        return np.asarray(argument, dtype=as_tensor(argument).dtype)
 
     def _trace(self, signature: Signature) -> Function:
         with graph_mode(), name_scope(""):

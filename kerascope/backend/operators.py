@@ -31,9 +31,7 @@ _REDUCTIONS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "m
 
 def _operator(name: str, *, reflected: bool = False) -> Callable[..., Any]:
     def method(self: Any, *others: Any) -> Any:
-        if reflected:
-            return OPERATORS[name](*others, self)
-        return OPERATORS[name](self, *others)
+        return OPERATORS[name](*others, self) if reflected else OPERATORS[name](self, *others)
 
     method.__name__ = f"__{'r' if reflected else ''}{name}__"
     return method

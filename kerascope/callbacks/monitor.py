@@ -63,9 +63,7 @@ def other_accuracy(name: str) -> str | None:
 
 def find(name: str, logs: Logs) -> Any:
     """Return the value of `name` in the logs, or None. `acc` and `accuracy` are synonyms."""
-    if name in logs:
-        return logs[name]
-    return logs.get(other_accuracy(name) or name)
+    return logs[name] if name in logs else logs.get(other_accuracy(name) or name)
 
 
 def is_awaited(name: str, logs: Logs, params: Params | None) -> bool:

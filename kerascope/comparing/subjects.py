@@ -172,8 +172,7 @@ def run_side(side: Prepared, x: Any, word: str) -> SideRuns:
     if isinstance(side.subject, Tape):
         return SideRuns([Run(side.name, side.library, *one) for one in passes_of(side.subject)])
     if isinstance(side.subject, TapeWriter):
-        writer = side.subject
-        return SideRuns([_run_of(side, writer)])
+        return SideRuns([_run_of(side, side.subject)])
     if x is None:
         raise ArgumentError(
             f"compare: {side.name!r} does not declare its inputs. Give arrays: compare(a, b, x), "

@@ -76,9 +76,7 @@ def kind_of(op: str, parameters: int, arguments: int) -> str:
         return "merge"
     if kind == "merge" and arguments < 2:
         return "function"
-    if op in ("gather", "_take") and parameters:
-        return "embedding"
-    return kind
+    return "embedding" if op in ("gather", "_take") and parameters else kind
 
 
 # --- settings -------------------------------------------------------------------------------------

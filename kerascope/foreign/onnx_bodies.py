@@ -70,8 +70,7 @@ def body_of(model: ModelProto, fed: Mapping[str, object]) -> Body:
     """
     functions = {(one.domain, one.name): one for one in model.functions}
     opsets = {one.domain: one.version for one in model.opset_import}
-    reader = _OnnxReader(functions, fed)
-    return reader.graph(model.graph, "", opsets, {})
+    return _OnnxReader(functions, fed).graph(model.graph, "", opsets, {})
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -216,8 +215,7 @@ class _OnnxReader:
     def _name(self, node: NodeProto, around: str, place: int) -> str:
         """Return a unique name: the node's own, or its op and its position among the nodes."""
         wanted = path_of(node) or f"{node.op_type}_{place}"
-        wanted = f"{around}.{wanted}" if around else wanted
-        return self.names.free(wanted)
+        return self.names.free(f"{around}.{wanted}" if around else wanted)
 
 
 def _graph_title(name: str) -> str:

@@ -74,8 +74,7 @@ def graph_of(subject: ModelProto | str | PathLike[str], *inputs: Any, **named_in
     if inputs or named_inputs:
         record(subject, *inputs, writer=writer, **named_inputs)
         return writer.graph(_name(subject))
-    unknown = read(subject, writer)
-    return _without_ranks(writer, _name(subject), unknown)
+    return _without_ranks(writer, _name(subject), read(subject, writer))
 
 
 def read(subject: ModelProto | str | PathLike[str], writer: TapeWriter) -> Container[Any]:

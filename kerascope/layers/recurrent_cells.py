@@ -289,8 +289,7 @@ class GatedCell(OneStep):
         """
         if x.ndim != 2:
             return split(x, number, self.units, self.channel_axis)
-        parts = K.reshape(x, (-1, number, self.units))
-        return K.permute_dimensions(parts, (1, 0, 2))
+        return K.permute_dimensions(K.reshape(x, (-1, number, self.units)), (1, 0, 2))
 
     def opened(self, stacked: Any, number: int) -> list[Tensor]:
         """Return a list with the recurrent activation of each of the stacked gates.

@@ -65,9 +65,7 @@ def at_folder(folder: Path) -> str:
     >>> at_folder(Path("ann lee"))
     " --folder 'ann lee'"
     """
-    if folder == default_folder(Path.cwd()):
-        return ""
-    return f" --folder {shlex.quote(str(folder))}"
+    return "" if folder == default_folder(Path.cwd()) else f" --folder {shlex.quote(str(folder))}"
 
 
 @dataclass

@@ -192,9 +192,7 @@ def compare(stored: str, printed: str) -> Difference | None:
     """
     expected, got = _lines(stored), _lines(printed)
     reached = _matched(expected, got)
-    if reached is None:
-        return None
-    return Difference(reached, _diff(expected, got))
+    return None if reached is None else Difference(reached, _diff(expected, got))
 
 
 def compare_whole(stored: str, printed: str) -> Difference | None:

@@ -99,8 +99,7 @@ def parse_lesson(source: str, path: Path, language: str) -> Lesson:
     ('Sums', 'one', '2\n')
     """
     reader = _Reader(source, f"{path.parent.name}/{path.name}")
-    sections = reader.sections()
-    return Lesson(path, language, source, tuple(sections))
+    return Lesson(path, language, source, tuple(reader.sections()))
 
 
 def attributes_of(text: str) -> Attributes:
@@ -194,9 +193,7 @@ class _Reader:
             return self._section(token, self.tokens[index + 1])
         if token.type == "fence":
             return self._fence(token, parts)
-        if token.type == "paragraph_open":
-            return self._picture(self.tokens[index + 1])
-        return None
+        return self._picture(self.tokens[index + 1]) if token.type == "paragraph_open" else None
 
     def _section(self, opening: Token, inline: Token) -> Section:
         assert opening.map is not None

@@ -64,8 +64,7 @@ def clean(text: str, roots: Iterable[str] = ()) -> str:
         for ending in ("/", "\\"):
             text = text.replace(root.rstrip("/\\") + ending, "")
     text = PATH.sub(lambda match: match[1], text)
-    text = without_times(text)
-    return number_addresses(text)
+    return number_addresses(without_times(text))
 
 
 def without_times(text: str) -> str:

@@ -219,9 +219,7 @@ class Stage:
         """
         one = self.scene.after.edges[edge]
         source, target = self.beat_of.get(one.source, -1), self.beat_of.get(one.target, -1)
-        if self.is_value(edge):
-            return source
-        return max(source, target)
+        return source if self.is_value(edge) else max(source, target)
 
     def is_value(self, edge: int) -> bool:
         """Return whether an arrow carries a call's output to another call or to a loss."""

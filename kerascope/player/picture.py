@@ -255,9 +255,7 @@ class BoxStates:
                 return
 
     def _box_of_node(self, name: str) -> str:
-        if self._of_nodes:
-            return self._of_nodes.get(name, "")
-        return layer_of(name)
+        return self._of_nodes.get(name, "") if self._of_nodes else layer_of(name)
 
 
 def _inside_of(graph: Graph) -> dict[str, list[str]]:

@@ -85,9 +85,7 @@ def _number_text(value: Any) -> str | None:
         return kind_of(value) if np.ndim(value) else figure(value)
     if isinstance(value, Statistics):
         return value.kind
-    if isinstance(value, float):
-        return figure(value)
-    return None
+    return figure(value) if isinstance(value, float) else None
 
 
 def _shown_array(array: np.ndarray) -> Shown:

@@ -371,9 +371,7 @@ def _in_our_form(config: Any) -> Any:
         # tf.keras uses the old name of the shape of inputs.
         is_new = any("batch_shape" in one for one in dicts_in(config))
         return from_keras_3(config if is_new else _slope_of_keras_2(config))
-    if is_from_keras_1(config):
-        return with_current_names(config)
-    return config
+    return with_current_names(config) if is_from_keras_1(config) else config
 
 
 def _slope_of_keras_2(value: Any, key: str = "") -> Any:

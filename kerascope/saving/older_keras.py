@@ -360,9 +360,7 @@ def _parts(layer: Any) -> list[Any] | None:
         return [inner for inner in layers if inner.weights]
     if type(layer).__name__ == "Bidirectional":
         return [layer.forward_layer, layer.backward_layer]
-    if type(layer).__name__ == "TimeDistributed":
-        return [layer.layer]
-    return None
+    return [layer.layer] if type(layer).__name__ == "TimeDistributed" else None
 
 
 def _part_by_part(

@@ -412,8 +412,7 @@ def short_statistics_of(array: np.ndarray) -> Statistics:
     2.23607
     """
     if not array.size:
-        values = np.zeros(0)
-        return Statistics(*figures_with_care(kind_of(array), values))
+        return Statistics(*figures_with_care(kind_of(array), np.zeros(0)))
     batch = Batch()
     found = batch.take(array)
     batch.close()

@@ -93,9 +93,6 @@ class TrainingInfo:
         The complete gradients, in the order in which the sweep and the optimizer reported them.
     updates : list of ParameterUpdate
         The optimizer's updates in the order of the parameters.
-    reached_at : dict of Tensor to int
-        For each tensor, how many ops the sweep had visited when the last term was added to the
-        gradient with respect to this tensor.
     contributions : dict of Tensor to list of (Apply, Tensor)
         For each tensor, the terms of the gradient with respect to this tensor. Each term comes
         after the op whose gradient function returned it.
@@ -105,7 +102,6 @@ class TrainingInfo:
         self.model = model
         self.arrivals: list[Arrival] = []
         self.updates: list[ParameterUpdate] = []
-        self.reached_at: dict[Tensor, int] = {}
         self.contributions: dict[Tensor, list[tuple[Apply, Tensor]]] = {}
         self.places: dict[Tensor, Place] = {}
         self.calls: dict[Apply, Place] = {}
@@ -155,14 +151,6 @@ class TrainingInfo:
         self.updates.append(update)
         self.arrivals.append(Arrival(update.param, update.gradient, True))
 
-    def arrivals_in_order(self) -> list[Arrival]:
-        """Return the gradients in sweep order, a weight before the outputs of lower layers."""
-        last = len(self.calls) + len(self.reached_at)
-        return sorted(
-            self.arrivals,
-            key=lambda arrival: (self.reached_at.get(arrival.wrt, last), not arrival.is_weight),
-        )
-
     def roles(self) -> dict[Variable, str]:
         """Return the role of each variable in training: "parameter", "slot" or "iterations"."""
         found = dict.fromkeys(self.model._collected_trainable_weights or (), "parameter")
@@ -192,7 +180,6 @@ class Sweep:
     def __init__(self, facts: TrainingInfo | None) -> None:
         self.facts = facts
         self.contributions: dict[Tensor, int] = {}
-        self._ops = 0
 
     def seed(self, event: Seeded) -> None:
         """Start the sweep at a loss."""
@@ -203,7 +190,6 @@ class Sweep:
 
         The terms of one tensor are numbered from 1. An input without a term has None and 0.
         """
-        self._ops += 1
         if self.facts is not None:
             for y, gradient in zip(event.apply.outputs, event.output_grads, strict=True):
                 if y in self.facts.places and y in self.contributions:
@@ -216,7 +202,6 @@ class Sweep:
             return 0
         number = self.contributions[x] = self.contributions.get(x, 0) + 1
         if self.facts is not None:
-            self.facts.reached_at[x] = self._ops
             self.facts.contributions.setdefault(x, []).append((apply, term))
         return number
 
@@ -420,7 +405,7 @@ def sweep_again(facts: TrainingInfo) -> None:
     can be matched with those of the function. Tensors without a match are left out.
     """
     fresh = copy(facts)
-    fresh.arrivals, fresh.reached_at, fresh.contributions = [], {}, {}
+    fresh.arrivals, fresh.contributions = [], {}
     stage = gradient_stage(facts.model.total_loss, [update.param for update in facts.updates])
     sweep = Sweep(fresh)
     for event in stage:
@@ -433,7 +418,6 @@ def sweep_again(facts: TrainingInfo) -> None:
         for new, update in zip(stage.result, facts.updates, strict=True)
         if new is not None
     )
-    facts.reached_at = fresh.reached_at
     facts.contributions = {
         x: [(apply, found[term]) for apply, term in terms if term in found]
         for x, terms in fresh.contributions.items()

@@ -219,9 +219,7 @@ def copies_text(item: GraphNode | GraphGroup) -> str:
 def state_text(item: GraphNode | GraphGroup) -> str:
     """Return the state of a box or frame as text, "● done"; "" if no overlay set a state."""
     state = state_of(item.attrs.get("state", ""))
-    if state is None:
-        return ""
-    return f"{state.glyph} {item.attrs.get('note', state.word)}".rstrip()
+    return "" if state is None else f"{state.glyph} {item.attrs.get('note', state.word)}".rstrip()
 
 
 def has_ports(node: GraphNode, side: str) -> bool:
@@ -256,9 +254,7 @@ def shortened(name: str, longest: int = LONGEST_NAME) -> str:
     >>> shortened("a" * 30 + "b" * 30)
     'aaaaaaaaaaaaaaaaaaaaaaaa…bbbbbbbbbbbbbbb'
     """
-    if len(name) <= longest:
-        return name
-    return f"{name[: longest - 16]}…{name[-15:]}"
+    return name if len(name) <= longest else f"{name[: longest - 16]}…{name[-15:]}"
 
 
 def disambiguated(graph: Graph) -> Graph:

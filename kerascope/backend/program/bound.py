@@ -349,9 +349,7 @@ class Bound:
         """
         if not self._chooses:
             return None
-        if slot in self.constants:
-            return bool(self.constants[slot])
-        return self.truths.get(slot)
+        return bool(self.constants[slot]) if slot in self.constants else self.truths.get(slot)
 
     def replace(self, line: Line, slot: int) -> None:
         """Replace the only output of a line by another slot with the same content."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from importlib import import_module
 from types import ModuleType
@@ -47,11 +46,6 @@ def library(where: str) -> ModuleType:
     if int(version.split(".")[0]) < OLDEST:
         raise ArgumentError(f"{where}: expected Keras {OLDEST} or newer, got {version}.")
     return keras
-
-
-def is_loaded() -> bool:
-    """Return whether the real Keras 3 has been imported."""
-    return LIBRARY in sys.modules
 
 
 def parts_of(model: Any) -> Iterator[tuple[str, Any]]:

@@ -253,9 +253,7 @@ class KerasTraining:
             state, iterator = args
             data = next(iterator)  # StopIteration ends the step, too
             return (state, chain([data], iterator)), data
-        if isinstance(args[0], (list, tuple)):
-            return args, args[0][0]
-        return args, None
+        return (args, args[0][0]) if isinstance(args[0], (list, tuple)) else (args, None)
 
     def _before(self, args: Any, data: Any) -> Before:
         model = self._model

@@ -126,9 +126,7 @@ def _get_item(apply: Apply, items: list[Any]) -> Form:
 
 
 def _key(one: Any) -> Any:
-    if isinstance(one, Span):
-        return {"class_name": "__slice__", "config": one._asdict()}
-    return one
+    return {"class_name": "__slice__", "config": one._asdict()} if isinstance(one, Span) else one
 
 
 def _relu(apply: Apply, items: list[Any]) -> Form | None:

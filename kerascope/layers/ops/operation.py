@@ -245,9 +245,7 @@ def _item_inside(x: Tensor, apply: Apply, held: dict[Variable, None]) -> Any:
     variables = [leaf for leaf in leaves if isinstance(leaf, Variable)]
     weights_before = _weights_before(apply)
     held.update((v, None) for v in variables if v not in weights_before)
-    if isinstance(x, Variable) and x in held:
-        return {"variable": list(held).index(x)}
-    return x
+    return {"variable": list(held).index(x)} if isinstance(x, Variable) and x in held else x
 
 
 def _plain(array: np.ndarray) -> Any:

@@ -606,9 +606,7 @@ def _place_of(node: GraphNode) -> str:
     """Return where a box is drawn: "cell" (on an open card), "card" (a closed card) or a rail."""
     if "line" in node.attrs:
         return "cell"
-    if node.kind == "card":
-        return "card"
-    return str(node.attrs.get("rail", "forward"))
+    return "card" if node.kind == "card" else str(node.attrs.get("rail", "forward"))
 
 
 def _ports(node: GraphNode, arriving: int) -> dict[str, Attribute]:

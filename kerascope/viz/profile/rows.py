@@ -245,9 +245,7 @@ class Roofline:
         """
         products = 2 * multiply_adds / self.flops
         memory = traffic / self.copy_rate(traffic)
-        if products >= memory:
-            return Limit(products, "products")
-        return Limit(memory, "memory")
+        return Limit(products, "products") if products >= memory else Limit(memory, "memory")
 
 
 def measure_roofline(clock: Callable[[], int] = perf_counter_ns) -> Roofline:

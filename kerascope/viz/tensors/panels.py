@@ -290,16 +290,12 @@ def _at_least_a_matrix(part: ArrayPart) -> tuple[np.ndarray, tuple[str, ...]]:
     values, axes = np.asarray(part.values, "float64"), part.axes
     if values.ndim == 0:
         return values.reshape(1, 1), ("", " ")
-    if values.ndim == 1:
-        return values[None], ("", *axes)
-    return values, axes
+    return (values[None], ("", *axes)) if values.ndim == 1 else (values, axes)
 
 
 def _around(limits: tuple[float, float]) -> Scale:
     low, high = limits
-    if low < 0 < high:
-        return Scale(-max(-low, high), max(-low, high), True)
-    return Scale(low, high)
+    return Scale(-max(-low, high), max(-low, high), True) if low < 0 < high else Scale(low, high)
 
 
 def _chosen(sizes: Sequence[int], axes: Sequence[str], most: int, notes: list[str]) -> list[range]:

@@ -192,9 +192,7 @@ def with_time(op: Op) -> Op:
     """Return the op that computes many steps of `op` at once, with time as the first axis."""
     if isinstance(op, GetItem):
         return GetItem((Span(), *op.index))
-    if isinstance(op, ExpandDims):
-        return ExpandDims(tuple(axis + 1 for axis in op.axes))
-    return op
+    return ExpandDims(tuple(axis + 1 for axis in op.axes)) if isinstance(op, ExpandDims) else op
 
 
 def trial(schedule: Schedule, arrays: Sequence[np.ndarray]) -> Facts:
