@@ -55,16 +55,16 @@ class Locks:
         Held while variables are written or copied.
     writes : int
         How often variables were written.
-    moves : int
-        How often a variable got another array, or lent its array to a caller (`lend`). When this
-        count has changed, a program looks up the arrays of its variables again.
+    moves : object
+        A new object each time a variable gets another array, or lends its array to a caller
+        (`lend`). When it has changed, a program looks up the arrays of its variables again.
     calls : int
         How many calls that write in place are running, in the thread that holds `steps`.
     """
 
     def __init__(self) -> None:
         self.writes = 0
-        self.moves = 0
+        self.moves: object = object()
         self.calls = 0
         self._last: dict[frozenset[int], int] = {}  # variables written together: when
         self._forgotten = 0  # writes up to this count are no longer stored one by one
@@ -222,7 +222,7 @@ def lend(variable: Writable) -> np.ndarray:
     """Make the array of a variable read-only and return it. `LOCKS.steps` must be held."""
     array = variable.room
     if not variable.is_lent:
-        LOCKS.moves += 1
+        LOCKS.moves = object()
         array.flags.writeable = False
     # The handler of a signal may have given the variable another array meanwhile.
     return array if variable.room is array else lend(variable)

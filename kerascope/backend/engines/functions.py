@@ -165,7 +165,7 @@ class JaxPrograms:
         self._ids = frozenset(map(id, written))
         self._conditions = sorted(conditions_of(self._schedule))
         self._arrays_of_kept: list[Any] = []
-        self._seen = -1  # `LOCKS.moves` when all variables were last known to be on the device
+        self._seen: Any = None  # `LOCKS.moves` when all variables were known to be on the device
         self._newest: Any = None  # the conditions and the inputs of the newest program
         self._notice: threading.Timer | None = None
         self._program: Any = jax.jit(self._trace, static_argnums=0)
@@ -275,31 +275,40 @@ class JaxPrograms:
 
     def _commit(self, content: Any) -> None:
         """Replace the values of all written variables by one assignment."""
-        moves = LOCKS.moves + 1
+        before: list[Any] = []
+        moves = object()
         calls = [
+            partial(before.extend, map(getattr, [LOCKS], ["moves"])),
             partial(setattr, self._written, "content", content),
             partial(setattr, LOCKS, "moves", moves),
         ]
         write(calls, self._ids)
-        self._seen = moves
+        # The handler of a signal may have set variables since they were collected.
+        self._seen = moves if before == [self._seen] else None
 
     def _collect(self) -> None:
         """Move all variables of the function to the device.
 
         Variables that the function writes move into its own state. A variable that it only reads
-        stays in the state of another function, or moves into `_kept` if it is in none.
+        stays in the state of another function, or moves into `_kept` if it is in none. If the
+        handler of a signal writes a variable meanwhile, the first call raises KeyError.
         """
+        before, moves = LOCKS.moves, object()
         states = (self._written, self._kept)
         arrays = [[self._on_device(v) for v in state.variables] for state in states]
-        calls: list[Any] = []
+        calls: list[Any] = [
+            partial(list, map({before: 0}.__getitem__, map(getattr, [LOCKS], ["moves"])))
+        ]
         for state, new in zip(states, arrays, strict=True):
             calls.append(partial(setattr, state, "content", (new, {})))
             for v in state.variables:
                 if state is self._written or v.state is None or v.state is self._kept:
                     calls += v._calls_to_live_in(state)
-        moves = LOCKS.moves + 1
-        with LOCKS.writing:  # no value changes
-            at_once([*calls, partial(setattr, LOCKS, "moves", moves)])
+        try:
+            with LOCKS.writing:  # no value changes
+                at_once([*calls, partial(setattr, LOCKS, "moves", moves)])
+        except KeyError:
+            return self._collect()
         self._arrays_of_kept = arrays[1]
         self._seen = moves
 

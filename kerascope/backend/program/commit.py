@@ -84,13 +84,13 @@ class State:
 
     Attributes
     ----------
-    moves : int
+    moves : object
         The value of `LOCKS.moves` when the variables last used the arrays of the program.
     has_written : bool
         Whether the last call may have written new values, even if it ended with an error.
     """
 
-    moves = -1
+    moves: object = None
     has_written = False
 
 
