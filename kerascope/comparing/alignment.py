@@ -180,10 +180,11 @@ class Alignment:
                 self._pair(one, other)
 
     def _undo_unrelated_pairs(self) -> None:
-        """Undo pairs of units without weights whose sources agree but are not partners.
+        """Undo a pair of units without weights if the paired units before each are not partners.
 
-        Such units were only paired by size. They read different values, although all calls before
-        these units agree.
+        It is undone only if these paired units before it all agree with their own partners. Then
+        the two units read different values, and no earlier difference explains this: they were
+        paired only because their sizes are equal.
         """
         for one in self.a.units:
             if one.number not in self.pairs or one.family in GIVEN or one.weights:
@@ -244,7 +245,10 @@ class Alignment:
         return bool(front) and self._images(front) == self._fronts("b", True)[b.number]
 
     def _fronts(self, side: str, behind: bool) -> dict[int, int]:
-        """Return, for each unit, the nearest paired units before or after it, as bits."""
+        """Return, for each unit of a side, the nearest paired units before or after it, as bits.
+
+        They are the bits of an integer: bit n is set for unit number n.
+        """
         key = side, behind
         if key not in self._nearest:
             run, known = (self.a, self.pairs) if side == "a" else (self.b, self._back)
@@ -266,7 +270,7 @@ class Alignment:
         return set(bits_of(self._fronts("a", False)[unit.number]))
 
     def free_readers(self, a: Unit, b: Unit) -> tuple[bool, bool]:
-        """Return, for each of two units, whether its output is read, and only by unpaired units."""
+        """Return, for each of two units, whether its output has readers and all are unpaired."""
         return (
             bool(a.readers) and not self.pairs.keys() & set(a.readers),
             bool(b.readers) and not self._back.keys() & set(b.readers),

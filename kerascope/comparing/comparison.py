@@ -252,7 +252,10 @@ def _sides(a: Any, b: Any, custom_objects: Mapping[str, Any] | None) -> list[Pre
 def _of_runs(
     a: Sequence[Run], b: Sequence[Run], tolerance: float | None, notes: list[str]
 ) -> Comparison:
-    """Compare the runs by forward passes. Return the first different result, or the last."""
+    """Compare two lists of forward passes pair by pair, up to the first pair that differs.
+
+    Return the comparison of this pair or, if all pairs agree, that of the last pair.
+    """
     if len(a) != len(b):
         notes.append(f"{len(a)} forward passes in a, {len(b)} in b: the first were compared")
     found = None

@@ -246,7 +246,7 @@ class _OpenPair:
         return self.outputs is not None and not self.outputs.layout.startswith("shape")
 
     def is_well_founded(self) -> bool:
-        """Return whether the two calls certainly correspond, so that a difference is real."""
+        """Return whether the two calls certainly correspond. Only then is their difference real."""
         if not self.is_one_family:
             return False
         if not self.has_form and not self.judge.alignment.same_layout:
@@ -486,9 +486,10 @@ class Judge:
         ]
 
     def _with_swaps(self, pairs: list[Pair], units: Sequence[Unit]) -> list[Pair]:
-        """Return the pairs, where layers with swapped weights are different, even if outputs agree.
+        """Return the pairs; equal ones of layers with swapped weights get the verdict `WEIGHTS`.
 
-        The swap changes a later call, which reads each of these layers in place of the other.
+        Although their outputs agree, the swap changes a later call, which reads each of the two
+        layers in place of the other.
         """
         first = first_of(pairs, self.alignment.a)
         before = 0
@@ -507,7 +508,7 @@ class Judge:
             self._layouts[len(value.shape), found.layout] += 1
 
     def _unpaired(self, verb: str, *units: Unit, themselves: bool = False) -> list[str]:
-        """Return texts about the unpaired calls before two units, back to the nearest pairs."""
+        """Return texts about unpaired calls before two units, back to the nearest paired units."""
         sides = zip(
             "ab",
             (self.alignment.a, self.alignment.b),

@@ -192,7 +192,7 @@ def arguments_that_differ(a: Side, b: Side) -> list[str]:
 def constants_that_differ(
     a: Sequence[tuple[str, float]], b: Sequence[tuple[str, float]]
 ) -> list[str]:
-    """Return texts about the constants that differ between two calls. Only single numbers count.
+    """Return texts about constants that differ between two calls and consist of a single number.
 
     Examples
     --------

@@ -71,7 +71,7 @@ class Unit:
 
     @cached_property
     def op(self) -> str:
-        """The name of the operation that all libraries have in common."""
+        """The name of the unit's operation in the form that all libraries share: "conv2d"."""
         return plain_name(self.call.op)
 
     @cached_property
@@ -81,7 +81,7 @@ class Unit:
 
     @cached_property
     def last_name(self) -> str:
-        """The name of the call without the names of the frames around it."""
+        """The name of the unit's first call, without the names of the frames around it."""
         return self.call.name.replace(".", "/").rpartition("/")[2]
 
     @property

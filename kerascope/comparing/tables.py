@@ -97,7 +97,7 @@ def _rows(found: Comparison) -> list[Pair]:
 
 
 def _columns(found: Comparison, rows: Sequence[Pair]) -> list[Column]:
-    """Return the columns of the table. Different names of the two sides are in two lines."""
+    """Return the columns of the table. A cell has two lines if the two sides differ in a name."""
     pairs = list(rows)
     gaps = [("Max abs", "max_abs"), ("Relative", "relative")]
     names = [(p.name_a, p.name_b) for p in pairs]

@@ -1,10 +1,9 @@
 """The weights of two layers: compared regardless of the order of axes, and their differences.
 
 A model that was ported keeps its weights, so corresponding layers share most numbers, in whatever
-order. `overlap`
-returns the share of common numbers. `weight_differences` pairs the arrays of two layers by role, by
-size and by their numbers, finds the order of axes in which they match best, and returns the
-remaining differences.
+order. `overlap` returns the share of common numbers. `weight_differences` pairs the arrays of two
+layers by role, by size and by their numbers, finds the order of axes in which they match best, and
+returns the remaining differences.
 """
 
 from __future__ import annotations

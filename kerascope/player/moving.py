@@ -169,7 +169,7 @@ SHARES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8)  # places for a value along an arro
 
 
 class Laid(NamedTuple):
-    """A value on an arrow: its label, the arrow's start, the label's middle, and the beat."""
+    """A value on an arrow: its label, the arrow's start, the label's middle, and its first beat."""
 
     label: ValueLabel
     start: Point
@@ -415,7 +415,7 @@ def _bare(node: GraphNode) -> GraphNode:
 
 
 def _measured(node: GraphNode, measure: Measure) -> Measure:
-    """Return the measures of a cell whose last line of text is the value of `node`."""
+    """Return the size and text of a card's cell, with the value of `node` as its last line."""
     lines = [line for line in measure.text.lines if line.startswith("(")]
     text = replace(measure.text, lines=(*lines, str(node.attrs.get("detail", ""))))
     return replace(measure, text=text)

@@ -44,7 +44,7 @@ _NEW = "update:"
 
 
 def _is_mark(node: GraphNode) -> bool:
-    """Return whether a node is only the sign of an update inside the cell of a slot."""
+    """Return whether a box is only the sign of an update inside the cell of a slot."""
     return node.kind == "update" and node.attrs.get("column", "new") != "new"
 
 

@@ -204,7 +204,10 @@ class Pool:
 
 
 class Tables:
-    """The names at each step as tables of keys and values, stored as changes of the tables."""
+    """The local names of each step with their values, stored as changes of tables.
+
+    Each name has a table of keys and values. Only the differences to the previous step are stored.
+    """
 
     def __init__(self) -> None:
         self.names = Pool()

@@ -431,7 +431,7 @@ def tooltip(node: GraphNode, options: PictureOptions | None = None) -> str:
 
 
 def description_of(node: GraphNode, sources: Sequence[str], text: BoxText | None = None) -> str:
-    """Return the description of a box for screen readers: its text and the names of its sources.
+    """Return a box's description for screen readers: its text, and the names of boxes that feed it.
 
     `text` is the text of the box with the default options. It is computed if it is None.
     """

@@ -598,7 +598,7 @@ def _with_values(graph: Graph, request: Request) -> Graph:
 
 
 def _with_gradients(graph: Graph, request: Request) -> Graph:
-    """Mark the sizes of the gradients of the batch `gradients`, if it is given."""
+    """Write the sizes of gradients into the boxes if `gradients` is given, a batch (x, y)."""
     subject, gradients = request.subject, request.gradients
     if gradients is None:
         return graph

@@ -257,7 +257,10 @@ class Graph:
         return {node.id: node for node in self.nodes}
 
     def rows(self, group: str = "") -> dict[int, list[GraphNode]]:
-        """Return the boxes directly inside a frame (or none, ""), by depth, deepest first."""
+        """Return the boxes directly inside a frame, or for "" outside all frames, by depth.
+
+        The deepest come first.
+        """
         rows: dict[int, list[GraphNode]] = {}
         for node in self.nodes:
             if node.group == group:

@@ -88,7 +88,9 @@ class Circle:
 
 @dataclass(slots=True)
 class Line:
-    """A line through points; `curved`: cubic Bezier curves, three points each after the first.
+    """A line through points; if `curved`, a line of cubic Bezier curves.
+
+    Each curve has three points, after the first point of the line.
 
     `head` names the arrow head at the end of the line; `more` are further pieces of the same line.
     A `line_width` of 0 means the width that the rules of the sheet give to this look.
@@ -363,7 +365,7 @@ class Rules:
         return self._known.setdefault(looks, found._replace(**none))
 
     def plain(self, mark: Mark, around: Looks) -> Iterator[Shape]:
-        """Yield the shapes of a mark or group, with colours and lines in place of CSS classes."""
+        """Yield a mark, or the marks of a group, with colours and lines for their CSS classes."""
         look = "" if isinstance(mark, Raster) else mark.look
         own = (*around, look) if look else around
         if isinstance(mark, Group):

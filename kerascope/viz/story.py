@@ -232,7 +232,7 @@ def json_of(record: Record) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value from a record's facts as JSON values; infinite numbers and NaN become text."""
+    """Return a value of a record's dict `facts` for JSON; infinite numbers and NaN become text."""
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

@@ -154,7 +154,7 @@ class _Finder:
     # --- repeats ----------------------------------------------------------------------------------
 
     def _frame_repeats(self, level: str, items: list[Item], kind: str) -> list[Item]:
-        """Put frames around the repeats in a sequence; return it with the frames as items."""
+        """Put frames around the repeats in a sequence; return it with each frame as one item."""
         if len(items) < 2:
             return items
         result: list[Item] = []
@@ -315,7 +315,11 @@ class _Finder:
         return len(item.boxes) == 1 and box is not None and not box.attrs.get("outputs")
 
     def _by_name(self, series: list[Item]) -> list[list[Item]]:
-        """Split a series of boxes before each name that shares no numbered word with the last."""
+        """Split a series of boxes by name; return the groups of neighbours that share a name.
+
+        A box joins the group before it if its name starts with words with which all names of the
+        group start, and one of these words contains a number.
+        """
         pieces: list[list[Item]] = []
         name = ""
         for item in series:
@@ -347,10 +351,11 @@ class _Finder:
         return frame
 
     def _block_name(self, piece: list[Item], near: list[str]) -> str:
-        """Return the words that the names of a block's boxes share, or of those with weights.
+        """Return a name for a block: the words with which the names of all its boxes start.
 
-        If they share none, the name is that of the last box with "_block". It is "" if that name is
-        generated or the block has a single child.
+        If there are none, they are the words with which the names of its boxes with weights start.
+        If these share none either, the name is that of the last box with "_block", or "" if the
+        last box has a generated name or is the only child of the last item.
         """
         boxes = [self.forms.boxes[box] for item in piece for box in item.boxes]
         heavy = [box.label for box, owner in zip(boxes, self._owners(piece), strict=True) if owner]
@@ -370,7 +375,7 @@ class _Finder:
 
 
 def _neighbours(children: list[str], flow: Wiring) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the children outside a set that feed it, and those that it feeds."""
+    """Return the children that feed the given ones, and those that they feed, without the given."""
     inside = dict.fromkeys(children)
     sources = {link[0]: None for one in children for link in flow.arriving[one]}
     targets = {link[1]: None for one in children for link in flow.leaving[one]}
@@ -477,7 +482,10 @@ def _equal_parts(children: list[str], size: int) -> Iterator[list[str]]:
 def _framed(
     frames: NewFrames, levels: dict[str, FrameLevel], level: FrameLevel, pieces: list[list[str]]
 ) -> list[FrameLevel]:
-    """Put a frame around each piece except the first and last; return their frame levels."""
+    """Put a frame around each piece of a frame level; return the frame levels inside these frames.
+
+    The first and the last piece, and pieces of a single child, get no frame.
+    """
     outer = FrameLevel(level.group)
     inner: list[FrameLevel] = []
     frame_of: dict[str, str] = {}

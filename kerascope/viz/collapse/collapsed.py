@@ -131,7 +131,7 @@ class _Collapse:
     # --- boxes ------------------------------------------------------------------------------------
 
     def _free_tensors(self) -> None:
-        """Move boxes of tensors that no layer made out of closed frames if used outside."""
+        """If a tensor that no layer made is used outside its closed frame, move its box outside."""
         tensors = {
             node.id: node
             for node in self.graph.nodes
@@ -389,7 +389,7 @@ def _joined(edge: GraphEdge, count: int, several_shapes: bool) -> GraphEdge:
 
 
 def _columns(hidden: list[GraphNode]) -> str:
-    """Return how many boxes are in each column of a card as text, without new slot values."""
+    """Return, as text, how many boxes are in each column of a card, except new slot values."""
     counts: dict[str, int] = {}
     for node in hidden:
         column = str(node.attrs.get("column", ""))

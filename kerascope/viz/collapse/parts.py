@@ -33,7 +33,9 @@ MOST_BRANCHES = 4
 
 @dataclass(slots=True)
 class ChainPiece:
-    """Children between two cuts, or one child of a chain. Only one child's outputs cross a cut.
+    """Children of a frame level between two cuts, or one child of a chain.
+
+    A cut is a position in the computation order that only one child's outputs cross.
 
     Attributes
     ----------
@@ -224,10 +226,10 @@ def _cut(children: list[str], wiring: Wiring) -> list[ChainPiece]:
 
 
 def _end_of_beginning(children: list[str], position: dict[str, int], wiring: Wiring) -> int:
-    """Return the position of the last child that reads a source of the first child, too.
+    """Return the position of the last child that has a source in common with the first child.
 
     Only sources outside the sequence count, such as a mask. A source with more than `MOST_BRANCHES`
-    users is ignored. The result is 0 if no source is shared, or if the position is not below
+    users is ignored. The result is 0 if there is no common source, or if the position is not below
     `LARGEST_SEGMENT`.
     """
     end = 0

@@ -128,7 +128,7 @@ _PLAIN_SIGNS = {
 
 @dataclass(frozen=True)
 class Density:
-    """How much text boxes have in a drawing in characters, so that it fits a width.
+    """The amount of text in each box of a drawing in characters; with less, it is narrower.
 
     Attributes
     ----------

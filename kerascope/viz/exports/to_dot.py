@@ -159,7 +159,10 @@ class _DotWriter:
             yield f"  {names} {attribute_list({'style': 'invis', 'weight': '100'})}"
 
     def rows_with_groups(self) -> dict[int, list[str]]:
-        """Return the DOT names in each row by depth. A frame is represented by its first row."""
+        """Return the DOT names of the boxes in each row outside of frames, by depth.
+
+        A frame is represented by the boxes of its first row.
+        """
         rows = {depth: self.names_of(row) for depth, row in self.rows.get("", {}).items()}
         for group in self.inner.get("", []):
             rows.setdefault(group.depth, []).extend(self.first_boxes(group.id))

@@ -1,9 +1,10 @@
-"""Write a graph as an HTML page in one file, with frames to open, search, details and keyboard.
+"""Write a graph as one HTML file, in which readers open frames, search boxes and see details.
 
 Python measures the texts and orders the rows. The scripts of the page (`viewer/`) compute the rest
 of the layout, as `layout/` does, each time a frame opens or closes.
 
-The module contains the page, its style, its data, its distances, and the closed frames.
+The module contains the page, its style and its data, then the constants that the scripts need for
+the layout, such as the distance between two rows, and then the boxes of closed frames.
 """
 
 from __future__ import annotations

@@ -649,7 +649,7 @@ class Net:
     line : hashable
         The line that the net belongs to. A crossing of two nets of one line is not visible.
     tops, bottoms : list of int
-        Columns above and below. All columns of a gap are even, so no two lines touch.
+        Columns at the upper and at the lower end of the gap. They are even, so no two lines touch.
     broken : bool
         Whether the line is dashed.
     track : int
@@ -724,7 +724,7 @@ def _is_ready(net: Net, above: dict[int, list[Net]], waiting: list[Net]) -> bool
 
 
 def _cut(waiting: list[Net], done: list[Net]) -> list[Net]:
-    """Split the first waiting net in two, which meet in a column that no other net uses."""
+    """Split the first net without a track in two, which meet in a column that no other net uses."""
     net = next(one for one in waiting if one.after is None)
     used = {column for one in [*done, *waiting] for column in one.tops + one.bottoms}
     left, right = net.span

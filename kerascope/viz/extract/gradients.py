@@ -452,7 +452,10 @@ class _Sweep:
 
 
 def _out_of(branches: Branches, gradient: Tensor, x: Tensor) -> Tensor:
-    """Return a gradient of `x` that is zero if the conditional branch it is from is not taken."""
+    """Return a gradient of `x` that is computed only if its conditional branch is taken.
+
+    Otherwise its value is zero.
+    """
     with root_scope(), name_scope("gradients"):
         return switched(x, gradient, branches)
 
@@ -476,7 +479,7 @@ def restoring_updates(function: Function) -> Iterator[None]:
 def compute_values(
     tensors: Mapping[str, Tensor], inputs: Sequence[Tensor], arrays: Sequence[Any]
 ) -> dict[str, np.ndarray]:
-    """Compute tensors by id in a single call, so that all see the same random draws.
+    """Return the values of tensors by id, from a single call, so that all use equal random draws.
 
     Random ops count their draws in variables. These counts are restored, so that later draws are
     the same as if nothing had been computed. Observers are not notified.

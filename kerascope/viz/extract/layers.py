@@ -346,7 +346,7 @@ class CallFacts(NamedTuple):
 def facts_of(
     call: CallInModel, shape_of: Callable[[Tensor], Shape] = attrgetter("shape")
 ) -> CallFacts:
-    """Return the facts of a node's call. The call of an InputLayer has no inputs."""
+    """Return the shapes, dtype and number of a call. For an InputLayer, omit the input shapes."""
     node = call.node
     return CallFacts(
         [] if node.is_input else [shape_of(x) for x in node.input_tensors],

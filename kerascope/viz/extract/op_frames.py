@@ -279,7 +279,7 @@ def _is_inside(scope: str, node: Node, outer: Node) -> bool:
 def _side_owner(
     apply: Apply, nodes: dict[str, list[Node]], owners: dict[Apply, Node]
 ) -> Node | None:
-    """Return the call in which an op was made that no output needs, such as a penalty, or None."""
+    """For an op that no output needs, such as a penalty, return the call that made it, or None."""
     names = _names(apply.scope.name)
     candidates = nodes.get(names[0], []) if names else []
     if len(candidates) < 2:

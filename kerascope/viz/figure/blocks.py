@@ -99,7 +99,10 @@ def _inside(reading: Reading, unit: Unit, page: Page, down: bool) -> Piece:
 
 
 def _stacked(pieces: list[Piece]) -> list[Piece]:
-    """Return pieces in which neighbouring boxes are stacked as high as the tallest piece."""
+    """Return the pieces of a line with neighbouring single boxes joined into columns.
+
+    A column is at most as high as the tallest of the given pieces.
+    """
     high = max(piece.height for piece in pieces)
     stacked: list[Piece] = []
     for is_box, group in groupby(pieces, lambda piece: piece.is_box):

@@ -1,4 +1,4 @@
-"""Facts about boxes that figures need: shared weights, and the layers inside nested models."""
+"""Attributes of boxes that only figures need: shared weights, and the layers in closed frames."""
 
 from __future__ import annotations
 

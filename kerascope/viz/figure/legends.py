@@ -88,7 +88,7 @@ def _pooling(name: str) -> str:
 
 
 def key_marks(entries: Sequence[KeyEntry], page: Page, top: float) -> tuple[list[Shape], float]:
-    """Return the marks of a key (legend) in as few rows as possible, and the y of its end."""
+    """Return the marks of a key (legend) in as few rows as possible, and the y of its lower end."""
     if not entries:
         return [], top
     size = SMALLEST + (0.0 if page.narrow else 1.0)

@@ -92,7 +92,10 @@ def _sentences(layers: list[Part]) -> list[str]:
 
 
 def _rows(part: Part) -> list[float]:
-    """Return how far each drawn neuron is from the middle of its layer, in neuron distances."""
+    """Return the distance of each drawn neuron from its layer's middle.
+
+    The unit is the distance between two neighbouring neurons.
+    """
     units = part.channels
     if units <= MOST_DRAWN:
         return [i - units / 2 for i in range(units)]

@@ -55,7 +55,7 @@ class Piece:
         Whether the piece is a frame. An arrow leaves a frame even at the end of the model.
     entry, exit : Point or None
         Points where the arrows from the previous piece and to the next piece meet this piece,
-        relative to its corner; None for the middle of a side.
+        relative to its upper left corner; None for the middle of a side.
     leads : bool
         Whether the piece draws the head of the arrow that arrives at it.
     """
@@ -74,17 +74,23 @@ class Piece:
         return [moved(mark, x, y) for mark in self.marks]
 
     def begin(self, down: bool) -> Point:
-        """Return the point where an arrow arrives along a direction, relative to the corner."""
+        """Return the point where an arrow that runs `down` or to the right arrives at the piece.
+
+        It is relative to the upper left corner of the piece.
+        """
         return self.entry or ((self.width / 2, 0.0) if down else (0.0, self.height / 2))
 
     def end(self, down: bool) -> Point:
-        """Return the point where an arrow leaves along a direction, relative to the corner."""
+        """Return the point where an arrow that runs `down` or to the right leaves the piece.
+
+        It is relative to the upper left corner of the piece.
+        """
         end = (self.width / 2, self.height) if down else (self.width, self.height / 2)
         return self.exit or end
 
 
 def row_of(pieces: Sequence[Piece], down: bool) -> Piece:
-    """Return a piece with a row of pieces, downwards or to the right, and arrows between them."""
+    """Return one piece that is a row of pieces, downwards or to the right, joined by arrows."""
     sizes = [on_page(down, piece.width, piece.height) for piece in pieces]
     across = max(size for size, _ in sizes)
     marks: list[Mark] = []
@@ -167,7 +173,10 @@ def framed(unit: Unit, inner: Piece, page: Page, down: bool, page_down: bool) ->
 
 
 def _frame_title(unit: Unit, page: Page) -> tuple[Label, Label]:
-    """Return the labels of a frame: its count, at its right end, and its output shape."""
+    """Return two labels for a unit's frame: the count of copies, ending at x = -4, and the shape.
+
+    The shape is the output shape of the unit. Its label begins at x = 0.
+    """
     times = len(unit.copies)
     count = f"\u00d7 {times}" if times > 1 else ""
     data, size = {"count": str(times)}, page.size + 1.6

@@ -354,7 +354,10 @@ def is_quiet_in_u(node: GraphNode, before: Part, alone: bool) -> bool:
 
 
 def is_quiet_in_blocks(node: GraphNode, before: Part, alone: bool) -> bool:
-    """Return whether the forms "blocks" and "columns" omit a box. After branches they do not."""
+    """Return whether the forms "blocks" and "columns" omit a box.
+
+    They never omit it if the part before it has other targets as well (`alone` is False).
+    """
     if not alone:
         return False
     if node.kind == "normalization":

@@ -32,7 +32,8 @@ class Segment:
     is_residual : bool
         Whether the segment is `way` with a short cut around it: the identity or one projection.
     build : object
-        Facts about the layers of the segment. Segments with equal facts count as repeated.
+        The settings by which segments are compared. Neighbouring segments with an equal `build`
+        are repetitions, which are drawn once.
     """
 
     parts: tuple[Part, ...]
@@ -205,9 +206,9 @@ def _is_around(reading: Reading, parts: list[Part], way: list[Part]) -> bool:
 
 
 def _growing_build(part: Part) -> object:
-    """Return the facts about a part that are equal in all repeats of a block of a DenseNet.
+    """Return the settings of a part that are equal in all repeats of a block of a DenseNet.
 
-    The number of channels is not one of these facts, because it grows.
+    The number of channels is not one of them, because it grows from block to block.
     """
     if part.kind in ("merge", "normalization") and not part.shared:
         return part.classes
@@ -215,11 +216,11 @@ def _growing_build(part: Part) -> object:
 
 
 def _build(part: Part) -> object:
-    """Return the facts about a part that are equal in all repeats of a segment.
+    """Return the settings of a part that are equal in all repeats of a segment.
 
-    These are all facts that the part's box shows, except stride and padding, because the first of
-    several blocks often makes the image smaller. A call of a shared layer repeats only calls of the
-    same layer.
+    These are all settings that the part's box shows, except stride and padding, because the first
+    of several blocks often makes the image smaller. A call of a shared layer repeats only calls of
+    the same layer.
     """
     layer = layer_of(part.node) if part.shared else ""
     settings = [one for one in part.settings if not one.startswith(("stride", "padding", "same"))]

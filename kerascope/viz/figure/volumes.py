@@ -310,7 +310,7 @@ def _names_fit(columns: list[VolumeColumn], gap: float) -> bool:
 
 
 def _joints(columns: list[VolumeColumn], places: list[float], middle: float) -> Iterator[Shape]:
-    """Yield what connects each column with the next: the window of a layer, or an arrow."""
+    """Yield the marks between each column and the next: the window of a layer, or an arrow."""
     for before, after, x0, x1 in zip(columns, columns[1:], places, places[1:], strict=False):
         if before.sheets and not before.flat and not after.flat:
             yield from _window(before, after, x0, x1, middle)
@@ -325,7 +325,10 @@ def _joints(columns: list[VolumeColumn], places: list[float], middle: float) -> 
 
 
 def _steps(columns: list[VolumeColumn], places: list[float], line: float) -> Iterator[Shape]:
-    """Yield the names of the layers between columns where there is enough space."""
+    """Yield labels with the names of layers, each below the gap before its column.
+
+    A label that would overlap the label before it is omitted.
+    """
     taken = 0.0
     for after, x0, x1 in zip(columns[1:], places, places[1:], strict=False):
         part = after.first

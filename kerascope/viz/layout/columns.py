@@ -158,7 +158,7 @@ class _Part:
 
 @dataclass(slots=True)
 class _Crossing:
-    """A place where a cut crosses an arrow: the indices of arrow and part, and the x of the cut."""
+    """A point where a cut crosses an arrow: the indices of the arrow and its part, and the x."""
 
     edge: int
     part: int

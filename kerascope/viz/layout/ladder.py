@@ -975,7 +975,7 @@ class _Lines:
 def _along_side(rect: Rect, below: float) -> float:
     """Return the y at a distance below the middle of a box.
 
-    Below the lower end of the box, counting continues at its upper end.
+    If it would be below the lower end of the box, counting continues at the upper end.
     """
     return rect.y + 6 + (rect.height / 2 - 6 + below) % (rect.height - 12)
 

@@ -175,9 +175,10 @@ class _Builder:
             inner.routes.append(Route(number, stops, 0.0, arrives, place=place, turned=turned))
 
     def _common(self, first: str, last: str) -> tuple[int, tuple[Name, Name]]:
-        """Return how deep the innermost frame around two boxes is nested, and their items there.
+        """Return how deep the innermost frame around two boxes is nested, and an item for each box.
 
-        A box that is in a nested frame there is represented by the item of this frame.
+        The item is the box itself if it is directly in this frame. Otherwise it is the inner frame
+        that contains the box.
         """
         one, other = self.chains[self.nodes[first].group], self.chains[self.nodes[last].group]
         shared = shared_length(one, other) - 1
@@ -224,9 +225,10 @@ class _Builder:
         _bend(level)
 
     def _depths_in(self, level: Level) -> dict[int, int]:
-        """Return the depth of each item.
+        """Return the depth of each box and frame in a frame level, as it is in the graph.
 
-        If all boxes have the same depth, it is the length of the longest path from the item.
+        If all have the same depth but arrows between them, return the length of the longest path
+        from each instead.
         """
         depths = {
             item: self.depths[name if level.kinds[item] == BOX else _frame(name)]

@@ -125,7 +125,7 @@ Wish = tuple[int, float, float]  # another item, the ideal distance from that it
 
 
 def _ties(level: Level, shapes: list[Shape], segments: list[RoutePiece]) -> list[Tie]:
-    """Return a `Tie` for each piece of a route. Ties pull its items into a straight line."""
+    """Return a `Tie` for each piece of a route between two rows. It pulls the piece straight."""
     ties = []
     for one in segments:
         leaves = end_of(level, shapes, one.upper, one.edge, one.leaves, EXIT)
@@ -319,7 +319,7 @@ def _main_inputs(uppers: list[int], above: dict[int, list[int]], kinds: list[str
 
 
 def _is_main(item: int, others: list[int], kinds: list[str]) -> bool:
-    """Return whether `item` is the main one of `others`: the only one, or the only box of two."""
+    """Return whether `item` is the main item of `others`: the only one, or besides it one bend."""
     if len(others) == 1:
         return True
     boxes = [other for other in others if kinds[other] != BEND]
@@ -341,7 +341,7 @@ def _cross(one: Tie, other: Tie, number: dict[int, int]) -> bool:
 
 
 def _rank(tie: Tie, kinds: list[str]) -> int:
-    """Return the priority of making a piece of a route straight: how many ends are bends."""
+    """Return the priority of making a piece of a route straight: how many bends it connects."""
     return (kinds[tie.upper] == BEND) + (kinds[tie.lower] == BEND)
 
 

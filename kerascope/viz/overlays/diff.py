@@ -462,7 +462,7 @@ def _histories(
 
 
 def _pair_up(before: Mapping[str, Hashable], after: Mapping[str, Hashable], pairs: Pairs) -> None:
-    """Match boxes of both graphs that have no counterpart yet and equal keys, in order."""
+    """Match boxes of two graphs that have no counterpart yet and the same key, in order."""
     taken = dict.fromkeys(pairs.values())
     free: dict[Hashable, list[str]] = {}
     for name, key in after.items():

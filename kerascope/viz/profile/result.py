@@ -221,7 +221,7 @@ def check_order(sort: str) -> None:
 
 
 def with_layers(lines: Sequence[MeasuredLine], model: Network) -> list[MeasuredLine]:
-    """Return measured lines with the path of the layer that each belongs to: `encoder/dense_1`."""
+    """Return measured lines of a program, each with the path of its layer: `encoder/dense_1`."""
     layers = layers_by_path(model)
     owners = {clean(w.name): path for path, layer in layers.items() for w in layer.weights}
     return [replace(line, layer=_path(line, layers, owners)) for line in lines]

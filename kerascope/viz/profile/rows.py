@@ -236,7 +236,9 @@ class Roofline:
         return self.bytes[nearest]
 
     def limit(self, multiply_adds: int, traffic: int) -> Limit:
-        """Return the minimum time of an op with this work and traffic on a machine, and its cause.
+        """Return the minimum time of an op on this machine, and its cause: "products" or "memory".
+
+        The op does `multiply_adds` multiply-adds, and reads and writes `traffic` bytes.
 
         Examples
         --------

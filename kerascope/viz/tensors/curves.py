@@ -137,7 +137,7 @@ class Curves:
         return ". ".join((*(one.summary for one in self.axes), *self.notes))
 
     def sheet(self) -> Sheet:
-        """Return the picture as shapes on a sheet."""
+        """Return the picture as marks on a sheet."""
         shapes: list[Shape] = [Label(MARGIN, MARGIN + TITLE, self.title, TITLE, bold=True)]
         y = MARGIN + TITLE + 8
         for note in self.notes:
@@ -179,18 +179,21 @@ def round_numbers(low: float, high: float, most: int = 6, least_step: float = 0.
 
 
 class _End(NamedTuple):
-    """The label at the end of a curve: its height, the curve, and the curve's points."""
+    """The label at the end of a curve: its y, the curve, and the curve's last drawn point.
+
+    `points` contains only this point. It is empty if no number of the curve is finite.
+    """
 
     y: float
     curve: Curve
     points: list[tuple[float, float]]
 
 
-# --- axes as shapes -------------------------------------------------------------------------------
+# --- axes as marks --------------------------------------------------------------------------------
 
 
 def _axes(axes: Axes) -> tuple[list[Shape], float, float]:
-    """Return the shapes of one pair of axes, and the width and height of these axes."""
+    """Return the marks of a pair of axes and its curves, and the width and height of the whole."""
     ticks = axes.ticks()
     left = max((padded_width(word, SMALL) for _, word in ticks), default=0.0) + 6
     top = HEADING + 12

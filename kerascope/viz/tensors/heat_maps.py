@@ -1,4 +1,4 @@
-"""Panels as shapes on a sheet and as text: small panels with numbers, larger ones as images.
+"""Panels as marks on a sheet and as text: small panels with numbers, larger ones as images.
 
 Colour is never the only information: small panels show their numbers, every panel shows the ends of
 its scale, and NaN and infinite numbers have symbols in their cells and are counted.
@@ -54,7 +54,7 @@ class HeatMaps:
         return ". ".join(f"{part.title}: {part.summary}" for part in self.parts)
 
     def sheet(self) -> Sheet:
-        """Return the picture as shapes on a sheet."""
+        """Return the picture as marks on a sheet."""
         shapes: list[Shape] = [Label(MARGIN, MARGIN + TITLE, self.title, TITLE, bold=True)]
         y = MARGIN + TITLE + 12
         for part in self.parts:
@@ -84,7 +84,7 @@ def _right_end(shape: Shape) -> float:
 
 
 def _part(part: Panels, y: float) -> tuple[list[Shape], float]:
-    """Return the shapes that draw the panels of an array from y downward, and the y below."""
+    """Return the marks of an array's panels, which begin at `y`, and the y of their lower end."""
     shapes: list[Shape] = []
     for text, size, role in (
         (part.title, HEADING, "text"), (part.summary, LINE, "quiet"),
@@ -135,7 +135,10 @@ PIXEL, COLOUR_IMAGE = 9.0, 56.0  # sizes of a cell and, approximately, of a colo
 
 
 def _colour_images(part: Panels, y: float) -> tuple[list[Shape], float]:
-    """Return the shapes of small colour images side by side, and the y of their lower end."""
+    """Return the marks of an array's small colour images, and the y of their lower end.
+
+    The images begin at `y` and are side by side, in several rows if necessary.
+    """
     words = "channels 0, 1, 2 as red, green and blue: 0 is grey, negative numbers are darker"
     shapes: list[Shape] = [Label(MARGIN, y + SMALL, words, LINE, "quiet")]
     x, y = MARGIN, y + LINE + GAP
@@ -181,7 +184,7 @@ def _head_shapes(panel: Panel, part: Panels) -> tuple[list[Shape], float]:
 
 
 def _numbers(panel: Panel, part: Panels) -> tuple[list[Shape], float, float]:
-    """Return the shapes of a panel with a number in each cell, and the size of the panel."""
+    """Return the marks of a panel with a number in each cell, and the size of the panel."""
     shapes, top = _head_shapes(panel, part)
     words = [[_written(x) for x in row] for row in panel.values.tolist()]
     every = [word for row in words for word in row]
@@ -218,7 +221,7 @@ def _written(number: float) -> str:
 
 
 def _image(panel: Panel, part: Panels) -> tuple[list[Shape], float, float]:
-    """Return the shapes of a panel as an image with labels at its sides, and the panel's size."""
+    """Return the marks of a panel as an image with labels at its sides, and the panel's size."""
     shapes, top = _head_shapes(panel, part)
     rows, columns = panel.values.shape
     side = WIDEST_PANEL if len(part.panels) == 1 else 260.0 if len(part.panels) <= 4 else 84.0
@@ -305,7 +308,10 @@ def _odd_levels_in(part: Panels) -> list[int]:
 
 
 def _legend(part: Panels, y: float) -> Iterator[Shape]:
-    """Yield the shapes of the legend: the scale, unless no number is finite, and the symbols."""
+    """Yield the marks of the legend: the colour scale if a number is finite, and the symbols.
+
+    The symbols are those for NaN and infinite numbers.
+    """
     x = MARGIN
     if any(np.isfinite(panel.values).any() for panel in part.panels):
         yield from _ramp(part.scale, y)
@@ -319,7 +325,7 @@ def _legend(part: Panels, y: float) -> Iterator[Shape]:
 
 
 def _ramp(scale: Scale, y: float) -> Iterator[Shape]:
-    """Yield the shapes of a colour scale, with the numbers at its ends and in the middle."""
+    """Yield the marks of a colour scale, with the numbers at its ends and in the middle."""
     wide = LEGEND_WIDTH / LEGEND_STEPS
     for step in range(LEGEND_STEPS):
         level = round(step / (LEGEND_STEPS - 1) * (LEVELS - 1))

@@ -30,7 +30,7 @@ TERMINAL_WIDTH = 80
 
 
 class Content(Protocol):
-    """The content of a picture, which can be laid out as shapes and as text."""
+    """The content of a picture, which can be laid out as marks on a sheet and as text."""
 
     @property
     def title(self) -> str:
@@ -41,7 +41,7 @@ class Content(Protocol):
         """A description of the picture in words."""
 
     def sheet(self) -> Sheet:
-        """Return the picture as shapes on a sheet."""
+        """Return the picture as marks on a sheet."""
 
     def text(self, width: int, ascii_only: bool = False) -> str:
         """Return the picture as text."""
@@ -87,7 +87,7 @@ class Picture:
 
     @cached_property
     def sheet(self) -> Sheet:
-        """The shapes drawn by all formats except text."""
+        """The picture as marks on a sheet, from which all formats except text are written."""
         return self.content.sheet()
 
     @property

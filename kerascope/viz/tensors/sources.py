@@ -1,4 +1,4 @@
-"""The numbers of a picture: of a layer, one of its calls, a tensor, a weight, or an array.
+"""Get the numbers that a picture shows: those of a layer, a call, a tensor, a weight or an array.
 
 The result is a list of parts: arrays with the names of their axes. Outputs of a layer for `x` are
 computed in the test phase, as in `predict`, and the layer does not change. For attention layers the
@@ -338,7 +338,10 @@ def _steps(model: Network, x: Any) -> list[Any]:
 
 
 def _of_name(model: Network, x: Any, name: str, call: int) -> ArraysToShow:
-    """Return the arrays of a name in a model: a layer's outputs or weights, or a weight."""
+    """Return the arrays to show for a name in a model: the name of a layer or of a weight.
+
+    For a layer they are its outputs in the given call, or its weights if `x` is None.
+    """
     layers = {layer.name: layer for layer in model.layers}
     weights = {w.name.split(":")[0]: w for w in getattr(model, "weights", ())}
     layer = layers.get(name)
