@@ -86,10 +86,11 @@ def _states(
 
 
 def _run_around(session: Session, event: Event) -> Event | None:
-    """Return the start of the innermost span around an event in which a model runs or is built.
+    """Return the event after which the states of the layer calls begin, or None.
 
-    During the callbacks of a batch, this is instead the end of the function call of the batch. If
-    there is neither, return None.
+    It is the start of the innermost span around `event` in which a model runs or is built. Inside a
+    batch but outside of such a span, as in its callbacks, it is the end of the function call of the
+    batch.
     """
     spans = session.tape.spans_at(event.t)
     if event.ph == END:

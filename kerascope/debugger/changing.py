@@ -187,7 +187,7 @@ def _here(debugger: Shell, command: str = "set") -> Event:
 def _go_to_value(debugger: Shell, name: str) -> str:
     """Go to the time at which a tensor is computed, and return the name of the tensor.
 
-    This is in the current function call; between two calls, in the next call.
+    The time is in the current function call; between two calls, in the next call.
 
     Stay at the current time if the tensor is already computed, if it is a variable between two
     calls, or if the program is paused at this time. The returned name differs from `name` only for
@@ -481,13 +481,13 @@ def _fork(debugger: Shell, recorder: Recorder, call: Call, change: Override | No
 
 
 def _earlier(debugger: Shell, call: Call, t: int) -> list[Override]:
-    """Return the changes that the current timeline made in a call before time `t`."""
+    """Return the overrides of the current timeline that are in a call and before time `t`."""
     current = debugger.session.timelines.current
     return [change for change in current.overrides if call.begin <= change.t < t]
 
 
 def _changes_at(debugger: Shell, t: int) -> list[Override]:
-    """Return the changes that the current timeline made at time `t`."""
+    """Return the overrides of the current timeline at time `t`."""
     return [change for change in debugger.session.timelines.current.overrides if change.t == t]
 
 
@@ -793,11 +793,10 @@ def _notes(fork: Fork, first: int) -> list[str]:
 
 
 def _later_changes(later: list[Override], first: int) -> list[str]:
-    """Return a note about `later`, the changes that only timeline `first` has.
+    """Return a list with a note about changes that only timeline `first` of a comparison has.
 
-    They were made in it after the other timeline of a comparison had branched off.
-
-    The note is the only item of the list. The list is empty if `later` is empty.
+    `later` are these changes. They were made after the other timeline had branched off. If there
+    are none, the list is empty.
     """
     if not later:
         return []

@@ -87,7 +87,8 @@ def _row(one: WeightCheck) -> tuple[str, ...]:
 def _lines_of_op(one: WrongOp, label: str) -> list[str]:
     """Return the lines that `check grads` prints for an op with a wrong gradient.
 
-    They show the op's place, both gradients at the worst element, and the source line.
+    They show the op and the scope of its layer, the computed and the measured gradient at the
+    worst element, the source line of the op's gradient, and the user's line that made the op.
     """
     apply, worst = one.apply, one.found.worst
     assert worst is not None

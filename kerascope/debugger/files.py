@@ -175,7 +175,7 @@ def with_figures(event: Event) -> Event:
 
 
 def _plain(number: np.generic) -> Any:
-    """Return a number unchanged; if JSON cannot write it, as NaN, return its statistics."""
+    """Return a number unchanged; if JSON cannot express it, such as NaN, return its statistics."""
     is_plain = number.dtype.kind not in "fc" or np.isfinite(number)
     return number if is_plain else statistics_of(number)
 

@@ -78,7 +78,7 @@ def _last_given(tape: Tape, name: str, t: int) -> Event | None:
 
 
 def _origin_of_output(tape: Tape, event: Event, name: str) -> Event:
-    """Return the innermost event that returned the output of `event`, or `event` itself."""
+    """Return the innermost event that ends with the same output as `event`; by default `event`."""
     value = value_of_event(event, *OF_THE_OUTPUT)
     if value is None or event.ph == BEGIN:
         raise ArgumentError(

@@ -251,9 +251,9 @@ class _CallbackPdb(pdb.Pdb):
         return super().precmd(line)
 
     def _cmdloop(self) -> None:
-        """Show the place before the first command runs, even if commands are queued.
+        """Show the current line before the first command runs, even if commands are queued.
 
-        pdb of Python 3.13 and later would show the place only after the queued commands.
+        pdb of Python 3.13 and later would show the line only after the queued commands.
         """
         if self.cmdqueue and self.cmdqueue[-1] == SHOW_PLACE:
             self.cmdqueue.pop()

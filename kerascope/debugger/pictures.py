@@ -167,7 +167,7 @@ def graph_at(session: Session, with_numbers: bool = False) -> Graph:
 
 
 def _event_to_draw(session: Session) -> Event:
-    """Return the event whose states are drawn.
+    """Return the event for which the states of the layer calls are drawn.
 
     At the end of the run this is the end of the last function call, otherwise the current event.
     """

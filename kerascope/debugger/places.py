@@ -1,4 +1,4 @@
-"""Places in the source: file names as shown, source lines, and pdb's two lines for a stop.
+"""Lines in the source (`Where`): file names as shown, source text, and pdb's two lines for a stop.
 
 The last functions find where a program failed.
 """
@@ -29,7 +29,7 @@ def path_of(file: str) -> str:
 
 
 def where_of(frame: FrameType) -> Where:
-    """Return the place of the line that a Python frame is executing."""
+    """Return a `Where` with the line that a Python frame is executing."""
     return Where(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
 
 
@@ -92,7 +92,7 @@ def function_around(text: str, line: int) -> tuple[int, int] | None:
 
 
 def shown_place(where: Where) -> Where:
-    """Return the place that `list` shows: the engine's line if there is one, or the script's line.
+    """Return a `Where` with the line that `list` shows: the engine's, or without one, the script's.
 
     For an op, return the user's line that made the op, because the engine's line is in the loop
     that runs all ops.
@@ -105,15 +105,15 @@ def shown_place(where: Where) -> Where:
 
 
 def is_of_an_op(where: Where) -> bool:
-    """Return whether a place belongs to an op that a line of the user's code made."""
+    """Return whether `where` belongs to an op that a line of the user's code made."""
     made = where.made
     return made is not None and bool(made.code[0]) and bool(made.made_by or where.user_line)
 
 
 def users_line(where: Where) -> str:
-    """Return one line of text about the user's line that made an op: place, role and source.
+    """Return one line of text about the user's line that made an op: file, number, role and source.
 
-    Return "" if the place does not belong to an op that a user's line made.
+    Return "" if `where` does not belong to an op that a user's line made.
     """
     if not is_of_an_op(where) or where.made is None:
         return ""
@@ -125,9 +125,9 @@ def users_line(where: Where) -> str:
 
 
 def with_code(where: Where) -> Where:
-    """Return the place of an op's or layer's own code, instead of the loop that runs all ops.
+    """Return `where` with the op's or layer's own code in place of the loop that runs all ops.
 
-    Return a place that does not belong to an op or layer unchanged.
+    If `where` does not belong to an op or a layer, return it unchanged.
     """
     if where.made is None or not where.made.code[0]:
         return where
@@ -138,7 +138,7 @@ def with_code(where: Where) -> Where:
 
 
 def users_place(where: Where) -> Where:
-    """Return the place of the user's line that made an op or a layer.
+    """Return a `Where` with the user's line that made an op or a layer.
 
     For an op of a user's function, this is the innermost line of the user's functions.
     """
@@ -149,9 +149,9 @@ def users_place(where: Where) -> Where:
 
 
 def pdb_lines(where: Where, kind: str) -> list[str]:
-    """Return the two lines that pdb prints for a place: file and function, then the source.
+    """Return the two lines that pdb prints for a `Where`: file and function, then the source.
 
-    `kind` replaces the function's name if the place has no file.
+    `kind` replaces the function's name if the `Where` has no file.
     """
     where = shown_place(where)
     if not where.file:
@@ -185,7 +185,7 @@ def frames_of_failure(session: Session) -> TracebackType | None:
 
 
 def places_of_failure(session: Session) -> tuple[list[Where], list[Where]]:
-    """Return the places in the user's code where the program failed, in two lists.
+    """Return the lines in the user's code where the program failed, as two lists of `Where`s.
 
     The first list has the lines that led to the engine, the second the lines that the engine
     called, as in a callback or in a layer's `call`. In each, the outermost line comes first.

@@ -41,7 +41,7 @@ Names = Callable[[Expression], Mapping[str, Any]]
 
 
 class HasNumber(Protocol):
-    """The interface of a breakpoint or a watch for `Numbered`: an object with a number."""
+    """What `Numbered` requires of a breakpoint or a watch: a number, and whether it is enabled."""
 
     number: int
     enabled: bool
@@ -123,7 +123,8 @@ class Breakpoint:
     commands : list of str
         Debugger commands that run when the program stops here.
     lacking : str
-        Why the condition could not be evaluated at the last matching event: a name had no value.
+        Why the condition had no result at the last matching event, for example because a name
+        had no value; "" if it had a result.
     """
 
     number: int
@@ -148,13 +149,13 @@ class Breakpoint:
 
 @dataclass(frozen=True)
 class ConditionSelector(Selector):
-    """The selector of a breakpoint that has only a condition: events that set a name used in it."""
+    """The selector of a breakpoint that is only a condition: events that set a name used in it."""
 
 
 def loss_conditions(
     breakpoints: Iterable[Breakpoint], sample: Iterable[Event], others: Container[str]
 ) -> dict[int, Expression]:
-    """Return, by breakpoint number, the conditions that use only the loss of a training call.
+    """Return the conditions that depend only on the loss of a training call, by breakpoint number.
 
     Parameters
     ----------
@@ -163,7 +164,8 @@ def loss_conditions(
         The events of one batch or call. If these events contain no loss, the conditions cannot
         become true, and the result is empty.
     others : container of str
-        Names in conditions whose values may change at any time.
+        The names whose values may change at any time. A condition with such a name does not
+        depend only on the loss.
     """
     sample = list(sample)
     return {
@@ -336,7 +338,7 @@ class Change(NamedTuple):
     name : str
         The name of the weight, or the text of the expression.
     old, new : object
-        The values before and after the change; `Unknown` if the item had or has no value.
+        The values before and after the change; `Unknown` if there was or is no value.
     relative : float or None
         ‖new - old‖ / ‖old‖, for numbers and arrays.
     added, removed : tuple
@@ -520,7 +522,7 @@ class Watches(Numbered[Watch]):
 
 
 def _asked(change: Change, now: Names) -> Change | None:
-    """Return the change if the condition of its watch holds or raises an error; otherwise None."""
+    """Return `change` if the condition of its watch holds or raises an error; otherwise None."""
     if change.watch.condition is None:
         return change
     values = {"old": change.old, "new": change.new, "relative": change.relative}

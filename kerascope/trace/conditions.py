@@ -269,7 +269,7 @@ NO_EXCEPTIONS = ("abandoned", "skipped")  # the stage was left open, or not need
 
 
 def _inside(event: Event, events: History) -> Iterator[Event]:
-    """Yield the events inside the span that `event` ends, the last first; none for other events."""
+    """Yield the events in the span that `event` ends, the last first; nothing if it ends none."""
     for earlier in before(events, event.t) if event.ph == END else ():
         if earlier.depth <= event.depth or earlier.kind == FORGOTTEN:
             return
@@ -292,7 +292,7 @@ def _gradients(event: Event) -> list[tuple[str, float]]:
 
 
 def _arrived_before(event: Event, events: History) -> list[list[tuple[str, float]]]:
-    """Return the gradients of this backward pass, before `event`, and of the previous pass."""
+    """Return the gradients of the current backward pass up to `event`, and of the pass before."""
     marks = landmarks_of(events, event.t)
     begun = last_before(marks.backwards, event.t)
     this = _arrived(events, marks.gradients, -1 if begun is None else begun, event.t)
@@ -318,7 +318,7 @@ def _loss(event: Event) -> float | None:
 
 
 def _change(event: Event, events: History) -> tuple[Any, Any] | None:
-    """Return the old and the new value of a parameter if the event writes it; otherwise None."""
+    """Return the old and the new value of the parameter that an event writes; otherwise None."""
     if event.kind != "update.apply":
         return None
     old, new = value_of_event(event, "old"), value_of_event(event, "new")
@@ -370,7 +370,7 @@ def _variables(event: Event) -> list[tuple[str, Any]]:
 
 
 def _was_recorded(event: Event, events: History) -> bool:
-    """Return whether the start of the call already contains the weight of a "weight.set" event."""
+    """Return whether the event is a "weight.set" whose weight is also in the start of the call."""
     earlier = next((e for e in before(events, event.t) if e.kind != "weight.set"), None)
     if event.kind != "weight.set" or earlier is None:
         return False
@@ -441,7 +441,7 @@ def _produced(event: Event, events: History, count: Callable[[Any], int], word: 
 
 
 def _how_many(value: Any, count: Callable[[Any], int]) -> str:
-    """Return how many elements of a value `count` counts, as "1 of 32".
+    """Return the result of `count` for a value, and the number of elements, as the text "1 of 32".
 
     The text is only "1" if the tape has statistics in place of the arrays.
     """

@@ -388,7 +388,7 @@ def place_in_script(made_at: tuple[str, int] | None) -> Where:
 
 
 def place_of_failure(where: Where, error: BaseException | None) -> Where:
-    """Return a span's place, with the line at which an error was raised in the span's function."""
+    """Return a span's `where` with the line at which an error was raised in the span's function."""
     frames = None if error is None else error.__traceback__
     while frames is not None:
         code = frames.tb_frame.f_code

@@ -96,7 +96,12 @@ class Made(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The relation of the user's line to the op: "gradient of dense_1/dot, made dense_1"."""
+        """What the op and the user's line have to do with each other, as text.
+
+        For example, "gradient of dense_1/dot, made dense_1" means that the op computes the gradient
+        of `dense_1/dot`, and that the user's line made the layer `dense_1`. The text is "" if
+        the line made the op directly and the op computes no gradient.
+        """
         origin = f"gradient of {self.gradient_of}" if self.gradient_of else ""
         return ", ".join(filter(None, (origin, self.role)))
 
@@ -110,12 +115,14 @@ class Where(NamedTuple):
         A file of the engine.
     line : int
     function : str
-        The engine's function. For building, which has no engine line, the user's function.
+        The engine's function. If an event has no line of the engine, as when a layer is made,
+        the user's function.
     user_file : str
         The user's script; "" if no script is involved.
     user_line : int
     made : Made or None
-        The origin of an op; also on events about several ops.
+        The origin of the event's op. For an event about several ops, only `made_by` is set: the
+        lines that made any of these ops. None for other events.
     """
 
     file: str = ""

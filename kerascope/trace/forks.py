@@ -39,7 +39,7 @@ NOT_FOR_TRAINING = ("test_function", "predict_function")
 
 
 class TrainCall(NamedTuple):
-    """A call of a train function with its losses in two histories.
+    """A call of a train function with its losses in two histories: a fork and its parent.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class TrainCall(NamedTuple):
     batch : int
         The number of the batch in its epoch; outside of `fit`, the number of the call.
     first, second : float
-        The losses in the two histories.
+        The loss in the parent's history, and the loss in the fork.
     is_same : bool
         Whether all outputs are equal, bit for bit. If a call was computed by NumPy in one history
         and by JAX in the other, the outputs of this call and of later calls only have to be equal
@@ -263,7 +263,7 @@ class Fork:
         return len(rows) - done
 
     def _end_of_fit(self) -> int:
-        """Return the end of the `fit` around the branch point; `_limit()` if it is still open."""
+        """Return the end of the `fit` around the branch point; `_limit()` if that `fit` is open."""
         tape, t = self.parent_tape, self._at - 1
         if t < 0 or not any(span.kind == "fit" for span in tape.spans_at(t)):
             raise ArgumentError("rerun fit: no `fit` is open there. Use `rerun` instead.")

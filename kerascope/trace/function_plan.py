@@ -1,9 +1,9 @@
 """The plan of a function: the phase and node of each op, and the names that it defines.
 
-A function is one list of ops. The model's graph and the facts recorded when the function was made
-(`TrainingInfo`) determine which ops belong to a layer, a loss or a gradient. Without this
-information, the scopes of the ops are used. The plan is computed once for each function, so
-recording an op costs little.
+A function is one list of ops. The model's graph and the `TrainingInfo` recorded when the function
+was made determine which ops belong to a layer, a loss or a gradient. Without this information, the
+scopes of the ops are used. The plan is computed once for each function, so recording an op costs
+little.
 
 Consecutive ops of one call of a layer make a span "node". If the schedule separates the ops of a
 call, the sequence with the call's output makes the span. The remaining ops of the call belong
@@ -57,7 +57,7 @@ class Group:
         The depth in the network, for a forward call.
     variable : Variable or None
     slots : list of (str, Variable)
-        For a parameter's update: "m" and its variable.
+        For a parameter's update: the optimizer's slots, as ("m", its variable).
     keys : list of str
         For a call: the keys of its outputs in `tensor_map`.
     deltas : tuple of Delta or None
@@ -93,7 +93,7 @@ class PlannedStep:
     deltas : tuple of Delta
         The deltas of its start.
     facts : mapping
-        The facts of its start: its expression, "log(d/add) -> d/log".
+        The `facts` of the op's start event: its expression, "log(d/add) -> d/log".
     is_plain : bool
         Whether its outputs have no other names and no detail events.
     brings : list of (str, object, int)
@@ -101,9 +101,10 @@ class PlannedStep:
     details : list of (str, str, int)
         The detail events of the op: (kind, name, position of the output).
     via : list of (str, int)
-        For a gradient that is a sum: the calls from which its terms came, and their slots.
+        If the op computes a gradient that is a sum: for each term, the call from which it comes,
+        and the term's slot.
     is_term : bool
-        Whether the op computes such a term.
+        Whether the op computes a term of such a sum.
     """
 
     step: Step
@@ -140,7 +141,7 @@ class FunctionPlan:
     inner : list of Path
         For each op, the calls inside its node that contain it.
     facts_of_call : mapping
-        The facts of the event that begins a call.
+        The `facts` of the event that begins a call.
     """
 
     def __init__(self, function: Function, memory: Memory) -> None:
@@ -183,7 +184,7 @@ class FunctionPlan:
         self.facts_of_call = self._facts_of_call()
 
     def _facts_of_call(self) -> Mapping[str, Any]:
-        """Return the facts at the start of each call: the function's outputs and variables.
+        """Return the `facts` of the event that begins a call: the function's outputs and variables.
 
         Roles of optimizer slots ("dense_1/kernel/m") and tensors with the name of their op are left
         out, because the names imply these facts.
@@ -444,9 +445,9 @@ def _layers_inside(plan: FunctionPlan, planned: PlannedStep) -> list[Any]:
 
 
 def _node_of(plan: FunctionPlan, planned: PlannedStep) -> Node | None:
-    """Return the Node to which a backward op belongs that is in no `Group`; None if there is none.
+    """Return the Node that a backward op outside all `Group`s belongs to.
 
-    For a forward op, the result is also None.
+    Return None for a forward op, and for an op that belongs to no Node.
     """
     swept = plan._swept.get(planned.step.apply)
     place = None if plan.facts is None or swept is None else plan.facts.calls.get(swept)

@@ -269,7 +269,7 @@ def _slope(
     largest: float,
     rounding: float,
 ) -> Slope:
-    """Measure the slope of a loss when a tensor changes along `unit`, and judge the gradient.
+    """Measure the slope of a loss when a tensor changes along the array `unit`; judge the gradient.
 
     If `place` is the index of an entry, the slope is the derivative with respect to this entry.
     """
@@ -388,7 +388,7 @@ def _can_be_asked(apply: Apply) -> bool:
 def _wrong_inputs(
     apply: Apply, outputs: list[Any], graph: DoubleGraph, leaves: Values, seed: int
 ) -> Iterator[WrongOp]:
-    """Yield a `WrongOp` for each input of an op whose gradient is wrong."""
+    """Yield a `WrongOp` for each input of an op for which the op's own gradient is wrong."""
     chance = np.random.default_rng(seed)
     sent = [chance.normal(size=np.shape(y)).astype("float32") for y in outputs]
     arriving = [as_tensor(w.astype(y.dtype)) for w, y in zip(sent, apply.outputs, strict=True)]
@@ -417,10 +417,9 @@ def _of_shape(term: Any, shape: tuple[int, ...]) -> np.ndarray:
 def _measure_of(
     apply: Apply, position: int, graph: DoubleGraph, sent: list[np.ndarray], leaves: Values
 ) -> tuple[Callable[[Any], float], bool]:
-    """Return a function that computes a weighted sum of an op's outputs from one of its inputs.
+    """Return a function from one input of an op to a weighted sum of its outputs, and a bool.
 
-    The weights are the output gradients `sent`. The second result is whether the op rounds to
-    float32.
+    The weights are the output gradients `sent`. The bool is whether the op rounds to float32.
     """
     if isinstance(apply.op, GivenGradient):  # it returns its first input, computed from the others
         x, y = apply.inputs[position], apply.inputs[0]

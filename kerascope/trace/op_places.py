@@ -56,7 +56,7 @@ def place_of_call(where: Where, node: Node) -> Where:
 
 
 def place_of_ops(where: Where, applies: Iterable[Apply]) -> Where:
-    """Return a copy of `where` with the user's lines that made these ops; `where` if none did."""
+    """Return a copy of `where` with the user's lines that made these ops, if there are any."""
     own = dict.fromkeys(line for apply in applies for line in apply.frames.lines)
     return where._replace(made=Made(made_by=_plain(own))) if own else where
 

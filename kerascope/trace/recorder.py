@@ -151,8 +151,8 @@ class Recorder(EventWriter):
     def sample_of(self, function: Function, callbacks: Any = None) -> list[Event]:
         """Return the events of a function's last recorded call; [] if the tape has them no longer.
 
-        With `callbacks`, events of a batch and its callbacks are added. They are not on the tape:
-        they have only the values that are the same in all batches.
+        With `callbacks`, events of a batch and its callbacks are added. These have only the values
+        that are the same in all batches, and are not on the tape.
         """
         _, count, began = self.memory.lengths.get(function, (None, 0, 0))
         events: list[Event] = self.tape[began : began + count] if count else []
@@ -222,7 +222,7 @@ class Recorder(EventWriter):
         return None if run is None else Batches(self.journal, run, feed, passage.but)
 
     def call_of(self, function: Function, fed: Any, passage: Passage) -> Any:
-        """Return a function that computes a call without events; None to record the call."""
+        """Return a function that computes a call without events; None if it must be recorded."""
         if self.open_run is not None and self.open_run.is_in_batch:
             self.settle()
         fit = self.observers[-1] if self.observers else None

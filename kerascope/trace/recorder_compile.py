@@ -81,7 +81,7 @@ class CompileRecorder(StageRecorder):
 class TrainFunctionRecorder(StageRecorder):
     """Records how a train function is made, with its gradients and updates.
 
-    The sweep and the optimizer add facts about the function to its `TrainingInfo`.
+    The sweep and the optimizer add the gradients and the updates to the function's `TrainingInfo`.
     """
 
     def started(self) -> None:

@@ -253,7 +253,7 @@ class FunctionRecorder(StageRecorder):
     def _find(self, step: Step) -> PlannedStep:
         """Return the planned step of an op that runs although another op was expected.
 
-        This happens if the user changed the condition of a branch. The start of the op is recorded.
+        This happens if the user changed the condition of a branch. Also record the start of the op.
         """
         if self._expected is not None and self._records_ops:
             self.end(error=ErrorRef("skipped", "its condition changed"))

@@ -290,7 +290,7 @@ def _building(report: RunReport) -> int:
 
 
 def _is_built(report: RunReport) -> bool:
-    """Return whether the user's code calls layers on symbols, and not a network or a function."""
+    """Return whether it is the user's code that calls layers, not a network or a function."""
     return not report.state.is_inside("run_internal_graph", "function", "evaluate", "predict")
 
 
@@ -309,7 +309,7 @@ def _layer(report: RunReport, event: Event, _: Any) -> None:
 
 
 def line_of(where: Where) -> str:
-    """Return the script's line of a place, as "example.py:9"; "" for places without a script."""
+    """Return the script's line in a `Where`, as "example.py:9"; "" if the `Where` has no script."""
     return f"{PurePath(where.user_file).name}:{where.user_line}" if where.user_file else ""
 
 

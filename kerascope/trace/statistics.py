@@ -265,7 +265,7 @@ def kind_of_shape(dtype: np.dtype, shape: tuple[int, ...]) -> str:
 
 
 def figure(value: Any, digits: int = 4) -> str:
-    """Return a number with a few significant digits.
+    """Return a number as text with a few significant digits.
 
     Examples
     --------

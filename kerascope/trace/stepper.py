@@ -179,7 +179,7 @@ class Step(Plan):
     rank: int = len(GRAINS)
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the time limit for skipping calls: none, because a step ends in any call."""
+        """Return the limit that allows no calls to be skipped, because a step ends in any call."""
         return _unless(True, self)
 
     def is_met_by(self, event: Event) -> bool:
@@ -208,7 +208,7 @@ class Next(Step):
         return event.depth < self.depth or (event.depth == self.depth and event.ph != END)
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the time limit for skipping calls; those deeper than `self.depth` have none."""
+        """Return the limit for skipping calls. All calls deeper than `self.depth` may be skipped."""
         return _unless(depth <= self.depth, self)
 
     def after(self, event: Event) -> Plan:
@@ -243,7 +243,7 @@ class Return(Plan):
         return event.ph == (BEGIN if self.backward else END) and event.depth <= self.depth
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the time limit for skipping calls; those deeper than `self.depth` have none."""
+        """Return the limit for skipping calls. All calls deeper than `self.depth` may be skipped."""
         return _unless(depth <= self.depth, self)
 
 
@@ -276,7 +276,7 @@ class UntilTime(Plan):
         return event.t <= self.t if self.backward else event.t >= self.t
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the time limit for skipping calls: `t - 1`; for a backward movement, `t + 1`."""
+        """Return the time to which calls may be skipped: `t - 1`; backward, `t + 1`."""
         return self.t + 1 if self.backward else self.t - 1
 
 
@@ -298,7 +298,7 @@ class UntilPhase(Plan):
         return event.kind == self.phase and event.ph != END and event.grain in GRAINS[:2]
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the time limit for skipping: no calls, because the phase may begin in any call."""
+        """Return the limit that allows no calls to be skipped: the phase may begin in any call."""
         return _unless(True, self)
 
 
@@ -334,7 +334,7 @@ class UntilDepth(Plan):
         return depth is not None and depth != self.left
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the time limit for skipping: no calls, because any call may have the depth."""
+        """Return the limit that allows no calls to be skipped: any call may have the depth."""
         return _unless(True, self)
 
 
@@ -931,9 +931,9 @@ class LiveDriver:
 
 
 def ask(stepper: Stepper, stop: Stop | None, prompt: Prompt) -> bool:
-    """Call the prompt at each stop and carry out its order; return whether the prompt ended it.
+    """Call the prompt at each stop and carry out its order; return whether it returned no order.
 
-    False means that an order needs new events from the program.
+    False means that the last order needs new events from the program.
     """
     while stop is not None:
         order = prompt(stop)

@@ -447,14 +447,17 @@ def _checked_line(value: Any) -> tuple[str, int, str]:
 
 
 class _Parts:
-    """Numbers the texts and lists in the `Where`s of events. A header has each only once."""
+    """Numbers the texts and lists in the `Where`s of events, so that a file has each only once."""
 
     def __init__(self) -> None:
         self._numbers: dict[Any, int] = {}
 
     @property
     def written(self) -> list[Any]:
-        """The texts and lists that were numbered, in the order of their numbers, for the header."""
+        """The texts and lists that the file's lines refer to by number, in order of the numbers.
+
+        The header of the file contains them.
+        """
         return list(self._numbers)
 
     def shortened(self, value: Any) -> Any:

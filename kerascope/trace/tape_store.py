@@ -923,7 +923,10 @@ class EventList:
         return self.kept[self.place(start) : self.place(stop)][::step]
 
     def marks_between(self, first: int, last: int) -> list[int]:
-        """Return the indices of marks of forgotten events from `first` to `last`, inclusive."""
+        """Return the indices in `kept` of the marks of forgotten events in a range of indices.
+
+        The range is from `first` to `last`, inclusive.
+        """
         if not self.lost or first > self.place(self._solid_from):
             return []
         return [i for i in range(first, last + 1) if self.kept[i].kind == FORGOTTEN]

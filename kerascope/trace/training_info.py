@@ -1,11 +1,11 @@
-"""Facts about a train function: which tensors are layer outputs, losses and gradients.
+"""Information about a train function: which tensors are layer outputs, losses and gradients.
 
 A train function is one list of ops, which does not say that a tensor is dense_1's output or the
-gradient of a weight. This module collects these facts from the model's graph, and from the events
-of compile, of the backward pass over the ops (the sweep) and of the optimizer.
+gradient of a weight. This module collects this information from the model's graph, and from the
+events of compile, of the backward pass over the ops (the sweep) and of the optimizer.
 
-`TrainingInfo` has the facts about one function. `Memory` is the recorder's memory between stages:
-the facts about all functions, values of weights, and descriptions.
+`TrainingInfo` is the information about one function. `Memory` is the recorder's memory between
+stages: the `TrainingInfo`s of all functions, values of weights, and descriptions.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def ids_of_calls(inputs: list[Tensor], graph_map: GraphMap) -> dict[Node, str]:
 
 
 class TrainingInfo:
-    """The facts about one train function and the model that it trains.
+    """What is recorded about one train function and the model that it trains.
 
     Parameters
     ----------
@@ -168,8 +168,8 @@ class Sweep:
     Parameters
     ----------
     facts : TrainingInfo or None
-        The facts about the new train function, to which the sweep adds gradients; None if no
-        facts are to be collected.
+        The `TrainingInfo` of the new train function, to which the sweep adds gradients; None if
+        nothing is to be collected.
 
     Attributes
     ----------
@@ -226,7 +226,7 @@ MOST_CALLS_OF_TWINS = 4096  # maximum number of calls with such values
 
 
 class Memory:
-    """The recorder's memory between stages: facts, values and descriptions.
+    """The recorder's memory between stages: `TrainingInfo`s, values of variables, and descriptions.
 
     Parameters
     ----------
@@ -324,7 +324,7 @@ class Memory:
             self._models.append(ref(model))
 
     def facts(self, function: Function) -> TrainingInfo | None:
-        """Return the facts about a function of a registered model; None for other functions."""
+        """Return the `TrainingInfo` of a registered model's function; None for other functions."""
         found = self.facts_of.get(function)
         if found is None:
             model = self._model_of(function)
@@ -399,7 +399,7 @@ def updates_by_scope(function: Function, model: Any) -> list[ParameterUpdate]:
 
 
 def sweep_again(facts: TrainingInfo) -> None:
-    """Add the gradients of layer outputs to the facts of a function made without an observer.
+    """Add gradients of layer outputs to the `TrainingInfo` of a function made without an observer.
 
     The sweep is repeated. It makes the same ops again as the sweep of the function, so its tensors
     can be matched with those of the function. Tensors without a match are left out.
@@ -471,7 +471,7 @@ def _is_gradient(x: Tensor) -> bool:
 
 
 def facts_of_model(model: Any, loss_terms: list[LossTerm] | None) -> TrainingInfo:
-    """Return the facts about a model. A model without a total loss has only facts of its graph."""
+    """Return a model's `TrainingInfo`; for a model without a total loss, with only its graph."""
     if getattr(model, "total_loss", None) is not None:
         return TrainingInfo(model, loss_terms or [])
     graph: Any = SimpleNamespace(

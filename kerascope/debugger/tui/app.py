@@ -344,9 +344,10 @@ SINGLE_KEYS = ("line", "type", "pane", "zoom", "quit")  # actions; at the prompt
 
 
 def _keys() -> Iterator[BindingType]:
-    """Yield the key bindings: the letters of pdb run its commands, with shift backward.
+    """Yield the key bindings. A letter that is a command of pdb runs this command.
 
-    Each other letter opens the prompt, and becomes the first letter of the typed command.
+    The keys s, n, r and c run their commands backward with Shift, and t with Shift runs `until`
+    backward. Most other letters open the prompt, and become the first letter of the typed command.
     """
     for key, words in {"s": "step", "n": "next", "r": "return", "c": "cont", "t": "until"}.items():
         yield _key(key, f"line('{COMMANDS.get(key, key)}')", words)
