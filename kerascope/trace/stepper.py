@@ -208,7 +208,7 @@ class Next(Step):
         return event.depth < self.depth or (event.depth == self.depth and event.ph != END)
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the limit for skipping calls. All calls deeper than `self.depth` may be skipped."""
+        """Return the limit for skipping calls: calls deeper than `self.depth` may be skipped."""
         return _unless(depth <= self.depth, self)
 
     def after(self, event: Event) -> Plan:
@@ -243,7 +243,7 @@ class Return(Plan):
         return event.ph == (BEGIN if self.backward else END) and event.depth <= self.depth
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the limit for skipping calls. All calls deeper than `self.depth` may be skipped."""
+        """Return the limit for skipping calls: calls deeper than `self.depth` may be skipped."""
         return _unless(depth <= self.depth, self)
 
 
