@@ -88,14 +88,14 @@ class Locks:
         self._last, self._forgotten = dict(newer), older[-1][1]
 
     def has_changed(self, ids: set[int], since: int) -> bool:
-        """Return whether any of these variables was written since `writes` had the value `since`.
+        """Return whether any of these variables was written since `LOCKS.writes` was `since`.
 
         Writes by the current thread count too, because a signal handler or an op may write.
         """
         return bool(self.changed(ids, since))
 
     def changed(self, ids: Iterable[int], since: int) -> set[int]:
-        """Return those of the `ids` whose variables were written since `writes` was `since`.
+        """Return the `ids` of variables that were written since `LOCKS.writes` was `since`.
 
         If `since` is older than the recorded writes, return all ids.
         """

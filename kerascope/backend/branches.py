@@ -62,8 +62,8 @@ class Sums:
 def entered(branches: Branches, apply: Apply, position: int) -> Branches:
     """Return the branches that contain the gradient of an op's input.
 
-    They are the `branches` of its output, and one more if the op is a lazy switch and the input is
-    computed only if the switch chooses it.
+    They are `branches`, which contain the gradient of the op's output. If the op is a lazy switch
+    and computes this input only if its condition has a certain value, this branch is appended.
     """
     if position not in apply.op.lazy:
         return branches
@@ -72,7 +72,7 @@ def entered(branches: Branches, apply: Apply, position: int) -> Branches:
 
 
 def shared(several: Sequence[Branches]) -> Branches:
-    """Return the outermost branches that several sequences of branches have in common."""
+    """Return the common beginning of several sequences of branches, the outermost branch first."""
     if len(several) == 1:
         return several[0]
     alike = takewhile(lambda level: len(set(level)) == 1, zip(*several, strict=False))

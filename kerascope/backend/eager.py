@@ -1,4 +1,4 @@
-"""Eager mode computes ops at once; `compiled(function)` returns to graphs from there.
+"""Eager mode, in which ops are computed at once, and `compiled`, which runs a function as a graph.
 
 A layer that is called on arrays runs its body in eager mode: every K function inside returns a
 tensor that already has numbers, so `print(x)` in the middle of a `call` shows them, and

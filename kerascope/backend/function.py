@@ -251,7 +251,10 @@ class Function(Inspectable):
         return outputs[0] if self._single else outputs
 
     def _is_to_be_written(self, variable: Variable, values: list[Any]) -> bool:
-        """Return whether a call writes a variable. A default update requires that it was read."""
+        """Return whether a call writes a variable.
+
+        A default update is written only if the call has read the variable.
+        """
         guards = self.schedule.guards_of_followers.get(variable)
         return guards is None or is_needed(guards, values)
 

@@ -33,7 +33,7 @@ class OpHints:
         return frozenset()
 
     def numbers_read(self, inputs: Sequence[_Input]) -> list[_Input]:
-        """Return the inputs whose values `perform` reads, as tensors or slots."""
+        """Return the inputs, as tensors or slots, of which `perform` reads more than the shapes."""
         by_shape = self.inputs_read_by_shape
         return [x for number, x in enumerate(inputs) if number not in by_shape]
 

@@ -54,16 +54,17 @@ class Provenance(NamedTuple):
 
     @property
     def words(self) -> str:
-        """How the line is related to the op, such as "gradient of dot, made dense_1".
+        """How the line is related to the op, as text; "" if the line made the op itself.
 
-        "" if the line made the op itself.
+        For example "gradient of dot, made dense_1": the op is part of the gradient of the op `dot`,
+        and the line made the layer `dense_1`.
         """
         text = f"gradient of {self.gradient_of}" if self.gradient_of else ""
         return ", ".join(filter(None, (text, self.role)))
 
     @property
     def role(self) -> str:
-        """What the line did, such as "made dense_1", or "" if it made the op itself."""
+        """What the line did, such as "made dense_1" (a layer); "" if it made the op itself."""
         return "" if self.kind == OWN else WORDS[self.kind].format(name=self.name).strip()
 
 

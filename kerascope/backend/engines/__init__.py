@@ -17,7 +17,7 @@ from kerascope.settings import ENGINES, config
 
 
 def checked_engine(name: Any, where: str, devices: Any = None) -> Any:
-    """Return an engine that is installed; None stays None.
+    """Return `name` if this engine is installed, otherwise raise; None is returned unchanged.
 
     Parameters
     ----------
@@ -27,12 +27,12 @@ def checked_engine(name: Any, where: str, devices: Any = None) -> Any:
         The beginning of error messages.
     devices : int or list of str, optional
         The number or the names of the devices that divide each batch. If it is given, a
-        `DataParallel` is returned.
+        `DataParallel` for these devices is returned instead of `name`.
 
     Raises
     ------
     ArgumentError
-        The engine is unknown, or has fewer devices.
+        The engine is unknown, is not JAX although `devices` is given, or has fewer devices.
     MissingToolError
         JAX is not installed.
     """
@@ -58,9 +58,10 @@ def checked_engine(name: Any, where: str, devices: Any = None) -> Any:
 
 
 def programs_of_engine(function: Any, engine: str | None = None) -> Any:
-    """Return the programs of a function for `engine`, by default for its own or the set engine.
+    """Return the programs with which an engine computes a function.
 
-    These are those of NumPy if JAX cannot compute the function.
+    The engine is `engine`; by default that of the function, or if it has none, that of
+    `K.set_engine`. If JAX cannot compute the function, the programs of NumPy are returned.
     """
     if (engine or function.engine or config.engine) == "numpy":
         return function._programs

@@ -147,7 +147,7 @@ class LayoutMap(UserDict[str, Any]):
 
 
 class Distribution:
-    """Tells for each array how it is divided; the base of `DataParallel` and `ModelParallel`.
+    """Determines how arrays are divided over devices; base of `DataParallel` and `ModelParallel`.
 
     Parameters
     ----------
@@ -161,7 +161,11 @@ class Distribution:
         self.batch_dim_name = batch_dim_name or device_mesh.axis_names[0]
 
     def get_data_layout(self, data_shape: Sequence[int]) -> TensorLayout:
-        """Return the layout of a batch: samples are divided if their number allows it."""
+        """Return the layout of a batch, which is divided by samples.
+
+        If the number of samples cannot be divided by the number of devices, each device gets the
+        whole batch.
+        """
         n = self.device_mesh.size_of(self.batch_dim_name)
         divided = [self.batch_dim_name] if data_shape and data_shape[0] % n == 0 else [None]
         axes = [*divided, *[None] * len(data_shape)][: len(data_shape)]
@@ -215,7 +219,7 @@ class ModelParallel(Distribution):
     Parameters
     ----------
     layout_map : LayoutMap
-        Other variables are whole on each device.
+        Layouts by the paths of variables. Other variables are whole on each device.
     batch_dim_name : str, optional
         The axis of the mesh for batches; by default the first one.
     auto_shard_dataset : bool

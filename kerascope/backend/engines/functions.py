@@ -63,18 +63,18 @@ if jax.config.jax_compilation_cache_dir is None:  # so the next process need not
 
 
 class XlaExplanation(NamedTuple):
-    """Facts about a program that XLA compiled, shown when printed.
+    """A description of a program that XLA compiled. `print` shows it as text.
 
     Attributes
     ----------
     name : str
         The name of the function.
     shapes : list of tuple of int
-        Those of its inputs.
+        The shapes of the function's inputs.
     devices : int
-        How many devices compute it together.
+        How many devices compute the function together.
     collectives : dict of str to int
-        How often they exchange arrays in a call, by the kind of exchange.
+        How often the devices exchange arrays in a call, by the kind of exchange.
     text : str
         The program in XLA's own language.
     """
@@ -171,7 +171,7 @@ class JaxPrograms:
         self._program: Any = jax.jit(self._trace, static_argnums=0)
 
     def explain(self) -> Any:
-        """Return facts about the newest program.
+        """Return a description of the newest program: its input shapes, its devices and its text.
 
         Raises
         ------
@@ -192,7 +192,7 @@ class JaxPrograms:
         return XlaExplanation(self._name, *facts)
 
     def is_for(self, engine: Any) -> bool:
-        """Return whether the programs are those for an engine, on the devices that it uses now."""
+        """Return whether these programs use the devices that `engine` uses now."""
         return self.distribution is _distribution_of(engine)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -241,7 +241,11 @@ class JaxPrograms:
         return found
 
     def _report(self, failure: Exception) -> None:
-        """Warn of a failure of JAX. NumPy computes all later calls, unless memory was exhausted."""
+        """Warn that JAX failed, and that NumPy computed the call.
+
+        NumPy also computes all later calls, except after a `JaxRuntimeError`, such as exhausted
+        memory.
+        """
         text = f"JAX failed ({type(failure).__name__}: {str(failure).partition(chr(10))[0]})."
         if not isinstance(failure, jax.errors.JaxRuntimeError):
             self.refused = text
@@ -254,7 +258,8 @@ class JaxPrograms:
         Returns
         -------
         (outputs, is_valid)
-            `is_valid` is False if an op refused a value; then nothing is written.
+            `is_valid` is False if an op does not accept a value, such as an index out of range, or
+            if the call has alarms and a result is not finite. Then no variable is set.
         """
         flags = (current_alarms() is not None, *[bool(arrays[slot]) for slot in self._conditions])
         uses_64_bits = jax.config.jax_enable_x64  # in this thread, for other code
@@ -289,9 +294,9 @@ class JaxPrograms:
     def _collect(self) -> None:
         """Move all variables of the function to the device.
 
-        Variables that the function writes move into its own state. A variable that it only reads
-        stays in the state of another function, or moves into `_kept` if it is in none. If the
-        handler of a signal writes a variable meanwhile, the first call raises KeyError.
+        Variables that the function writes move into its own `DeviceState`. A variable that it only
+        reads stays in the `DeviceState` of another function; without one, it moves into `_kept`. If
+        the handler of a signal writes a variable meanwhile, the first call raises KeyError.
         """
         before, moves = LOCKS.moves, object()
         states = (self._written, self._kept)
@@ -323,7 +328,11 @@ class JaxPrograms:
     # --- tracing ----------------------------------------------------------------------------------
 
     def _trace(self, flags: Any, written: Any, kept: Any, arrays: Any) -> tuple[Any, Any, Any]:
-        """Return (outputs, new values of variables, whether all requirements are met)."""
+        """Run the schedule on tracers; return (outputs, new values of variables, is_valid).
+
+        `is_valid` is a tracer: whether all values are ones that the ops accept, such as indices in
+        range, and with alarms, whether all results are finite. None if this needs no check.
+        """
         self._count_compilation()
         SEVERAL_DEVICES.set(self._placement.n_devices > 1)
         self._newest = flags, [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in arrays]

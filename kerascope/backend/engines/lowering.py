@@ -54,7 +54,7 @@ SEVERAL_DEVICES: ContextVar[bool] = ContextVar("several_devices", default=False)
 
 
 class CannotLower(Exception):
-    """A function has no program for XLA, because sizes in it depend on values."""
+    """Raised if XLA cannot compile a function, for example because a size depends on values."""
 
 
 def rule(*kinds: type[Op]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -76,15 +76,18 @@ def is_known(x: Any) -> bool:
 
 
 def require(condition: Any) -> None:
-    """Require a condition on values. If it is false, NumPy repeats the call and raises an error."""
+    """Require a condition on the values of an op's inputs, such as indices in range.
+
+    If it is false when the program runs, NumPy repeats the call, which raises an error.
+    """
     _REQUIRED.get().append(jnp.all(condition))
 
 
 @contextmanager
 def requirements() -> Iterator[Callable[[], Any]]:
-    """Collect the conditions that are required in a `with` block.
+    """Collect the conditions that `require` is called with in a `with` block.
 
-    Yield a function that returns whether all of them are true, or None if none was required.
+    Yield a function that returns whether all of them are true, or None if there are none.
     """
     found: list[Any] = []
     token = _REQUIRED.set(found)
@@ -188,7 +191,7 @@ def require_one_device(op: Op) -> None:
 
 
 def transposed(forward: Callable[[Any], Any], shape: Sequence[int], g: Any) -> Any:
-    """Return the gradient of a linear function's input; `g` is the output gradient."""
+    """Return the input gradient of the linear function `forward`; `g` is the output gradient."""
     like = jax.ShapeDtypeStruct(tuple(map(int, shape)), g.dtype)
     return jax.linear_transpose(forward, like)(g)[0]
 
@@ -251,7 +254,7 @@ def run(schedule: Schedule, arrays: Sequence[Any], variables: Sequence[Any] = ()
 
 
 def are_met(guards: Guards, values: Sequence[Any]) -> Any:
-    """Return whether the guards of a step allow it: all conditions of at least one conjunction.
+    """Return whether a step is needed: if all conditions of one of its `guards` hold.
 
     Returns
     -------

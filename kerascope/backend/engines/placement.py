@@ -72,21 +72,24 @@ class Placement:
         return array.sharding.is_equivalent_to(wanted, array.ndim)  # type: ignore[no-any-return]
 
     def placed(self, variable: Variable, tracer: Any) -> Any:
-        """Return the new value of a variable, placed as its old value is."""
+        """Return the new value of a variable, divided over the devices as the variable is."""
         if self.distribution is None:
             return tracer
         layout = self.distribution.get_variable_layout(variable)
         return jax.lax.with_sharding_constraint(tracer, self._sharding(layout))
 
     def on_all(self, tracer: Any) -> Any:
-        """Return an output that each process can read."""
+        """Return an output; with several processes, copied to all devices, so that each reads it."""
         if not self.has_processes or tracer is None:
             return tracer
         return jax.lax.with_sharding_constraint(tracer, self._sharding(TensorLayout(())))
 
 
 def fetched(array: Any) -> np.ndarray:
-    """Return an array as NumPy's. If processes share it, all of them must call the function."""
+    """Return an array of JAX as a NumPy array.
+
+    If the array is divided over several processes, all of them must call this function.
+    """
     if array.is_fully_addressable or array.is_fully_replicated:
         return np.asarray(array)
     return np.asarray(multihost_utils.process_allgather(array, tiled=True))

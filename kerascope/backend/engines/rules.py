@@ -239,7 +239,7 @@ def _(op: Any, x: Any, like: Any) -> Any:
 
 
 def _inside(start: Any, sizes: Sequence[int], whole: Sequence[int]) -> list[Any]:
-    """Return `start`, and require that the slice is inside the array. XLA would shift it."""
+    """Return `start`, and require that the slice is inside the array: XLA would shift it."""
     for first, count, size in zip(start, sizes, whole, strict=True):
         require((first >= 0) & (first <= size - count))
     return list(start)
@@ -538,7 +538,7 @@ def _(op: Any, g: Any, mask: Any) -> Any:
 
 
 def _inner(graph: Any, arrays: Sequence[Any]) -> tuple[list[Any], Any]:
-    """Return the results of the graph inside a loop, and whether the required conditions held."""
+    """Return the results of a loop's inner graph, and whether its ops accept all values."""
     with requirements() as all_met:
         values = run(graph.schedule, arrays)
         is_met = all_met()
@@ -563,7 +563,7 @@ def _(op: Any, *xs: Any) -> Any:
     others = xs[n_sequences + n_states :]
 
     def step(states: Any, slices: Any) -> Any:
-        """Return (outputs, new states, terms of the sums, whether all requirements are met)."""
+        """Return (outputs, new states, terms of the sums, whether the ops accept all values)."""
         got, is_met = _inner(inner, [*slices, *states, *others])
         new, terms = got[n_outputs : n_outputs + n_states], got[n_outputs + n_states :]
         return got[:n_outputs], new, terms, is_met
@@ -594,7 +594,7 @@ def _(op: Any, *xs: Any) -> Any:
     most = np.iinfo("int64").max if op.most_steps is None else op.most_steps
 
     def is_next(states: Any) -> tuple[Any, Any]:
-        """Return whether there is another step, and whether the required conditions held."""
+        """Return whether the loop has another step, and whether the ops accept all values."""
         (truth,), is_met = _inner(condition, [*states, *xs[n:first]])
         return truth, is_met
 
