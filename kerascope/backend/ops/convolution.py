@@ -507,7 +507,7 @@ def depthwise_conv2d(
 
 
 def separable(where, axes, x, kernel, mix, moves):
-    """Return the depthwise convolution of `x` with `kernel`, convolved with `mix`, of size 1."""
+    """Convolve each channel of `x` with `kernel`, then all channels with `mix`, of size 1."""
     x, kernel, mix = tensors_for(where, axes, x, kernel, mix)
     if any(size not in (1, None) for size in mix.shape[:-2]):
         raise ShapeError(
@@ -725,7 +725,10 @@ class PatchOp(IntoMemory):
         return (*windows[:-1], product(self.kernel_size), shape[-1])
 
     def places(self, shape):
-        """Yield (number, slices of the input) for each cell of a window, in all windows at once."""
+        """Yield (index of the cell, slices of the input) for each cell of a window.
+
+        The slices select this cell of all windows at once.
+        """
         found = places_of_cells(shape[1:-1], self.kernel_size, self.strides, "valid", 1)
         return enumerate(place.cells for place in found)
 
@@ -746,10 +749,13 @@ class Patches(PatchOp):
 
 
 class SumPatches(ShapeOfLast, PatchOp):
-    """The gradient of `Patches`: adds windows at their places in an array shaped like `like`."""
+    """The gradient of `Patches`: zeros with the shape of `like`, to which the windows are added.
+
+    Each window is added at its position in `like`.
+    """
 
     def compute(self, out: np.ndarray, patches: np.ndarray, like: np.ndarray) -> None:
-        """Add the cells of all windows to `out`, each at its place in the input."""
+        """Set `out` to zeros, and add each cell of all windows where it is in the input."""
         out.fill(0)
         for number, cells in self.places(like.shape):
             out[cells] += patches[..., number, :]

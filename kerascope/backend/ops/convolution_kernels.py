@@ -120,10 +120,10 @@ class ConvolutionPlan(NamedTuple):
         return tuple(n + sum(z) for n, z in zip(self.sizes, self.zeros, strict=True))
 
     def places(self, position: Sizes, rows: slice) -> tuple[slice, ...]:
-        """Return slices: the places of the padded input that one kernel position is multiplied by.
+        """Return the slices of the padded input that one kernel position is multiplied by.
 
-        `rows` selects places of the output along the first axis. Along the other axes, all places
-        of the output are included.
+        They have one element for each element of the output. Along the first axis, only the
+        elements `rows` of the output are included.
         """
         spans = [(rows.start, rows.stop), *((0, n) for n in self.output_sizes[1:])]
         starts = [i * d for i, d in zip(position, self.dilation, strict=True)]
@@ -234,11 +234,14 @@ class Frame:
         self.shape = (largest(blocks)[0], *plan.padded_sizes, channels * times)
 
     def around(self, x: np.ndarray) -> np.ndarray:
-        """Return a buffer for the padded images of a block; `x` itself if no zeros are needed."""
+        """Return a buffer for the padded images of a block; `x` itself if it can be used unchanged."""
         return scratch_array("frame", self.shape, self.dtype) if self.is_needed else x
 
     def place(self, buffer: np.ndarray, x: np.ndarray, images: slice, rows: slice) -> slice:
-        """Copy the images of a block into `buffer`, unless it is `x`; return their slice of it."""
+        """Copy the images of a block into `buffer`, unless `buffer` is `x`.
+
+        Return the slice of `buffer` that contains the images.
+        """
         if not self.is_needed:
             return images
         here = slice(0, images.stop - images.start)
@@ -298,9 +301,10 @@ class Columns:
         return (images.stop - images.start) * (rows.stop - rows.start) * inside
 
     def of(self, x: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield for each block the slice of the output's places, and the im2col matrix for them.
+        """Yield for each block the slice of the output's rows, and the im2col matrix for them.
 
-        The matrices share a buffer.
+        The slice is one of the output as a matrix (places, filters). The matrices of all blocks use
+        the same buffer.
         """
         start = 0
         buffer = scratch_array("columns", (self.buffer_size,), self.dtype)
@@ -313,7 +317,10 @@ class Columns:
             start = stop
 
     def _copy(self, part: np.ndarray, buffer: np.ndarray) -> np.ndarray:
-        """Copy windows (images, outputs, kernel sizes, channels) to the rows of a matrix."""
+        """Copy windows to `buffer`, and return them as the im2col matrix.
+
+        `part` has the shape (images, outputs, kernel sizes, channels).
+        """
         if self.run >= SHORT_RUN:
             np.copyto(buffer.reshape(part.shape), part)
             return buffer.reshape(-1, self.numbers)
@@ -594,10 +601,10 @@ class Stripe(NamedTuple):
     Attributes
     ----------
     places : tuple of slice
-        The positions along each axis of the kernel. Only the last slice may have several.
+        The kernel positions along each axis. Only the last slice may have several positions.
     shift : int
-        Distance, in the flattened grid, from a place of the output gradient to the first place to
-        which its product is added.
+        Distance, in a flattened `Grid`, from an element of the output gradient to the first element
+        to which the product with it is added.
     """
 
     places: tuple[slice, ...]
@@ -605,16 +612,18 @@ class Stripe(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """The places of a convolution's input whose gradient comes from one class of kernel positions.
+    """The elements of a convolution's input that meet the same kernel positions.
 
-    A class contains the positions that have equal remainders when divided by the strides.
+    These kernel positions have equal remainders when divided by the strides. So the elements are as
+    far from each other as the strides, and form a grid inside the input.
 
     Attributes
     ----------
     residue : tuple of int
-        The remainder along each axis. Place i of the grid is place i * stride + residue of the
+        The remainder along each axis. Element i of the grid is element i * stride + residue of the
         padded input.
     stripes : list of Stripe
+        All kernel positions that meet the grid.
     run : int
         Number of positions in each stripe.
     """
@@ -625,17 +634,17 @@ class Grid(NamedTuple):
 
 
 def grid_sizes(plan: ConvolutionPlan) -> Sizes:
-    """Return the sizes of a `Grid`: those of the output gradient, plus what the kernel adds."""
+    """Return the sizes of a `Grid`: those of the output gradient, plus the reach of the kernel."""
     axes = zip(plan.output_sizes, plan.kernel_sizes, plan.strides, plan.dilation, strict=True)
     return tuple(o + (k - 1) * d // s for o, k, s, d in axes)
 
 
 def grids(plan: ConvolutionPlan, channels: int) -> Iterator[Grid]:
-    """Yield a `Grid` for each class of kernel positions with equal remainders modulo the strides.
+    """Yield a `Grid` for each set of kernel positions with equal remainders modulo the strides.
 
-    The positions of a grid form stripes. With few channels, a stripe is a row of adjacent kernel
-    positions, because the matrix of a single position would be too narrow for a fast product.
-    Otherwise a stripe is a single position.
+    The kernel positions of a grid form stripes. With few channels, a stripe is a row of adjacent
+    kernel positions, because the matrix of a single position would be too narrow for a fast
+    product. Otherwise a stripe is a single position.
 
     Examples
     --------
@@ -676,9 +685,9 @@ def grids(plan: ConvolutionPlan, channels: int) -> Iterator[Grid]:
 class ShiftedBack:
     """Computes the gradient of a convolution with respect to inputs of one shape, on `Grid`s.
 
-    The kernel positions in each stripe of a grid are multiplied by the output gradient. The
-    products are added to the grid's total with a shift, and the totals are copied to the input's
-    gradient.
+    A `Grid` contains the elements of the input that meet the same kernel positions; the positions
+    form stripes. Each stripe is multiplied by the output gradient. The products are added to the
+    grid's total with a shift, and the totals are copied to the input's gradient.
 
     Parameters
     ----------
@@ -707,7 +716,10 @@ class ShiftedBack:
         self.covers = self._covers_all()
 
     def _covers_all(self) -> bool:
-        """Return whether each place of the input is on a grid. If not, `out` is first set to 0."""
+        """Return whether each element of the input is on a `Grid`, so that it gets a gradient.
+
+        If not, `__call__` first sets the input's gradient to 0.
+        """
         return len(self.grids) == prod(self.plan.strides) and all(
             n * s >= p
             for n, s, p in zip(self.sizes, self.plan.strides, self.plan.padded_sizes, strict=True)
@@ -737,7 +749,7 @@ class ShiftedBack:
         return kernel[stripe.places].reshape(-1, self.filters).T
 
     def _lay_out(self, g: np.ndarray, came: np.ndarray) -> None:
-        """Copy the output gradient `g` into `came`, padded with zeros to the size of the grid."""
+        """Copy the output gradient `g` into `came`, padded with zeros to the size of a `Grid`."""
         count, rows = g.shape[:2]
         grid = came[:, : rows * self.row].reshape(count, rows, *self.sizes[1:], self.filters)
         inside = tuple(slice(0, n) for n in g.shape[:-1])
@@ -748,11 +760,11 @@ class ShiftedBack:
     def _add_up(
         self, grid: Grid, came: np.ndarray, matrices: list[np.ndarray], total: np.ndarray
     ) -> None:
-        """Add the products of each stripe of a grid to the grid's total.
+        """Add the products of each stripe of a grid to `total`; `came` is the output gradient.
 
-        A stripe of 3 positions writes 3 places of the total for each place of the output gradient.
-        So every third place of the output gradient is processed at a time. The results of these
-        places are adjacent and do not overlap.
+        A stripe of 3 kernel positions adds to 3 elements of the total for each element of the
+        output gradient. So every third element of the output gradient is processed at a time,
+        because the results for these elements are adjacent and do not overlap.
         """
         count, run, channels = len(came), grid.run, self.channels
         flat = scratch_array("product", (count, self.places * channels), self.dtype)
@@ -766,7 +778,7 @@ class ShiftedBack:
                 np.add(place, flat, out=place)
 
     def _hand_out(self, totals: np.ndarray, out: np.ndarray) -> None:
-        """Copy the totals of the grids to their places in `out`, the gradient of the input."""
+        """Copy the total of each `Grid` to its elements of `out`, the gradient of the input."""
         plan, count = self.plan, len(out)
         for grid, total in zip(self.grids, totals, strict=True):
             whole = total[:, : prod(self.sizes) * self.channels]

@@ -40,6 +40,9 @@ __all__ = ["ctc_batch_cost", "ctc_decode"]
 class Walk(NamedTuple):
     """The extended labels of a batch, and the moves along them that a path may make.
 
+    An extended label has a blank before, between and after its classes. A path is one class or
+    blank for each step.
+
     Attributes
     ----------
     places : array, shape (batch, places)
@@ -88,7 +91,7 @@ def _check(log_probabilities, labels, steps, lengths):
 
 
 def _walk(log_probabilities, labels, lengths):
-    """Return the `Walk` of a batch: its extended labels and the allowed moves."""
+    """Return the `Walk` of a batch: its labels extended by blanks, and the allowed moves."""
     batch, _, classes = log_probabilities.shape
     blank = classes - 1
     places = np.full((batch, 2 * labels.shape[1] + 1), blank)
@@ -104,7 +107,7 @@ def _walk(log_probabilities, labels, lengths):
 
 
 def _moved(x: np.ndarray, by: int) -> np.ndarray:
-    """Return `x` with its columns moved `by` places to the right, filled with -inf.
+    """Return `x` with its columns moved to the right by `by`; free columns are filled with -inf.
 
     A negative `by` moves them to the left.
     """
@@ -122,7 +125,11 @@ def _sum_of_powers(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
 
 
 def _forward(walk: Walk, n_steps: int) -> np.ndarray:
-    """Return the log-probability of reaching each place of the extended label after each step."""
+    """Return the log-probability that a path reaches each place of the extended label.
+
+    The result has one row for the start and one for each step. The extended label has a blank
+    before, between and after its classes.
+    """
     reached = np.full((n_steps + 1, *walk.places.shape), -np.inf, walk.emissions.dtype)
     before = reached[0].copy()
     before[:, 0] = 0  # so that the first step can go to the first blank or the first class
@@ -135,7 +142,11 @@ def _forward(walk: Walk, n_steps: int) -> np.ndarray:
 
 
 def _backward(walk: Walk, steps: np.ndarray, n_steps: int) -> np.ndarray:
-    """Return the log-probability of reaching the label's end from each place after each step."""
+    """Return the log-probability that a path goes from each place to the end of the label.
+
+    The result has one row for each step: the path is at the place after this step. The places are
+    those of the extended label, which has a blank before, between and after its classes.
+    """
     to_come = np.full((n_steps, *walk.places.shape), -np.inf, walk.emissions.dtype)
     after = np.full(walk.places.shape, -np.inf, walk.emissions.dtype)
     for step in range(n_steps - 1, -1, -1):

@@ -138,11 +138,11 @@ def _pairs(where, padding):
 
 
 def shares(size: int, factor: int) -> Iterator[tuple[float, slice, slice]]:
-    """Yield (weight, places in the result, places in the input) for interpolation along an axis.
+    """Yield (weight, slice of the result, slice of the input) to interpolate along an axis.
 
-    The result is the sum of the inputs at these places, times the weights. If a place of the result
-    has the distance d from the centre of the pixel that contains it, its value is 1 - |d| times
-    this pixel plus |d| times the neighbour on the same side.
+    The result is the sum of all slices of the input, times their weights. A pixel of the result
+    that has the distance d from the centre of the input pixel that contains it is 1 - |d| times
+    this input pixel, plus |d| times its neighbour on the same side.
     """
     for phase in range(factor):
         distance = (phase + 0.5) / factor - 0.5

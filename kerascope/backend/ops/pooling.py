@@ -67,13 +67,13 @@ class WindowOp(Op):
         return shape[self.axis : self.axis + len(self.pool_size)]
 
     def along(self, shape: Sizes) -> Iterator[tuple[int, list[Place]]]:
-        """Yield each pooled axis, with the cells of a window along it (`windows.py:Place`)."""
+        """Yield each pooled axis, with a list of a `Place` for each cell of a window along it."""
         facts = zip(self.lengths(shape), self.pool_size, self.strides, strict=True)
         for axis, (length, size, stride) in enumerate(facts, start=self.axis):
             yield axis, places_along(length, size, stride, self.padding)
 
     def places(self, shape: Sizes) -> list[Place]:
-        """Return the cells of a window, row by row, for an input of this shape."""
+        """Return a `Place` for each cell of a window, row by row, for an input of this shape."""
         lengths = self.lengths(shape)
         return list(places_of_cells(lengths, self.pool_size, self.strides, self.padding, self.axis))
 
@@ -105,14 +105,15 @@ def longest(blocks: Iterable[slice]) -> int:
 
 
 class Fold(NamedTuple):
-    """The cells of the windows along one axis, which are reduced to one element for each window.
+    """The cells of all windows along one axis: the plan to reduce each window to one element.
 
     Attributes
     ----------
     first : tuple of slice
-        The positions in the input of a cell that is inside the input for every window.
+        The slices of the input that select one cell of all windows. This cell is inside the input
+        in every window.
     others : list of Place
-        The other cells, with slices for this axis and all axes before it.
+        The other cells of a window, with slices for this axis and all axes before it.
     shape : tuple of int
         Shape of the result, without the batch.
     """
@@ -144,7 +145,7 @@ def folds_of(windows: WindowOp, shape: Sizes) -> list[Fold]:
 
 
 def fold(function: np.ufunc, x: np.ndarray, step: Fold, out: np.ndarray) -> None:
-    """Reduce the windows of `x` along one axis with a binary ufunc, and write to `out`."""
+    """Reduce each window of `x` along one axis to one element of `out`, with a binary ufunc."""
     others = iter(step.others)
     second = next(others, None)
     if second is not None and out[second.windows].shape == out.shape:

@@ -53,7 +53,11 @@ def fresh_seed():
 
 @parametric
 class RandomOp(Op):
-    """Base class of random ops. The inputs are the shape and the number of previous calls."""
+    """Base class of random ops.
+
+    The inputs are the shape of the result, and a count that is greater at each call, so that each
+    call draws other numbers.
+    """
 
     seed: int
     dtype: str
@@ -91,12 +95,18 @@ class RandomOp(Op):
         return compute
 
     def drawing(self, spec: Spec) -> Drawing | None:
-        """Return a function (generator, out) that fills an array, or None to use `draw` instead."""
+        """Return a function (generator, out) that fills `out` with the numbers of `draw`.
+
+        If None, as by default, compiled functions call `draw` instead.
+        """
         return None
 
 
 def _uniform(generator, shape, dtype):
-    """Return uniform numbers in [0, 1). For float16 none is rounded, because that could give 1."""
+    """Return uniform numbers in [0, 1).
+
+    For float16 they are multiples of 1/2048, which need no rounding; rounding could give 1.
+    """
     if dtype == "float16":
         return (generator.integers(0, 2048, shape, "uint16") / np.float32(2048)).astype(dtype)
     return generator.random(shape, dtype)
@@ -111,7 +121,7 @@ def _normal(generator, shape, dtype):
 def _scaled(
     draw: Callable[..., np.ndarray], dtype: str, factor: float, offset: float
 ) -> Drawing | None:
-    """Return a function that fills an array with numbers * factor + offset; None for float16."""
+    """Return a function that fills an array with draws * factor + offset; None for float16."""
 
     def draw_into(generator: np.random.Generator, out: np.ndarray) -> None:
         draw(generator, None, out.dtype, out)

@@ -190,9 +190,10 @@ def _seed_results(inner, grads, seeds, sequences):
 
 
 def _carried_states(inner, grads, seeds):
-    """Return (placeholder of its gradient, gradient of its last value) for each float state.
+    """Return, for each float state of a loop, a placeholder and the gradient of its last value.
 
-    The placeholders are added to `seeds` as gradients of the step's new states.
+    The placeholder is for the gradient of the state in one step of the reverse loop. It is added to
+    `seeds` as the gradient of the step's new state.
     """
     carried = {}
     states = zip(inner.states, inner.results.new_states, grads.last_states, strict=True)
@@ -216,7 +217,7 @@ def _add_to(grads, x, term):
 
 
 def _is_zero(tensor: Tensor) -> bool:
-    """Return whether a gradient is a constant zero because the loss does not use the result."""
+    """Return whether a gradient is a constant 0, as that of a result that the loss does not use."""
     op = tensor.owner.op if tensor.owner is not None else None
     return isinstance(op, FullLike) and op.value == 0
 
