@@ -296,7 +296,8 @@ class JaxPrograms:
 
         Variables that the function writes move into its own `DeviceState`. A variable that it only
         reads stays in the `DeviceState` of another function; without one, it moves into `_kept`. If
-        the handler of a signal writes a variable meanwhile, the first call raises KeyError.
+        a signal handler writes a variable meanwhile, the first of `calls` raises KeyError, so that
+        nothing moves, and this method starts again.
         """
         before, moves = LOCKS.moves, object()
         states = (self._written, self._kept)
