@@ -81,7 +81,7 @@ def ours() -> dict[str, str]:
 
 
 def theirs() -> dict[str, str]:
-    """Return the times and sizes of Keras 3's pictures and summaries, if its tools are there."""
+    """Return the times and sizes of Keras 3's pictures and summaries; {} without Keras."""
     try:
         import keras
     except ImportError:

@@ -151,7 +151,7 @@ def bytes_of_a_record() -> int:
 
 
 def memory_of_a_long_run(history: int) -> tuple[int, int, int]:
-    """Return the bytes of a long run's tape, its events, and the number of stored events."""
+    """Return the bytes that a long run's tape takes, and how many events it counted and stores."""
     import tracemalloc
 
     model, x, y = toy()

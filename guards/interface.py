@@ -219,18 +219,18 @@ def is_refused(value: Any) -> bool:
 
 
 class Places:
-    """Determines the public name at which each object is described: its shortest one.
+    """Determines under which of its public names an object is described: the shortest one.
 
     Parameters
     ----------
     promised : iterable of str
-        Names of the stored list. In modules without `__all__`, a name in this list stays public
-        as long as it can be imported, wherever it is defined now.
+        The public names in the stored list of facts. In modules without `__all__`, each of these
+        names stays public as long as it can be imported, wherever it is defined now.
 
     Attributes
     ----------
     first : dict of int to str
-        Identity of a class, function or object -> its first place.
+        Identity of a class, function or object -> the public name at which it is described.
     things : dict of str to object
         Each public name and its object. Keeping the objects alive keeps their identities valid.
     """
@@ -248,7 +248,7 @@ class Places:
                 self.first.setdefault(id(self.things[place]), place)
 
     def promised_below(self, path: str, module: Any) -> list[str]:
-        """Return a module's names that are in the stored list and can still be imported."""
+        """Return a module's names that the stored facts mention and that can still be imported."""
         if hasattr(module, "__all__") and not isinstance(module, StandIn):
             return []
         dotted = f"{path}."
@@ -352,7 +352,7 @@ def _names_at(module: ModuleType, places: Places) -> set[str]:
     """Return the public names at a path of Keras, without those that kerascope only imports.
 
     These are the public names of the modules at the path, the names of Keras 2.2.4 at this path,
-    and its names in the stored list.
+    and the names that the stored facts mention at this path.
     """
     path = module.__name__.removeprefix("keras").lstrip(".")
     names = {
@@ -406,7 +406,7 @@ def printed_paths() -> set[str]:
 
 
 def path_facts(stored: Iterable[str]) -> Iterator[str]:
-    """Yield the facts about existing names that documents import, now or in the stored list."""
+    """Yield a fact for each existing name that documents import, or imported in the past."""
     for path in sorted({*printed_paths(), *stored}):
         module, _, name = path.partition(": ")
         with warnings.catch_warnings():

@@ -207,7 +207,7 @@ def predicted(model: Any, x: list[Any]) -> list[Any]:
 
 
 def numbered(**lists: Sequence[Any]) -> dict[str, Any]:
-    """Return a dict of arrays with numbered names, for an `.npz` file."""
+    """Return arrays in a dict for an `.npz` file, under a name with the number of each array."""
     return {f"{name}{i}": array for name, arrays in lists.items() for i, array in enumerate(arrays)}
 
 

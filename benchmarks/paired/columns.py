@@ -20,7 +20,7 @@ class Column:
     needs : tuple of str
         The packages required in its environment.
     environment : str
-        The optional environment with them; empty for the project's own.
+        The optional environment in which these packages are installed; empty for the project's own.
     imports : str
         The import statements of a program that uses it, timed as a row of the cold start.
     on_numpy : bool

@@ -33,7 +33,10 @@ def weights(name: str) -> list[np.ndarray]:
 
 
 def dense_weights(workload: Workload, rng: np.random.Generator) -> list[np.ndarray]:
-    """Return the kernels and biases of a dense net. Those of a deep chain keep its values' size."""
+    """Return the kernels and biases of a dense net.
+
+    In a deep chain the kernels are scaled so that values neither grow nor shrink along the chain.
+    """
     found = []
     for fan_in, fan_out in zip(workload.widths, workload.widths[1:], strict=False):
         if len(workload.widths) > 8:

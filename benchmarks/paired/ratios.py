@@ -43,7 +43,7 @@ def ratio(mine: dict[str, Any], theirs: dict[str, Any], clock: str) -> str:
 
 
 def ratios(blocks: list[Block], column: str, clock: str, *, markdown: bool) -> str:
-    """Return the table: seconds of one column, divided by those of each other, for each metric."""
+    """Return a table of the ratios of one column's seconds to each other column's, by metric."""
     blocks = [block for block in blocks if f"rounds_{clock}" in block.rows.get(column, {})]
     others = [c for c in COLUMNS if c != column and any(c in block.rows for block in blocks)]
     cells = [["", COLUMNS[column].title, *(f"over {COLUMNS[c].title}" for c in others)]]

@@ -25,7 +25,7 @@ class Block:
     facts : dict
         The conditions of the run that measured the rows.
     rows : dict
-        The row of each column, by its name, in the order of the report.
+        The results of each column of the report, by the column's name, in the order of the report.
     """
 
     metric: str

@@ -79,7 +79,7 @@ def with_probes(source: str, wanted: dict[int, list[int]]) -> ast.Module:
 
 
 def probes(statement: ast.stmt, left: dict[int, list[int]]) -> list[ast.stmt]:
-    """Return the probes that belong before a statement, and remove them from the list."""
+    """Return the probes that belong before a statement; remove its line from the dict `left`."""
     made = []
     for number in left.pop(statement.lineno, []):
         call = ast.parse(f"__import__({NAME!r}).reached({number})").body[0]

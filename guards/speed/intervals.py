@@ -73,7 +73,7 @@ def ratio_of(pairs_of_processes: list[list[float]], seed: int = 0) -> Ratio:
 
 
 def again(ratios: list[float], lots: random.Random) -> list[float]:
-    """Return as many ratios as there are, drawn with replacement."""
+    """Return a bootstrap sample: as many ratios as the list contains, drawn with replacement."""
     return lots.choices(ratios, k=len(ratios))
 
 

@@ -118,7 +118,7 @@ class TensorBoard(Callback):
         return {"name": self.writer.path.name, "length": self.writer.path.stat().st_size}
 
     def set_state(self, state: dict[str, Any] | None) -> None:
-        """Truncate the event file of the backup to its length in the backup, and continue it.
+        """Continue the event file that a backup names, after truncating it to the stored length.
 
         If this file does not exist, continue with a new file.
         """

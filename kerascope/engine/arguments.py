@@ -201,7 +201,7 @@ def fill_places(arguments: dict[str, Any], items: Sequence[Any]) -> dict[str, An
 
 
 def restored_places(value: Any) -> Any:
-    """Return an argument of a call from a configuration, in which dicts become `InputPlace`s."""
+    """Return a call's argument as read from a configuration, with dicts as `InputPlace`s again."""
 
     def restored(entry: dict[str, Any]) -> Any:
         if entry.get("class_name") == InputPlace.__name__:
@@ -300,7 +300,7 @@ def packed(structure: Any, items: Sequence[Any]) -> Any:
 def names_in(structure: Any, own: list[str]) -> list[str]:
     """Return a name for each item of a nested structure: the path of keys to it, joined by "/".
 
-    For an item of a list, the last part is its name in `own` instead of its position in the list.
+    For an item of a list, the last part is its name from the list `own` instead of its position.
 
     Examples
     --------

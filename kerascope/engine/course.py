@@ -49,7 +49,7 @@ class Course:
         self._done = 0  # batches of the first epoch
 
     def epochs(self, wanted: range) -> range:
-        """Return the epochs to train: all of `wanted`, or those from the run's resume point on."""
+        """Return the epochs to train: `wanted`, or the rest of them if a stopped run continues."""
         if self._resume_point is not None:
             wanted, self._done = self._resume_point.begin(self.model, wanted.stop)
         return wanted

@@ -334,7 +334,10 @@ def _are_ones(array: Any) -> bool:
 
 
 def _fetcher(array: Any, size: int, *, may_be_ones: bool) -> Callable[[np.ndarray], Any]:
-    """Return a function that returns the rows of an array at `size` indices."""
+    """Return a function that maps `size` row indices to these rows of an array.
+
+    Rows of an array in memory are copied into a buffer, which the next call overwrites.
+    """
     if type(array) is not np.ndarray or array.dtype.hasobject:
         return lambda batch_ids: array[batch_ids]
     if may_be_ones and _are_ones(array):

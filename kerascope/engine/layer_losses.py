@@ -74,7 +74,7 @@ class ItemsByInputs:
                 del self._items[key]
 
     def of(self, inputs: Any) -> list[Any]:
-        """Return the items that depend on exactly these inputs; with None, on no input."""
+        """Return the items that depend on exactly `inputs`; for None, those without inputs."""
         return _of_wanted_call(self._items.get(tuple(to_list(inputs)), []))
 
     def all(self) -> list[Any]:
@@ -201,7 +201,7 @@ class LayerLosses:
 
     @property
     def updates(self) -> list[tuple[Variable, Any]]:
-        """All update pairs of the layer; if the layer is frozen, only its `state_updates`."""
+        """All update pairs of the layer; those of states kept between batches if it is frozen."""
         if not self.trainable:
             return self.state_updates
         return self._updates.all() + [pair for layer in self._sublayers for pair in layer.updates]
@@ -213,17 +213,17 @@ class LayerLosses:
         return own + [pair for layer in self._sublayers for pair in layer.state_updates]
 
     def get_losses_for(self, inputs: Any = None) -> list[Tensor]:
-        """Return the penalties that depend on exactly these inputs; with None, on no input."""
+        """Return the penalties that depend on exactly `inputs`; for None, those without inputs."""
         return self._items_for(inputs, "get_losses_for", self._losses)
 
     def get_updates_for(self, inputs: Any = None) -> list[tuple[Variable, Any]]:
-        """Return the update pairs that depend on exactly these inputs; with None, on no input."""
+        """Return the updates that depend on exactly `inputs`; for None, those without inputs."""
         if not self.trainable:
             return self.get_state_updates_for(inputs)
         return self._items_for(inputs, "get_updates_for", self._updates)
 
     def get_state_updates_for(self, inputs: Any) -> list[tuple[Variable, Any]]:
-        """Return the `state_updates` that depend on exactly these inputs."""
+        """Return the updates of states kept between batches that depend on exactly these inputs."""
         own = self._updates.of(inputs) if self.stateful or self._assigns else []
         return own + self._of_inner_layers("get_state_updates_for", inputs)
 

@@ -262,7 +262,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
 
     @property
     def stateful_metric_functions(self) -> list[Any]:
-        """The metrics of `stateful_metric_names`."""
+        """The metrics with a state, whose names are in `stateful_metric_names`."""
         return list(vars(self).get("stateful_metrics", {}).values())
 
     def reset_metrics(self) -> None:

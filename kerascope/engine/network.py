@@ -504,7 +504,7 @@ class Network(Layer, NetworkOfKeras1):
     def updates(self) -> list[tuple[Variable, Any]]:
         """The update pairs of this graph's calls of layers, and of the network itself.
 
-        If the network is frozen, they are only its `state_updates`.
+        If the network is frozen, they are only those of states kept between batches.
         """
         if not self.trainable:
             return self.state_updates
@@ -512,11 +512,11 @@ class Network(Layer, NetworkOfKeras1):
 
     @property
     def state_updates(self) -> list[tuple[Variable, Any]]:
-        """The `state_updates` of this graph's calls, which tests and predictions run too."""
+        """The updates of states kept between batches, which tests and predictions run too."""
         return self._collected("get_state_updates_for", self._own_state_updates)
 
     def get_state_updates_for(self, inputs: Any) -> list[tuple[Variable, Any]]:
-        """Return the `state_updates` that depend on exactly these inputs."""
+        """Return the updates of states kept between batches that depend on exactly these inputs."""
         return self._items_for(inputs, "get_state_updates_for", self._own_state_updates)
 
     @property

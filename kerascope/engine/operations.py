@@ -66,7 +66,8 @@ def operations_before(tensor: Tensor) -> list[Apply]:
     Returns
     -------
     list of Apply
-        Empty if the tensor depends on no layer, or on an op inside a layer's `call`.
+        Empty if the tensor depends on no output of a layer, or if one of these Applies was made
+        inside a layer's `call`.
     """
     depends: dict[Tensor, bool] = {}
     found: list[Apply] = []

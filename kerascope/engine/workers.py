@@ -180,7 +180,7 @@ class Start(NamedTuple):
         return Start(number, random_seed, settings, random.getstate(), state)
 
     def take_over(self) -> None:
-        """Set this state in the current process.
+        """Set these settings and random states in the current process.
 
         The first process continues the global random generators as the script would. The other
         processes are seeded, so that they draw other random numbers.

@@ -129,7 +129,7 @@ class Body(NamedTuple):
 
 
 class StepNames:
-    """Makes the names of steps unique. The second step with a name gets the number `first`."""
+    """Makes the names of steps unique by numbers: the second `add` is `add_1` if `first` is 1."""
 
     def __init__(self, first: int) -> None:
         self.first = first
@@ -388,7 +388,7 @@ class Walk:
     def _start(
         self, step: Step, loop: Loop, limits: Values, states: Values, turn: int
     ) -> list[WalkedValue]:
-        """Return the inputs of a loop's body for an iteration, and record their making as a call.
+        """Return the inputs of a loop's body for an iteration; record a call that makes them.
 
         If an input of the call is a literal, such as an initial state, the box shows its number.
         """
@@ -438,13 +438,13 @@ class Walk:
     # --- values -----------------------------------------------------------------------------------
 
     def computed(self, visit: Visit) -> list[WalkedValue]:
-        """Return the outputs of a step that contains no body, computed if there is an evaluator."""
+        """Return the outputs of a step without bodies, with arrays if there is an evaluator."""
         body, keys = visit.body, visit.step.outputs
         arrays = repeat(None) if self.evaluator is None else iter(self.evaluator.compute(visit))
         return [self.made(body, key, next(arrays)) if key else self.absent() for key in keys]
 
     def made(self, body: Body, key: Any, array: Any) -> WalkedValue:
-        """Return a new value with the array, or if nothing is computed with the type of `key`."""
+        """Return a new value with this array, or only the type of `key` if nothing is computed."""
         if self.evaluator is None:
             return self.declared(self.type_of(body, key))
         return self.given(array)

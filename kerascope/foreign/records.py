@@ -164,7 +164,7 @@ class Frame:
 
 
 def kept_of(array: np.ndarray, arrays: str) -> np.ndarray | Statistics | None:
-    """Return a copy of an array, its statistics, or None; see `arrays` of `TapeWriter`."""
+    """Return a copy of an array if `arrays` is "all", its statistics for "statistics", or None."""
     from_numbers = array.dtype.kind in "fiub"
     if arrays == "all":
         return np.array(array)

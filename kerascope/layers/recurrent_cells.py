@@ -292,7 +292,7 @@ class GatedCell(OneStep):
         return K.permute_dimensions(K.reshape(x, (-1, number, self.units)), (1, 0, 2))
 
     def opened(self, stacked: Any, number: int) -> list[Tensor]:
-        """Return a list with the recurrent activation of each of the stacked gates.
+        """Apply the recurrent activation to the arguments of all gates; return a list of gates.
 
         An elementwise activation is applied to all gates at once.
         """

@@ -51,7 +51,7 @@ __all__ = [
 def _counts(
     y_true: Tensor, y_pred: Tensor, weights: Tensor | None, thresholds: Sequence[float]
 ) -> list[Tensor]:
-    """Return true and false positives, true and false negatives of a batch, for each threshold."""
+    """Return how many true and false positives and negatives a batch has, for each threshold."""
     weight = K.reshape(weights_like(y_pred, weights), (-1, 1))
     is_true = K.reshape(K.cast(K.greater(K.cast(y_true, y_pred.dtype), 0.5), y_pred.dtype), (-1, 1))
     bounds = K.constant(np.array(thresholds), dtype=y_pred.dtype)
@@ -180,7 +180,7 @@ class TruePositives(_CountMetric):
     """Number of positives that are predicted as positives."""
 
     def from_counts(self, tp: Tensor, fp: Tensor, tn: Tensor, fn: Tensor) -> Tensor:
-        """Return the true positives."""
+        """Return the number of true positives at each threshold."""
         return K.identity(tp)
 
 
@@ -189,7 +189,7 @@ class FalsePositives(_CountMetric):
     """Number of negatives that are predicted as positives."""
 
     def from_counts(self, tp: Tensor, fp: Tensor, tn: Tensor, fn: Tensor) -> Tensor:
-        """Return the false positives."""
+        """Return the number of false positives at each threshold."""
         return K.identity(fp)
 
 
@@ -198,7 +198,7 @@ class TrueNegatives(_CountMetric):
     """Number of negatives that are predicted as negatives."""
 
     def from_counts(self, tp: Tensor, fp: Tensor, tn: Tensor, fn: Tensor) -> Tensor:
-        """Return the true negatives."""
+        """Return the number of true negatives at each threshold."""
         return K.identity(tn)
 
 
@@ -207,7 +207,7 @@ class FalseNegatives(_CountMetric):
     """Number of positives that are predicted as negatives."""
 
     def from_counts(self, tp: Tensor, fp: Tensor, tn: Tensor, fn: Tensor) -> Tensor:
-        """Return the false negatives."""
+        """Return the number of false negatives at each threshold."""
         return K.identity(fn)
 
 
@@ -768,7 +768,7 @@ class RootMeanSquaredError(SumAndCount):
         return sum_and_weight(K.square(y_pred - y_true), weights)
 
     def result_of(self, state: list[Tensor]) -> Tensor:
-        """Return the root of the mean square."""
+        """Return the root of the mean squared error."""
         return K.sqrt(quotient(state[0], state[1]))
 
 
@@ -824,7 +824,7 @@ class R2Score(Metric):
         self.num_regressors = num_regressors
 
     def build(self, y_pred: Tensor) -> None:
-        """Create the sums, in float64 because the variance is a difference of large sums."""
+        """Create the variables in float64, because the variance is a difference of large sums."""
         shape = per_output_shape(self, y_pred)
         for word in ("squared_sum", "sum", "total_mse", "count"):
             self.add_weight(shape, dtype="float64", name=word)

@@ -312,7 +312,7 @@ def _per_output(model: Any, given: Any) -> Any:
 
 
 def each_of(value: Any, change: Callable[[Any], Any]) -> Any:
-    """Apply `change` to each loss or metric in nested lists and dicts; return results as nested."""
+    """Return nested lists and dicts in which `change` was applied to each loss or metric."""
     if isinstance(value, dict) and "class_name" not in value:
         return {key: each_of(one, change) for key, one in value.items()}
     if isinstance(value, (list, tuple)):

@@ -676,7 +676,7 @@ def _activation(value: Any) -> Any:
 
 
 def _is_same_object(value: Any, wanted: Any) -> bool:
-    """Return whether a configured value equals `wanted`, apart from keys that only it has."""
+    """Return whether a configured value equals `wanted`; it may have more keys."""
     if isinstance(wanted, dict):
         return isinstance(value, dict) and all(
             key in value and _is_same_object(value[key], item)

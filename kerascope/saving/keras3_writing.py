@@ -39,7 +39,7 @@ class NoCounterpartError(ConfigError):
 
 
 class NetworkFacts(NamedTuple):
-    """Facts about a network for Keras 3's format, which its own configuration does not contain.
+    """The shapes and dtypes of a network's tensors, which Keras 3 writes into configurations.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class NetworkFacts(NamedTuple):
 
 
 def facts_of(model: Network) -> dict[str, NetworkFacts]:
-    """Return the `NetworkFacts` of a model and of its nested networks, by name of the network."""
+    """Return the shapes and dtypes in a model and its nested networks, by name of the network."""
     found: dict[str, NetworkFacts] = {}
     for layer in layers_within(model):
         if isinstance(layer, Network) and layer.name not in found:

@@ -191,7 +191,7 @@ def hold_layers_of(file: Any, model: Layer) -> None:
 
 
 def part_of(model: Layer, name: str) -> Any:
-    """Return an opaque layer to hold weights of a file whose layer is not in its configuration."""
+    """Return an opaque layer for weights in a file whose configuration lacks their layer."""
     why = f"the file contains its weights but not its class, as a part of {model.label}"
     return opaque_layer(FileEntry({"class_name": "Layer", "config": {"name": name}}, why))
 

@@ -52,7 +52,7 @@ class ConvolutionalNet:
         return self.batches[samples]
 
     def run(self, x: np.ndarray, *, to_train: bool) -> tuple[np.ndarray, Batch]:
-        """Compute the outputs before their softmax. Return the batch of images and the buffers."""
+        """Compute the outputs before the softmax in buffers. Return the images and the buffers."""
         images = np.ascontiguousarray(x).reshape(len(x), SIDE, SIDE)
         batch = self.batch_of(len(x))
         kernel, bias, last_kernel, last_bias = self.flat.weights[3:]
@@ -65,7 +65,7 @@ class ConvolutionalNet:
         return images, batch
 
     def loss(self, batch: Batch, y: np.ndarray) -> float:
-        """Return the crossentropy of softmax(z), and write its gradient by z into `by_z`."""
+        """Return the crossentropy of softmax(z); write its gradient with respect to z to `by_z`."""
         z, by_z = batch.z, batch.by_z
         np.subtract(z, z.max(1, keepdims=True), z)
         np.exp(z, by_z)

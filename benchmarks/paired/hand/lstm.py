@@ -34,9 +34,9 @@ class Buffers:
     last : ndarray, (units + 1, samples)
         The last output, and a one.
     gates : ndarray, (times, 4 units, samples)
-        The hyperbolic tangents.
+        The hyperbolic tangents of the arguments of all gates.
     sigmoids : ndarray, (times, 3 units, samples)
-        Of o, i and f.
+        The values of the sigmoid gates o, i and f.
     states, state_tanh : ndarray
         The cell's states, one more than there are times, and their hyperbolic tangents.
     """
@@ -74,7 +74,7 @@ class RecurrentNet:
         self.plans: dict[int, Plan] = {}
 
     def sigmoid_rows(self, factor: float) -> np.ndarray:
-        """Return a column of a number for each row of gates: `factor` for sigmoids, or 1."""
+        """Return a column with `factor` in the rows of the sigmoid gates and 1 in the rows of c."""
         units = self.workload.units
         column = ones((4 * units, 1))
         column[: 3 * units] = factor

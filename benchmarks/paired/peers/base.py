@@ -92,7 +92,7 @@ class Peer:
         return run
 
     def fit(self, batch: int) -> Run | None:
-        """Return a function that trains this many epochs on shuffled rows."""
+        """Return a function that trains its argument's number of epochs on shuffled rows."""
         net, train = self.net, self.train
         x, y, rows = self.x, self.y, len(self.x)
         rng = np.random.default_rng(0)
@@ -107,7 +107,7 @@ class Peer:
         return run
 
     def predict(self, batch: int) -> Run | None:
-        """Return a function that predicts all rows in batches, with the result as one array."""
+        """Return a function that predicts all rows in batches, as often as its argument says."""
         net, forward, x = self.net, self.forward, self.rows_to_predict
 
         def run(times: int) -> None:

@@ -123,7 +123,7 @@ class Column(Peer):
         return jnp.mean((z - y) ** 2)
 
     def traced_train(self, state: Any, x: Any, y: Any) -> Any:
-        """Make a train step on symbols; return the next weights and moments, and the loss."""
+        """Make a train step, which JAX traces; return the new weights and moments, and the loss."""
         jnp, rate = self.jnp, self.workload.learning_rate
         weights, moments, steps = state
         loss, gradients = self.jax.value_and_grad(self.loss)(weights, x, y)
@@ -146,7 +146,7 @@ class Column(Peer):
         return (new[0], new[1:], steps), loss
 
     def traced_forward(self, weights: Any, x: Any) -> Any:
-        """Return the outputs of the net, on symbols."""
+        """Return the outputs of the net. JAX traces and compiles this function."""
         activations = {"sigmoid": self.jax.nn.sigmoid, "softmax": self.jax.nn.softmax}
         activation = activations.get(self.workload.last, lambda z: z)
         return activation(self.before_activation(weights, x))

@@ -129,14 +129,14 @@ class Column(Peer):
         return (lambda times: [train(x, y) for _ in range(times)]) if self.trains else None
 
     def fit(self, batch: int) -> Run | None:
-        """Return a function that calls `fit` for this many epochs."""
+        """Return a function that calls `fit` for its argument's number of epochs."""
         if not self.trains or self.variant == "kerascope-function":
             return None
         fit, x, y = self.net.fit, self.x, self.y
         return lambda times: fit(x, y, batch_size=batch, epochs=times, verbose=0)
 
     def predict(self, batch: int) -> Run | None:
-        """Return a function that calls `predict` on the rows, this many times."""
+        """Return a function that calls `predict` on the rows, as often as its argument says."""
         if self.variant == "kerascope-function":
             return None
         predict, x = self.net.predict, self.rows_to_predict

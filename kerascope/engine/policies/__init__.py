@@ -16,7 +16,7 @@ def around_call(layer: CalledLayer, call: Any) -> WholeCall:
     """Return the policies around a whole call, which builds the layer, runs it and makes a Node.
 
     A call that fails is undone, which restores the layer and the layers that it called. Then the
-    layer's name and the facts of the call are attached to the error.
+    layer's name and the inputs of the call are attached to the error.
     """
     transaction = Transaction(layer)
     return WholeCall([FailureFacts(layer, call), transaction], [transaction])

@@ -19,13 +19,13 @@ Node = Any
 
 
 class FailureFacts(CallPolicy):
-    """Attaches the facts of a layer's call to an error that is raised in this call."""
+    """Attaches a layer's call and its inputs, as a `FailedCall`, to an error of the call."""
 
     def __init__(self, layer: CalledLayer, call: Any) -> None:
         self._layer, self._call = layer, call
 
     def failed(self, error: BaseException) -> None:
-        """Attach the facts of a symbolic call to its error; otherwise add the layer's name."""
+        """Attach a symbolic call to its error. To another call's error, add the layer's name."""
         if not isinstance(error, Exception):
             return
         if any(x._keras_history is not None for x in self._call.tensors):
@@ -36,7 +36,7 @@ class FailureFacts(CallPolicy):
 
 @dataclass(frozen=True)
 class FailedCall:
-    """The facts about a call of a layer on symbolic tensors that raised an error.
+    """A call of a layer on symbolic tensors, as recorded for an error that the call raised.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class FailedCall:
 
 @dataclass(frozen=True)
 class FailedGraph:
-    """The facts about a model that could not be made from its inputs and outputs.
+    """The inputs and outputs from which a model could not be made, as attached to the error.
 
     Attributes
     ----------
@@ -82,11 +82,11 @@ class FailedGraph:
 
 
 def _nothing() -> None:
-    """Return None, which replaces the facts when an error is pickled."""
+    """Return None, which replaces the attached call or graph when an error is pickled."""
 
 
 def attach_failed_call(error: Exception, layer: CalledLayer, tensors: list[Tensor]) -> None:
-    """Attach the facts of a layer's call to an error that was raised in this call."""
+    """Attach a layer's call and its inputs, as a `FailedCall`, to an error that the call raised."""
     failed = getattr(error, "failed_call", None)
     if not isinstance(failed, FailedCall):
         _attach(error, "failed_call", FailedCall(layer, tensors, makers_of(tensors)))

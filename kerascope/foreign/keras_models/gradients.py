@@ -187,7 +187,7 @@ class _Probes:
         return new
 
     def check_all_were_called(self) -> None:
-        """Raise ArgumentError if the second run made fewer calls than the first."""
+        """Raise ArgumentError if the run in `jax.grad` made fewer calls than the recorded run."""
         missing = len(list(self._is_float))
         if missing:
             raise ArgumentError(

@@ -217,7 +217,7 @@ class KerasTraining:
     # --- one batch --------------------------------------------------------------------------------
 
     def step(self, original: Callable[..., Any], *args: Any) -> Any:
-        """Run and record a training step on (state, iterator), an iterator or a list of batches."""
+        """Run Keras's own training step `original` with its arguments, and record it as a batch."""
         args, data = self._with_data(args)
         with self.one_batch(_size(data)) as (number, at_end):
             before = self._before(args, data)

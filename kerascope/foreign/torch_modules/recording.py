@@ -689,7 +689,7 @@ class TorchRecorder:
         return bool(name) and self._tokens.known(weight) is None
 
     def _uncalled(self, weight: str) -> dict[str, Setting]:
-        """Return the setting "of CLASS, not called" of a weight; {} if its module was called."""
+        """Return the setting "of CLASS, not called" for a weight; {} if its module was called."""
         path = weight.rpartition(".")[0]
         owner = next((one for name, one in self._modules.values() if name == path), None)
         if owner is None or id(owner) in self._called:
@@ -722,7 +722,7 @@ class TorchRecorder:
 
 
 class _Functions(TorchFunctionMode):
-    """Passes each call of a PyTorch function to a recorder, except inside a box."""
+    """Passes calls of PyTorch functions to a recorder, except inside a module drawn as one box."""
 
     def __init__(self, recorder: TorchRecorder) -> None:
         super().__init__()
@@ -730,7 +730,7 @@ class _Functions(TorchFunctionMode):
         self._is_paused = False
 
     def pause(self) -> None:
-        """Stop observing functions. Inside a box, observing them would only take time."""
+        """Stop observing functions, which takes time, while a module drawn as one box runs."""
         if self._is_last():  # no mode of the user is above it
             self._is_paused = True
             super().__exit__(None, None, None)
@@ -763,7 +763,7 @@ class _Functions(TorchFunctionMode):
 
 
 class _Hook:
-    """A hook of a module. Functions in it are not recorded. In a copied module it does nothing."""
+    """A hook of a module, whose own calls are not recorded. A copied hook does nothing."""
 
     def __init__(self, observe: Callable[..., None] | None) -> None:
         self._observer = observe
@@ -783,7 +783,7 @@ def _changed(
     is_writing: bool,
     keywords: Mapping[str, Any],
 ) -> list[Tensor]:
-    """Return the inputs that a function has written to, by their versions or by its name."""
+    """Return the inputs that a function has written to: their versions or its name show this."""
     changed = [tensor for tensor, version in read if version_of(tensor) != version]
     if changed or not is_writing:
         return changed

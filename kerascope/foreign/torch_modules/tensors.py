@@ -286,7 +286,7 @@ class Tokens:
         return list(values.values()), list(leaves.values())
 
     def _sort(self) -> None:
-        """Determine the storage of each tensor that is new since the last time and still alive."""
+        """Determine the storage of each living tensor that is new since this method last ran."""
         for known in self._unsorted:
             tensor = known.ref()
             storage = None if tensor is None else _storage_of(tensor)
