@@ -116,7 +116,7 @@ def _joining(name: str) -> _Maker:
 
 
 def _listed(name: str, theirs: str, ours: str) -> _Maker:
-    """Return a function that makes a `Form`, in which the op's tuple `ours` is the list `theirs`."""
+    """Return a function that makes a `Form` in which the op's tuple `ours` is a list `theirs`."""
     return lambda apply, items: Form(name, items, {theirs: list(apply.op.parameters[ours])})
 
 
