@@ -28,7 +28,7 @@ class UsageError(Exception):
 
 
 def exit_codes(others: Mapping[int, str] | None = None) -> str:
-    """Return the exit codes for a help text.
+    """Return the part of a command's help text that lists its exit codes.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ NEARLY_THE_SAME = 0.8  # of an option's letters, since all options begin with tw
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that raises `UsageError`, and suggests the word that may have been meant."""
+    """Parses command lines; raises `UsageError`, and suggests the word that may have been meant."""
 
     def error(self, message: str) -> NoReturn:
         """Raise `UsageError`. The usage is not printed, because it can be 20 lines long."""

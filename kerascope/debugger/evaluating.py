@@ -401,7 +401,7 @@ def value_with_numbers(
 def _names_with_numbers(
     session: Session, names: dict[str, Any], own: dict[str, Any], command: str
 ) -> dict[str, Any]:
-    """Run the current function call again; return the names at the stop with complete arrays."""
+    """Run the function call again; return the names at the stop with arrays, not statistics."""
     if session.recorder is None:
         raise ArgumentError(
             f"{command}: this tape has only statistics. The model is not here to be run again."

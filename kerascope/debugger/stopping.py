@@ -120,11 +120,11 @@ class OncePerLine(Selector):
     """A line selector that matches only the first event of each execution of the line."""
 
     def matches(self, event: Event, events: History = ()) -> bool:
-        """Return whether an event of the line is the first one of an execution of the line."""
+        """Return whether an event is the first of an execution of the selector's line."""
         return super().matches(event, events) and not self._continues(event, events)
 
     def _continues(self, event: Event, events: History) -> bool:
-        """Return whether an event continues an execution of the line that began before it.
+        """Return whether an execution of the selector's line began before an event and contains it.
 
         An event of a new layer begins a new execution. So does an event that repeats an earlier one
         of the line, because then a loop calls the same layer again.
@@ -143,7 +143,7 @@ class OncePerLine(Selector):
         return bool(earlier) and (event.kind, event.name) not in earlier
 
     def _op_continues(self, event: Event, events: History) -> bool:
-        """Return whether the previous op in the same layer call also comes from this line."""
+        """Return whether the previous op in the layer call also comes from the selector's line."""
         for other in before(events, event.t) if events else ():
             if other.kind in OP_KINDS and other.ph == event.ph:
                 return super().matches(other, events)

@@ -78,7 +78,7 @@ class StudentSession:
     language : str
         "en" or "zh".
     seconds : float or None
-        Time limit; None for the default of the command.
+        The time limit for the student's file; None for the default of the command.
     """
 
     workbook: Workbook
@@ -152,7 +152,7 @@ def check_chosen(session: StudentSession, chosen: list[Exercise]) -> int:
 
 
 def code_of(outcomes: list[Outcome]) -> int:
-    """Return the exit code: 1 if a verdict is FAIL, otherwise 5 for NOT ATTEMPTED, otherwise 0."""
+    """Return 1 if any verdict is FAIL, otherwise 5 if any is NOT ATTEMPTED, otherwise 0."""
     verdicts = {outcome.verdict for outcome in outcomes}
     if Verdict.FAIL in verdicts:
         return FAILED

@@ -41,7 +41,8 @@ class Exercise:
     number : int
         The position of the exercise in the chapter, from 1.
     facts : tuple of str
-        The numbers of the facts that the exercise is about, such as R38 and C06.
+        The numbers of the facts of the documents (S0 to S4) that the exercise is about, such as
+        R38 and C06.
     task : Text
         What to do; the first line is the title.
     hints : tuple of Text

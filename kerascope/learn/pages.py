@@ -138,7 +138,7 @@ def _cut(line: str) -> str:
 
 
 def seen(exercise: Exercise) -> Text:
-    """Return the sentence that a student reads after a PASS, with the exercise's fact numbers."""
+    """Return the sentence that a student reads after a PASS, with fact numbers such as R38."""
     numbers = ", ".join(exercise.facts)
     return Text(f"{exercise.seen.en} ({numbers})", f"{exercise.seen.zh}（{numbers}）")
 

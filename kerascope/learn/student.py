@@ -82,7 +82,7 @@ class Student:
     Attributes
     ----------
     met : int
-        How many requirements were met so far.
+        How many of the checker's requirements were met so far.
     """
 
     def __init__(self, module: ModuleType, path: str) -> None:
@@ -152,7 +152,8 @@ class Student:
         Parameters
         ----------
         found : callable
-            ``layer.get_config``, or an object whose ``__call__`` the student wrote.
+            The method, such as ``layer.get_config``, or an object whose ``__call__`` the student
+            wrote.
         name : str
             The name of the method in messages.
         changes : sequence of int, optional
@@ -201,7 +202,7 @@ class Student:
     # --- requirements -----------------------------------------------------------------------------
 
     def require(self, is_met: bool, *, en: str, zh: str) -> None:
-        """Require that a condition is true, and count it.
+        """Require that a condition is true, and count the requirement as met.
 
         Parameters
         ----------

@@ -107,7 +107,7 @@ class Outcome:
     message : Text
         For a FAIL, what was required and what happened; empty for a PASS.
     checks : int
-        How many requirements were met.
+        How many of the checker's requirements the student's file met.
     line : int or None
         The line of the student's file that the message is about.
     details : str
@@ -167,5 +167,5 @@ class Unmet(Exception):
         self.details = details
 
     def outcome(self, met: int) -> Outcome:
-        """Return the outcome FAIL for this error, after `met` requirements that were met."""
+        """Return the outcome FAIL for this error; `met` requirements were met before."""
         return Outcome(Verdict.FAIL, self.message, met, self.line, self.details)

@@ -47,13 +47,13 @@ FACT = re.compile(r"\b[RC]\d\d\b")
 
 
 class FactRow(NamedTuple):
-    """A row of the table in the section `documents`: facts, and the blocks that show them.
+    """A row of the table in a section `documents`: facts, and the blocks that show them.
 
     Attributes
     ----------
     line : int
     facts : tuple of str
-        The numbers of facts that the source documents state, such as `R38`; may be empty.
+        The numbers of facts that the documents (S0 to S4) state, such as `R38`; may be empty.
     blocks : tuple of str
         Ids of the blocks that show the facts.
     """

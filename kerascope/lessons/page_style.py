@@ -59,7 +59,7 @@ TOKENS = {
 
 
 def style_sheet() -> str:
-    """Return the style sheet of a page: palettes, tokens, layout."""
+    """Return the style sheet of a page: its palettes, its layout, and the colors of code."""
     tokens = "\n".join(
         f"{', '.join(f'pre .{name}' for name in names)} {{ color: var(--{color}); }}"
         for color, names in TOKENS.items()

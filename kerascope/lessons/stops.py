@@ -10,9 +10,9 @@ and the statement instead, and pages are built with the current number of the li
     map.visit  kerascope/a.py(20)walk()        map.visit  kerascope/a.py(«yield node»)walk()
 
 A stop is followed by its statement, so N means "the line of that statement". Elsewhere the
-statement is part of the place, or «def» if the function has not started yet. If the same statement
-occurs more than once in functions of that name, a number selects one: N2. Stored places are
-compared exactly.
+statement itself replaces the number, or «def» if the function has not started yet. If the same
+statement occurs more than once in functions of that name, a number selects one: N2. Stored
+functions and statements are compared exactly.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ class FunctionLines(NamedTuple):
 def name_places(text: str) -> str:
     r"""Return an output in its stored form, without line numbers of kerascope's files.
 
-    A function or a statement replaces each line number, as in the table of this module.
+    Each line number is replaced as in the table of this module: by N if the statement of the line
+    follows in the output, otherwise by the function or the statement.
 
     Examples
     --------
@@ -64,9 +65,10 @@ def name_places(text: str) -> str:
 
 
 def number_places(text: str) -> str:
-    r"""Return a stored output with current line numbers in place of functions and statements.
+    r"""Return a stored output with the current line numbers of kerascope's files.
 
-    A place whose function or statement no longer exists is not changed.
+    The number replaces the N, the function or the statement by which a line is stored (see
+    `name_places`). If the function or statement no longer exists, the text is not changed.
 
     Examples
     --------
@@ -86,7 +88,7 @@ def number_places(text: str) -> str:
 
 
 def _name(found: re.Match[str], after: str) -> str:
-    """Return the stored form of a place in kerascope: a function and a statement, no line number.
+    """Return the stored form of one match of `PRINTED`, a file of kerascope with a line number.
 
     `after` is the line of the output that follows; a debugger prints the statement there.
     """

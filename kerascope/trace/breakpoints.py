@@ -149,7 +149,10 @@ class Breakpoint:
 
 @dataclass(frozen=True)
 class ConditionSelector(Selector):
-    """The selector of a breakpoint that is only a condition: events that set a name used in it."""
+    """The selector of a breakpoint that is only a condition.
+
+    It matches the events that set a name used in the condition.
+    """
 
 
 def loss_conditions(

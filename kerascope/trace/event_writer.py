@@ -350,7 +350,7 @@ class StageRecorder:
 
 
 def named(**names: Any) -> tuple[Delta, ...]:
-    """Return a delta for each of the given names, with the given value."""
+    """Return a delta for each keyword argument, with its name and its value."""
     return tuple([new_delta((name, None, value)) for name, value in names.items()])
 
 

@@ -312,10 +312,9 @@ class Fork:
         return True
 
     def _repeat_rest(self, limit: int, left: float) -> int:
-        """Compute the remaining calls of the parent's run of calls without events.
+        """Compute the remaining calls of the parent's `UnrecordedRun`.
 
-        No other events of the parent are between these calls. Return how many of them train a
-        model.
+        The parent has no other events between these calls. Return how many of them train a model.
         """
         mine, n, rows = self._open, len(self.journal.rows), self.parent.rows
         theirs, _, end = self.parent.place_of(n - 1)
@@ -378,10 +377,10 @@ class Fork:
         return True
 
     def _set_as_in(self, row: CallRecord) -> Values:
-        """Return the variables to set before a call, with the values of the parent's row.
+        """Return the variables to set before a call of the fork, with values of the parent's row.
 
-        Variables whose assignments the fork skips, because the user overrode them, are left out.
-        All are counted in `repeated` or `silenced`.
+        Variables that the user overrode are left out and counted in `silenced`; the returned ones
+        are counted in `repeated`.
         """
         for v in row.was_set:
             (self.silenced if v in self._silent else self.repeated)[v.name] += 1
@@ -390,8 +389,7 @@ class Fork:
     def _seen_sets(self, row: CallRecord, function: Function, sets: Values) -> dict[Variable, Any]:
         """Return `CallRecord.seen` for a call of the fork.
 
-        It has the variables that were set before the call, each with the value that was recorded
-        before.
+        It maps each variable that was set before the call to the value last recorded for it.
         """
         before = len(self.journal.rows) - 1
         for v in sets:

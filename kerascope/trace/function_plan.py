@@ -320,7 +320,7 @@ class FunctionPlan:
     # --- names that an op defines -----------------------------------------------------------------
 
     def _brings(self) -> dict[Tensor, list[tuple[str, Any]]]:
-        """Return, by tensor, the names that the tape gives to its array, as (name, key) pairs."""
+        """Return, for each tensor, the names of its array on the tape, as (name, key) pairs."""
         found: dict[Tensor, list[tuple[str, Any]]] = {}
 
         def add(tensor: Tensor, name: str, key: Any = None) -> None:

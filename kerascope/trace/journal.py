@@ -446,7 +446,7 @@ class Journal:
         was_set: Mapping[Variable, np.ndarray],
         seen: Mapping[Variable, Any],
     ) -> Any:
-        """Compute a call; raise `Alarm` if it reads or computes a caught NaN or infinity."""
+        """Compute a call; raise `Alarm` if it has a NaN or infinity at which the run must stop."""
         is_late = False
         try:
             alarms.inspect([v.room for v in seen])

@@ -197,7 +197,7 @@ class Recorder(EventWriter):
         call: Callable[[], list[Any]],
         callbacks: list[str],
     ) -> None:
-        """Record a whole batch as `fit` does. `call` records a call and returns its outputs."""
+        """Record a batch of `fit`. `call` records its function call and returns the outputs."""
         called = place_of_use(fit_events, Function.stage)
         self.begin_batch(number, size, fed, place_of_use(fit_events, BatchBegun))
         outs = call()

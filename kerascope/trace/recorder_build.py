@@ -27,7 +27,7 @@ from kerascope.user_frames import line_outside_the_package
 
 
 class IgnoredStage(StageRecorder):
-    """Records nothing of a stage that only starts other stages; these are recorded."""
+    """Records nothing of a stage that only starts other stages. The other stages are recorded."""
 
     builds = True
 
@@ -81,7 +81,7 @@ class LayerCallRecorder(StageRecorder):
         return call.tensors if call is not None else apply.inputs if apply is not None else []
 
     def _given(self) -> list[Node]:
-        """Return the Nodes of the input layers among the call's inputs."""
+        """Return the Nodes of those inputs of the call that come from an InputLayer."""
         histories = [x._keras_history for x in self._inputs() if x._keras_history is not None]
         return [history.node for history in histories if isinstance(history.layer, InputLayer)]
 

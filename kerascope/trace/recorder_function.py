@@ -455,7 +455,7 @@ def names_at_start(
 ) -> dict[str, Any]:
     """Return the local names at the start of a call.
 
-    They are the inputs, the learning rate and other values, and empty containers for later results.
+    They are the inputs, values such as the learning rate, and empty containers for later results.
     """
     payload = memory.payload
     names: dict[str, Any] = {"inputs": [payload(x) for x in copies.values()]}

@@ -61,7 +61,7 @@ class EventHandlers(dict[tuple[str, str], Handler]):
 
 
 class Reporter:
-    """Turns events into records: updates the run's state, then calls the function of the kind.
+    """Turns events into records: updates the run's state, calls the function for the event's kind.
 
     Parameters
     ----------
@@ -540,7 +540,7 @@ def _swept_op(report: RunReport, event: Event, _: Any) -> None:
 
 
 def _emit_swept(report: RunReport) -> None:
-    """At level "op", emit the tensors to which the last op of the sweep sends gradients."""
+    """At level "op", emit the tensors to which the op that was swept last sends gradients."""
     if report.level == "op" and report.swept:
         (name, op), report.swept = report.swept, []
         said = [x if k == 1 else f"{x} (contribution {k} is added)" for x, k in report.reached]

@@ -194,7 +194,7 @@ class BatchReport:
             self._alarm("NaN or Inf", "not made here: it came with", listed(brought))
 
     def _alarm(self, name: str, *words: str, **facts: Any) -> None:
-        """Store a record about a NaN or infinite number, to emit it before the updates."""
+        """Store a record about a NaN or infinity, to emit it before those of updates."""
         emit = partial(self.report.emit, "forward", "not_finite", 2, name, *words, alarm=True)
         self._alarms.append(partial(emit, **facts))
 

@@ -310,7 +310,7 @@ def _is_at(selector: Selector, event: Event, events: History) -> bool:
 
 
 def _is_in(address: BatchAddress, around: dict[str, Event], events: History) -> bool:
-    """Return whether the `fit` and the epoch in `around` are those of an address."""
+    """Return whether an address has the `fit` and the epoch of the spans `around` an event."""
     fit, epoch = around.get("fit"), around.get("epoch")
     if fit is None or address.model not in ("", model_of_fit(fit)):
         return False

@@ -346,7 +346,7 @@ class Tape:
         return run.sample(end - 1)
 
     def caught_in(self, mark: Event) -> frozenset[str]:
-        """Return a set of "nan" and "inf", each if it is certain to occur in no call of a mark."""
+        """Return the set of those of "nan" and "inf" that certainly occur in no call of a mark."""
         return mark.deltas[1].value[0].catching
 
     def numbers_in(self, mark: Event, is_met: Callable[[list[Any]], bool]) -> frozenset[int]:

@@ -50,7 +50,7 @@ MOST_RECALLED = 2**31  # maximum bytes for a call that runs again to restore its
 
 
 class Override(NamedTuple):
-    """A change by `set`: the time, the name, the new value, and the text of the command."""
+    """A change by the command `set`: its time, the name, the new value, and the command's text."""
 
     t: int
     name: str
@@ -623,10 +623,10 @@ def _run(recorder: Recorder, function: Function, inputs: list[Any]) -> None:
 def _values_of(
     recorder: Recorder, tape: Tape, call: Call, where: str, journal: Journal | None
 ) -> tuple[dict[Variable, np.ndarray], dict[Variable, np.ndarray]]:
-    """Return the values of a function's variables at the start of a call, and as last recorded.
+    """Return the values of a function's variables at the start of a call, and those last recorded.
 
-    A journal is preferred to the tape, which stores values by name: two variables may have the same
-    name.
+    They come from a journal if possible, because the tape stores values by name, and two variables
+    may have the same name.
     """
     n = None if journal is None else journal.row_of_call(call.function, call.begin)
     if journal is not None and n is not None:
