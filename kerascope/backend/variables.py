@@ -144,7 +144,7 @@ class Variable(Tensor):
 
     @property
     def state(self) -> DeviceArrays | None:
-        """The arrays on a device that include the variable's; None if it has a NumPy array."""
+        """The object that holds the variable's array on a device; None if it is a NumPy array."""
         return self._state if self._value is None else None
 
     @property

@@ -258,7 +258,7 @@ def snake_case(name: str) -> str:
 
 
 def plain_function(loss: Any) -> Any:
-    """Return the loss function of a loss object, or the one that a metric function averages.
+    """Return the function of a loss object; for a metric, the loss function whose mean it computes.
 
     Other functions, and loss objects without a loss function, are returned unchanged.
 

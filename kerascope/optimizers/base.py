@@ -111,7 +111,7 @@ def constrained(constraints: Constraints, p: Variable, new_p: Tensor) -> Tensor:
 
 
 def naming(p: Variable) -> AbstractContextManager[Any]:
-    """Return the name scope of a parameter's update, such as `update/dense_1/kernel`."""
+    """Open the name scope of a parameter's update, such as `update/dense_1/kernel`, in a block."""
     return K.name_scope(f"update/{p.name}")
 
 

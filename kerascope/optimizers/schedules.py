@@ -227,7 +227,8 @@ class CosineDecay(LearningRateSchedule):
     Parameters
     ----------
     initial_learning_rate : float
-        The rate at step 0, where the warmup begins, or without a `warmup_target` the decay.
+        The rate at step 0. With a `warmup_target`, the warmup begins at this rate, otherwise the
+        decay does.
     decay_steps : int
         Number of steps of the decay.
     alpha : float

@@ -361,7 +361,7 @@ class Adam(DecayingOptimizer):
         return word != "v_max" or self.amsgrad
 
     def _shared(self, lr: Tensor, updates: list[Pair]) -> dict[str, Tensor]:
-        """Return the learning rate with the corrections of both moving means."""
+        """Return the learning rate, corrected for the start of both moving means at 0."""
         t = self._time()
         return {"lr_t": lr * (K.sqrt(1.0 - K.pow(self.beta_2, t)) / (1.0 - K.pow(self.beta_1, t)))}
 
@@ -432,7 +432,7 @@ class Adamax(DecayingOptimizer):
         self.epsilon = K.epsilon() if epsilon is None else epsilon
 
     def _shared(self, lr: Tensor, updates: list[Pair]) -> dict[str, Tensor]:
-        """Return the learning rate with the correction of the moving mean."""
+        """Return the learning rate, corrected for the start of the moving mean at 0."""
         return {"lr_t": lr / (1.0 - K.pow(self.beta_1, self._time()))}
 
     def step(self, p: Tensor, g: Tensor, lr_t: Tensor, m: Tensor, u: Tensor) -> NewValues:

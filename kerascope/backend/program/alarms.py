@@ -92,7 +92,10 @@ class Alarms:
     # --- a call -----------------------------------------------------------------------------------
 
     def compute(self, function: Any, inputs: Sequence[Any]) -> tuple[Any, bool]:
-        """Compute a call; return its outputs, and whether writing new values may have set a flag.
+        """Compute a call; return its outputs, and whether an alarm came too late.
+
+        It is too late if the new values are already written: a flag was set by writing them, or
+        the program was compiled again during the call, so that its results were not inspected.
 
         Parameters
         ----------
@@ -218,7 +221,7 @@ class Alarms:
         return compiled(_Guarded(self, scope).visit(tree), "guarded", scope)
 
     def before(self, write: Callable[[], None]) -> Callable[[], None]:
-        """Wrap the function that writes new values; it then raises Alarm if a flag is recorded."""
+        """Wrap `write`, which writes new values, so that it raises Alarm if a flag is recorded."""
 
         def write_if_sound() -> None:
             if self._flags and _current.get() is self:
@@ -229,7 +232,7 @@ class Alarms:
 
 
 class _Guarded(ast.NodeTransformer):
-    """Adds inspections to those calls of a program text whose flags are not reliable."""
+    """Adds inspections of results to a program text, for calls whose flags are not reliable."""
 
     def __init__(self, alarms: Alarms, scope: dict[str, Any]) -> None:
         self._alarms = alarms
@@ -242,7 +245,7 @@ class _Guarded(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        """Wrap the called function so that its result is inspected if its flags are unreliable."""
+        """Wrap the called function so that its result is inspected, if it sets flags unreliably."""
         into, self._into = self._into, False
         self.generic_visit(node)
         match node.func:
@@ -284,7 +287,7 @@ class _Guarded(ast.NodeTransformer):
 
 
 def _inspects_itself(thing: Any) -> bool:
-    """Return whether a called object needs no inspection: a loop, or an op that returns a view."""
+    """Return whether a called object needs no inspection: a loop, or an op that returns views."""
     return getattr(thing, "inspects_itself", False) or getattr(
         getattr(thing, "__self__", None), "is_view", False
     )

@@ -85,14 +85,17 @@ class Trial:
     arrays : list of array
         The inputs of the run.
     numbers : dict of int to array
-        The inputs whose values matter, such as conditions. Their arrays must not be modified.
+        By slot, the inputs whose values matter, such as conditions. Their arrays must not be
+        modified.
     facts : dict of int to Fact
+        The `Fact` about the array in each slot.
 
     Attributes
     ----------
     specs : list of Spec
         The shapes and dtypes of the inputs.
     numbers : dict of int to array
+        As given.
 
     Examples
     --------
@@ -118,7 +121,7 @@ class Trial:
 
     @property
     def facts(self) -> Facts:
-        """The `Fact` about the array in each slot, by slot."""
+        """The `Fact` about the array in each slot; the keys are slots."""
         return {slot: fact for slot, fact in enumerate(self._facts) if fact is not None}
 
     @property
@@ -219,6 +222,7 @@ class Bound:
     facts : dict of int to Fact
         The `Fact`s about slots whose shapes follow from those of the inputs.
     constants : dict of int to array
+        The arrays of the slots that are constant, by slot.
     truths : dict of int to bool
         For each input that is a condition, whether the condition holds.
     makers : dict of int to Line
@@ -292,7 +296,10 @@ class Bound:
         self.makers.update(dict.fromkeys(line.outputs, line))
 
     def open_guards(self, guards: Guards) -> Guards | None:
-        """Return the guards without the conditions that are known; None if they never hold."""
+        """Return the guards of a step without the conditions whose truth is known.
+
+        None if the step is never needed.
+        """
         if not guards:
             return ()
         left = []
@@ -343,9 +350,10 @@ class Bound:
         return slot
 
     def truth(self, slot: int) -> bool | None:
-        """Return whether a condition holds; None if it is unknown or no rule removes branches.
+        """Return whether the condition in a slot holds, or None if this is unknown.
 
-        Only the truth of a condition is recorded, not the value of its array.
+        It is always None if the rules do not remove branches. Only the truth of a condition is
+        recorded, not the value of its array.
         """
         if not self._chooses:
             return None

@@ -210,7 +210,7 @@ class Programs(Exclusive):
         return outputs
 
     def _refuse(self, key: Any, what: str, failure: Exception) -> None:
-        """Stop using programs for these shapes, and warn."""
+        """Stop using programs for the shapes in `key`, and warn of the failure of the last one."""
         self.programs.pop(key, None)
         self._refused.add(key)
         warnings.warn(
@@ -251,7 +251,10 @@ class Programs(Exclusive):
         return outputs
 
     def _numbers(self, arrays: Sequence[np.ndarray]) -> dict[int, np.ndarray]:
-        """Return the inputs whose values a program may use: conditions, and sample weights of 1."""
+        """Return, by slot, the inputs whose values a program may depend on.
+
+        These are conditions, and sample weights that are all 1.
+        """
         ones = {slot: arrays[slot] for slot in self._mostly_ones if is_constant_ones(arrays[slot])}
         return {slot: arrays[slot].copy() for slot in self._conditions} | ones
 

@@ -30,7 +30,7 @@ from kerascope.backend.program.custom_ops import is_builtin
 
 
 class Kind(Enum):
-    """How the result of a program line gets its memory."""
+    """How the result of a program's line gets its memory: planned, as a view, or from the op."""
 
     CALL = "computed into planned memory"
     VIEW = "a view of its first input"
@@ -44,7 +44,7 @@ class Writing(NamedTuple):
     ----------
     kind : Kind
     text : str
-        A template with {0}, {1}, ... for the inputs and {out}.
+        A template of Python, with {0}, {1}, ... for the inputs and {out} for the result.
     kernel : callable or None
         The function that `kernel` in the text refers to.
     can_overwrite : bool
@@ -273,7 +273,7 @@ class Literals:
         self._known: dict[Any, str] = {}
 
     def words(self, dtype: np.dtype, shape: tuple[int, ...] = ()) -> dict[str, Any]:
-        """Return the arguments `number`, `full` and `ones` for the template of an op's kernel."""
+        """Return the values for the fields `number`, `full` and `ones` of a kernel's template."""
         return {kind: _Place(self, kind, dtype, shape) for kind in ("number", "full", "ones")}
 
     def name(self, kind: str, text: str, dtype: np.dtype, shape: tuple[int, ...] = ()) -> str:
@@ -306,7 +306,7 @@ class Literals:
 
 
 def number_name(array: np.ndarray) -> str:
-    """Return a name for a constant in a program, such as `c_0_5` for 0.5.
+    """Return a name for a constant array: its value if it is a scalar, otherwise its shape.
 
     Examples
     --------

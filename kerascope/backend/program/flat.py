@@ -395,7 +395,10 @@ class FlatText:
             yield f"    {call}"
 
     def _role_words(self, name_of: Callable[[int], str], names: Names) -> list[str]:
-        """Return a name for each array of a weight: p for the weight, g for its gradient, etc."""
+        """Return a name for each array that the update of a weight reads.
+
+        The weight is p, its gradient is g, and a slot of the optimizer has its own name, such as m.
+        """
         part = self.group.parts[0]
         for ref in (ref for refs in part.refs for ref in refs if ref.kind == "scalar"):
             name_of(ref.place)  # scalars get their names first
@@ -483,7 +486,10 @@ class FlatText:
     def _blocks(
         self, n_temporaries: int, numbers: Sequence[np.ndarray]
     ) -> list[tuple[np.ndarray, ...]]:
-        """Return, for each block, its slices of all arrays: flat arrays, temporaries, scalars."""
+        """Return, for each block, a tuple of its slices of all arrays.
+
+        They are slices of the flat arrays, of temporary arrays, and of arrays filled with a scalar.
+        """
         shapes = [(min(BLOCK, self.size),)] * (n_temporaries + len(numbers))
         room = Flat(shapes, self.group.dtype).views
         for array, number in zip(room[n_temporaries:], numbers, strict=True):

@@ -88,7 +88,10 @@ class Memory:
         return set().union(*(self._roots.get(x, set()) for x in shared))
 
     def _last_readers(self, kept: Iterable[int]) -> dict[int, list[int]]:
-        """Return, for each line after which blocks are free, the slots of these blocks."""
+        """Return, by the position of a line, the slots that are read last by that line.
+
+        Their blocks of memory are free afterwards.
+        """
         end = len(self.bound.lines)
         last: dict[int, int] = {}
         for position, line in enumerate(self.bound.lines):
@@ -229,7 +232,10 @@ class _Placing:
                     self._place(self._in_order_of_memory(origins, operands))
 
     def _can_be_regular(self, origins: Sequence[int]) -> bool:
-        """Return whether enough arrays of an operand can be at equal distances, for one call."""
+        """Return whether one call can process enough arrays of an operand.
+
+        For this their memory must be at equal distances.
+        """
         if len(set(origins)) == 1 or sum(map(self._has_no_place, origins)) >= FEWEST:
             return True
         placed = [[self.places.get(slot, self.taken.get(slot))] for slot in origins]
@@ -238,7 +244,7 @@ class _Placing:
     def _in_order_of_memory(
         self, origins: Sequence[int], operands: Iterable[Sequence[int]]
     ) -> Iterable[int]:
-        """Return the distinct slots of an operand, in the memory order of another operand.
+        """Return the distinct slots of an operand, in the order of another operand in memory.
 
         NumPy is slower if one operand ascends in memory and the other descends.
         """
@@ -264,10 +270,10 @@ class _Placing:
         return is_in_order(self.bound.facts[slot])
 
     def _way_to_a_place(self, slot: int) -> list[int]:
-        """Return a chain of slots, from this one back to one that has a place that all can share.
+        """Return slots that can share one place in memory: `slot` first, a slot with a place last.
 
-        Each is computed from the next in the list, by a line that may overwrite this input. If
-        there is no such chain, the list is empty.
+        Each slot is computed from the next one in the list, by a line that may write its result
+        over this input. If there are no such slots, the list is empty.
         """
         way = [slot]
         while way[-1] not in self.places:
@@ -324,7 +330,7 @@ def _operands(stack: Sequence[Line]) -> list[tuple[int, ...]]:
 
 
 def _longest_regular(rows: Sequence[Sequence[np.ndarray | None]]) -> tuple[int, int]:
-    """Return start and length of the longest sequence of rows of arrays at equal distances."""
+    """Return start and length of the longest run of rows whose arrays are at equal distances."""
     return longest_run([_gap(before, after) for before, after in itertools.pairwise(rows)])
 
 
@@ -465,7 +471,10 @@ class _Check:
             self._begin(slot, -1, None)
 
     def _begin(self, slot: int, when: int, line: Line | None, position: int = -1) -> None:
-        """Record that the array of a slot is written; raise if it overwrites one still read."""
+        """Record that the array of a slot is written.
+
+        Raise if this overwrites an array that is read later.
+        """
         array = self.arrays[slot]
         start = _address(array)
         one = Occupant(slot, start, when)

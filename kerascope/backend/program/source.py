@@ -90,7 +90,7 @@ class Source:
         self.text = "\n".join(self._lines) + "\n"
 
     def positions_of(self, statement: ast.stmt) -> list[int]:
-        """Return the positions of the plan's lines that a statement computes; many for a stack."""
+        """Return the positions of the lines of the plan that a statement computes."""
         numbers = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
         return [at for number in numbers for at in self._positions.get(number, ())]
 
@@ -241,7 +241,10 @@ class Source:
         return f"{name}.copy()" if array.ndim else f"{name}[()]"
 
     def _keep_numbers(self) -> Iterator[str]:
-        """Yield text that copies those scalars of groups that writing variables could change."""
+        """Yield text that copies scalars of groups, such as the learning rate, before the write.
+
+        Only scalars are copied that could change while variables are written.
+        """
         for slot in dict.fromkeys(self.plan.scalars_of_groups):
             if slot not in self.memory.arrays or self.plan.is_at_risk(slot):
                 value, spec = self._name(slot), self.bound.facts[slot].spec
@@ -249,10 +252,10 @@ class Source:
                 yield f"np.copyto({self._name(slot)}, {value})"
 
     def _keep_new_value(self, commit: Commit) -> tuple[str, list[str]]:
-        """Return the name of the array that holds a new value until it is written, and its lines.
+        """Return the name of the array for a new value until it is written, and lines of text.
 
-        The lines copy the value to that array. If the computed array itself can be used, there are
-        no lines.
+        The lines copy the new value to that array. There are none if the array is the one into
+        which the value was computed.
         """
         value = self._name(commit.new_slot)
         if not (commit.is_at_risk or commit.guards):

@@ -87,7 +87,7 @@ def stretch_rows(bound: Bound, groups: Sequence[Group]) -> None:
 
 
 def _starts(groups: Sequence[Group]) -> Iterator[tuple[Any, Any, int]]:
-    """Yield for each weight the key of its flat array, the weight, and its offset in elements."""
+    """Yield (key of its flat array, variable, offset in elements) for each grouped variable."""
     for number, group in enumerate(groups):
         for role, several in group.variables.items():
             *starts, _ = starts_of([v.room.shape for v in several], group.dtype)
@@ -96,7 +96,7 @@ def _starts(groups: Sequence[Group]) -> Iterator[tuple[Any, Any, int]]:
 
 
 def _adds_rows(bound: Bound, line: Line, slot: int) -> bool:
-    """Return whether a line combines the row in `slot` with each row of a small matrix."""
+    """Return whether a line combines a small matrix with a row, the array in `slot`, row by row."""
     row, whole = bound.spec(slot), bound.spec(line.outputs[0])
     if row is None or whole is None or line.op.ufunc not in EXACT or line.guards:
         return False

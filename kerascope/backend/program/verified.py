@@ -200,7 +200,10 @@ class FirstDifference:
                 ) from error
 
     def _observed(self) -> Callable[..., None]:
-        """Return the program without its final write, with a comparison after each statement."""
+        """Return the program, with a comparison after each statement that computes a line.
+
+        It does not write new values into variables.
+        """
         source = self.draft.source
         function = function_of(source.text)
         body: list[ast.stmt] = []
@@ -212,7 +215,7 @@ class FirstDifference:
         return compiled(function, "verified", {**source.scope, REPORT: self._report})
 
     def _look_at(self, position: int) -> ast.stmt:
-        """Return a statement that passes the results of a line to the comparison."""
+        """Return a statement that passes the results of the line at `position` to `_report`."""
         line = self.draft.plan.bound.lines[position]
         arrays, names = self.draft.memory.arrays, self.draft.source.names
         values = ", ".join(

@@ -55,7 +55,7 @@ class Copy(ShapeOfFirst):
         return np.array(x)
 
     def kernel(self, inputs: Sequence[Spec], outputs: Sequence[Spec]) -> str:
-        """Return the NumPy call that copies into a given array, as text."""
+        """Return, as text, the NumPy call that copies the input into the array `out`."""
         return "np.copyto({out}, {0})"
 
 
@@ -182,7 +182,7 @@ class StepCalls:
         return is_elementwise and not is_narrow and all(n == rank for n in ranks)
 
     def new_slot(self, spec: Spec, place: int) -> int:
-        """Return a new slot with this shape, dtype and place (FIXED, GIVEN or STEP)."""
+        """Return a new slot of this shape and dtype, computed at `place`: FIXED, GIVEN or STEP."""
         slot = self.bound.new_slot()
         self.specs[slot], self.place_of[slot] = spec, place
         return slot
@@ -316,7 +316,7 @@ class Rewriter:
         self.makers.update(dict.fromkeys(call.outputs, call))
 
     def _new(self, op: Op, inputs: Sequence[int], spec: Spec) -> int:
-        """Return the output slot of a new call; equal calls are made once."""
+        """Return the output slot of a new call, or of an equal call if there is one already."""
         if isinstance(op, Multiply) and all(map(self._is_known, inputs)):
             x, a = inputs
             inputs = [x, self._before_cast(a)] if self.step.specs[x].dtype == spec.dtype else inputs
@@ -347,7 +347,7 @@ class Rewriter:
         return self.step.place_of[slot] != STEP
 
     def _rewritten(self, call: Call) -> int | None:
-        """Return the slot that replaces the result of a call, or None if the call stays."""
+        """Return the slot that replaces the result of a call, or None if no rule applies to it."""
         if any(slot not in self.step.specs for slot in (*call.inputs, *call.outputs)):
             return None
         if isinstance(call.op, PutItem):

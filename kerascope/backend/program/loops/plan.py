@@ -58,7 +58,7 @@ MOVING = (Home.WHOLE, Home.STATE, Home.BLOCK)
 
 
 def kernel_of(step: StepCalls, call: Call) -> Any:
-    """Return the kernel of a call on the arrays of one step: a text, a function, or None."""
+    """Return the kernel of a call in one step, as a text or a function; None if it has none."""
     if call.op.is_view or isinstance(call.op, WHOLES):
         return None
     if call.op.ufunc is not None:
@@ -68,7 +68,7 @@ def kernel_of(step: StepCalls, call: Call) -> Any:
 
 
 def can_be_placed(step: StepCalls, call: Call) -> bool:
-    """Return whether a call with one output can compute into any given array."""
+    """Return whether a call has a single output and can compute it into any given array."""
     is_single = len(call.outputs) == 1
     return is_single and (isinstance(call.op, WHOLES) or kernel_of(step, call) is not None)
 
@@ -202,7 +202,10 @@ class Places:
             self._roots[slot] = {slot}
 
     def _spec_of_array(self, slot: int) -> Spec:
-        """Return shape and dtype of a slot's memory, which may be for all steps of a block."""
+        """Return shape and dtype of the array in which a slot is stored.
+
+        If the slot is computed for several steps at once, the array has a place for each of them.
+        """
         shape, dtype = self.step.specs[slot]
         is_given = self.step.place_of[slot] == GIVEN
         return Spec((self.block, *shape) if is_given else shape, dtype)
@@ -251,17 +254,17 @@ def sequences_of(array: np.ndarray) -> Sequence[Any]:
 
 @dataclass
 class Term:
-    """How a term, a result that a loop adds up over all steps, is computed.
+    """How a term is computed: a result that a loop adds up over all steps.
 
     Attributes
     ----------
     spec : Spec
     products : list of (int, int)
-        Slots a and b of matrices with equal numbers of rows: the sum of all a.T · b.
+        Slots a and b of matrices with equal numbers of rows, whose product a.T · b is added.
     reduced : list of (int, tuple of int)
         Slots, each with the axes over which it is summed in addition to time.
     summed : list of int
-        Slots that are added step by step.
+        Slots whose values are added step by step.
     """
 
     spec: Spec

@@ -192,7 +192,10 @@ class LoopText:
             yield written if kernel is None else f"{word}({out}, {arguments})"
 
     def _full(self, call: Call, place: int, ins: list[str]) -> list[str]:
-        """Return the names of a call's operands; for maximum and minimum, scalars become arrays."""
+        """Return the names of a call's operands.
+
+        For maximum and minimum, the name of an array full of the scalar replaces that of a scalar.
+        """
         shape, dtype = self.step.specs[call.outputs[0]]
         if place != STEP or not is_better_full(call.op.ufunc, prod(shape)):
             return ins
@@ -280,7 +283,7 @@ def in_rows(x: np.ndarray, own: np.ndarray) -> np.ndarray:
 
 
 def _written(index: tuple[Any, ...]) -> str:
-    """Return an index as Python text, such as "..., 2:5"."""
+    """Return the text of an index without brackets, such as "..., 2:5"."""
     words = [
         "..." if i is ... else f"{i.start or ''}:{i.stop or ''}" if isinstance(i, slice) else str(i)
         for i in index
@@ -289,7 +292,7 @@ def _written(index: tuple[Any, ...]) -> str:
 
 
 def _loop(variables: list[str], words: str, body: list[str]) -> list[str]:
-    """Return the lines of a `for` loop over tuples, with an indented body."""
+    """Return the lines of a `for` loop: `variables` take the tuples that `words` evaluates to."""
     names = ", ".join(variables)
     head = f"for {names}{',' if len(variables) == 1 else ''} in {words}:"
     return [head, *(INDENT + line for line in body)]
@@ -374,7 +377,11 @@ class LoopViews:
             wholes[slot] = self._rooms[slot]
 
     def _handed(self, k: int, outs: dict[int, np.ndarray], n_steps: int) -> list[np.ndarray]:
-        """Return the array for a new state at each step: in its history, or two arrays in turn."""
+        """Return, for each step, the array into which the new state number `k` is computed.
+
+        In the last step it is the array of the last state. Before, it is the next place in the
+        state's history, or if no history is wanted, one of two arrays in turn.
+        """
         layout = self.text.step.layout
         slot = self.text.results[layout.outputs + k]
         if slot not in self._spare:
@@ -386,7 +393,11 @@ class LoopViews:
         return [end, *before[:-1]] if self.text.is_backwards else [*before[1:], end]
 
     def _fill_steps(self, each: dict[int, Sequence[Any]]) -> None:
-        """Add to `each` the arrays per step of slots stored as a part or view of another slot."""
+        """Add to `each`, for slots whose array differs from step to step, a list of these arrays.
+
+        A slot may be stored in memory for a block of steps, as a part of a joined array, or as a
+        view of another slot.
+        """
         calls = {call.outputs[0]: call for call in self.text.step.calls}
         n_steps = self._n_steps
 

@@ -382,7 +382,7 @@ def _added(sums: list[Any], terms: Sequence[Any]) -> list[Any]:
 
 
 class _Judge:
-    """Compares results with the interpreter's, with a tolerance if the order of sums differs.
+    """Compares results with those of the interpreter, with a tolerance if sums have another order.
 
     Parameters
     ----------
@@ -422,7 +422,10 @@ class _Judge:
             raise Difference(tensor, self.where, got, wanted)
 
     def _explained_by_inputs(self, number: int, got: np.ndarray, wanted: np.ndarray) -> bool:
-        """Return whether rounding in the inputs of steps explains the difference of a result."""
+        """Return whether rounding in the inputs of the steps explains the difference of a result.
+
+        For this the steps are repeated with inputs that are changed by their rounding errors.
+        """
         moved = np.zeros(wanted.shape)
         is_free = np.zeros(wanted.shape, bool)
         for seed in range(N_TRIALS):
