@@ -180,11 +180,11 @@ class Alignment:
                 self._pair(one, other)
 
     def _undo_unrelated_pairs(self) -> None:
-        """Undo a pair of units without weights if the paired units before each are not partners.
+        """Undo pairs of units without weights that differ although all pairs before them agree.
 
-        It is undone only if these paired units before it all agree with their own partners. Then
-        the two units read different values, and no earlier difference explains this: they were
-        paired only because their sizes are equal.
+        A pair is undone only if the nearest paired units before its two units are not partners of
+        each other. Then the two units read different values, and were paired only because their
+        sizes are equal.
         """
         for one in self.a.units:
             if one.number not in self.pairs or one.family in GIVEN or one.weights:
@@ -204,7 +204,10 @@ class Alignment:
         return self.value_equal(self.a.units[a], self.b.units[b])
 
     def _parts(self) -> list[tuple[int, int]]:
-        """Return `parts`: pairs of an unpaired layer and a layer that also computes its output."""
+        """Return the pairs for `parts`: an unpaired layer, and the layer that also does its work.
+
+        Each pair is (unit of `a`, unit of `b`).
+        """
         found = []
         for is_turned, run, whole, known in (
             (False, self.a, self.b, self.pairs),
@@ -270,7 +273,7 @@ class Alignment:
         return set(bits_of(self._fronts("a", False)[unit.number]))
 
     def free_readers(self, a: Unit, b: Unit) -> tuple[bool, bool]:
-        """Return, for each of two units, whether its output has readers and all are unpaired."""
+        """Return, for each of two units, whether other units read its output, all unpaired."""
         return (
             bool(a.readers) and not self.pairs.keys() & set(a.readers),
             bool(b.readers) and not self._back.keys() & set(b.readers),

@@ -486,7 +486,7 @@ class Judge:
         ]
 
     def _with_swaps(self, pairs: list[Pair], units: Sequence[Unit]) -> list[Pair]:
-        """Return the pairs; equal ones of layers with swapped weights get the verdict `WEIGHTS`.
+        """Return the pairs. Equal pairs of layers with swapped weights get the verdict `WEIGHTS`.
 
         Although their outputs agree, the swap changes a later call, which reads each of the two
         layers in place of the other.

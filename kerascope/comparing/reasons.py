@@ -44,7 +44,7 @@ class Side(NamedTuple):
 
     @property
     def call(self) -> Call:
-        """The first of the calls, which is the one with the weights."""
+        """The first call of this side, which is the one with the weights."""
         return self.calls[0]
 
 

@@ -173,7 +173,10 @@ class WeightDifference(NamedTuple):
 
 
 def paired_arrays(a: Weights, b: Weights) -> list[tuple[str, str]]:
-    """Return pairs of names of two layers' arrays, by role ("kernel") and size, then by size."""
+    """Return pairs of names of two layers' arrays that have the same size.
+
+    Arrays that also have the same role, such as "kernel", are paired first.
+    """
     free = list(b.arrays)
     pairs: list[tuple[str, str]] = []
     for by_role in (True, False):

@@ -84,6 +84,7 @@ class StepTimeline:
     whole : Graph
         The picture with all frames open.
     shown : Graph
+        The picture that is drawn, with some frames closed.
     alias : mapping of str to str
         For a box that is not drawn: the closed frame that contains it.
     """

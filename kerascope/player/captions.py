@@ -309,7 +309,7 @@ def _zero(key: str, value: Any) -> str:
 def _stopped(one: Any, other: Any) -> list[str] | None:
     """Return which gradients pass an activation such as relu and which are stopped, as two texts.
 
-    One of the arrays contains the slopes of the activation, which are zeros and ones. The other
+    One of the two arrays contains the slopes of the activation, which are zeros and ones. The other
     contains the gradients, which pass where the slope is 1. Large arrays are described by counts.
     Return None if an array is unknown, the shapes differ, or neither array consists of zeros and
     ones.

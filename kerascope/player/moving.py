@@ -248,7 +248,10 @@ def stage_of(scene: Scene) -> Stage:
 
 
 def _longest(scene: Scene) -> Graph:
-    """Return the picture with the longer of the texts before and after the step in each cell."""
+    """Return the picture with the longer of each cell's two texts, before and after the step.
+
+    Its layout has enough space for both.
+    """
     before = {node.id: node for node in scene.before.nodes}
     nodes = tuple(
         max(before[node.id], node, key=lambda one: len(str(one.attrs.get("detail", ""))))
@@ -525,7 +528,7 @@ def _said(beat: Beat, width: float, language: str) -> Iterator[Mark]:
 
 
 def sentence_of(beat: Beat, language: str = "en") -> list[tuple[str, bool]]:
-    """Return the words of a beat's sentence, each with a flag: whether it belongs to a number."""
+    """Return the words of a beat's sentence, and for each word whether it belongs to a number."""
     captions = [beat.caption]
     if beat.also:
         captions.append(["also", ", ".join(beat.also)])

@@ -225,7 +225,7 @@ class BoxStates:
         return self._owners.get(name, "")
 
     def _drawn(self, name: str) -> str:
-        """Return the box with this name, or for the name of a loss the box of the loss, or ""."""
+        """Return the id of the box with this name, or of the loss with this name; "" if none."""
         if name not in self.now and (name == LOSS or name in self._losses):
             name = LOSS
         return name if name in self.now else ""

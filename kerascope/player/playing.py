@@ -212,7 +212,10 @@ def _span_of(tape: Tape, subject: Any, from_: When | None, until: When | None) -
 
 
 def _start_of(player: Player) -> int:
-    """Return where the page opens: at the forward pass after a build, otherwise at the start."""
+    """Return the moment at which the page opens.
+
+    It is the forward pass if the page begins with the building of the model, otherwise the start.
+    """
     first = next((t for t, event in enumerate(player.events) if event.phase == "forward"), 0)
     is_built = any(lane_of(event) == "build" for event in player.events[:first])
     return player.moment_of(first) if is_built else 0

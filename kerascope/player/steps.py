@@ -145,9 +145,9 @@ class Sources:
         self._found: dict[tuple[str, int], tuple[int, int] | None] = {}
 
     def place(self, file: str, line: int) -> tuple[int, int] | None:
-        """Return the piece that contains a line, and the line's index in it. None without source.
+        """Return where the page has a line of a file; None if the file cannot be read.
 
-        The piece is given by its number in `pieces`.
+        The result is the number of a piece in `pieces`, and the index of the line in this piece.
         """
         if not file or not line:
             return None
@@ -204,9 +204,9 @@ class Pool:
 
 
 class Tables:
-    """The local names of each step with their values, stored as changes of tables.
+    """The local names of each step with their values, as tables of which only changes are stored.
 
-    Each name has a table of keys and values. Only the differences to the previous step are stored.
+    A name whose value is a dict or a list has its own table. All other names are in one table.
     """
 
     def __init__(self) -> None:

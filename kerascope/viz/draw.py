@@ -335,7 +335,7 @@ def _direction(graph: Graph, asked: str | None, engine: str) -> str:
 
 
 def _columns(graph: Graph, wrap: int | bool) -> int | bool:
-    """Return `wrap`. Raise if the graph is a ladder, which cannot be broken into columns."""
+    """Return the option `wrap`. Raise if it breaks a ladder into columns, which is impossible."""
     if wrap and is_ladder(graph):
         raise ArgumentError(
             f"draw: wrap={wrap!r} does not fit level={graph.attrs['level']!r}, which has two "

@@ -52,7 +52,10 @@ class TerminalProgress:
         self._line_is_open = False
 
     def __call__(self, progress: Progress) -> None:
-        """Draw the title at the start, the bar (at most ten times a second), or the final line."""
+        """Draw the title if the progress starts, its bar if it runs, its last line if it has ended.
+
+        The bar is drawn at most ten times a second.
+        """
         if progress.moment == "started":
             self._start(progress)
             return

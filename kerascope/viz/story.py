@@ -155,7 +155,10 @@ def _packed(cells: list[str], width: int) -> list[str]:
 
 
 def _cell_width(cell: str, columns: int) -> int:
-    """Return the width reserved for a part of a line; wide output aligns parts below each other."""
+    """Return the width reserved for a part of a line.
+
+    In wide output it is rounded up, so that the parts of several lines are below each other.
+    """
     if columns < ALIGNED_WIDTH:
         return cell_len(cell) + 2
     for start, width in CELLS.items():

@@ -223,7 +223,7 @@ def readable_bytes(size: int) -> str:
 
 
 def _of_many(names: Sequence[str]) -> str:
-    """Return names separated by commas; of more than four, four and the number of the others."""
+    """Return names separated by commas. After four names, only the number of the rest follows."""
     shown = ", ".join(names[:4])
     return shown if len(names) <= 4 else f"{shown} and {len(names) - 4} more"
 

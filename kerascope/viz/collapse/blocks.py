@@ -211,7 +211,10 @@ class _Finder:
     def _item(
         self, frame: str, inside: list[Item], piece: list[Item], kind: str, count: int = 1
     ) -> Item:
-        """Return the item for a new frame around `inside`: `count` copies of `piece`."""
+        """Return the item that represents the new frame around the items `inside`.
+
+        Its structural form is that of `count` copies of `piece`.
+        """
         exact = self.forms.number((kind, count, "exact", *[item.exact for item in piece]))
         outline = self.forms.number((kind, count, "outline", *[item.outline for item in piece]))
         return Item([frame], exact, outline, tuple(box for item in inside for box in item.boxes))
@@ -375,7 +378,7 @@ class _Finder:
 
 
 def _neighbours(children: list[str], flow: Wiring) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the children that feed the given ones, and those that they feed, without the given."""
+    """Return two tuples of other children: those that feed the given ones, and those they feed."""
     inside = dict.fromkeys(children)
     sources = {link[0]: None for one in children for link in flow.arriving[one]}
     targets = {link[1]: None for one in children for link in flow.leaving[one]}

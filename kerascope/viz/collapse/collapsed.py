@@ -156,7 +156,7 @@ class _Collapse:
         return box.depth if inside == around else 0
 
     def _is_inner_use(self, edge: GraphEdge) -> bool:
-        """Return whether an arrow leads from a tensor in a closed call into another such call."""
+        """Return whether an arrow leads from a tensor in a closed frame into a closed call."""
         source, target = self.nodes[edge.source], self.nodes[edge.target]
         frame = self.hiding[target.group]
         return bool(

@@ -128,7 +128,7 @@ _PLAIN_SIGNS = {
 
 @dataclass(frozen=True)
 class Density:
-    """The amount of text in each box of a drawing in characters; with less, it is narrower.
+    """The amount of text in each box of a drawing in characters; less text makes it narrower.
 
     Attributes
     ----------
@@ -201,7 +201,7 @@ def lines_of_box(
 
 
 def _lines(node: GraphNode, lines: tuple[str, ...], words: int) -> list[str]:
-    """Return the lines below the title of a box that a density keeps. The shape is kept longest."""
+    """Return the lines below a box's title that a `Density` allows; the shape is dropped last."""
     shape = str(node.attrs.get("output_shapes", ""))
     if words >= 2:
         return list(lines)

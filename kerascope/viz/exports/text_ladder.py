@@ -147,7 +147,7 @@ class _Text:
     # --- cards ------------------------------------------------------------------------------------
 
     def _cards(self, call: str) -> Line:
-        """Return the texts of the cards that a call reads; just the name of a card shown before."""
+        """Return the texts of the cards that a call reads. A card shown before is only named."""
         lines: Line = []
         cards = dict.fromkeys(
             source if self.nodes[source].kind == "card" else self.nodes[source].group

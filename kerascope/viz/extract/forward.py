@@ -514,7 +514,7 @@ def _enter_penalty(forward: Forward, penalty: Tensor) -> None:
 
 
 def _add_missing_edges(forward: Forward, ends: Sequence[Tensor]) -> None:
-    """Add the arrows that the level "node" does not have: those from weights, to losses, ..."""
+    """Add the arrows that the level "node" does not have, such as those from weights."""
     known = {(edge.source, edge.target) for edge in forward.edges}
     for apply in applies_in_order(ends):
         target = forward.homes.get(apply)

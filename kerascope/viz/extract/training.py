@@ -164,7 +164,7 @@ class StepLadder:
             )
 
     def add_updates(self) -> None:
-        """Add a box for every update, with arrows from its sources and to its variable."""
+        """Add a box for the new value of every update, and arrows to this box and the variable."""
         for pair in self.step.pairs:
             v = pair.variable
             home = self.slots.get(v) or self.lines.get(v)

@@ -207,7 +207,7 @@ class _TimeColumns:
         return any(target.kind == "embedding" or is_recurrent(target) for target in targets)
 
     def _past(self, source: str, target: str) -> Iterator[Shape]:
-        """Yield an arrow between two rows of a column that runs around the rows in between."""
+        """Yield an arrow that joins two rows of a column and runs around the rows in between."""
         y0, y1 = self.level(source, 0.3), self.level(target, 0.7)
         x = self.left(source) + self.wide + SIDE - 2.0 + 2.8 * self.tracks[source, target]
         path = ((self.right(source), y0), (x, y0), (x, y1), (self.right(target) + 0.6, y1))
@@ -225,7 +225,7 @@ class _TimeColumns:
             yield words((x0 + x1) / 2, y0 - 2.5, "state", size, quiet=True)
 
     def _from_the_side(self, source: str, target: str) -> Iterator[Shape]:
-        """Yield lines from the time steps of `source`, and an arrow to `target` next to them."""
+        """Yield a line up from each time step of `source`, and an arrow from these to `target`."""
         level = self.level(target)
         exits = self._exits(source)
         for x in exits:

@@ -155,7 +155,7 @@ class Reading:
         )
 
     def longest_path(self, ones: Sequence[str]) -> list[Part]:
-        """Return the longest path inside `ones` to the last part in `ones`."""
+        """Return the longest path through the parts `ones` that ends at the last of them."""
         depths = self.depths(ones)
         path = [ones[-1]]
         while depth := depths[path[-1]]:

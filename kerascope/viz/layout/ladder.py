@@ -730,7 +730,7 @@ class _Lines:
     # --- on a card --------------------------------------------------------------------------------
 
     def _within(self, edge: GraphEdge) -> tuple[str, ...]:
-        """Return the key of the line for an arrow inside a card. Equal keys mean one line."""
+        """Return the key of an arrow inside a card. Arrows with equal keys have one common line."""
         nodes = self.ladder.nodes
         source, target = nodes[edge.source], nodes[edge.target]
         is_update = edge.attrs.get("role") == "update"

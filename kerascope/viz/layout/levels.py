@@ -227,8 +227,8 @@ class _Builder:
     def _depths_in(self, level: Level) -> dict[int, int]:
         """Return the depth of each box and frame in a frame level, as it is in the graph.
 
-        If all have the same depth but arrows between them, return the length of the longest path
-        from each instead.
+        If all have the same depth although arrows join them, return the length of the longest path
+        from each of them instead.
         """
         depths = {
             item: self.depths[name if level.kinds[item] == BOX else _frame(name)]

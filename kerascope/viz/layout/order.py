@@ -205,7 +205,7 @@ def _inversions(pairs: list[tuple[float, float]]) -> int:
 
 
 def _find_neighbours(level: Level) -> None:
-    """Draw each route in a lane between neighbours of a row as a straight line instead."""
+    """Replace a route in a lane by a straight line if it joins two neighbouring boxes of a row."""
     beside = {frozenset(pair) for row in level.rows for pair in pairwise(row)}
     for route in level.routes:
         ends = frozenset((route.stops[0], route.stops[-1]))

@@ -319,7 +319,10 @@ def _main_inputs(uppers: list[int], above: dict[int, list[int]], kinds: list[str
 
 
 def _is_main(item: int, others: list[int], kinds: list[str]) -> bool:
-    """Return whether `item` is the main item of `others`: the only one, or besides it one bend."""
+    """Return whether `item` is the main item of `others`, a list that contains it.
+
+    It is if the list has no further item, or if it has two items and only `item` is not a bend.
+    """
     if len(others) == 1:
         return True
     boxes = [other for other in others if kinds[other] != BEND]

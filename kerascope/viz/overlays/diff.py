@@ -462,7 +462,10 @@ def _histories(
 
 
 def _pair_up(before: Mapping[str, Hashable], after: Mapping[str, Hashable], pairs: Pairs) -> None:
-    """Match boxes of two graphs that have no counterpart yet and the same key, in order."""
+    """Match boxes of two graphs that have no counterpart yet and the same key, in order.
+
+    `before` and `after` contain the key of each box by the box's id.
+    """
     taken = dict.fromkeys(pairs.values())
     free: dict[Hashable, list[str]] = {}
     for name, key in after.items():

@@ -70,6 +70,7 @@ def profile(
     repeats : int, optional
         How many calls are measured. Default: as many as fit into `seconds`.
     seconds : float
+        About how long to measure if `repeats` is not given.
     roofline : Roofline, optional
         The limits of the machine. If they are not given, they are measured.
     clock : callable
