@@ -231,10 +231,10 @@ def _run_process(start: str, words: list[str], seconds: float) -> tuple[str, int
         env=environment(),
         start_new_session=os.name == "posix",
     )
-    assert process.stdout is not None
-    kept = _OutputReader(process.stdout)
     code: int | None = None
-    try:
+    try:  # at once: Ctrl-C before this line would leave the process alone
+        assert process.stdout is not None
+        kept = _OutputReader(process.stdout)
         code = process.wait(seconds)
     except subprocess.TimeoutExpired:
         pass

@@ -63,12 +63,12 @@ def test_frozen_and_moving_weights_count():
 def test_a_class_that_finds_its_weights_otherwise_is_asked():
     extra = K.variable([1.0, 2.0])
 
-    class Odd(Dense):
+    class FindsItsWeights(Dense):
         @property
         def weights(self):
             return [*super().weights, extra]
 
-    assert WeightRegistry().enter(built(Odd(2), 3), "odd")["parameters"] == 10
+    assert WeightRegistry().enter(built(FindsItsWeights(2), 3), "odd")["parameters"] == 10
 
 
 def test_a_call_says_its_shapes():
