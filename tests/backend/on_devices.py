@@ -21,8 +21,8 @@ import test_engine_models as models
 
 from kerascope import backend as K
 from kerascope import distribution
-from kerascope.layers import Dense, GaussianNoise
-from kerascope.models import Sequential, load_model
+from kerascope.layers import Dense, GaussianNoise, Input
+from kerascope.models import Model, Sequential, load_model
 from kerascope.settings import config
 
 models.ROWS = 16
@@ -113,9 +113,27 @@ def warning_of_noise():
     return [str(one.message) for one in caught]
 
 
+def warnings_of_a_shared_layer():
+    """Return the warnings of two models on two devices, and of a third with a layer of both."""
+    shared, x = Dense(2), Input((3,))
+    towers = [Model(x, Dense(1)(shared(x))) for _ in range(2)]
+    data = np.ones((4, 3)), np.ones((4, 1))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for number, tower in enumerate(towers):
+            tower.compile("sgd", "mse", engine="jax", devices=[f"cpu:{number}"])
+            tower.train_on_batch(*data)
+        both = Model(x, [tower.output for tower in towers])
+        both.compile("sgd", "mse", engine="jax")
+        both.train_on_batch(data[0], [data[1]] * 2)
+    return [str(one.message) for one in caught]
+
+
 def main():
     names, where = sys.argv[1].split(","), sys.argv[2]
-    found = {} if ":" in where else {"warnings": warning_of_noise()}
+    found = {}
+    if ":" not in where:
+        found["warnings"] = warning_of_noise() + warnings_of_a_shared_layer()
     if ":" in where:
         port, _, process = where.partition(":")
         distribution.initialize(f"localhost:{port}", 2, int(process))

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import socket
 import subprocess
 import sys
@@ -38,10 +39,12 @@ def mesh():
 
 def test_a_mesh_arranges_the_devices():
     assert mesh().devices.tolist() == [["cpu:0", "cpu:1"], ["cpu:2", "cpu:3"]]
-    with pytest.raises(ArgumentError, match="4 devices, got the names"):
-        DeviceMesh((2, 2), ["batch", "model"], FOUR[:3])
-    with pytest.raises(ArgumentError, match="one name for each axis"):
-        DeviceMesh((2, 2), ["batch"], FOUR)
+    for devices in (FOUR[:3], FOUR[:3] + FOUR[:1], range(4), []):
+        with pytest.raises(ArgumentError, match="names of 4 different devices, got"):
+            DeviceMesh((2, 2), ["batch", "model"], devices)
+    for names in (["batch"], ["batch", "batch"]):
+        with pytest.raises(ArgumentError, match="a name for each axis"):
+            DeviceMesh((2, 2), names, FOUR)
 
 
 def test_a_layout_names_different_axes_of_its_mesh():
@@ -77,6 +80,8 @@ def test_batches_are_divided_if_their_size_allows_it():
 def test_a_layout_must_fit_the_variable():
     found = LayoutMap(mesh())
     found["kernel"] = (None, "model")
+    with pytest.raises(ArgumentError, match=r"axes of the mesh .*, got \('data',\)"):
+        ModelParallel(layout_map=found, batch_dim_name="data")
     parallel = ModelParallel(layout_map=found, batch_dim_name="batch")
     assert parallel.get_variable_layout(K.variable(np.ones((3, 4)), name="kernel")).axes == (
         None,
@@ -90,6 +95,16 @@ def test_a_layout_must_fit_the_variable():
         parallel.get_variable_layout(K.variable(np.ones(4), name="kernel"))
     slot = K.variable(np.ones(4), name="kernel/rows")  # of an optimizer; has fewer axes
     assert parallel.get_variable_layout(slot).axes == (None,)
+
+
+def test_a_slot_is_divided_as_its_weight_is():
+    found = LayoutMap(mesh())
+    found["kernel$"] = (None, "model")
+    parallel = ModelParallel(layout_map=found)
+    slot = K.variable(np.ones((3, 4)), name="dense_1/kernel/momentum")
+    assert parallel.get_variable_layout(slot).axes == (None, "model")
+    other = K.variable(np.ones((3, 4)), name="dense_1/bias/momentum")
+    assert parallel.get_variable_layout(other).axes == (None, None)
 
 
 def test_numpy_has_no_devices():
@@ -131,6 +146,39 @@ def test_devices_have_names_and_too_many_are_refused():
     model.compile("sgd", "mse")
     with pytest.raises(ArgumentError, match="unknown device 'cpu:77'"):
         model.predict(np.ones((2, 3)))
+
+
+@pytest.mark.live
+def test_a_layout_that_does_not_fit_is_an_error_and_nothing_is_written():
+    pytest.importorskip("jax")
+    K.set_engine("jax")
+    found = LayoutMap(DeviceMesh((1, 1), ["batch", "model"], FOUR[:1]))
+    found["kernel"] = ("model",)
+    distribution.set_distribution(ModelParallel(layout_map=found))
+    model = Sequential([Dense(2, input_shape=(3,), name="d")])
+    model.compile("sgd", "mse")
+    before = model.get_weights()[0]
+    with pytest.raises(ArgumentError, match="does not fit the variable 'd/kernel'"):
+        model.train_on_batch(np.ones((2, 3)), np.ones((2, 2)))
+    np.testing.assert_array_equal(model.get_weights()[0], before)
+
+
+@pytest.mark.live
+def test_a_pickle_can_be_loaded_where_the_devices_are_missing(monkeypatch):
+    pytest.importorskip("jax")
+    K.set_engine("jax")
+    distribution.set_distribution(DataParallel(devices=["cpu:0"]))
+    w = K.variable(2.0)
+    double = K.function([], [w], updates=[(w, 2 * w)])
+    double([])
+    stored = pickle.dumps(double)
+    placement = "kerascope.backend.engines.placement.devices_by_name"
+    monkeypatch.setattr(placement, lambda device_type=None: {"gpu:0": None})
+    found = pickle.loads(stored)
+    with pytest.raises(ArgumentError, match=r"unknown device 'cpu:0'\. JAX has gpu:0"):
+        found([])
+    K.set_engine("numpy")
+    assert [found([])[0], found([])[0], float(w.get_value())] == [4, 8, 4]
 
 
 def run(*words):

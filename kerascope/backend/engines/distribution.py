@@ -58,7 +58,7 @@ class DeviceMesh:
     Raises
     ------
     ArgumentError
-        The numbers of axes, names and devices do not fit each other.
+        The numbers of axes, names and devices do not fit each other, or a name occurs twice.
     """
 
     def __init__(
@@ -68,14 +68,15 @@ class DeviceMesh:
         devices: Sequence[str] | None = None,
     ) -> None:
         self.shape, self.axis_names = tuple(shape), list(axis_names)
-        names = list_devices() if devices is None else list(np.ravel(np.asarray(devices)))
-        if len(self.shape) != len(self.axis_names) or math.prod(self.shape) != len(names):
+        names = np.ravel(list_devices() if devices is None else devices)
+        found = (len(set(self.axis_names)), len(set(names.tolist())), names.dtype.kind)
+        if found != (len(self.shape), math.prod(self.shape), "U"):
             raise ArgumentError(
-                f"DeviceMesh: expected one name for each axis of the shape {self.shape} and "
-                f"{math.prod(self.shape)} devices, got the names {self.axis_names} and "
-                f"{len(names)} devices."
+                f"DeviceMesh: expected a name for each axis of the shape {self.shape} and the "
+                f"names of {math.prod(self.shape)} different devices, got the axes "
+                f"{self.axis_names} and the devices {names.tolist()}."
             )
-        self.devices = np.array(names).reshape(self.shape)
+        self.devices = names.reshape(self.shape)
 
     def size_of(self, name: str | None) -> int:
         """Return the number of devices along the axis with this name; 1 for None."""
@@ -159,6 +160,7 @@ class Distribution:
     def __init__(self, device_mesh: DeviceMesh, batch_dim_name: str | None = None) -> None:
         self.device_mesh = device_mesh
         self.batch_dim_name = batch_dim_name or device_mesh.axis_names[0]
+        TensorLayout([self.batch_dim_name], device_mesh)  # which raises if there is no such axis
 
     def get_data_layout(self, data_shape: Sequence[int]) -> TensorLayout:
         """Return the layout of a batch, which is divided by samples.
@@ -237,15 +239,15 @@ class ModelParallel(Distribution):
         self.layout_map = layout_map
 
     def get_variable_layout(self, variable: Any) -> TensorLayout:
-        """Return the layout of a variable.
+        """Return the layout of a variable. An optimizer's slot has that of its weight.
 
         Raises
         ------
         ArgumentError
             The layout does not fit the shape of the variable.
         """
-        layout, shape = self.layout_map[variable.path], variable.shape
-        owner = self.layout_map[variable.path.rpartition("/")[0]]
+        shape, owner = variable.shape, self.layout_map[variable.path.rpartition("/")[0]]
+        layout = self.layout_map[variable.path] or owner  # of a slot, whose key may end in "$"
         if layout is None or (owner is layout and len(layout.axes) != len(shape)):
             return super().get_variable_layout(variable)  # a slot may have fewer axes
         sizes = [self.device_mesh.size_of(name) for name in layout.axes]

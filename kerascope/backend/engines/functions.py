@@ -162,6 +162,9 @@ class JaxPrograms:
         written = programs._variables
         self._written = DeviceState(written)
         self._kept = DeviceState([v for _, v in self._schedule.variables if v not in set(written)])
+        if distribution is not None:
+            for v in (*written, *self._kept.variables):
+                distribution.get_variable_layout(v)  # which raises if the layout does not fit
         self._ids = frozenset(map(id, written))
         self._conditions = sorted(conditions_of(self._schedule))
         self._arrays_of_kept: list[Any] = []
@@ -196,8 +199,8 @@ class JaxPrograms:
         return self.distribution is _distribution_of(engine)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle only the NumPy programs. The copy compiles its own programs for JAX."""
-        return JaxPrograms, (self.numpy, self.distribution)
+        """Pickle None. A copy makes its own programs, perhaps where JAX has other devices."""
+        return type(None), ()
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[Any]:
         """Return the outputs for these input arrays, and write the new values of the variables."""

@@ -67,7 +67,7 @@ class Placement:
     def has_placed(self, variable: Variable, array: Any) -> bool:
         """Return whether the array of a variable is where `put_variable` would put it."""
         if self.distribution is None:
-            return len(array.sharding.device_set) == 1
+            return not array.committed  # to a device that a distribution has named
         wanted = self._sharding(self.distribution.get_variable_layout(variable))
         return array.sharding.is_equivalent_to(wanted, array.ndim)  # type: ignore[no-any-return]
 
