@@ -263,7 +263,8 @@ def _parsers() -> tuple[Parser, dict[str, Parser]]:
 def _help_around_options(sentence: str, text: str) -> dict[str, Any]:
     """Return the texts before and after the options of a help text, as arguments of the parser.
 
-    The text before them has the sentence and the examples, which end at the first blank line.
+    The text before them has the command's sentence and its examples, which end at the first blank
+    line.
     """
     examples, _, epilog = text.partition("\n\n")
     return {"description": f"{sentence}\n\nexamples:\n{examples}", "epilog": epilog}

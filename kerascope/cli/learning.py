@@ -80,7 +80,7 @@ def run_learn(options: Namespace) -> int:
 def _refuse_files_elsewhere(workbook: Workbook, words: list[str], chosen: list[Exercise]) -> None:
     """Raise if an argument names an existing file that does not belong to the workbook.
 
-    Otherwise the workbook's file of the same exercise would be checked instead.
+    Without this error, the workbook's file of the same exercise would be checked instead.
     """
     own = [path.resolve() for path in map(workbook.path_of, chosen)]
     for word in words:

@@ -271,7 +271,8 @@ def _named(
 ) -> Any:
     """Return the model in a variable of a script or module, by the name of the variable.
 
-    If the variable does not exist, return the model in `used` that has this name.
+    If the variable does not exist, return the model with this name among `used`, the models that
+    the script built or ran.
 
     If the variable holds a function without required arguments, return the result of a call.
     """

@@ -47,7 +47,7 @@ class Calls:
     count : int
         The number of calls, including those that raised an error.
     seconds : float
-        The time of the calls that returned.
+        The total time of the calls that returned.
     inputs : list of array_like
         The inputs of the last call.
     """
@@ -188,7 +188,7 @@ def _run(script: ScriptRun, is_json: bool) -> int:
 
 
 def _chosen(called: Sequence[CalledFunction], is_all: bool) -> list[CalledFunction]:
-    """Return the few slowest functions that models created; if there are none, of all functions.
+    """Return the slowest few of the functions that models created, or of all if there are none.
 
     With `is_all`, return all functions.
     """

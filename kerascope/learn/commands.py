@@ -152,7 +152,7 @@ def check_chosen(session: StudentSession, chosen: list[Exercise]) -> int:
 
 
 def code_of(outcomes: list[Outcome]) -> int:
-    """Return 1 if any verdict is FAIL, otherwise 5 if any is NOT ATTEMPTED, otherwise 0."""
+    """Return 1 if a verdict is FAIL; otherwise 5 if a verdict is NOT ATTEMPTED; otherwise 0."""
     verdicts = {outcome.verdict for outcome in outcomes}
     if Verdict.FAIL in verdicts:
         return FAILED
