@@ -241,7 +241,7 @@ class Progress:
 
 
 def default_folder(here: Path) -> Path:
-    """Return the workbook that contains the folder `here`; if there is none, a path for a new one."""
+    """Return the workbook that contains the folder `here`, or the path for a new one."""
     for folder in (here, *here.parents):
         if (folder / PROGRESS).is_file():
             return Path(os.path.relpath(folder, here))

@@ -40,7 +40,7 @@ class BatchValues:
     weights : dict of str to (object, object)
         For each trained weight, its values before and after the batch.
     gradients : dict of str to object
-        The gradients that the optimizer gets, by weight.
+        The gradients that the optimizer gets, by the name of the weight.
     activations : dict of str to object
         The inputs and outputs of the layers, by their keys in `tensor_map`.
     dead, units : int

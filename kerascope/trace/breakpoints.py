@@ -121,7 +121,7 @@ class Breakpoint:
     hits : int
         The number of hits so far, including ignored ones.
     commands : list of str
-        Debugger commands that run when the program stops here.
+        Debugger commands that run when the breakpoint stops the program.
     lacking : str
         Why the condition had no result at the last matching event, for example because a name
         had no value; "" if it had a result.

@@ -54,14 +54,15 @@ class Group:
         The id of the call, or the variable's name.
     node : Node or None
     depth : int or None
-        The depth in the network, for a forward call.
+        For a call in the forward pass: its depth in the network.
     variable : Variable or None
     slots : list of (str, Variable)
         For a parameter's update: the optimizer's slots, as ("m", its variable).
     keys : list of str
         For a call: the keys of its outputs in `tensor_map`.
     deltas : tuple of Delta or None
-        The names that are the same at each call; None until they are first needed.
+        The names whose values are the same at each call of the function; None until they are
+        first needed.
     """
 
     kind: str
@@ -91,13 +92,14 @@ class PlannedStep:
     op : Delta
         The op's name.
     deltas : tuple of Delta
-        The deltas of its start.
+        The deltas of the op's start event.
     facts : mapping
         The `facts` of the op's start event: its expression, "log(d/add) -> d/log".
     is_plain : bool
         Whether its outputs have no other names and no detail events.
     brings : list of (str, object, int)
-        Names that its outputs define: (name of the container or value, key, position).
+        Names that its outputs define: (name of the container or value, key, position of the
+        output).
     details : list of (str, str, int)
         The detail events of the op: (kind, name, position of the output).
     via : list of (str, int)
@@ -131,7 +133,7 @@ class FunctionPlan:
     steps : list of PlannedStep
         One for each step of the schedule.
     keys : dict of Tensor to str
-        The keys in `tensor_map`.
+        For each tensor, its key in `tensor_map`.
     masks : dict of str to int
         The slot of the mask for a key of `tensor_map`.
     optimizer : Optimizer or None
@@ -139,7 +141,7 @@ class FunctionPlan:
     params : list of str
         The names of the trained weights when the function was first called.
     inner : list of Path
-        For each op, the calls inside its node that contain it.
+        For each op, the `InnerCall`s that contain it, the outermost first.
     facts_of_call : mapping
         The `facts` of the event that begins a call.
     """

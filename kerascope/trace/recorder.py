@@ -99,7 +99,7 @@ class Recorder(EventWriter):
     statistics_only : bool
         Keep the statistics of arrays instead of their values.
     history : int or None
-        The limit of the tape in bytes, for events and arrays.
+        The limit of the tape in bytes, for events and arrays; None for unlimited.
 
     Attributes
     ----------
@@ -111,7 +111,8 @@ class Recorder(EventWriter):
     open_run : UnrecordedRun or None
         The current run of calls without events.
     stage : Stage or None
-        The stage that yielded the last event: `names` has its live names, `frame` its paused frame.
+        The stage that yielded the last event. Its `names` are its live local names, and its `frame`
+        is its paused frame.
 
     Raises
     ------

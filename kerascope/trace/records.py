@@ -45,8 +45,8 @@ class Record:
     cells : tuple of str
         The text of the line, with one string for each column of a table.
     facts : mapping
-        The content of the line as data: strings, numbers, and lists of these. It may have facts
-        that are not in `cells`.
+        The content of the line as data: strings, numbers, and lists of these. It may contain
+        information that is not in `cells`.
     alarm : bool
         Whether the record reports a failure, or a number that is NaN or infinite.
     """

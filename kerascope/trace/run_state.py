@@ -39,7 +39,8 @@ class RunState:
     spans : list of RunSpan
         The open spans, the outermost first.
     values, gradients : dict of str to array
-        Outputs of calls and complete gradients of the last call of a function, by name.
+        The outputs of layer calls, and the complete gradients, in the last call of a function, by
+        name.
     weights : dict of str to array
         The last value of each variable.
     loss : object

@@ -682,7 +682,8 @@ class Tape:
         Parameters
         ----------
         **options
-            `by`: "layer" or "weight"; `most=200`: the maximum number of batches to read; `theme`.
+            `by`: whether a row is for a "layer" or a "weight"; `most=200`: the maximum number of
+            batches to read; `theme`: the theme of the picture.
 
         Returns
         -------

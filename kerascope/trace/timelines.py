@@ -566,7 +566,8 @@ def rerun_recorded(
         A tape with at least the start of the call.
     call : Call
     overrides : sequence of Override
-        The changes, by time. Without changes, the events are the same as before.
+        The changes, in the order of their times. Without changes, the events are the same as
+        before.
     where : str
         The name of the command in error messages.
     journal : Journal, optional
