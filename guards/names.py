@@ -180,7 +180,7 @@ def read(path: Path = FILE) -> list[str]:
 
 
 def write(facts: Sequence[str], path: Path = FILE) -> None:
-    """Store facts."""
+    """Write facts to the stored list."""
     text = "\n".join([HEADER.rstrip("\n"), "", *facts, ""])
     path.write_bytes(text.encode("utf-8"))
 

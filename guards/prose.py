@@ -80,7 +80,7 @@ class Passage(NamedTuple):
 
     @property
     def sentences(self) -> int:
-        """The number of sentences, at least 1."""
+        """The number of sentences in the passage, at least 1."""
         return max(1, len(re.findall(r"[.!?:](?:\s|$)", self.text)))
 
     def marks(self) -> Iterator[tuple[str, str]]:

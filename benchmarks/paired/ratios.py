@@ -33,7 +33,7 @@ def interval(values: list[float]) -> tuple[float, float]:
 
 
 def ratio(mine: dict[str, Any], theirs: dict[str, Any], clock: str) -> str:
-    """Return the median ratio of two columns and its interval as text; a dash if it is missing."""
+    """Return the median ratio of two columns and its interval as text; a dash without a ratio."""
     field = f"rounds_{clock}"
     if field not in mine or len(mine[field]) != len(theirs.get(field, [])):
         return NOTHING

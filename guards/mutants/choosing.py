@@ -308,7 +308,7 @@ class Finder:
         return self.lines[line - 1][begin : self.column(line, node.end_col_offset or 0)]
 
     def instead(self, node: ast.stmt | ast.expr, text: str, what: str) -> Iterator[Edit]:
-        """Yield the edit that replaces a node's text; nothing if the node has several lines."""
+        """Yield the edit that replaces the text of an AST node; none if it has several lines."""
         line = node.lineno
         if line == node.end_lineno:
             begin = self.column(line, node.col_offset)

@@ -261,7 +261,7 @@ class CallbackList:
 
     @property
     def only_count_batches(self) -> bool:
-        """Whether only the callbacks that `fit` adds, for counts and averages, need batches."""
+        """Whether no callback needs batches, except those that `fit` adds to count and average."""
         return not self._batch_begin_hooks and all(map(_counts, self._batch_end_hooks))
 
     @property

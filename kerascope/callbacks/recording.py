@@ -152,7 +152,7 @@ class BaseLogger(Callback):
         self._means.restart()
 
     def on_batch_end(self, batch: int, logs: Logs | None = None) -> None:
-        """Add the logs of one batch."""
+        """Add the values in the logs of one batch to the means."""
         logs = {} if logs is None else logs
         size = logs.get("size", 1)
         for name in self.params.get("metrics", ()):
@@ -291,7 +291,7 @@ class CSVLogger(Callback):
         self.keys: list[str] | None = None
 
     def on_train_begin(self, logs: Logs | None = None) -> None:
-        """Create the file, or read the columns of the file to append to."""
+        """Create the file; with `append`, read the columns of an existing file instead."""
         self.keys = self._existing_keys() if self.append else None
         if self.keys is None:
             self.filename.parent.mkdir(parents=True, exist_ok=True)

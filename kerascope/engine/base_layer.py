@@ -370,7 +370,7 @@ class Layer(LayerLosses, LayerCalls, LayerOfKeras1, LayerOfKeras3, metaclass=Lay
         )
 
     def _declared_output_shape(self, input_shape: Any, arguments: dict[str, Any]) -> Any:
-        """Return the output shape by the class's own method; None if it defines none."""
+        """Return the shape from the class's own `compute_output_shape`; None if it has none."""
         cls = type(self)
         if cls.compute_output_shape is not Layer.compute_output_shape:
             further_shapes = shapes_by_name(self.compute_output_shape, arguments)

@@ -52,7 +52,7 @@ class Builder:
         return layer_registry.deserialize(entry)
 
     def call_layer(self, layer: Layer, call: Call) -> Layer:
-        """Call a layer of a graph; return the layer, or in a subclass perhaps an opaque one."""
+        """Call a layer of a graph, and return it. Subclasses may return an opaque layer instead."""
         layer(call.inputs, **call.arguments)
         return layer
 

@@ -56,7 +56,7 @@ class CompileRules:
         return 2 if mode == "temporal" else 1
 
     def losses_to_report(self, names: list[str], functions: list[Any]) -> list[str]:
-        """Return the outputs whose losses are reported if there are several outputs: all."""
+        """Return all outputs: if there are several, the loss of each one is reported."""
         return names
 
     def target_of_loss(self, function: Any, output: Tensor, compiled: Any, k: int) -> Tensor:

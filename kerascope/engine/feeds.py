@@ -349,7 +349,7 @@ def _fetcher(array: Any, size: int, *, may_be_ones: bool) -> Callable[[np.ndarra
 
 
 class StepFeed(Feed):
-    """A feed that yields the same arrays in each step; none if the model reads only variables."""
+    """A feed with the same arrays in each step, or no arrays if the model reads only variables."""
 
     def __init__(self, ins: list[Any], steps: int) -> None:
         self.ins = ins

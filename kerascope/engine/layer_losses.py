@@ -223,7 +223,7 @@ class LayerLosses:
         return self._items_for(inputs, "get_updates_for", self._updates)
 
     def get_state_updates_for(self, inputs: Any) -> list[tuple[Variable, Any]]:
-        """Return the updates of states kept between batches that depend on exactly these inputs."""
+        """Return those updates of states kept between batches that depend on exactly `inputs`."""
         own = self._updates.of(inputs) if self.stateful or self._assigns else []
         return own + self._of_inner_layers("get_state_updates_for", inputs)
 

@@ -148,7 +148,7 @@ class Node:
 
     @property
     def histories(self) -> list[KerasHistory | None]:
-        """The history of each input tensor, or None if no layer made it. Empty if `begins`."""
+        """The history of each input tensor, or None if no layer made it; [] if `begins` is True."""
         return [] if self.begins else [x._keras_history for x in self.input_tensors]
 
     @property

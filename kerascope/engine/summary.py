@@ -405,7 +405,7 @@ def _on_shapes_of(nodes: list[Node], rows: list[SummaryRow]) -> list[SummaryRow]
 
 
 def _runs_on_own_shapes(node: Node) -> bool:
-    """Return whether a nested model is called on inputs of its own shapes; True for any layer."""
+    """Return whether a nested model is called on its own input shapes; True for other layers."""
     inner: Any = node.outbound_layer
     is_network = hasattr(type(inner), "graph_map")
     own = [x.shape[1:] for x in inner.inputs] if is_network else []

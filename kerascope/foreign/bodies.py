@@ -424,7 +424,7 @@ class Walk:
         return kept
 
     def _stacks(self, visit: Visit, loop: Loop, scanned: Scanned) -> list[WalkedValue]:
-        """Return a loop's outputs stacked over its iterations, without those the step omits."""
+        """Return the outputs of a loop that its step does not omit, stacked over its iterations."""
         number = len(loop.states)
         inner = loop.body.outputs[number + loop.is_counted :]
         outputs = []
@@ -524,7 +524,7 @@ def selected(numpy: Any, condition: Any, new: Any, old: Any) -> Any:
 
 
 def stacked(numpy: Any, pieces: Sequence[Any], each: Each, of_one: ArrayType) -> Any:
-    """Return the arrays of all iterations of a loop, stacked. Without iterations it is empty."""
+    """Return the arrays of all iterations of a loop, stacked; an empty array without iterations."""
     axis, is_backwards = each
     if not pieces:
         sizes = [size or 0 for size in of_one.sizes]

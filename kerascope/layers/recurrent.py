@@ -607,7 +607,7 @@ class LayerOfCell(RNN):
         return self.get_initial_states(inputs)
 
     def _prepared(self, sequence: Tensor, number_of_constants: int, training: Training) -> Any:
-        """Return the sequence and the step function; use a subclass's methods from Keras 1."""
+        """Return the sequence and the step function; use Keras 1's methods that a subclass has."""
         names = ("preprocess_input", "get_constants", "step")
         if all(getattr(type(self), name) is getattr(LayerOfCell, name) for name in names):
             return super()._prepared(sequence, number_of_constants, training)
@@ -617,7 +617,7 @@ class LayerOfCell(RNN):
 
     @staticmethod
     def cell_keywords(kwargs: dict[str, Any]) -> dict[str, Any]:
-        """Return the keyword arguments of the layer's cell that are arguments of `Layer`."""
+        """Return the cell's `name` and `dtype`, made from the keyword arguments of the layer."""
         return {"name": "cell", "dtype": kwargs.get("dtype")}
 
 

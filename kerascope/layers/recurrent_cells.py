@@ -261,7 +261,7 @@ class GatedCell(OneStep):
     def step(
         self, projected: Tensor, states: list[Tensor], masks: DropoutMasks = NO_MASKS
     ) -> StepResult:
-        """Return the output and the new states, for the projected inputs of one time step."""
+        """Return the output and the new states of a time step, given inputs · kernel + bias."""
         raise NotImplementedError
 
     def product(

@@ -483,7 +483,7 @@ class Accuracy(MeanMetric):
 
 @registry.register
 class BinaryAccuracy(MeanMetric):
-    """Share of probabilities on the right side of `threshold`."""
+    """Share of right predictions: those above `threshold` count as 1, others as 0."""
 
     function = _binary_accuracy
 

@@ -615,7 +615,7 @@ class IoU(Metric):
             )
 
     def build(self, y_pred: Tensor) -> None:
-        """Create the matrix of counts c."""
+        """Create the variable that contains the confusion matrix."""
         self.add_weight((self.num_classes, self.num_classes), name="total_confusion_matrix")
 
     def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:

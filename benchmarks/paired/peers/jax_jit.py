@@ -167,7 +167,7 @@ class Column(Peer):
         return np.asarray(self.jit_forward(net["state"][0], x))
 
     def step(self, batch: int) -> Run | None:
-        """Return a function that runs train steps. Without "waits" it waits only for the last."""
+        """Return a function that runs train steps; "waits" waits for each, "" for the last one."""
         if self.variant == "waits":
             return super().step(batch)
         x, y = self.jnp.asarray(self.x[:batch]), self.jnp.asarray(self.y[:batch])

@@ -68,7 +68,7 @@ class LayerOfKeras1:
 
     @property
     def constraints(self) -> WeightConstraints:
-        """A dict from weights to their constraints, which may be changed."""
+        """A dict from weights to their constraints. You may change the entries of the dict."""
         own = ((w, w.constraint) for w in self.trainable_weights)
         return WeightConstraints((w, constraint) for w, constraint in own if constraint is not None)
 

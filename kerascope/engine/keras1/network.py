@@ -29,7 +29,7 @@ class NetworkOfKeras1:
         self.save_weights(f)  # type: ignore[attr-defined]
 
     def load_weights_from_hdf5_group(self, f: Any) -> None:
-        """Read weights from an open HDF5 group, in order."""
+        """Read weights from an open HDF5 group, in the order of the layers."""
         self.load_weights(f)  # type: ignore[attr-defined]
 
     def load_weights_from_hdf5_group_by_name(self, f: Any) -> None:

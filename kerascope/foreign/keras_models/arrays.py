@@ -109,7 +109,7 @@ class Arrays:
         return Value(self.token(array), shape, dtype, lambda: self.numbers(held))
 
     def kept(self, array: Any) -> Value:
-        """Return an array as a `Value` with a copy of the numbers before they are overwritten."""
+        """Return an array as a `Value` with a copy of its numbers, which may be overwritten."""
         value, copy = self.value(array), np.array(self.numbers(array))
         return value._replace(read=lambda: copy)
 

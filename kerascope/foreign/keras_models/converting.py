@@ -173,7 +173,7 @@ def _give(name: str, what: str) -> str:
 
 
 def _for_live_models(message: str) -> str:
-    """Return a message about a model file as a message about a live model."""
+    """Reword a message about a model file as a message about a live model."""
     words = message.replace(WITHOUT_IT, "Convert it with compile=False to predict or draw.")
     return words if RECORD_IT in words or "compile=False" in words else f"{words} {RECORD_IT}"
 

@@ -233,7 +233,7 @@ def _line(frame: Any) -> Line | None:
 
 
 def kind_of(layer: Any) -> str:
-    """Return the kind of box for a Keras layer, from the nearest base class in the table."""
+    """Return the kind of box for a Keras layer, by its nearest class in `KIND_OF_CLASS`."""
     names = [cls.__name__ for cls in type(layer).__mro__]
     return next((KIND_OF_CLASS[name] for name in names if name in KIND_OF_CLASS), "layer")
 

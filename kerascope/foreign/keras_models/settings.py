@@ -37,7 +37,7 @@ def settings_of(layer: Any) -> dict[str, Any]:
 
 @lru_cache(maxsize=256)
 def _defaults(cls: Any) -> dict[str, Any]:
-    """Return the default values of a class's arguments, including its base classes."""
+    """Return the defaults of the constructor arguments of a class and its base classes."""
     return {
         name: one.default
         for base in reversed(cls.__mro__)

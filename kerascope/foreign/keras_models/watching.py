@@ -318,7 +318,7 @@ class Watch:
 
 
 class _Wrapped:
-    """Replaces a function of a namespace by one with equal attributes that reports its calls."""
+    """Replaces a function such as `keras.ops.add`: has its attributes, and reports its calls."""
 
     def __init__(self, function: Any, name: str, watch: Watch) -> None:
         self.__wrapped__ = self._function = function  # for `inspect.signature`

@@ -483,7 +483,7 @@ class TorchRecorder:
         return result
 
     def _copies(self, inputs: Sequence[Tensor]) -> dict[int, Any]:
-        """Return copies of the inputs without a box, which the called function may overwrite."""
+        """Return copies of inputs that have no box, because the function may overwrite them."""
         if not self._read_numbers:
             return {}
         copies = {}
