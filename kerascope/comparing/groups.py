@@ -49,7 +49,7 @@ class Group:
     ----------
     a, b : tuple of Unit
     outputs : (tuple of Recorded, tuple of Recorded)
-        For each side, the values of its units that the rest of the model reads.
+        For each side, the outputs of its units that are read by units outside the group.
     folded : (Unit, Unit, Unit) or None
         A layer, and the layer and the normalization of the other side that are folded into it.
         None if no normalization is folded.

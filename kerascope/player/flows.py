@@ -1,7 +1,8 @@
 """The values on the arrows of a player's picture: outputs of calls, and gradients.
 
-The output of a call is shown on the arrows from its box, and the gradient of the output on the way
-back. A few numbers are shown as text, up to 64 as coloured cells, and larger arrays by their norm.
+The output of a call is shown on the arrows from its box, and so is the gradient of the output, in
+the backward direction. A few numbers are shown as text, up to 64 as coloured cells, and larger
+arrays by their norm.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class Scene(NamedTuple):
     step : Step
     title : str
     facts : list of str
-        What the line below the title says, such as the loss.
+        Texts for the line below the title, such as the loss.
     """
 
     before: Graph

@@ -193,7 +193,7 @@ class Graph:
         frames: Iterable[GraphGroup] = (),
         attrs: Mapping[str, Attribute] | None = None,
     ) -> Graph:
-        """Return a graph of boxes and arrows whose depths are computed here.
+        """Return a graph of boxes and arrows; the depths of its boxes are computed from the arrows.
 
         Parameters
         ----------

@@ -59,7 +59,7 @@ class _Console(Console):
 
 
 class StoryPrinter:
-    """Print records as text, one by one.
+    """Prints the records of a trace as text, one by one.
 
     Parameters
     ----------

@@ -290,6 +290,7 @@ def draw_level(
     level : Level
         The frame level, with ordered rows.
     words : dict of str to BoxLines
+        The text of each box, by id.
     blocks : dict of str to Block
         The drawn frames in this frame level, by id.
     boxed, ascii_only : bool

@@ -50,7 +50,7 @@ class Forward:
         Whether each argument of an op counts as a use: x * x uses x twice. If False, a box uses a
         tensor once, however many of its ops read it.
     frames : dict of str to GraphGroup
-        The calls of opened nested models, by id. `frame_of` holds the frame of each box inside one.
+        The calls of opened nested models, by id. `frame_of` has the frame around each box in them.
     """
 
     loss: Tensor

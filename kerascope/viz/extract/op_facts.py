@@ -8,7 +8,7 @@
 `input_shapes`      shapes of the inputs, as text; several are joined by "; "
 `output_shapes`     shapes of the outputs, likewise
 `dtype`             type of the first output
-`outputs`           results of the graph computed here: "output", "output 1"; "" for none
+`outputs`           which result of the graph the box computes: "output", "output 1"; "" for none
 `parameters`        size of a variable of floats; 0 for all other boxes
 ==================  ===============================================================================
 """

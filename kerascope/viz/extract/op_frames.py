@@ -57,7 +57,7 @@ class Frame:
     key : FrameKey
     parent : Frame or None
     call, calls : int
-        The number of this call, and the number of calls in the graph.
+        The number of this call, from 0, and how many calls in the graph have its name.
     part, parts : int
         A frame that was split shows only part number `part` of the call.
     """

@@ -1,4 +1,4 @@
-"""The drawer: paints the marks that a form placed, and adds the key below them.
+"""The drawer: paints the marks that a figure form placed, and adds the key (legend) below them.
 
 Every figure passes through `sheet_of`. It resolves the roles of colours for a theme, and turns
 boxes, frames and arrows into outlines that all writers accept (`viz/writers/`).

@@ -1,4 +1,4 @@
-"""The key below a figure: for each kind of layer, a box or an arrow with words."""
+"""The key (legend) below a figure: for each kind of layer, a box or an arrow with a text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WORDS = {"shaping": "reshaping", "merge": "joining"}
 
 
 class KeyEntry(NamedTuple):
-    """One entry of the key below a figure: a box or an arrow, and words.
+    """One entry of the key (legend) below a figure: a box or an arrow, with a text after it.
 
     Attributes
     ----------

@@ -165,6 +165,7 @@ class Arranged:
     ----------
     level : Level
     shapes : list of Shape
+        The size of each item.
     places : Places
     before, after : (float, float)
         Padding (across, along) between the items and the frame around them, at its beginning and

@@ -119,7 +119,7 @@ def _counts(items: Sequence[GraphNode | GraphGroup | GraphEdge]) -> dict[str, in
 
 @dataclass
 class _Union:
-    """Builds the combined graph: what is in `after`, and then what was removed from `before`.
+    """Builds the combined graph: all items of `after`, and then those that only `before` contains.
 
     Parameters
     ----------
