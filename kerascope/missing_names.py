@@ -45,7 +45,9 @@ REFUSALS: dict[str, dict[str, str]] = {
         "TFOptimizer": "It wraps an optimizer of TensorFlow, which is not available here. "
         "Use one of kerascope.optimizers.",
     },
-    "kerascope.utils": {"multi_gpu_model": "NumPy does not use GPUs. Train the model itself."},
+    "kerascope.utils": {
+        "multi_gpu_model": "Use model.compile(..., engine='jax', devices=4) instead."
+    },
     "kerascope.applications.keras1": {
         "preprocess_input": "Sound files are read with librosa, which is not included. "
         "Compute librosa.feature.melspectrogram(y=sound, sr=12000, n_fft=512, hop_length=256, "
@@ -154,7 +156,7 @@ def refused(module: str, name: str) -> type[Refused] | None:
 
 Rows = dict[str, tuple[tuple[str, str], ...]]
 
-_ONE_PROCESSOR = "kerascope runs on the CPU of one machine. Remove the line."
+_WHOLE_FUNCTIONS = "Here an engine, NumPy or JAX, computes whole functions. Remove the line."
 _NO_JAX, _NO_TENSORFLOW, _NO_TORCH = (
     f"It wraps what {library} computes, and there is no {library} here. Write it as a layer."
     for library in ("JAX", "TensorFlow", "torch")
@@ -179,7 +181,7 @@ _QUANTIZED, _UNSCALED = out_of_scope("int8"), out_of_scope("mixed precision")
 # Module -> (names, the reason why they make no sense on NumPy, and an alternative).
 NEVER: Rows = {
     "kerascope": (
-        ("device", _ONE_PROCESSOR),
+        ("device", _WHOLE_FUNCTIONS),
         ("Quantizer quantizers", _QUANTIZED),
         ("RematScope remat", "Layers are never recomputed to save memory: remove the line."),
         (
