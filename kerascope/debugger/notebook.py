@@ -369,7 +369,10 @@ def _from_the_cell_on(error: BaseException, file: str) -> BaseException:
 
 
 def _last_line_of(error: BaseException) -> str:
-    """Return the error as one line with its place in the cell; the notebook shows the traceback."""
+    """Return the error as one line of text that names the line in the cell.
+
+    The notebook itself shows the traceback.
+    """
     line, entry = "", error.__traceback__
     while entry is not None:
         file = entry.tb_frame.f_code.co_filename

@@ -157,7 +157,7 @@ class Session:
 
     @property
     def model(self) -> Any:
-        """The live model at the stop, or None."""
+        """The live model of a past stop, or the program's current model; None if there is none."""
         t, tape, recorder, found = self.stepper.now, self.tape, self.recorder, None
         is_present = recorder is None or (tape is recorder.tape and t == len(tape) - 1)
         if recorder is not None and not is_present and 0 <= t < len(tape) and tape[t].t == t:

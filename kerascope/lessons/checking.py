@@ -540,7 +540,7 @@ def made_picture(picture: Picture, run: ChapterRun) -> bytes | None:
 
 
 def place_of(lesson: Lesson, block: Block, line: int | None = None) -> str:
-    """Return the place of a block for messages: `00-tools/lesson.en.md:12: block 'first'`."""
+    """Return a block as messages name it: `00-tools/lesson.en.md:12: block 'first'`."""
     return f"{lesson.where}:{line or block.line}: block {block.id!r}"
 
 

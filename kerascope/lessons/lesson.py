@@ -174,17 +174,17 @@ class Lesson:
 
     @property
     def parts(self) -> list[LessonPart]:
-        """All parts of all sections, in order."""
+        """All pieces of prose, blocks and pictures of the lesson, in order."""
         return [part for section in self.sections for part in section.parts]
 
     @property
     def blocks(self) -> list[Block]:
-        """The executable blocks, in order."""
+        """The executable blocks of the lesson, in order."""
         return [part for part in self.parts if isinstance(part, Block)]
 
     @property
     def pictures(self) -> list[Picture]:
-        """The pictures and players, in order."""
+        """The pictures and players of the lesson, in order."""
         return [part for part in self.parts if isinstance(part, Picture)]
 
 

@@ -130,12 +130,12 @@ class Fork:
 
     @property
     def end_of_first(self) -> int:
-        """The time after the end of the fork's first own call."""
+        """The time after the end of the first call that the fork computed itself."""
         return self.journal.place_of(self.first)[2]
 
     @property
     def has_run(self) -> bool:
-        """Whether calls after the branch point were computed."""
+        """Whether the fork has computed calls after its first one."""
         return self.first >= 0 and len(self.recorder.journal.rows) > self.first + 1
 
     @property

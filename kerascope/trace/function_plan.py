@@ -189,7 +189,7 @@ class FunctionPlan:
         """Return the `facts` of the event that begins a call: the function's outputs and variables.
 
         Roles of optimizer slots ("dense_1/kernel/m") and tensors with the name of their op are left
-        out, because the names imply these facts.
+        out, because the names show these roles and ops.
         """
         function, facts = self.function, self.facts
         found: dict[str, Any] = {"ops": len(self.steps), "updates": len(function.updates)}

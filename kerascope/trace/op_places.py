@@ -1,6 +1,6 @@
-"""The places of ops: the user's line that made an op, and the code that computes it.
+"""The source lines of ops: the user's line that made an op, and the code that computes it.
 
-`backend/provenance.py` finds the user's line; this module turns it into the place of an event. An
+`backend/provenance.py` finds the user's line; this module puts it into the `Where` of an event. An
 op's own code is its `perform`, not the loop that calls the `perform` of all ops.
 """
 

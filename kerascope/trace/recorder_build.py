@@ -50,7 +50,7 @@ class LayerCallRecorder(StageRecorder):
         return next((layer.made_at for layer in layers if layer not in seen), None)
 
     def started(self) -> None:
-        """Record the new layers of the call, and then its start."""
+        """Record the layers that are new in the layer call, and then the start of the call."""
         self.called_at = line_outside_the_package()
         layer = self.stage.subject
         for node in self._given():
@@ -69,7 +69,7 @@ class LayerCallRecorder(StageRecorder):
             self._record_node(event.node, self.recorder.where(self.stage, self.called_at))
 
     def finished(self) -> None:
-        """Record the end of the call with its outputs."""
+        """Record the end of the layer call with its outputs."""
         result = self.stage.result
         if isinstance(result, Node):
             result = result.output_tensors[0]
@@ -251,7 +251,7 @@ class RunRecorder(StageRecorder):
         self.recorder.end(names, self.recorder.where(self.stage, made_at))
 
     def finished(self) -> None:
-        """Record the end of the run, with the network's outputs."""
+        """Record the end of the network's run, with its outputs."""
         outputs, _, _ = self.stage.result
         self.end_all(result=tuple(self._value(y) for y in outputs))
 
@@ -279,7 +279,7 @@ class WalkRecorder(MapRecorder):
     """Records the walk back from the outputs, which visits, marks and finishes each Node."""
 
     def started(self) -> None:
-        """Record the start of the walk, with empty results."""
+        """Record the start of the walk through the graph, with empty results."""
         self._is_old = "marks" in self.stage.names  # as the walk of Keras 1 has them
         own = ("nodes_depths", "layers_depths") if self._is_old else ("nodes_in_progress",)
         empty: dict[str, Any] = {"seen_nodes": [], "nodes_in_decreasing_depth": []}
@@ -378,7 +378,7 @@ class CheckRecorder(MapRecorder):
     """Records that the Nodes are ordered by depth, and the check that inputs reach every tensor."""
 
     def started(self) -> None:
-        """Record the start of the check, with the Nodes of each depth."""
+        """Record the start of the graph's check, with the Nodes of each depth."""
         graph_map, snapshot = self.stage.names["graph_map"], self.memory.describer.snapshot
         rows = snapshot(graph_map.nodes_by_depth)
         self.begin_map(
@@ -397,7 +397,7 @@ class CheckRecorder(MapRecorder):
                 self.record("depth.put", node.name, row, made_at=node.outbound_layer.made_at)
 
     def event(self, event: Any) -> None:
-        """Record that all calls of a depth can be computed."""
+        """Record that the check has found that all calls of a depth can be computed."""
         names = self.stage.names
         complete = names["layers_with_complete_input"]
         new = range(self._complete, len(complete))
@@ -408,7 +408,7 @@ class CheckRecorder(MapRecorder):
         self.record("check.depth", f"depth {depth}", *added, nodes=nodes)
 
     def finished(self) -> None:
-        """Record the end of the check, with the ids of all calls."""
+        """Record the end of the graph's check, with the ids of all calls."""
         graph_map = self._map
         facts: dict[str, Any] = {
             "calls": {n.name: i for n, i in ids_of_calls(self._inputs, graph_map).items()},

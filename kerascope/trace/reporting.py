@@ -292,7 +292,7 @@ class BatchReport:
             _emit_all(self._changes)
 
     def commit(self, event: Event) -> None:
-        """Emit the old and the new value of a variable."""
+        """Emit a record of a variable that is written, with its old and its new value."""
         self._emit_changes()
         self.begin("commit")
         old, new = value_of_event(event, "old"), value_of_event(event, "new")

@@ -150,8 +150,10 @@ class Plan:
     def earliest_hit(self, depth: int) -> float:
         """Return the last time to which calls at a span depth may be skipped.
 
-        Calls may be skipped if the plan cannot end in them. This plan ends nowhere, so the result
-        is inf; for a backward movement, it is the first such time, -inf.
+        Calls may be skipped if the plan cannot end in them. For a backward movement, return the
+        first time from which they may be skipped. This plan ends nowhere, so the result is inf,
+        backward
+        -inf.
         """
         return -inf if self.backward else inf
 

@@ -147,7 +147,7 @@ class TrainingInfo:
         return f"{tensor.name} ({self.ids[place.node]})"
 
     def take_update(self, update: ParameterUpdate) -> None:
-        """Add the gradient and the new values of a parameter."""
+        """Add what the optimizer reported about a parameter: its gradient and the new values."""
         self.updates.append(update)
         self.arrivals.append(Arrival(update.param, update.gradient, True))
 

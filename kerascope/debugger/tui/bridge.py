@@ -193,13 +193,13 @@ class Bridge:
             self._completed = completed
 
     def detach(self) -> None:
-        """Report that the program continues without the screen."""
+        """Notify the app that the program continues without the screen."""
         with self._changed:
             self.is_detached = self.is_over = True
             self._tell()
 
     def finish(self) -> None:
-        """Report that the program has ended."""
+        """Notify the app that the program has ended."""
         with self._changed:
             self.is_over = True
             self._tell()
