@@ -46,7 +46,7 @@ REFUSALS: dict[str, dict[str, str]] = {
         "Use one of kerascope.optimizers.",
     },
     "kerascope.utils": {
-        "multi_gpu_model": "Use model.compile(..., engine='jax', devices=4) instead."
+        "multi_gpu_model": "JAX divides batches over devices. Use compile(engine='jax', devices=4)."
     },
     "kerascope.applications.keras1": {
         "preprocess_input": "Sound files are read with librosa, which is not included. "
@@ -332,7 +332,7 @@ def words_for(module: str, name: str) -> str | None:
     >>> print(words_for("kerascope.random", "gamma"))
     kerascope.random.gamma: Keras has it, kerascope does not yet. Draw it with NumPy.
     >>> print(words_for("kerascope", "device"))
-    kerascope.device: kerascope runs on the CPU of one machine. Remove the line.
+    kerascope.device: Here an engine, NumPy or JAX, computes whole functions. Remove the line.
     >>> words_for("kerascope.layers", "Dense")
     """
     error = error_for(module, name)
