@@ -167,10 +167,10 @@ class Writable(Protocol):
         """Return a value as an array of the variable's shape and dtype, or raise ShapeError."""
 
     def _calls_to_set(self, array: np.ndarray) -> list[Call]:
-        """Return the calls that copy the elements of an array into the variable."""
+        """Return calls for `at_once` that copy the elements of an array into the variable."""
 
     def _calls_to_have(self, array: np.ndarray, *, is_shared: bool) -> list[Call]:
-        """Return the calls that make `array` the variable's own array."""
+        """Return calls for `at_once` that make `array` the variable's own array."""
 
 
 def at_once(calls: Iterable[Call]) -> None:

@@ -37,7 +37,10 @@ class Sums:
         self._here: Branches = ()
 
     def of_outputs(self, apply: Apply) -> list[Tensor]:
-        """Return d loss / d output for each output of an op; call this before `add`."""
+        """Return d loss / d output for each output of an op; zeros without a gradient.
+
+        Call this for each op before `add`.
+        """
         grads, inside = self.grads, self._inside
         here = self._here = shared([inside.get(y, ()) for y in apply.outputs if y in grads])
         return [
@@ -53,7 +56,11 @@ class Sums:
         self.grads[x], self._inside[x] = term, own
 
     def leave_branches(self, wrt: Iterable[Tensor]) -> None:
-        """Wrap the gradients of these tensors in switches, so that they are 0 in other branches."""
+        """Make the gradients of these tensors valid outside of branches.
+
+        A gradient that was computed inside branches is wrapped in switches, which replace it by 0
+        if one of these branches is not chosen.
+        """
         for x in dict.fromkeys(wrt):
             if self._inside.get(x):
                 self.grads[x] = switched(x, self.grads[x], self._inside.pop(x))
@@ -93,7 +100,10 @@ def switched(x: Tensor, gradient: Tensor, inside: Branches, outside: Branches = 
 def _sum_for(
     x: Tensor, first: tuple[Tensor, Branches], second: tuple[Tensor, Branches]
 ) -> tuple[Tensor, Branches]:
-    """Return the sum of two gradients of `x`, and the branches that contain it."""
+    """Return the sum of two gradients of `x`, and the branches that contain the sum.
+
+    A gradient that is inside further branches counts as 0 if these are not chosen.
+    """
     common = shared([first[1], second[1]])
     rests = [inside[len(common) :] for _, inside in (first, second)]
     are_two_sides = all(len(rest) == 1 for rest in rests) and rests[0][0][0] is rests[1][0][0]

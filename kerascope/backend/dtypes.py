@@ -112,7 +112,7 @@ def _converted(array: np.ndarray, dtype: str) -> np.ndarray:
 
 
 def constant_dtype(value: Any, array: np.ndarray, like: str | None) -> str:
-    """Return the dtype of a Python number that is combined with a tensor of dtype `like`."""
+    """Return the dtype of a Python number when it is combined with a tensor of dtype `like`."""
     wanted = like if like is not None else config.floatx
     if array.dtype.kind == "f":
         return wanted if is_float(wanted) else config.floatx

@@ -136,7 +136,7 @@ def unshared(array: Any, borrowed: dict[int, Any]) -> Any:
 
 
 def new_array(update: Update, array: Any, borrowed: dict[int, Any]) -> np.ndarray:
-    """Return a new value as an array for its variable to own; ShapeError if it does not fit."""
+    """Return a new value as an array that its variable can own; raise if its shape does not fit."""
     v = update.variable
     if np.shape(array) != v.shape:
         raise ShapeError(

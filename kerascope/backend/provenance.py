@@ -153,7 +153,7 @@ def base_name(file: str) -> str:
 
 
 def _line_of(level: Origin) -> Line | None:
-    """Return the user's line that led to a task; for a layer's call, where the layer was made."""
+    """Return the user's line that led to a task: for a layer's call, where the layer was made."""
     return level.made_on or level.frames.first
 
 

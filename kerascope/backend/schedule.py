@@ -211,7 +211,7 @@ Guards = tuple[tuple[tuple[int, bool], ...], ...]
 
 
 def is_needed(guards: Guards, values: Sequence[Any]) -> bool:
-    """Return whether all conditions of at least one conjunction in `guards` hold."""
+    """Return whether all conditions of at least one conjunction hold; False without conjunctions."""
     for conjunction in guards:
         for slot, wanted in conjunction:
             if bool(values[slot]) is not wanted:
@@ -342,7 +342,10 @@ class Schedule:
         return self.slots.setdefault(tensor, len(self.slots))
 
     def _admit(self, tensor: Tensor, apply: Apply | None) -> None:
-        """Give a slot to a tensor that is read, and record where its array comes from."""
+        """Give a slot to a tensor that is read, and record where its array comes from.
+
+        This is a variable, a constant or a default value. Raise if a placeholder is not an input.
+        """
         if tensor in self.slots:
             return
         if isinstance(tensor, Variable):

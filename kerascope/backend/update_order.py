@@ -33,14 +33,19 @@ class CallUpdate(tuple[Variable, Any]):
 
     @classmethod
     def of(cls, pair: Any, inputs: list[Tensor], chain: list[Tensor] | None = None) -> CallUpdate:
-        """Return an update pair with the inputs of the layer call, and of the outermost call."""
+        """Return `pair` as a `CallUpdate` of a layer call with these inputs.
+
+        `chain` contains the inputs of the outermost call if values were assigned during the call.
+        """
         made = cls(pair)
         made.inputs, made.chain = inputs, chain
         return made
 
 
 def chained(pairs: Iterable[tuple[Variable, Any]]) -> list[tuple[Variable, Any]]:
-    """Return the update pairs; all pairs of a variable from layer calls get its last new value.
+    """Return the update pairs, with the updates of a variable by layer calls applied in sequence.
+
+    All of these pairs get the variable's last new value, since a function writes it only once.
 
     Examples
     --------
@@ -85,7 +90,7 @@ def _repeated(apply: Apply, inputs: list[Tensor]) -> Apply:
 
 
 def assigned_by_several_calls(pairs: Iterable[tuple[Variable, Any]]) -> Variable | None:
-    """Return a variable that several outermost calls assign, each from its old value, or None."""
+    """Return a variable that several outermost calls of layers assign; None if there is none."""
     chains: dict[Variable, int] = {}
     for pair in pairs:
         chain = pair.chain if isinstance(pair, CallUpdate) else None

@@ -19,7 +19,7 @@ Step = Callable[[list[Any]], Any]
 
 
 def step_for(optimizer: Any, variables: Sequence[Variable]) -> Step:
-    """Return a function of a list of gradients that writes new values into these variables."""
+    """Return a function that takes a list of gradients and writes the new values of `variables`."""
     for variable in variables:
         if not isinstance(variable, Variable):
             raise DtypeError(

@@ -69,7 +69,10 @@ class UpdatesStage(Stage):
 
     @property
     def names(self) -> dict[str, Any]:
-        """The local variables of the loop over parameters, and `step`'s arguments and results."""
+        """The local names to show: the variables of the loop over parameters, by name.
+
+        The arguments and results of the optimizer's `step` are included.
+        """
         names = super().names
         shared, own = names.get("shared", {}), names.get("own", {})
         new_slots = zip(own, names.get("new_slots", ()), strict=False)  # empty during the gradients
@@ -203,7 +206,7 @@ class Optimizer(Configured):
             super().__setattr__(name, value)
 
     def _fixed(self) -> list[str]:
-        """Return the names of the hyperparameters that are constants in the updates."""
+        """Return the names of the hyperparameters that the updates contain as plain numbers."""
         own = configured_names(type(self))
         names = (*own, "clipnorm", "clipvalue", "global_clipnorm", "weight_decay", "flavour")
         return [name for name in names if not isinstance(vars(self).get(name), Variable)]
@@ -605,7 +608,7 @@ class DecayingOptimizer(Optimizer):
         self.initial_decay = plain(self.decay)
 
     def _fixed(self) -> list[str]:
-        """Return the names of the hyperparameters that are constants, with `decay` if it is 0."""
+        """Return the names of hyperparameters that are plain numbers: `decay` only if it is 0."""
         return [*super()._fixed(), *([] if self.initial_decay > 0 else ["decay"])]
 
     def _updates(
@@ -641,7 +644,7 @@ class DecayingOptimizer(Optimizer):
         return {"lr": lr}
 
     def _rate(self) -> Tensor:
-        """Return the learning rate of this step, by the schedule or by `lr` and `decay`."""
+        """Return the learning rate of a step, from the schedule or else from `lr` and `decay`."""
         if self.schedule is not None:
             return self.schedule(K.cast(self.iterations, K.floatx()))
         self.initial_decay = plain(self.decay)

@@ -178,7 +178,7 @@ class RMSprop(DecayingOptimizer):
         m: Tensor | None = None,
         b: Tensor | None = None,
     ) -> NewValues:
-        """Return the new slots and the new parameter."""
+        """Return the new values of the parameter's slots and of the parameter itself."""
         new_a = spread = self.rho * a + (1.0 - self.rho) * K.square(g)
         new_slots = [new_a]
         if b is not None:
@@ -888,7 +888,7 @@ class Ftrl(DecayingOptimizer):
         return value
 
     def step(self, p: Tensor, g: Tensor, lr: Tensor, n: Tensor, z: Tensor) -> NewValues:
-        """Return the new sums n and z of the formula, and the new parameter."""
+        """Return the new values of the slots n and z, and of the parameter."""
         l1, l2 = self.l1_regularization_strength, self.l2_regularization_strength
         power = -self.learning_rate_power
         start = p * (1.0 - lr * self.weight_decay) if self.weight_decay else p

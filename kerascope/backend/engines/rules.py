@@ -159,7 +159,7 @@ def _wide(x: Any) -> Any:
 
 
 def _finite(x: Any, kind: Any) -> Any:
-    """Return `x` as a dtype. Require finite values, because NumPy may raise where XLA gives NaN."""
+    """Cast `x` to a dtype. Require finite values, because NumPy may raise where XLA gives NaN."""
     require(jnp.isfinite(x))
     return x.astype(kind)
 

@@ -388,7 +388,7 @@ _MODES = {"max": MaxPool, "avg": AveragePool}
 
 
 def _pool(where, axes, x, pool_size, strides, padding, data_format, pool_mode):
-    """Return `x` pooled over `axes` axes."""
+    """Return `x` pooled along its `axes` axes between the batch and the channels."""
     x = floating(x)
     if x.ndim != axes + 2:
         raise ShapeError(

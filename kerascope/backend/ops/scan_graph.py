@@ -60,7 +60,7 @@ class StepNumbers(Op):
 class StepDraws(Op):
     """The count of draws for a random op at one step of a loop.
 
-    It is computed from the count of the whole call and the number of the step.
+    It is computed from the count for the whole loop and the number of the step.
     """
 
     def infer_shape(self, draws: Tensor, step: Tensor) -> Shape:

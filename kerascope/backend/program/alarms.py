@@ -278,7 +278,7 @@ class _Guarded(ast.NodeTransformer):
         return _are_flags_reliable(name, out, terms)
 
     def _shape(self, operand: ast.expr) -> tuple[int, ...] | None:
-        """Return the shape of an operand whose array exists before the call, otherwise None."""
+        """Return the shape of a program's operand; None if its array is made during the call."""
         try:
             array = eval(ast.unparse(operand), self._scope)
         except NameError:

@@ -77,7 +77,7 @@ def own_failure(compute: Callable[[], object], error: Exception) -> Exception:
 
 
 def is_from_outside(error: Exception) -> bool:
-    """Return whether an error comes from code that programs do not call, as a signal handler."""
+    """Return whether an error was raised by code that programs do not call: a signal handler."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     below = frames[1:]  # the first one caught the error
     handlers = _handlers()
@@ -94,7 +94,7 @@ def _handlers() -> set[CodeType]:
 
 
 def _is_of_an_op(frame: FrameType) -> bool:
-    """Return whether a frame runs a method of an op, or a function that its `kernel` returned."""
+    """Return whether a Python frame runs a method of an op, or a function made by its `kernel`."""
     names = frame.f_code.co_qualname.split(".")
     if "perform" in names or "kernel" in names:
         return True

@@ -84,7 +84,10 @@ def writing_of(bound: Bound, line: Line) -> Writing:
 
 
 def _reads_once(op: Op, text: str) -> bool:
-    """Return whether a kernel text reads its only input once, elementwise, in its first call."""
+    """Return whether a kernel's text reads its only input once, element by element.
+
+    Then the result may overwrite the input.
+    """
     return isinstance(op, Elementwise) and text.count("{0}") == 1 and "{1}" not in text
 
 
@@ -96,7 +99,7 @@ def _text_of_view(op: Op) -> str | None:
 
 
 def _on_copies(op: Op) -> Callable[..., object]:
-    """Wrap the `perform` of a custom op: call it on copies, because it may keep its arrays."""
+    """Return a function that calls a custom op's `perform` on copies, because it may keep them."""
 
     def perform(*arrays: Any) -> Any:
         return op.perform(*map(copied, arrays))

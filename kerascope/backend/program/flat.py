@@ -158,7 +158,7 @@ def _by_scope(bound: Bound) -> Iterable[list[Line]]:
 
 
 def _part(bound: Bound, lines: Sequence[Line]) -> UpdatePart | None:
-    """Return the lines of one weight as an `UpdatePart`; None unless all ops are exact."""
+    """Return the lines that update one weight as an `UpdatePart`; None unless all ops are exact."""
     part = UpdatePart()
     places: dict[int, int] = {}
     spec = None
@@ -209,7 +209,10 @@ def _find_targets(
 def _independent(
     bound: Bound, parts: list[UpdatePart], updates: Mapping[Variable, int], outputs: set[int]
 ) -> list[UpdatePart]:
-    """Return the `UpdatePart`s whose results are new values or are read by their own lines only."""
+    """Return the `UpdatePart`s that can be computed apart from all other lines.
+
+    Each result of their lines is a new value, or only their own lines read it.
+    """
     while True:
         own = {id(line): i for i, part in enumerate(parts) for line in part.lines}
         home = {slot: i for i, part in enumerate(parts) for slot in part.locals}
@@ -234,7 +237,7 @@ def _independent(
 
 
 def _reading_each_other(parts: Sequence[UpdatePart]) -> set[int]:
-    """Return the indices of parts that read the same variable, which one of them writes."""
+    """Return the indices of `UpdatePart`s that share a variable, which one of them writes."""
     readers: dict[int, list[int]] = {}
     for i, part in enumerate(parts):
         for slot in part.roles:
@@ -368,7 +371,10 @@ class FlatText:
         return len(self.flats[0])
 
     def copy(self, name_of: Callable[[int], str], names: Names) -> Iterator[str]:
-        """Yield the text that copies arrays into the flat arrays; arguments as for `write`."""
+        """Yield the text that copies arrays into the flat arrays; arguments as for `write`.
+
+        These are, for example, gradients that cannot be computed there directly.
+        """
         for view, slot in self.copies:
             room = names.given(f"flat_{name_of(slot)}", view)
             yield f"np.copyto({room}, {name_of(slot)})"
@@ -414,7 +420,10 @@ class FlatText:
         return words
 
     def _fulls(self, name_of: Callable[[int], str], names: Names) -> dict[int, str]:
-        """Return names of arrays for those scalars that NumPy reads faster as a whole array."""
+        """Return names of arrays, each filled with a scalar, by the scalar's slot.
+
+        Only scalars are included that NumPy reads faster as a whole array.
+        """
         part, size = self.group.parts[0], min(BLOCK, self.size)
         return {
             ref.place: names.free(f"all_{name_of(ref.place)}")

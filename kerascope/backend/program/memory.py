@@ -488,7 +488,7 @@ class _Check:
             self.ends[start] = end
 
     def visit(self, position: int, when: int, line: Line) -> None:
-        """Check what a line reads and where its results are stored."""
+        """Raise VerificationError if a line reads or overwrites memory at the wrong time."""
         op, places = line.op, self.places
         read = op.numbers_read(line.inputs) if op.inputs_read_by_shape else line.inputs
         if line.guards:
@@ -531,7 +531,7 @@ class _Check:
             self.refuse(line, "overwrites an array that is read at the same time")
 
     def check_overlaps(self) -> None:
-        """Raise if two places partly overlap."""
+        """Raise VerificationError if two places in memory overlap in part."""
         starts = sorted(start for start, end in self.ends.items() if start < end)
         for start, after in itertools.pairwise(starts):
             if self.ends[start] > after:

@@ -94,7 +94,10 @@ class Plan:
         self.written = {*together, *(commit.variable for commit in self.commits.values())}
 
     def _open_guards(self, new_slots: Mapping[Variable, int]) -> dict[Variable, Guards]:
-        """Return, for each variable that may be written, the guards known only at run time."""
+        """Return, for each variable that may be written, the conditions for writing it.
+
+        They are guards, without the conditions whose truth is already known.
+        """
         followers = self.bound.schedule.guards_of_followers
         found: dict[Variable, Guards] = {}
         for v in new_slots:

@@ -262,7 +262,7 @@ def lines_of(draft: Draft, seconds: Sequence[float]) -> Iterator[MeasuredLine]:
 
 
 class _LineReader:
-    """Relates the statements of a program's text to its plan."""
+    """Makes the `MeasuredLine`s of a program: relates the statements of its text to its plan."""
 
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
@@ -608,7 +608,19 @@ def timed(clock: Clock, call: Callable[..., Result], *arguments: Any) -> tuple[i
 
 
 class _Times(NamedTuple):
-    """Median times of a program over the measured calls, in seconds."""
+    """Median times of a program over the measured calls, in seconds.
+
+    Attributes
+    ----------
+    calls : int
+        The number of measured calls.
+    of_statements : list of float
+        The time of each statement.
+    whole : float
+        The time of a call without clock readings.
+    python : float or None
+        The time of a call that calls no NumPy functions; None if such a call fails.
+    """
 
     calls: int
     of_statements: list[float]
@@ -624,7 +636,11 @@ def _times(
     seconds: float,
     clock: Clock,
 ) -> _Times:
-    """Return median times of many calls: with clock readings, without, and without NumPy calls."""
+    """Return median times of many calls of a program.
+
+    Measured are calls with clock readings, calls without, and calls in which the NumPy functions
+    are not called.
+    """
     measured, plain, idle = (
         with_clock(source, clock), source.scope[source.name], without_calls(source)
     )  # fmt: skip

@@ -36,7 +36,7 @@ MOST_ELEMENTS = 1 << 20
 
 
 def fold_constants(bound: Bound, line: Line) -> str | None:
-    """Compute a line in advance if it depends only on constants or shapes."""
+    """Remove a line that depends only on constants or shapes: its result becomes a constant."""
     read = [] if line.op.needs_only_shapes else line.op.numbers_read(line.inputs)
     are_known = all(slot in bound.constants for slot in read)
     if not are_known or not is_pure(line.op) or any(s not in bound.facts for s in line.inputs):
@@ -235,7 +235,7 @@ class AskOutputOfRelu:
         self._seen: dict[tuple, int] = {}
 
     def __call__(self, bound: Bound, line: Line) -> str | None:
-        """Record the output of a relu; replace the input of its slope by the recorded output."""
+        """Record the output of a `Relu`; let its `ReluSlope` read this instead of the input."""
         op = line.op
         if not isinstance(op, (Relu, ReluSlope)):
             return None

@@ -517,7 +517,7 @@ def without_unused(step: StepCalls) -> None:
 
 
 def with_reshaped_views(step: StepCalls, placeable: set[int]) -> None:
-    """Turn reshapes of contiguous arrays into views; copy other arrays before their reshape."""
+    """Turn reshapes of contiguous arrays into views; copy other arrays before reshaping them."""
     views = {call.outputs[0] for call in step.calls if call.op.is_view}
     calls = []
     for call in step.calls:
@@ -534,7 +534,9 @@ def with_reshaped_views(step: StepCalls, placeable: set[int]) -> None:
 
 
 def with_copies(step: StepCalls, placeable: set[int]) -> None:
-    """Copy results that share memory with other arrays into memory of their own.
+    """Copy the outputs and new states of a step that cannot be computed into a given array.
+
+    So each of them has memory of its own.
 
     Parameters
     ----------

@@ -140,7 +140,10 @@ class Places:
                     self.inside[part] = (call.outputs[0], number)
 
     def owner(self, slot: int) -> int:
-        """Return the slot whose memory contains the array of this slot, often the slot itself."""
+        """Return the slot whose array contains the array of this slot.
+
+        It is the slot itself if this is not a part of a joined array.
+        """
         while slot in self.inside:
             slot = self.inside[slot][0]
         return slot

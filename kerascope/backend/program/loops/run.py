@@ -109,7 +109,7 @@ class _Buffers:
         self.shared = [new_states.get(y) for y in inner.results.outputs]
 
     def keep(self, step: int, states: list[Any], results: list[Any]) -> list[Any]:
-        """Store the results of a step, and return its new states from their buffers."""
+        """Store the results of a step in the buffers, and return its new states from there."""
         n_outputs, n_states = len(self.shared), len(states)
         outputs, terms = results[:n_outputs], results[n_outputs + n_states :]
         if not (self.outputs or self.states or self.sums):
@@ -311,7 +311,7 @@ def _error(inner: InnerGraph, found: Difference) -> VerificationError:
 
 
 def failed(inner: InnerGraph, failure: Exception) -> VerificationError:
-    """Return the error for a loop program that fails although its interpreter does not."""
+    """Return the error to raise if a loop's program fails although its interpreter does not."""
     return VerificationError(
         f"The compiled loop over {_names_of(inner)} fails, but its interpreter does not "
         f"({type(failure).__name__}: {failure}). No variable was changed. Please report this, "
