@@ -29,11 +29,11 @@ class OpHints:
 
     @property
     def inputs_read_by_shape(self) -> frozenset[int]:
-        """The indices of the inputs of which `perform` reads only the shapes, not the values."""
+        """The indices of the inputs whose shapes `perform` reads, but not their values."""
         return frozenset()
 
     def numbers_read(self, inputs: Sequence[_Input]) -> list[_Input]:
-        """Return the inputs, as tensors or slots, of which `perform` reads more than the shapes."""
+        """Return the inputs whose values `perform` reads, not only the shapes: tensors or slots."""
         by_shape = self.inputs_read_by_shape
         return [x for number, x in enumerate(inputs) if number not in by_shape]
 

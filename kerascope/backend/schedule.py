@@ -211,7 +211,7 @@ Guards = tuple[tuple[tuple[int, bool], ...], ...]
 
 
 def is_needed(guards: Guards, values: Sequence[Any]) -> bool:
-    """Return whether all conditions of at least one conjunction hold; False without conjunctions."""
+    """Return whether all conditions of one conjunction in `guards` hold; False if it is empty."""
     for conjunction in guards:
         for slot, wanted in conjunction:
             if bool(values[slot]) is not wanted:

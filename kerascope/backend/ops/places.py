@@ -48,7 +48,7 @@ class AlongAxis(Op):
     axis: int
 
     def places(self, indices: np.ndarray, size: int) -> np.ndarray:
-        """Return the indices, with `size` added to negative ones; raise if one is out of range."""
+        """Return the indices, with `size` added if negative; raise DataError if out of range."""
         if indices.size and not (-size <= indices.min() and indices.max() < size):
             wrong = indices[(indices < -size) | (indices >= size)].flat[0]
             raise DataError(
@@ -148,7 +148,7 @@ class PlaceOp(Op):
     may_refuse: ClassVar[bool] = True
 
     def where(self, indices: np.ndarray, sizes: tuple[int, ...]) -> tuple[np.ndarray, ...]:
-        """Return index vectors as one index array for each axis; raise if one is out of range."""
+        """Return index vectors as one index array for each axis; DataError if out of range."""
         first = np.array(sizes[: indices.shape[-1]])
         if indices.size and not ((-first <= indices) & (indices < first)).all():
             raise DataError(f"{self.name}: an index is out of range for shape {sizes}.")
@@ -174,8 +174,8 @@ class TakePlaces(PlaceOp):
 def _at_places(x: Tensor, indices: Tensor, like: Tensor) -> Tensor:
     """Return the slices of `x` at index vectors, as one tensor.
 
-    The vectors are indices along so many of the first axes of `x` that the result has as many axes
-    as `like`.
+    The vectors are indices along the first axes of `x`. How many axes these are follows from
+    `like`, because the result has as many axes as `like`.
     """
     return TakePlaces(x.ndim - (like.ndim - indices.ndim + 1))(x, indices)
 

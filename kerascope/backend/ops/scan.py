@@ -287,7 +287,7 @@ class Scan(Op):
     def may_share(self, inputs, outputs):
         """Return (output, input) pairs that share memory.
 
-        If the loop has 0 steps, each last state is the initial state. Otherwise there are no pairs.
+        If the loop has 0 steps, each last state is the initial state. Otherwise the list is empty.
         """
         if inputs[0].shape[0] > 0:
             return ()

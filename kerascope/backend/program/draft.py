@@ -26,7 +26,7 @@ class Draft:
     ----------
     plan : Plan
     homes : dict
-        The flat arrays in which the function's variables are stored; new ones are added.
+        The flat arrays in which the function's variables are stored; new arrays are added.
     name : str
         The name of the function.
 

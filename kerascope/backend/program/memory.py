@@ -210,7 +210,7 @@ def places_for_stacks(plan: Plan, taken: Mapping[int, np.ndarray], kept: Iterabl
 class _Placing:
     """Finds places for the operands of each stack.
 
-    A view shares the memory of its origin, the array of which it is a view. So places are given to
+    A view shares the memory of its origin, the array from which it was made. So places are given to
     origins, in their own shapes.
     """
 
@@ -273,7 +273,7 @@ class _Placing:
         """Return slots that can share one place in memory: `slot` first, a slot with a place last.
 
         Each slot is computed from the next one in the list, by a line that may write its result
-        over this input. If there are no such slots, the list is empty.
+        over this input. The list is empty if this is impossible.
         """
         way = [slot]
         while way[-1] not in self.places:

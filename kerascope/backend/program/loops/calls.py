@@ -135,7 +135,7 @@ class StepCalls:
             self.sort(call)
 
     def _placeholder(self, slot: int) -> int:
-        """Return the slot of a constant that replaces an input of which only the shape is read."""
+        """Return the slot of a constant that replaces an input whose values are not read."""
         if slot not in self.specs:
             return slot
         constant = self.bound.new_constant(dummy_array(self.specs[slot]))
