@@ -9,7 +9,7 @@ Each guard is one command, also available as `python3 dev.py names` and so on::
     python -m guards.mutants FOLDER   # do the tests notice a wrong line?
     python -m guards.wheel            # needs a network: it installs into an empty environment
 
-`samples` wrote the files of an earlier edition that the tests open. `checkouts` copies a folder or
+`samples` writes files that all later versions of the code must open. `checkouts` copies a folder or
 a revision for the other guards.
 
 The package never imports this folder. Its tests are in `tests/guards`.

@@ -1,4 +1,4 @@
-"""The guard of samples writes files of an edition, which all later code has to open.
+"""The guard of samples writes an edition: files that all later versions of the code must open.
 
     python -m guards.samples FILE.zip       write such files with the present code
 

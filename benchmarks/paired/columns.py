@@ -16,7 +16,7 @@ class Column:
     title : str
         The title in the report.
     module, variant : str
-        The file in `peers/`, and one of its columns.
+        The file in `peers/`, and the name of this column among the columns of the file.
     needs : tuple of str
         The packages required in its environment.
     environment : str
@@ -26,7 +26,7 @@ class Column:
     on_numpy : bool
         Whether its arrays are NumPy arrays, whose bytes Python can count.
     kinds : tuple of str
-        The kinds of nets that it has.
+        The kinds of nets that it can train: see `Workload.kind`.
     """
 
     title: str

@@ -155,7 +155,8 @@ class Timing:
     target : float
         Seconds of a chunk.
     patience, quiet : float
-        See `timed_chunk`.
+        If other processes use more than `quiet` seconds of processor time in each second, a chunk
+        is repeated for up to `patience` seconds.
     """
 
     def __init__(

@@ -49,7 +49,7 @@ class Workload:
         Recurrent nets: steps in time, width of the input, units of the LSTM. Transformers:
         `times` tokens, of `features` different ones, each a vector of `units`.
     heads, blocks : int
-        Transformers.
+        Transformers: heads of each attention, and number of blocks.
     """
 
     title: str
@@ -172,7 +172,7 @@ class Metric:
     Attributes
     ----------
     workload : str
-        "W1".
+        The name of the workload, such as "W1".
     what : {"step", "fit", "predict", "memory"}
         One `train_on_batch`; one epoch of `fit`; `predict` of all rows; bytes of a train step.
     batch : int

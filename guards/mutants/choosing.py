@@ -77,7 +77,7 @@ class Edit:
     what : str
         The kind of the change.
     statement : int
-        The first line of the innermost statement that contains it.
+        The first line of the innermost statement that contains the change.
     """
 
     line: int

@@ -78,7 +78,7 @@ def graph_of(subject: ModelProto | str | PathLike[str], *inputs: Any, **named_in
 
 
 def read(subject: ModelProto | str | PathLike[str], writer: TapeWriter) -> Container[Any]:
-    """Record the calls of a file without running it, and return the tokens of unknown shapes.
+    """Record the calls of a file without running it; return the tokens of values of unknown rank.
 
     Raises
     ------

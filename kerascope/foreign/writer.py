@@ -17,7 +17,7 @@ node            node, layer, kind, inputs,  result, tensor_map[id]
                 parameters, sources
 gradient        node, layer                 result, grads[name]
 update          p, g                        new_p, updates[name]; then weights[name], old, new
-any             what the writer is given    what is put into the dict that `span` gives; error
+any             names passed to `span`      names put into the dict that `span` yields; error
 ==============  ==========================  ======================================================
 """
 

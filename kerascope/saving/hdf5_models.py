@@ -123,8 +123,8 @@ def write_layers(
 ) -> None:
     """Write the weights of layers, given by layer name, in the layout of this version of Keras.
 
-    The weights of a model that was loaded with opaque layers get the names that they had in its
-    file, which is `kept`.
+    The weights of a model that was loaded with opaque layers get the names that they had in the
+    file from which it was loaded; `kept` contains these names.
     """
     is_keras_3 = version == KERAS_3_VERSION
     hdf5_files.save_attributes_to_hdf5_group(

@@ -3,8 +3,8 @@
 One image's patches (576 x 288 floats) fit into a cache of the second level; those of a batch do
 not. The sizes are those of W3: 28 x 28 pixels, 3 x 3 kernels with 32 and 64 filters, pooling 2 x 2.
 
-Maximum pooling comes before bias and relu, which grow with their argument: the maximum is the same,
-and a quarter of the elements is left for them.
+Maximum pooling comes before bias and relu. Because both grow with their argument, the maximum is
+the same, and they process only a quarter of the elements.
 """
 
 from __future__ import annotations

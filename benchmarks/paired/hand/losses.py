@@ -14,7 +14,7 @@ from benchmarks.paired.hand.program import ALL_AXES, KEEP, Program
 def add_loss(
     program: Program, loss: str, z: np.ndarray, y: np.ndarray, samples: int
 ) -> tuple[np.ndarray, str]:
-    """Add the calls of a loss to a program; return its gradient by `z`, and the loss as source.
+    """Add the calls of a loss to a program; return d loss / d z, and the loss as source.
 
     Parameters
     ----------

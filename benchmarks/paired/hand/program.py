@@ -32,7 +32,7 @@ KEEP = True
 class Program:
     """Collects NumPy calls; `function` makes a Python function of them.
 
-    A call writes its result into its last array, which `maximum` must get as `out=`. Arrays become
+    A call writes its result into its last array (`maximum` gets it as `out=`). Arrays become
     global names of the function, so that running it looks nothing up and allocates nothing.
 
     Examples

@@ -23,7 +23,7 @@ class Peer:
     Parameters
     ----------
     name : str
-        The workload: "W1".
+        The name of the workload, such as "W1".
     x, y : ndarray
         All rows of the data.
     first_weights : list of ndarray

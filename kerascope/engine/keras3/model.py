@@ -74,7 +74,7 @@ class ModelOfKeras3:
     Attributes
     ----------
     targets_of_any_rank, squeezed_targets : frozenset of int
-        Indices of targets: see `engine.compiling.Compilation`.
+        Indices of targets with as many axes as the data: see `engine.compiling.Compilation`.
     """
 
     label: Any

@@ -88,6 +88,7 @@ class Before(NamedTuple):
     weights : list of keras.Variable
         The trainable weights, then the weights that are not trainable.
     trainable, others : list of np.ndarray
+        The values of the trainable weights, and those of the other weights.
     gradients : list of np.ndarray or None
         The gradients of the scaled loss.
     loss_factor : float

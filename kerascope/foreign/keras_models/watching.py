@@ -63,7 +63,8 @@ class ReturnedCall(NamedTuple):
         the `Value` from before the call.
     settings : dict
         The arguments of a function that are numbers or strings.
-    caller : FrameType
+    caller : FrameType or None
+        The Python frame that made the call, if it is not one of Keras.
     """
 
     layer: Any

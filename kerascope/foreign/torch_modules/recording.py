@@ -90,7 +90,9 @@ class RunningCall:
     read : list of (Tensor, int)
         For a box: its input tensors with their versions.
     values : list of Value
+        For a box: its inputs.
     line : (str, int, str) or None
+        File, line and function of the user's code that made the call.
     """
 
     __slots__ = ("depth", "frame", "line", "module", "name", "read", "span", "users", "values")
