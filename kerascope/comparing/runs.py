@@ -166,7 +166,7 @@ class Run:
         return [u for u in self.units if any(v.token in self._outputs for v in u.outputs)]
 
     def words_of(self, units: Iterable[Unit]) -> list[str]:
-        """Return the names of units, in order. If all units of a frame are given, return its name.
+        """Return the names of units, in order. A frame's name replaces theirs if all are given.
 
         Parameters
         ----------

@@ -206,7 +206,7 @@ def chains_of(groups: Iterable[GraphGroup]) -> dict[str, Chain]:
 
 
 def hiding_of(graph: Graph, closed: Container[str]) -> dict[str, str]:
-    """Return for each frame the outermost closed frame that hides its contents, otherwise "".
+    """Return for each frame the outermost closed frame that hides its contents; "" if none does.
 
     Examples
     --------

@@ -365,7 +365,7 @@ class Rules:
         return self._known.setdefault(looks, found._replace(**none))
 
     def plain(self, mark: Mark, around: Looks) -> Iterator[Shape]:
-        """Yield a mark, or the marks of a group, with colours and lines for their CSS classes."""
+        """Yield a mark, or the marks of a group; colours and lines replace their CSS classes."""
         look = "" if isinstance(mark, Raster) else mark.look
         own = (*around, look) if look else around
         if isinstance(mark, Group):

@@ -47,7 +47,7 @@ class CanvasCell:
     style: str = ""
 
     def character(self, ascii_only: bool) -> str:
-        """Return the character to print: that of a text if there is one, otherwise of the lines."""
+        """Return the cell's character: that of its text or, without a text, that of its lines."""
         if self.word is not None:
             return self.word
         if len(self.lines) > 1:
@@ -209,7 +209,7 @@ def _lines(node: GraphNode, lines: tuple[str, ...], words: int) -> list[str]:
 
 
 def _without(line: str, words: int) -> str:
-    """Return a line, without the number of parameters if the density drops this number."""
+    """Return a line of a box, without the number of parameters if the `Density` omits it."""
     if words >= 3:
         return line
     parts = [part for part in line.split(" · ") if not part.endswith((" params", " param"))]

@@ -1,8 +1,9 @@
 """A ladder in characters: each row has a call, its card of weights and, at the right, its gradient.
 
-Sources are named instead of connected by lines: `←` precedes the inputs of a call and `⇠` those of
-a gradient. They are left out if the only source is the call of the row above, or the gradient of
-the row below. A card has a line for each weight, from the weight to its new value.
+There are no lines between boxes. Instead, each call and each gradient names its inputs, after `←`
+for a call and after `⇠` for a gradient. They are left out if the only input is from the call of the
+row above, or from the gradient of the row below. A card has a line for each weight, from the weight
+to its new value.
 """
 
 from __future__ import annotations

@@ -230,10 +230,10 @@ Line = list[tuple[str, str]]  # characters with their styles
 
 
 def list_lines(graph: Graph, options: PictureOptions, width: int, ascii_only: bool) -> list[Line]:
-    """Return a numbered list of the boxes. Each box is followed by the numbers of its sources.
+    """Return a numbered list of the boxes. After each box are the numbers of boxes that feed it.
 
-    Numbers after `←` are sources of data, those after `⇠` sources of gradients and updates (`<-`
-    and `<~` in ASCII). A long list of sources continues on further lines.
+    Boxes after `←` feed it data, those after `⇠` gradients or updates (`<-` and `<~` in ASCII). A
+    long list of numbers continues on further lines.
     """
     order = reading_order(graph)
     number = {node.id: i for i, node in enumerate(order, start=1)}

@@ -9,7 +9,7 @@ call.
 
 Forward boxes have even depths, contributions between them odd ones. (A call that makes one of its
 outputs from another sends a contribution to itself; that arrow points one row down.) If data are
-given, the boxes carry numbers, equal to those of `K.gradients`.
+given, the boxes show numbers, equal to those of `K.gradients`.
 
 Lesson: chapter 13.
 
@@ -89,7 +89,7 @@ def gradient_graph(
     wrt : Tensor or list of Tensor
         Variables, placeholders, or intermediate tensors.
     feed : dict of Tensor to array_like, optional
-        Values of the placeholders. If given, the gradients carry numbers.
+        Values of the placeholders, for which the numbers of the gradients are computed and shown.
     name : str
         The name of the graph.
     where : str

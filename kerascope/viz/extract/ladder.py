@@ -60,7 +60,8 @@ def gradient_ladder(
     model : Model
         Compiled, with a graph of layers. It is not changed.
     data : tuple (x, y) or (x, y, sample_weight), optional
-        A batch as for `train_on_batch`. If given, the gradients carry numbers. Nothing is trained.
+        A batch as for `train_on_batch`, for which the numbers of the gradients are computed and
+        shown. Nothing is trained.
     training : bool
         Whether dropout and similar layers behave as in training when numbers are computed.
     nested : bool

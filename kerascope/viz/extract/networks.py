@@ -225,7 +225,7 @@ def _copy(layer: Layer) -> Layer:
 
 
 def _move_calls(nodes: list[Node], copies: dict[Layer, Layer]) -> None:
-    """Move Nodes to the copies of their layers, with tensor histories and outbound nodes."""
+    """Move Nodes to the copies of their layers; update tensor histories and outbound nodes."""
     for node in sorted(nodes, key=lambda node: node.node_index):
         layer, index = node.outbound_layer, node.node_index
         twin = copies[layer]

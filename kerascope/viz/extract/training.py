@@ -1,8 +1,9 @@
 """The training level: one training step as a picture, from the inputs to the new weights.
 
 It is the ladder of `ladder.py` with the optimizer added: the slots of each weight on the line of
-that weight, and a box for every update `(v, new_v)` of the step, with arrows from the sources of
-the new value. An arrow with the role "update" leads from this box back to the variable.
+that weight, and a box for every update `(v, new_v)` of the step, with arrows from the boxes from
+which the new value is computed. An arrow with the role "update" leads from this box back to the
+variable.
 
 The module contains the picture first, then the updates of a step.
 

@@ -1,7 +1,8 @@
-"""Draw a segment with branches: its boxes are in ranks (rows or columns), each after its sources.
+"""Draw a segment with branches: its boxes are in ranks, which are rows or columns.
 
-The layout of graphs (`viz/layout/`) orders the boxes of each rank for few crossings and places them
-near their neighbours. An arrow that passes a rank has its own place in this rank.
+Each box is in a rank after those of the boxes that feed it. The layout of graphs (`viz/layout/`)
+orders the boxes of each rank for few crossings and places them near their neighbours. An arrow that
+passes a rank has its own place in this rank.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ STEP = GAP + 2  # between ranks
 def ranks_of(reading: Reading, unit: Unit, segment: Segment, page: Page, down: bool) -> Piece:
     """Return the piece that draws a segment with branches, a part of a model.
 
-    Its boxes are in ranks: each is in a row after the rows of its sources, or in a column if the
-    figure runs to the right. All arrows between the boxes are drawn.
+    Its boxes are in ranks: rows, or columns if the figure runs to the right. Each box is in a rank
+    after those of the boxes that feed it. All arrows between the boxes are drawn.
     """
     inside = {part.node.id: part for part in segment.parts}
     rank = _rank_of(reading, inside)

@@ -179,7 +179,7 @@ class Arranged:
     after: Point
 
     def shape(self) -> Shape:
-        """Return the size and doors of the frame with these items, as an item of another frame."""
+        """Return the size and doors of the frame with these items, for the layout around it."""
         across = self.before[0] + self.places.across + self.after[0]
         along = self.before[1] + self.places.along + self.after[1]
         doors = {

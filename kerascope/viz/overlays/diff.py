@@ -610,7 +610,7 @@ def _downwards(parts: list[str], kept: _PartLinks, removed: _PartLinks) -> list[
     waiting_all = waiting_kept + Counter(x for targets in removed.values() for x in targets)
 
     def rank(part: str) -> tuple[bool, bool, int]:
-        """Return the sort key of a box or frame: those whose sources all have a place come first.
+        """Return the sort key of a box or frame: those whose sources are all sorted come first.
 
         Those that wait only for sources of removed arrows come next.
         """
