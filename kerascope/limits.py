@@ -125,16 +125,12 @@ class Budget:
             self.numbers += self._counted
         if self.numbers >= 0:
             return
-        asked = f"{self.where}: its configuration asks for {what} of shape {in_words(shape)}, but"
-        if self._counted is not None:
-            raise ConfigError(
-                f"{asked} its weights are only {self._counted} numbers; the two do not belong "
-                f"together. {HOW_TO_LIFT}"
-            )
-        raise ConfigError(
-            f"{asked} all weights together may have {self.limits.numbers:,} numbers in a model "
-            f"from a text. {HOW_TO_LIFT}"
+        why = (
+            f"all weights together may have {self.limits.numbers:,} numbers in a model from a text"
         )
+        if self._counted is not None:
+            why = f"its weights are only {self._counted} numbers; the two do not belong together"
+        raise self._too_large(what, shape, why)
 
     def take_constant(self, shape: Sequence[int], what: str) -> None:
         """Subtract from the budget the number of elements of an array that is computed for an op.
@@ -148,11 +144,8 @@ class Budget:
             return
         self.constants -= math.prod(shape)
         if self.constants < 0:
-            raise ConfigError(
-                f"{self.where}: its configuration asks for {what} of shape {in_words(shape)}, "
-                f"but all constants together may have {self.limits.constants:,} numbers. "
-                f"{HOW_TO_LIFT}"
-            )
+            why = f"all constants together may have {self.limits.constants:,} numbers"
+            raise self._too_large(what, shape, why)
 
     def take_factorization(self, rows: int, columns: int) -> None:
         """Subtract from the budget the number of multiplications of a matrix's QR decomposition.
@@ -166,11 +159,8 @@ class Budget:
             return
         self.products -= rows * columns * min(rows, columns)
         if self.products < 0:
-            raise ConfigError(
-                f"{self.where}: its configuration asks for an orthogonal matrix of shape "
-                f"{in_words((rows, columns))}, but all of them may take {self.limits.products:,} "
-                f"multiplications. {HOW_TO_LIFT}"
-            )
+            why = f"all of them may take {self.limits.products:,} multiplications"
+            raise self._too_large("an orthogonal matrix", (rows, columns), why)
 
     def take_parts(self, number: int, what: str) -> None:
         """Subtract layers, calls or ops from the budget, as counted in `Limits.parts`.
@@ -196,6 +186,10 @@ class Budget:
         """
         if self.limits is not None and self.parts < number:
             raise self._of_too_many_parts(what)
+
+    def _too_large(self, what: str, shape: Sequence[Any], why: str) -> ConfigError:
+        asked = f"{self.where}: its configuration asks for {what} of shape {in_words(shape)}"
+        return ConfigError(f"{asked}, but {why}. {HOW_TO_LIFT}")
 
     def _of_too_many_parts(self, what: str) -> ConfigError:
         assert self.limits is not None

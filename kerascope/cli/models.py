@@ -103,7 +103,7 @@ def find_model(argument: str, reading: ReadOptions = USUALLY) -> Any:
     if name.endswith(".py"):
         return _from_script(checked_script(name), attribute)
     if attribute:
-        return _from_module(name, attribute)
+        return _named(vars(_imported(name)), attribute, f"module {name!r}")
     if not name or not Path(name).suffix:
         checked_file(name, EXPECTED)
     if Path(name).suffix == ".jsonl" and Path(name).is_file():
@@ -214,10 +214,6 @@ def _reading(how: str) -> Iterator[None]:
     except KerascopeError as error:
         more = f" {how}" if isinstance(error, ConfigError) else ""
         raise UsageError(f"{error}{more}") from None
-
-
-def _from_module(name: str, attribute: str) -> Any:
-    return _named(vars(_imported(name)), attribute, f"module {name!r}")
 
 
 def _imported(name: str) -> Any:

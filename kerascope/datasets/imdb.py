@@ -70,9 +70,8 @@ def load_data(
     random_state = np.random.RandomState(seed)
     train = local_files.shuffled(random_state, x_train, y_train)
     test = local_files.shuffled(random_state, x_test, y_test)
-    return local_files.choose_words(where, *train, choice), local_files.choose_words(
-        where, *test, choice
-    )
+    train, test = (local_files.choose_words(where, *part, choice) for part in (train, test))
+    return train, test
 
 
 def get_word_index(path: str = "imdb_word_index.json") -> dict[str, int]:
@@ -96,6 +95,5 @@ def get_word_index(path: str = "imdb_word_index.json") -> dict[str, int]:
         If the file cannot be read.
     """
     where = "imdb.get_word_index"
-    return local_files.read_word_index(
-        where, local_files.find_file(where, path, INDEX_ORIGIN, INDEX_MD5)
-    )
+    file = local_files.find_file(where, path, INDEX_ORIGIN, INDEX_MD5)
+    return local_files.read_word_index(where, file)

@@ -100,9 +100,8 @@ def get_word_index(path: str = "reuters_word_index.json") -> dict[str, int]:
         If the file cannot be read.
     """
     where = "reuters.get_word_index"
-    return local_files.read_word_index(
-        where, local_files.find_file(where, path, INDEX_ORIGIN, INDEX_MD5)
-    )
+    file = local_files.find_file(where, path, INDEX_ORIGIN, INDEX_MD5)
+    return local_files.read_word_index(where, file)
 
 
 answer_missing_names(__name__)

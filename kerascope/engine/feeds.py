@@ -233,7 +233,7 @@ class ArrayFeed(Feed):
         """
         if self.shuffle and not done and not self._begins:
             self._order_seed = fresh_seed()
-        index_array = self._index_array()
+        index_array = _order(self.shuffle, self._rows, self.batch_size, self._order_seed)
         is_shuffled = index_array is not None
         # For rows in buffers, `_fetcher` returns the shared ones.
         ones = self._ones_among_weights(is_shuffled) if kept or not is_shuffled else []
@@ -309,9 +309,6 @@ class ArrayFeed(Feed):
                 for number, array in enumerate(self.arrays)
             ]
         return [fetch(batch_ids) for fetch in fetchers]
-
-    def _index_array(self) -> np.ndarray | None:
-        return _order(self.shuffle, self._rows, self.batch_size, self._order_seed)
 
 
 def _order(shuffle: bool | str, rows: int, batch_size: int, seed: Any) -> np.ndarray | None:

@@ -125,9 +125,7 @@ class Landmarks:
 
 def landmarks_of(events: History, t: int) -> Landmarks:
     """Return the landmarks of a history. They cover at least the events before time `t`."""
-    found: Landmarks | None = getattr(events, "landmarks", None)
-    if found is None:
-        found = Landmarks()
+    found: Landmarks = getattr(events, "landmarks", None) or Landmarks()
     found.read(events, t)
     return found
 
@@ -172,9 +170,7 @@ class TrainingRuns:
 
 def runs_of(events: History, t: int) -> TrainingRuns:
     """Return the training runs of a history. They cover at least the events before time `t`."""
-    found: TrainingRuns | None = getattr(events, "training_runs", None)
-    if found is None:
-        found = TrainingRuns()
+    found: TrainingRuns = getattr(events, "training_runs", None) or TrainingRuns()
     found.read(events, t)
     return found
 

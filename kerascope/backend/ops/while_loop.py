@@ -116,7 +116,8 @@ def while_loop(
                 f"while_loop: expected {len(inside)} values from the body, one for each of "
                 f"loop_vars, got {len(found)}."
             )
-        new = [_fitted(one, old) for one, old in zip(found, inside, strict=True)]
+        pairs = zip(found, inside, strict=True)
+        new = [kept(one, old, "while_loop: a state") for one, old in pairs]
         inner = f"{current_scope().name}/"
         made_here = [
             apply
@@ -136,12 +137,18 @@ def while_loop(
     return made if isinstance(made, list) else [made]
 
 
-def _fitted(new: Any, old: Tensor) -> Tensor:
+def kept(new: Any, old: Tensor, what: str) -> Tensor:
+    """Return the new value of a state, cast to the dtype of the old one.
+
+    Raises
+    ------
+    ShapeError
+        The step changed the shape of the state, which the message calls `what`.
+    """
     new = as_tensor(new, like=old)
     if merge_shapes(new.shape, old.shape) is None:
         raise ShapeError(
-            f"while_loop: a state must keep its shape: expected {old.shape}, got {new.shape}.",
-            subject=new,
+            f"{what} must keep its shape: expected {old.shape}, got {new.shape}.", subject=new
         )
     return cast(new, old.dtype)
 

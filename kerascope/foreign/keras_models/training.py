@@ -36,6 +36,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kerascope.engine.arguments import to_list
 from kerascope.errors import ArgumentError, KerascopeWarning
 from kerascope.foreign.keras_models.arrays import Arrays
 from kerascope.foreign.keras_models.library import library
@@ -174,7 +175,7 @@ class KerasTraining:
             if isinstance(callbacks, self._keras.callbacks.CallbackList):
                 callbacks.append(listener)
             else:
-                callbacks = [*_as_list(callbacks), listener]
+                callbacks = [*to_list(callbacks), listener]
             given.arguments["callbacks"] = callbacks
             try:
                 return original(*given.args, **given.kwargs)
@@ -422,12 +423,6 @@ def _are_finite(arrays: Arrays, values: list[Any]) -> bool:
     """Return whether arrays contain neither NaN nor infinity."""
     all_numbers = [arrays.numbers(value) for value in values]
     return all(x.dtype.kind not in "fc" or np.isfinite(x).all() for x in all_numbers)
-
-
-def _as_list(value: Any) -> list[Any]:
-    if value is None:
-        return []
-    return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
 def _plain(logs: Any) -> dict[str, float]:

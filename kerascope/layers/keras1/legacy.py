@@ -48,7 +48,17 @@ class TimeDistributedDense(Dense):
         self.input_spec = InputSpec(ndim=3, axes={-1: input_shape[-1]})
 
 
-class _WithWeights(Layer):
+class _WithoutInitialWeights(Layer):
+    """A layer whose configuration does not contain the argument `weights`."""
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments, without initial weights."""
+        config = super().get_config()
+        config.pop("weights", None)
+        return config
+
+
+class _WithWeights(_WithoutInitialWeights):
     """Base class of Keras 1's dense layers: stores the arguments of their kernels and biases."""
 
     def __init__(
@@ -93,12 +103,6 @@ class _WithWeights(Layer):
     def _remember_input(self, input_shape: Shape) -> None:
         self.input_spec = InputSpec(ndim=2, axes={-1: input_shape[-1]})
         self.built = True
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the constructor's arguments, without initial weights."""
-        config = super().get_config()
-        config.pop("weights", None)
-        return config
 
 
 class Highway(_WithWeights):
@@ -251,7 +255,7 @@ class MaxoutDense(_WithWeights):
 # --- activations with weights ---------------------------------------------------------------------
 
 
-class ParametricSoftplus(LearntActivation):
+class ParametricSoftplus(_WithoutInitialWeights, LearntActivation):
     """A softplus with trained height and steepness: alpha * log(1 + exp(beta * x)).
 
     Parameters
@@ -303,12 +307,6 @@ class ParametricSoftplus(LearntActivation):
     def call(self, inputs: Tensor) -> Tensor:
         """Return alpha * softplus(beta * inputs)."""
         return self.alpha * K.softplus(self.beta * inputs)
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the constructor's arguments, without initial weights."""
-        config = super().get_config()
-        config.pop("weights", None)
-        return config
 
 
 class SReLU(LearntActivation):
@@ -405,7 +403,7 @@ class _StepOfLayer:
         return [layer.size_of_states()] * len(layer.states)
 
 
-class Recurrent(LayerOfCell):
+class Recurrent(_WithoutInitialWeights, LayerOfCell):
     """Base class of recurrent layers that compute a time step in their own method `step`.
 
     A subclass has the attribute `output_dim`. Its `build` makes the weights and sets `states` to a
@@ -511,12 +509,6 @@ class Recurrent(LayerOfCell):
                 subject=self,
             )
         return self.output_dim
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the constructor's arguments, without initial weights."""
-        config = super().get_config()
-        config.pop("weights", None)
-        return config
 
 
 class ConvRecurrent2D(Recurrent, ConvRNN2D):

@@ -21,7 +21,6 @@ from kerascope.backend.ops import scan as scans
 from kerascope.backend.ops import while_loop as loops
 from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.ops.control import Switch
-from kerascope.backend.shapes import merge_shapes
 from kerascope.errors import ArgumentError, ShapeError
 from kerascope.layers.ops import keras_ops as ops
 from kerascope.layers.ops.on_anything import on_anything
@@ -133,7 +132,7 @@ def while_loop(
             if not bool(value_of(cond(*packed(states)))):
                 break
             pairs = zip(next_states(*states), states, strict=True)
-            states = [loops._fitted(new, old) for new, old in pairs]
+            states = [loops.kept(new, old, "while_loop: a state") for new, old in pairs]
             step += 1
     else:
         states = loops.while_loop(
@@ -218,21 +217,11 @@ def _scanned(f: Callable[..., Any], init: Any, xs: Any, reverse: bool = False) -
                 f"tensors, got {len(new)}."
             )
         pairs = zip(new, carried, strict=True)
-        return [as_tensor(y) for y in ys], [_carried(*pair) for pair in pairs]
+        carry = [loops.kept(new, old, "keras.ops.scan: the carry") for new, old in pairs]
+        return [as_tensor(y) for y in ys], carry
 
     outputs, last = scans.scan(step, sequences, states, backwards=reverse)
     return packed_init(last), packed_ys[-1](outputs)
-
-
-def _carried(new: Any, old: Tensor) -> Tensor:
-    new = as_tensor(new, like=old)
-    if merge_shapes(new.shape, old.shape) is None:
-        raise ShapeError(
-            f"keras.ops.scan: the carry must keep its shape: expected {old.shape}, got "
-            f"{new.shape}.",
-            subject=new,
-        )
-    return cast(new, old.dtype)
 
 
 @on_anything
