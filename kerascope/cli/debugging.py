@@ -446,8 +446,7 @@ def _run(script: ScriptRun, recorded: Tape) -> tuple[list[Event], BaseException 
 
 
 def _ends_with_error(tape: Tape) -> bool:
-    last: Any = tape[len(tape) - 1]
-    return any(delta.name == "error" for delta in last.deltas)
+    return any(delta.name == "error" for delta in tape[len(tape) - 1].deltas)
 
 
 # --- kerascope replay -----------------------------------------------------------------------------

@@ -290,8 +290,7 @@ def passes_of(tape: Tape) -> list[tuple[list[Call], list[Frame]]]:
 def _call_of(begin: Event, end: Event, number: int) -> Call:
     values = {delta.name: delta.value for delta in begin.deltas}
     result = next((delta.value for delta in end.deltas if delta.name == "result"), None)
-    layer = values.get("layer")
-    op = str(getattr(layer, "kind", "")) or "layer"
+    op = str(getattr(values.get("layer"), "kind", "")) or "layer"
     call_id = begin.name if number == 1 else f"{begin.name}:{number}"
     kind = "input" if op in ("Input", "InputLayer") else KIND_OF_CLASS.get(op, "layer")
     inputs, outputs = (tuple(_recorded_values(value)) for value in (values.get("inputs"), result))

@@ -118,8 +118,7 @@ class CallableStandIn(StandIn):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the kerascope object that this module represents."""
-        source: Any = self._sources[0]
-        return source(*args, **kwargs)
+        return self._sources[0](*args, **kwargs)
 
 
 def stand_in(name: str, path: str, child: Callable[[str], StandIn]) -> StandIn:

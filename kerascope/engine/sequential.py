@@ -113,8 +113,7 @@ class Sequential(Model):
         """All layers but the InputLayers. Layers in branches of a Merge (Keras 1) come first."""
         if not self._line or not self.outputs:
             return self.layers
-        first = self._line[0]
-        branches = getattr(first, "_branches", None)
+        branches = getattr(self._line[0], "_branches", None)
         found = [x for model in branches.models for x in _layers_inside(model)] if branches else []
         known = {*found, *self._line}
         in_graph = [x for x in self._sublayers if x not in known]

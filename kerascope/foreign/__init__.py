@@ -148,8 +148,7 @@ def adapter_named(library: str, where: str) -> ModuleType:
 
 def converted(subject: Any) -> Any:
     """Return the equivalent model of kerascope for a foreign model, or None if there is none."""
-    adapter = adapter_of(subject)
-    convert = getattr(adapter, "converted", None)
+    convert = getattr(adapter_of(subject), "converted", None)
     return None if convert is None else convert(subject)
 
 

@@ -71,8 +71,7 @@ class Narrator:
         if event.kind == "op" and event.phase in RUNNING:
             return ["op.begins", _short(event.name), _kind_of(event), _inputs_text(event)]
         if event.kind == "update.param":
-            grad = value_of_event(event, "g")
-            return ["update.begins", event.name, as_text(grad)]
+            return ["update.begins", event.name, as_text(value_of_event(event, "g"))]
         if event.kind in RUNNING and event.act not in ("build", "compile"):
             return ["kind.update.alone"] if event.kind == "update" else [f"{event.kind}.begins"]
         return _meaning(event)

@@ -458,8 +458,7 @@ def _with_places(value: Any, tensors: list[Any], place: Callable[[int], Config])
 
 
 def _history(tensor: Config) -> Reference:
-    history = tensor["config"]["keras_history"]
-    return references_in(history)[0]
+    return references_in(tensor["config"]["keras_history"])[0]
 
 
 def _operation(entry: Config) -> Config:

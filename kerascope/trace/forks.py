@@ -215,8 +215,7 @@ class Fork:
         ]
         values.update((v, np.array(now[v])) for v in own if v in now)
         recorder.journal, self._values = journal, values
-        last = recorder.tape[-1]
-        self._outs = list(value_of_event(last, "outputs") or ())
+        self._outs = list(value_of_event(recorder.tape[-1], "outputs") or ())
         times = [call.begin, len(recorder.tape)]
         spans, none = list(recorder.spans), frozenset[str]()
         facts = (spans, recorder._act, recorder._phase, None, 0, none, times)

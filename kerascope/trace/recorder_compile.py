@@ -62,8 +62,7 @@ class CompileRecorder(StageRecorder):
 
     def _made_by_ops_of(self, term: Tensor) -> Where:
         """Return the current engine line, with the user lines that made a loss term's ops."""
-        outputs = self.stage.subject.outputs
-        applies = applies_in_order([term], fed=outputs)
+        applies = applies_in_order([term], fed=self.stage.subject.outputs)
         own = [apply for apply in applies if apply.scope.made_at is None]  # ops that no layer made
         return place_of_ops(self.recorder.where(self.stage), own)
 

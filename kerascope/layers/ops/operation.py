@@ -109,8 +109,7 @@ class Operation(Layer):
         """Create the variables that `variables` describes, unless the layer has them already."""
         for facts in self.variables[len(self._held) :]:
             facts = {**facts, "initializer": "zeros", "trainable": False}
-            variable = self.add_weight(**facts)
-            self._held.append(variable)
+            self._held.append(self.add_weight(**facts))
 
     def call(self, inputs: Tensors) -> Any:
         """Return the result of the operation for these inputs."""

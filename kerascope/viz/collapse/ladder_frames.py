@@ -95,8 +95,7 @@ class _Mirror:
                 if kind == "gradients":
                     attrs |= {"rail": "backward", "beside": group.id}
                     label = f"d loss / d {group.label}"
-                parent = twins[group.parent]
-                groups.append(GraphGroup(twin, label, parent, depth, attrs))
+                groups.append(GraphGroup(twin, label, twins[group.parent], depth, attrs))
         around = self._around_cards(calls)
         held = self._parameters_held(around)
         groups = [

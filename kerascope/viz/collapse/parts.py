@@ -208,9 +208,7 @@ def _cut(children: list[str], wiring: Wiring) -> list[ChainPiece]:
     last_use = [0] * len(children)
     for number, child in enumerate(children):
         for link in wiring.leaving[child]:
-            use = position.get(link[1], 0)
-            if use > last_use[number]:
-                last_use[number] = use
+            last_use[number] = max(last_use[number], position.get(link[1], 0))
     ending = [0] * (len(children) + 1)
     for number, last in enumerate(last_use):
         if last > number:

@@ -110,12 +110,9 @@ class _Text:
             right = [line for x in gradients for line in self._gradient(x, below)]
             found.append((self._call(node, above), self._cards(node.id), right))
         rest = [card for card in self.lines if card not in self.shown_cards]
-        for card in rest:
-            found.append(([], self._card(card), []))
+        found += [([], self._card(card), []) for card in rest]
         below_all = [node for node in self.graph.nodes if self._rail(node) == "loss"]
-        for node in below_all:
-            found.append((self._call(node, ""), [], []))
-        return found
+        return [*found, *((self._call(node, ""), [], []) for node in below_all)]
 
     def _rail(self, node: GraphNode) -> str:
         return str(node.attrs.get("rail", ""))

@@ -289,8 +289,7 @@ class _Drawing:
     def caption(self, wrt: Sequence[Tensor]) -> str:
         """Return the caption: the number of gradients, and the tensors that have no gradient."""
         sums = sum(box.kind == "sum" for box in self.added)
-        gradients = len(self._ids)
-        text = counted(gradients, "gradient")
+        text = counted(len(self._ids), "gradient")
         if sums:
             text += f", {sums} of them {'sums' if sums > 1 else 'a sum'} of contributions"
         without = [self._home(x) for x in wrt if x not in self.backward.gradients]

@@ -369,8 +369,7 @@ class OpView(GraphBuilder):
         box_id = self.free_id(f"{variable.name}/update")
         attrs = {**op_facts.leaf_attributes(variable), "class_name": "Update", "parameters": 0}
         attrs["input_count"] = 1
-        label = clean(variable.name)
-        self.boxes[box_id] = GraphNode(box_id, label, "update", "", 0, attrs)
+        self.boxes[box_id] = GraphNode(box_id, clean(variable.name), "update", "", 0, attrs)
         source = self._source(new_value, self._whole, box_id)
         self._add_edge(new_value, source, End(box_id, 0))
         self._add_edge(variable, End(box_id, 0), target, "update")

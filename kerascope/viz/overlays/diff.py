@@ -693,8 +693,7 @@ def _fit(subject: Any, before: Any) -> bool:
 
 
 def _with_weights(graph: Graph, model: Network, before: Any) -> Graph:
-    changes = weight_changes(model, before)
-    graph = with_weight_changes(graph, changes)
+    graph = with_weight_changes(graph, weight_changes(model, before))
     moved = sum(box.attrs.get("state") in ("changed", "nan") for box in graph.nodes)
     words = f"The weights of {counted(moved, 'box')} changed" if moved else "No weight changed"
     caption = caption_with(graph.attrs, words)

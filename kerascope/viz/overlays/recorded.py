@@ -97,8 +97,7 @@ def values_of_run(run: RecordedRun, graph: Graph) -> dict[str, Any]:
 
 def model_on_tape(tape: Tape, events: list[Event]) -> Network | None:
     """Return the outermost model that ran the given events; None if the model no longer exists."""
-    first = events[0].t
-    spans = tape.spans_at(first)
+    spans = tape.spans_at(events[0].t)
     for name in ("model", "network"):
         found = [event for event in (*spans, *events) if name in {d.name for d in event.deltas}]
         for event in sorted(found, key=lambda one: (one.depth, -one.t)):

@@ -189,8 +189,7 @@ def _with_shares(
     """Return the attributes with `share` added: a number divided by the maximum of its column."""
     columns: dict[str, dict[str, float]] = {}
     for one, own in attributes.items():
-        attrs = graph.node(one).attrs
-        column = str(attrs.get("column", ""))
+        column = str(graph.node(one).attrs.get("column", ""))
         if column in ("", "weight"):
             continue
         key = (

@@ -215,8 +215,7 @@ def _outs(tape: Tape, batches: Sequence[BatchOnTape]) -> dict[str, tuple[float, 
     """Return the loss and the metrics of the given batches by name: a number for each batch."""
     most = max(len(one.outs or ()) for one in batches)
     names = ["loss", *(f"#{number}" for number in range(1, most))]
-    model = _model_of(tape, batches[0])
-    own = list(getattr(model, "metrics_names", ()) or ())
+    own = list(getattr(_model_of(tape, batches[0]), "metrics_names", ()) or ())
     names = own if len(own) == most else names
     return {
         name: tuple(
