@@ -110,7 +110,7 @@ def _run_around(session: Session, event: Event) -> Event | None:
 def _states_after_gap(session: Session, mark: Event, names: list[str]) -> dict[str, str]:
     """Return the state of each layer call at a mark of forgotten events.
 
-    The states come from the outputs and gradients that the names at this time have.
+    They are derived from the outputs and gradients among the names at this time.
     """
     left = session.tape.names_at(mark.t)
     values, gradients = left.get("tensor_map") or {}, left.get("grads") or {}

@@ -574,7 +574,7 @@ def _fed(session: Session, t: int) -> dict[Tensor, Any]:
 
 
 def _as_set(session: Session, tensor: Tensor, array: Any, begun: int, t: int) -> Any:
-    """Return the array of an input at time `t`: set by the command `set`, or else the fed array."""
+    """Return the array of an input at time `t`: set by `set`, or else the fed one."""
     if not session.timelines.current.overrides:
         return array
     now = value_named(session.tape, tensor.name, t)

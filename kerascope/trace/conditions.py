@@ -397,7 +397,10 @@ def _in_this_call(event: Event, events: History) -> Iterator[Event]:
 
 
 def brings_finite_numbers(event: Event) -> bool:
-    """Return whether an event has no NaN or infinite output; False for starts and weight events."""
+    """Return whether it is certain that an event has no NaN or infinite output.
+
+    The result is False for the start of a span and for the kinds in `WEIGHT_KINDS`.
+    """
     if event.ph == BEGIN or event.kind in WEIGHT_KINDS:
         return False
     for name, key, value in event.deltas:

@@ -99,7 +99,7 @@ REFS = (TensorRef, NodeRef, LayerRef, ErrorRef, ObjectRef)
 
 
 class Describer:
-    """Makes descriptions of objects, one for each object, and finds the object of a description."""
+    """Makes one description for each object, and finds the object of a description."""
 
     def __init__(self) -> None:
         self._refs: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
