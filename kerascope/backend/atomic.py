@@ -240,13 +240,14 @@ def move(variable: Writable, room: np.ndarray) -> None:
 def reset_together(things: Iterable[Any], *methods: str) -> None:
     """Reset several objects that have a state, such as metrics, all of them at once.
 
-    An object's method `_resets` returns (variable, value) pairs; or its method `_resets_inside`
-    returns other objects to reset. If a subclass has overridden one of the public `methods`, the
-    first of `methods` is called instead.
+    Each object has a method `_resets`, which returns (variable, value) pairs, or a method
+    `_resets_inside`, which returns other objects to reset. If a subclass has overridden one of the
+    public `methods`, the first of `methods` is called instead.
 
     Parameters
     ----------
     things : iterable
+        The objects to reset.
     *methods : str
         The names of the reset method in the different versions of Keras.
     """

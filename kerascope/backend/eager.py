@@ -227,6 +227,8 @@ Signature = tuple[tuple[str, tuple[int | None, ...]], ...]
 def compiled(body: Callable[..., Any]) -> Compiled:
     """Decorate a function of tensors to take and return arrays; it is traced once per signature.
 
+    A signature is the dtypes and the shapes of the arguments, except for the batch size.
+
     Parameters
     ----------
     body : callable
@@ -260,7 +262,7 @@ class Compiled:
     body : callable
         The original function.
     functions : dict
-        The compiled `Function` for each signature.
+        The compiled `Function` for each signature: dtypes and shapes, except for the batch size.
     traces : int
         How often the body has been traced.
     """

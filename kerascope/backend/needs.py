@@ -90,7 +90,8 @@ def _flipped(conjunction: Conjunction, condition: Tensor) -> Conjunction:
 def known_before(need: Need, position: int, positions: dict[Apply, int]) -> Need:
     """Return the need of an op without the conditions that are computed at `position` or later.
 
-    Then the op is computed more often than needed, never less often.
+    `position` is that of the op in the order of computation. Without these conditions, the op is
+    computed more often than needed, never less often.
     """
     conjunctions = [
         frozenset(

@@ -186,7 +186,7 @@ def phase_is_open() -> bool:
 
 @contextmanager
 def learning_phase_scope(value: int | Tensor) -> Iterator[None]:
-    """Return a context manager in which graphs are built with this phase: 0, 1 or `PHASE`."""
+    """Return a context manager in which graphs are built with a phase: 0, 1, or the placeholder."""
     before = _phase_in_scope.get()
     try:
         _phase_in_scope.set(value)  # in the `try`: undone after any interrupt

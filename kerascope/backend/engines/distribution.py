@@ -194,11 +194,11 @@ class DataParallel(Distribution):
     Parameters
     ----------
     device_mesh : DeviceMesh, optional
-        With one axis; by default all devices.
+        A mesh with one axis; by default all devices.
     devices : sequence of str, optional
         Names of devices, instead of a mesh.
     auto_shard_dataset : bool
-        Accepted for Keras 3. Each process is given whole batches here.
+        Accepted for Keras 3 and ignored: each process is given whole batches.
 
     Notes
     -----
@@ -225,7 +225,7 @@ class ModelParallel(Distribution):
     batch_dim_name : str, optional
         The axis of the mesh for batches; by default the first one.
     auto_shard_dataset : bool
-        Accepted for Keras 3. Each process is given whole batches here.
+        Accepted for Keras 3 and ignored: each process is given whole batches.
     """
 
     def __init__(
@@ -316,7 +316,7 @@ def initialize(
         The address of process 0, such as "10.0.0.1:1234". Further addresses, after commas, are
         accepted as in Keras and ignored.
     num_processes, process_id : int
-        By default, all three are read from the environment variables
+        By default, these two and `job_addresses` are read from the environment variables
         KERAS_DISTRIBUTION_JOB_ADDRESSES, KERAS_DISTRIBUTION_NUM_PROCESSES and
         KERAS_DISTRIBUTION_PROCESS_ID, as in Keras 3.
 

@@ -147,7 +147,7 @@ class JaxPrograms:
     Attributes
     ----------
     refused : str or None
-        The reason why all calls run on NumPy.
+        The reason why all calls run on NumPy; None if they run on JAX.
     compilations : int
         How often the function was compiled: once for each set of shapes and learning phase.
     """
@@ -207,7 +207,7 @@ class JaxPrograms:
         return self._run(arrays, self.numpy)
 
     def guarded(self, arrays: Sequence[np.ndarray], alarms: Alarms) -> tuple[list[Any], bool]:
-        """Return the same as `Programs.guarded`.
+        """Compute a call with alarms; return its outputs, and whether all results were inspected.
 
         The program also checks that all numbers are finite. Otherwise nothing is written, and NumPy
         repeats the call, which raises `Alarm` if it gets an infinite or NaN number too.

@@ -109,7 +109,7 @@ OPS_OF_A_STEP = 10  # a low estimate, with which loops that are too long are ref
 
 
 def unrolled(step, inputs, initial_states, mask, n_steps):
-    """Return the results of a recurrence, computed by one copy of the step for each time.
+    """Return the results of a recurrence, computed by one copy of the step for each time step.
 
     Parameters
     ----------

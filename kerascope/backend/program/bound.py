@@ -187,7 +187,7 @@ class Line:
     step : Step
     op : Op
     inputs : list of int
-        The input slots after all replacements.
+        The input slots. A slot that a rule has replaced by another one is already replaced.
     outputs : tuple of int
     guards : Guards
         The conditions under which the op is needed, if they are known only at run time.

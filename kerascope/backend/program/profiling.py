@@ -202,6 +202,7 @@ class MeasuredLine:
         "beside its kind" (in the flat array of all gradients), "each call" (allocated), "view", "in
         place"; or "".
     definition : Op or None
+        The op as an object; None for an update, a write, a copy or a return.
     made_at : str
         The user's line that made the op or its layer, such as "train.py:11".
     """
