@@ -204,9 +204,10 @@ def _step_key(event: Event) -> tuple[str, str, str, str]:
 def lanes_of(
     sides: Sequence[Sequence[Event]], moments: Sequence[Sequence[int]]
 ) -> list[tuple[str, list[LaneSpan]]]:
-    """Return the lanes of the time line that have events, each with its bars (label, first, last).
+    """Return the lanes of the time line that have events, each with its bars.
 
-    With two sides, the side that moves determines the lane; if both move, the first side.
+    A bar is (label, first moment, last moment). With two sides, the side that moves determines the
+    lane; if both move, the first side does.
     """
     lanes: dict[str, list[LaneSpan]] = {lane: [] for lane in LANES}
     before = None

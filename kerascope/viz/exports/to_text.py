@@ -381,7 +381,7 @@ class _Level:
     # --- where lines touch items ---
 
     def pin(self) -> None:
-        """Compute the column at which every line starts at one item and ends at another."""
+        """Compute the columns at which each line starts at one item and ends at another."""
         above: dict[int, list[tuple[float, int, int]]] = {}
         below: dict[int, dict[object, tuple[float, int]]] = {}
         for number, route in enumerate(self.level.routes):

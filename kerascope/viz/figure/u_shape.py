@@ -101,7 +101,10 @@ def _is_cropping(reading: Reading, one: str) -> bool:
 
 
 def _rows(path: list[Part]) -> UShape | None:
-    """Return the parts of a path in rows by resolution; None if it does not fall, then rise."""
+    """Return the parts of a path as a `UShape`, in rows by resolution, or None.
+
+    It is None unless the resolution first falls and then rises by as many rows as it fell.
+    """
     u = UShape([ResolutionRow()], {}, {}, [])
     row, rising = 0, False
     size = _area(path[0])
