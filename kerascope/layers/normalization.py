@@ -213,7 +213,7 @@ class BatchNormalization(Layer):
         return [normalized, mean, variance, count]
 
     def _corrected(self, variance: Tensor, count: Tensor) -> Tensor:
-        """Return the variance multiplied by n / (n - 1 - epsilon), as in Keras 2.2.4.
+        """Return the variance of n values times n / (n - 1 - epsilon), as in Keras 2.2.4.
 
         A compiled program computes this factor once, from the shapes.
         """

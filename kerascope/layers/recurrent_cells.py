@@ -282,10 +282,10 @@ class GatedCell(OneStep):
         )
 
     def stacked_gates(self, x: Tensor, number: int) -> Any:
-        """Return the columns of each gate in `x`: one tensor if x has two axes, otherwise a list.
+        """Split the columns of `x` by gate: into one tensor if `x` has two axes, otherwise a list.
 
-        The first axis of the tensor is that of the gates, so that each gate is contiguous in
-        memory.
+        The first axis of the tensor counts the gates, so the numbers of each gate are contiguous
+        in memory.
         """
         if x.ndim != 2:
             return split(x, number, self.units, self.channel_axis)

@@ -2,9 +2,7 @@
 
 There are no automatic gradients, because every formula is written out for its net. All arrays are
 allocated once, and NumPy writes into them (`out=`). These files are the limit that kerascope is
-measured
-
-against, and a list of tricks that a compiler of graphs can use:
+measured against, and a list of tricks that a compiler of graphs can use:
 
 - aligned buffers (`buffers.py`), a straight line of NumPy calls without a dictionary or an
   allocation (`program.py`);
