@@ -153,7 +153,7 @@ class Timing:
         How often all processes are started, each time for `rounds`. Two processes of the same
         column differ by up to a tenth, because their memory is arranged differently.
     target : float
-        Seconds of a chunk.
+        How many seconds a chunk should take.
     patience, quiet : float
         If other processes use more than `quiet` seconds of processor time in each second, a chunk
         is repeated for up to `patience` seconds.

@@ -69,13 +69,13 @@ class Edit:
     Attributes
     ----------
     line : int
-        From 1.
+        The number of the line, from 1.
     begin, end : int
         The range of characters that is replaced.
     text : str
         The replacement.
     what : str
-        The kind of the change.
+        The kind of the change, such as "comparison".
     statement : int
         The first line of the innermost statement that contains the change.
     """

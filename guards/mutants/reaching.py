@@ -41,7 +41,7 @@ def plant(root: Path, mutants: list[Mutant], notes: Path, folder: Path) -> list[
     Parameters
     ----------
     root : Path
-        The copy.
+        The folder of the copied checkout.
     mutants : list of Mutant
         Probes identify a mutant by its index.
     notes : Path

@@ -33,7 +33,8 @@ class Course:
     Parameters
     ----------
     model, f, feed, callbacks, emit_events, run, val_epochs
-        The arguments of `fit_events`.
+        As for `fit_events`. `f` is the train function. The validation data are evaluated after the
+        epochs in `val_epochs`.
     """
 
     def __init__(

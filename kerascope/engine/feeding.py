@@ -67,7 +67,7 @@ def arrays_for(
     name : {"train_function", "test_function"}
     weights : tuple (sample_weight, class_weight)
     where : str
-        Begins error messages.
+        The text with which error messages begin.
     makes : bool
         Whether to make the model's function of this name too.
     """

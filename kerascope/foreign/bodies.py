@@ -102,7 +102,7 @@ class Body(NamedTuple):
     ----------
     name : str
     inputs, outputs : tuple
-        Keys of the values.
+        Keys of the input and output values: names in ONNX, variables or literals in JAX.
     constants : mapping
         Arrays of the file or function by key. Several keys may share an array.
     steps : tuple of Step

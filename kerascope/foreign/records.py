@@ -39,7 +39,7 @@ class Value(NamedTuple):
         Returns the current numbers, without a copy if possible, or None if the array has none.
         Without this function, the numbers are unknown.
     trainable : bool
-        Whether a weight is trainable.
+        For a weight: whether training changes it.
     same_as : hashable, optional
         Token of a value that holds the same numbers in any order, such as the array before a
         reshape. The two values have the same statistics.
@@ -86,7 +86,7 @@ class Recorded(NamedTuple):
     array : np.ndarray, Statistics or None
         A copy of the array, or its statistics. None if neither was kept or known.
     trainable : bool
-        Whether a weight is trainable.
+        For a weight: whether training changes it.
     """
 
     token: Hashable

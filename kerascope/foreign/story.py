@@ -31,7 +31,7 @@ class LiveStory(Reporter):
     Parameters
     ----------
     write : callable
-        Receives each `Record`.
+        Called with each `Record` of the report.
     batches : int
         Number of batches to show in full. Each later batch gets one line.
 

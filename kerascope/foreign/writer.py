@@ -151,11 +151,11 @@ class TapeWriter:
         Parameters
         ----------
         kind : str
-            One of `SPANS`.
+            One of `SPANS`, such as "batch" or "node".
         name : str
             Name of the span: "batch 3" for a batch. For a frame the same as for a call.
         op : str
-            Class of a frame.
+            For a frame: the class of the module.
         line : (str, int, str), optional
             File, line and function of the user's code.
         **names : object

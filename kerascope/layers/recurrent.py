@@ -212,6 +212,7 @@ class RNN(Layer):
         """Store the last states as the first states of the next batch.
 
         In dialect "3" they are assigned at once, so even a second call in the same model uses them.
+        In other dialects they become updates of this call.
         """
         pairs = list(zip(self.states, last_states, strict=True))
         if not dialect_options().trains_as_keras_3:

@@ -89,7 +89,7 @@ class Tokenizer:
     word_index : dict of str to int
     index_word : dict of int to str
     index_docs : dict of int to int
-        `word_docs` by number.
+        The number of texts with each word, by the number of the word.
     document_count : int
         The number of texts that were counted.
 
