@@ -347,7 +347,8 @@ def _keys() -> Iterator[BindingType]:
     """Yield the key bindings. A letter that is a command of pdb runs this command.
 
     The keys s, n, r and c run their commands backward with Shift, and t with Shift runs `until`
-    backward. Most other letters open the prompt, and become the first letter of the typed command.
+    backward. The keys b and p open the prompt with their command, which needs arguments. Most other
+    letters open the prompt, and become the first letter of the typed command.
     """
     for key, words in {"s": "step", "n": "next", "r": "return", "c": "cont", "t": "until"}.items():
         yield _key(key, f"line('{COMMANDS.get(key, key)}')", words)
