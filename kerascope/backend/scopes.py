@@ -31,7 +31,8 @@ class Origin(NamedTuple):
     made_on : Line or None
         The line that made the layer.
     frames : Frames
-        The user's frames that led to the task, the innermost first; for a gradient, the op's.
+        The user's frames that led to the task, the innermost first; for a gradient, those
+        that led to the op.
     outer : Origin or None
         The surrounding task, or None without one; for a gradient, the task around the op.
     """

@@ -30,7 +30,7 @@ from kerascope.settings import config
 
 
 class DeviceArrays(Protocol):
-    """The interface of the arrays of variables on a device; see `engines/functions.py`."""
+    """The interface of an object that holds arrays of variables on a device: `DeviceState`."""
 
     def array_of(self, variable: Variable) -> np.ndarray:
         """Return the array of a variable as a read-only NumPy array."""

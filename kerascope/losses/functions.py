@@ -286,7 +286,9 @@ def signs_of_bits(y_true: Tensor) -> Tensor:
 
 @_register
 def huber(y_true: Tensor, y_pred: Tensor, delta: float = 1.0) -> Tensor:
-    """Return the mean Huber loss over the last axis: half the squared error, linear from `delta`.
+    """Return the mean Huber loss over the last axis.
+
+    It is half the square of an error up to `delta`, and linear for greater errors.
 
     Notes
     -----

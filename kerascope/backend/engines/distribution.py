@@ -111,7 +111,9 @@ class TensorLayout:
 
 
 class LayoutMap(UserDict[str, Any]):
-    """Layouts of variables: regular expressions for paths such as "dense_1/kernel".
+    """A table of layouts. Its keys are regular expressions for the paths of variables.
+
+    The path of a variable is, for example, "dense_1/kernel".
 
     Parameters
     ----------

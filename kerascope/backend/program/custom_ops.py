@@ -127,7 +127,11 @@ def _has_valid_declarations(kind: type[Any]) -> bool:
 
 
 def _is_declared_for_perform(kind: type[Any], name: str) -> bool:
-    """Return whether a declaration is absent, or is made in `perform`'s class or a subclass."""
+    """Return whether a declaration was made for the `perform` of this class.
+
+    It is made in the class that defines this `perform`, or in a subclass of it. An absent
+    declaration counts too.
+    """
     classes = [base for base in kind.__mro__ if base not in PLAIN_BASES]
     first = next((base for base in classes if name in vars(base) or "perform" in vars(base)), Op)
     return name in vars(first) or not any(name in vars(base) for base in classes)

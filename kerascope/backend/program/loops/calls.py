@@ -263,7 +263,7 @@ class Join(Op):
         return whole[self.index(number)]
 
     def getter(self, number: int) -> GetItem:
-        """Return the op that takes the elements of one part from an array of the whole's shape."""
+        """Return the op that takes one part out of an array with the shape of the whole."""
         start, stop = self.bounds[number]
         index: list[Any] = [Span()] * len(self.shape)
         index[self.axis] = start if self.is_stack else Span(start, stop)

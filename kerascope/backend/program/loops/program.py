@@ -208,7 +208,7 @@ class LoopText:
         return names
 
     def _loop_variables(self) -> list[int]:
-        """Return the slots in the text of a step whose arrays differ from step to step."""
+        """Return the slots that the text of a step uses, if their arrays differ between steps."""
         found = []
         for call in self.step.calls:
             if self.step.place_of[call.outputs[0]] == STEP:
@@ -354,7 +354,7 @@ class LoopViews:
         self._rooms, self._n_steps = {}, -1
 
     def _fill_wholes(self, wholes: dict[int, np.ndarray], n_steps: int) -> None:
-        """Add to `wholes` the loop's own arrays of all steps, and the views of such arrays."""
+        """Add to `wholes` the loop's own arrays with the values of all steps, and views of them."""
         for call in self.text.step.calls:
             slot = call.outputs[0]
             if (
