@@ -109,7 +109,7 @@ MODELS = (pictures, forks, sequences)
 
 
 def stage_facts(models: Iterable[Callable[[], Any]] = MODELS) -> Iterator[str]:
-    """Yield the facts about stages: each one's events with fields, and names shown while paused."""
+    """Yield the facts about stages: their events with fields, and the names shown while paused."""
     heard: set[str] = set()
 
     def hear(stage: Stage, event: Any) -> None:
@@ -284,7 +284,7 @@ def dialect_facts() -> dict[str, list[str]]:
 
 
 def attribute_facts() -> Iterator[str]:
-    """Yield the facts about public attributes that objects have in addition to their class's."""
+    """Yield the facts about public attributes that objects have, but their classes do not."""
     x = ks.Input(shape=(3,), name="x")
     dense = layers.Dense(2, name="dense")
     model = ks.Model(x, dense(x), name="model")

@@ -238,7 +238,7 @@ def write_ceilings(ceilings: dict[str, int], path: Path = FILE) -> None:
 
 
 def first_paragraphs(found: Iterable[Passage]) -> list[str]:
-    """Return the place and the first paragraph of each docstring."""
+    """Return the place (file and line) and the first paragraph of each docstring."""
     return [
         f"{p.path}:{p.line}: {' '.join(p.text.split(chr(10) * 2)[0].split())}"
         for p in found

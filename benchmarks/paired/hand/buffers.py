@@ -40,7 +40,7 @@ def ones(shape: tuple[int, ...], dtype: str = "float32") -> np.ndarray:
 
 
 def number(value: float = 0.0) -> np.ndarray:
-    """Return an array without axes that contains a number: a constant, or a place for a sum."""
+    """Return an array without axes for one number: a constant, or the result of a sum."""
     return np.array(value, "float32")
 
 
