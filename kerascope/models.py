@@ -168,4 +168,6 @@ def _input_like(x: Tensor) -> Any:
 
 def _begun(x: Any) -> Any:
     """Return a tensor if a layer produced it, otherwise a new Input with the tensor's shape."""
-    return x if isinstance(x, Tensor) and x._keras_history is not None else Input(tensor=x)
+    if isinstance(x, Tensor) and x._keras_history is not None:
+        return x
+    return Input(tensor=x)

@@ -31,7 +31,9 @@ _REDUCTIONS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "m
 
 def _operator(name: str, *, reflected: bool = False) -> Callable[..., Any]:
     def method(self: Any, *others: Any) -> Any:
-        return OPERATORS[name](*others, self) if reflected else OPERATORS[name](self, *others)
+        if reflected:
+            return OPERATORS[name](*others, self)
+        return OPERATORS[name](self, *others)
 
     method.__name__ = f"__{'r' if reflected else ''}{name}__"
     return method

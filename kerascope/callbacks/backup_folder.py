@@ -458,7 +458,9 @@ def _read(data: Any, arrays: Sequence[np.ndarray]) -> Any:
     if kind == "path":
         return Path(content)
     inner = _read(content, arrays)
-    return _MADE_BY_NAME[kind](inner) if kind in _MADE_BY_NAME else _generator(kind, inner)
+    if kind in _MADE_BY_NAME:
+        return _MADE_BY_NAME[kind](inner)
+    return _generator(kind, inner)
 
 
 def state_of_generator(value: Any) -> Any:

@@ -53,4 +53,6 @@ def batch_in(where: str, path: Path, label_key: str = "labels") -> tuple[np.ndar
 
 def in_image_data_format(images: np.ndarray) -> np.ndarray:
     """Move the colours to the last axis if `config.image_data_format` is "channels_last"."""
-    return images.transpose(0, 2, 3, 1) if config.image_data_format == "channels_last" else images
+    if config.image_data_format == "channels_last":
+        return images.transpose(0, 2, 3, 1)
+    return images

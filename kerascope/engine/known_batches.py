@@ -180,7 +180,9 @@ def _flat(x: Any, y: Any) -> list[Any]:
     """Return the arrays of `x`, then those of `y`."""
     if type(x) is np.ndarray and type(y) is np.ndarray:
         return [x, y]
-    return [x] if type(x) is np.ndarray and y is None else [*to_list(x), *to_list(y)]
+    if type(x) is np.ndarray and y is None:
+        return [x]
+    return [*to_list(x), *to_list(y)]
 
 
 def _is_column_of(array: Any, given: np.ndarray) -> bool | None:

@@ -189,4 +189,6 @@ def clean(text: str) -> str:
     >>> clean("a<b & ü") == "a<b & ü", clean("bell" + chr(7)) == "bell" + chr(0xFFFD)
     (True, True)
     """
-    return text if text.isascii() and text.isprintable() else re.sub(_NOT_IN_XML, "\ufffd", text)
+    if text.isascii() and text.isprintable():
+        return text
+    return re.sub(_NOT_IN_XML, "\ufffd", text)

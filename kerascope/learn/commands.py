@@ -65,7 +65,9 @@ def at_folder(folder: Path) -> str:
     >>> at_folder(Path("ann lee"))
     " --folder 'ann lee'"
     """
-    return "" if folder == default_folder(Path.cwd()) else f" --folder {shlex.quote(str(folder))}"
+    if folder == default_folder(Path.cwd()):
+        return ""
+    return f" --folder {shlex.quote(str(folder))}"
 
 
 @dataclass

@@ -496,7 +496,9 @@ def difference_of(block: Block, run: ChapterRun) -> Difference | None:
     Return None also for a block that failed or was not run; `run_complaints` reports such blocks.
     """
     done = run.blocks.get(block.id)
-    return None if done is None or done.error else compare(stored_of(block), done.printed)
+    if done is None or done.error:
+        return None
+    return compare(stored_of(block), done.printed)
 
 
 def stored_of(block: Block) -> str:
@@ -536,7 +538,9 @@ def picture_problem(picture: Picture, folder: Path, run: ChapterRun) -> str:
 def made_picture(picture: Picture, run: ChapterRun) -> bytes | None:
     """Return the new content of a picture, or None if its block did not write it."""
     done = run.blocks.get(picture.made_by)
-    return None if done is None or picture.path not in done.files else run.files[picture.path]
+    if done is None or picture.path not in done.files:
+        return None
+    return run.files[picture.path]
 
 
 def place_of(lesson: Lesson, block: Block, line: int | None = None) -> str:

@@ -193,7 +193,9 @@ class _Reader:
             return self._section(token, self.tokens[index + 1])
         if token.type == "fence":
             return self._fence(token, parts)
-        return self._picture(self.tokens[index + 1]) if token.type == "paragraph_open" else None
+        if token.type == "paragraph_open":
+            return self._picture(self.tokens[index + 1])
+        return None
 
     def _section(self, opening: Token, inline: Token) -> Section:
         assert opening.map is not None

@@ -93,7 +93,9 @@ def get(identifier: Any) -> Optimizer:
     """
     if isinstance(identifier, str):
         identifier = _known_name(identifier)
-    return deserialize(identifier) if isinstance(identifier, dict) else _registry.get(identifier)
+    if isinstance(identifier, dict):
+        return deserialize(identifier)
+    return _registry.get(identifier)
 
 
 def _known_name(name: str) -> str:

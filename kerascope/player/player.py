@@ -56,7 +56,9 @@ def lane_of(event: Event) -> str:
     """
     if event.act in ("build", "compile") and event.phase != "run_internal_graph":
         return "build"
-    return "build" if event.kind == "update.pair" else _LANE_OF_PHASE.get(event.phase, "")
+    if event.kind == "update.pair":
+        return "build"
+    return _LANE_OF_PHASE.get(event.phase, "")
 
 
 def selected(

@@ -433,7 +433,9 @@ class FileIterator(ImageIterator):
     def _get_batches_of_transformed_samples(self, index_array: np.ndarray) -> Any:
         """Return the images of a batch, with their targets unless `class_mode` is None."""
         images = self._images(index_array)
-        return images if self.class_mode is None else (images, self._targets(index_array, images))
+        if self.class_mode is None:
+            return images
+        return images, self._targets(index_array, images)
 
     def _targets(self, index_array: np.ndarray, images: np.ndarray) -> np.ndarray:
         if self.class_mode == "input":

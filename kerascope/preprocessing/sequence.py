@@ -120,7 +120,9 @@ def _checked_lists(sequences: Any) -> list[Any]:
 
 
 def _shortened(items: Any, maxlen: int, truncating: str) -> Any:
-    return items[:maxlen] if truncating == "post" else items[max(len(items) - maxlen, 0) :]
+    if truncating == "post":
+        return items[:maxlen]
+    return items[max(len(items) - maxlen, 0) :]
 
 
 def _as_array(items: Any, dtype: DTypeLike, index: int) -> np.ndarray:

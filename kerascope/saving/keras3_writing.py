@@ -336,7 +336,9 @@ def _filled(value: Any, tensors: list[Config], taken: set[int]) -> Any:
 def _with_tensors(value: Any, tensors: list[Config]) -> Any:
     if isinstance(value, dict) and "tensor" in value:
         return tensors[value["tensor"]]
-    return [_with_tensors(item, tensors) for item in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [_with_tensors(item, tensors) for item in value]
+    return value
 
 
 def _operation(entry: Config) -> Config:

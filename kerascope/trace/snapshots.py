@@ -171,7 +171,9 @@ class Describer:
 
     def describe(self, thing: Any) -> Any:
         """Return the description of a layer, node, tensor, exception or other object."""
-        return self.ref(thing) if isinstance(thing, (Tensor, Node, Layer)) else _described(thing)
+        if isinstance(thing, (Tensor, Node, Layer)):
+            return self.ref(thing)
+        return _described(thing)
 
     def _key(self, thing: Any, keys: Mapping[Any, str] | None) -> Any:
         if thing is None or isinstance(thing, (bool, int, float, str)):

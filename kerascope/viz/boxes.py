@@ -219,7 +219,9 @@ def copies_text(item: GraphNode | GraphGroup) -> str:
 def state_text(item: GraphNode | GraphGroup) -> str:
     """Return the state of a box or frame as text, "● done"; "" if no overlay set a state."""
     state = state_of(item.attrs.get("state", ""))
-    return "" if state is None else f"{state.glyph} {item.attrs.get('note', state.word)}".rstrip()
+    if state is None:
+        return ""
+    return f"{state.glyph} {item.attrs.get('note', state.word)}".rstrip()
 
 
 def has_ports(node: GraphNode, side: str) -> bool:

@@ -546,7 +546,9 @@ def as_names(given: Any) -> Any:
     """Return a layer, or a list with layers, with each layer replaced by its name."""
     if isinstance(given, Layer):
         return given.name
-    return [as_names(one) for one in given] if isinstance(given, (list, tuple)) else given
+    if isinstance(given, (list, tuple)):
+        return [as_names(one) for one in given]
+    return given
 
 
 def _names(highlight: Any) -> Any:

@@ -309,7 +309,9 @@ class KerasClassifier(BaseWrapper):
         A model with one output has two classes.
         """
         scores = self._scores(x, kwargs)
-        return np.concatenate([1 - scores, scores], axis=-1) if scores.shape[-1] == 1 else scores
+        if scores.shape[-1] == 1:
+            return np.concatenate([1 - scores, scores], axis=-1)
+        return scores
 
     def _scores(self, x: ArrayLike, arguments: dict[str, Any]) -> np.ndarray:
         model = self._fitted()

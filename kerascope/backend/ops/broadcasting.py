@@ -40,7 +40,9 @@ class Elementwise(Op):
         return broadcast_shapes(*(x.shape for x in inputs), where=self.name)
 
     def perform(self, *arrays: Any) -> Any:
-        return super().perform(*arrays) if self.ufunc is None else self.ufunc(*arrays)
+        if self.ufunc is None:
+            return super().perform(*arrays)
+        return self.ufunc(*arrays)
 
 
 @parametric

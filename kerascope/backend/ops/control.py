@@ -59,7 +59,9 @@ class Where(Op):
         if condition.dtype != bool or x.dtype != y.dtype:
             return None
         # `putmask` is faster, but does not broadcast.
-        return _put_where if condition.shape == x.shape == outputs[0].shape else _copy_where
+        if condition.shape == x.shape == outputs[0].shape:
+            return _put_where
+        return _copy_where
 
     def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         condition, x, y = inputs

@@ -87,7 +87,9 @@ def known_values(tensor):
     rule = getattr(tensor.owner.op, "known_values", None) if tensor.owner else None
     if rule is not None:
         return rule(*tensor.owner.inputs)
-    return (None,) * tensor.shape[0] if tensor.ndim == 1 and tensor.shape[0] is not None else None
+    if tensor.ndim == 1 and tensor.shape[0] is not None:
+        return (None,) * tensor.shape[0]
+    return None
 
 
 def sizes_from(vector: Tensor, where: str) -> tuple[Size, ...]:

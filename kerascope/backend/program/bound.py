@@ -357,7 +357,9 @@ class Bound:
         """
         if not self._chooses:
             return None
-        return bool(self.constants[slot]) if slot in self.constants else self.truths.get(slot)
+        if slot in self.constants:
+            return bool(self.constants[slot])
+        return self.truths.get(slot)
 
     def replace(self, line: Line, slot: int) -> None:
         """Replace the only output of a line by another slot with the same content."""

@@ -333,7 +333,9 @@ class _LineReader:
         if line.outputs[0] in memory.places:
             return "beside its kind"
         origin = memory.origin.get(line.outputs[0])
-        return "own" if origin is None else f"again: {self.tensors.get(origin, '?')}"
+        if origin is None:
+            return "own"
+        return f"again: {self.tensors.get(origin, '?')}"
 
     # --- the end ----------------------------------------------------------------------------------
 

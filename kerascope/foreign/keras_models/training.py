@@ -255,7 +255,9 @@ class KerasTraining:
             state, iterator = args
             data = next(iterator)  # StopIteration ends the step, too
             return (state, chain([data], iterator)), data
-        return (args, args[0][0]) if isinstance(args[0], (list, tuple)) else (args, None)
+        if isinstance(args[0], (list, tuple)):
+            return args, args[0][0]
+        return args, None
 
     def _before(self, args: Any, data: Any) -> Before:
         model = self._model

@@ -152,7 +152,9 @@ def name_of_function(function: Callable[..., Any]) -> str:
     name = getattr(function, "__name__", type(function).__name__)
     if name in ("__get__", "__set__"):  # the getter or setter of an attribute
         return str(getattr(getattr(function, "__self__", None), "__name__", name))
-    return name[2:-2] if name.startswith("__") and name.endswith("__") else name.removeprefix("_")
+    if name.startswith("__") and name.endswith("__"):
+        return name[2:-2]
+    return name.removeprefix("_")
 
 
 @lru_cache(maxsize=4096)

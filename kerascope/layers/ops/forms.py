@@ -126,7 +126,9 @@ def _get_item(apply: Apply, items: list[Any]) -> Form:
 
 
 def _key(one: Any) -> Any:
-    return {"class_name": "__slice__", "config": one._asdict()} if isinstance(one, Span) else one
+    if isinstance(one, Span):
+        return {"class_name": "__slice__", "config": one._asdict()}
+    return one
 
 
 def _relu(apply: Apply, items: list[Any]) -> Form | None:

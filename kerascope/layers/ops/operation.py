@@ -244,7 +244,9 @@ def _item_inside(x: Tensor, apply: Apply, held: dict[Variable, None]) -> Any:
     variables = [leaf for leaf in leaves if isinstance(leaf, Variable)]
     weights_before = _weights_before(apply)
     held.update((v, None) for v in variables if v not in weights_before)
-    return {"variable": list(held).index(x)} if isinstance(x, Variable) and x in held else x
+    if isinstance(x, Variable) and x in held:
+        return {"variable": list(held).index(x)}
+    return x
 
 
 def _plain(array: np.ndarray) -> Any:

@@ -672,7 +672,9 @@ def shared_name(labels: Sequence[str], neighbours: Sequence[str] = ()) -> str:
     if any(len(label) > len(start) and label[len(start)] not in SEPARATORS for label in labels):
         start = start[: max(start.rfind(sign) for sign in SEPARATORS) + 1]
     words = start.rstrip(SEPARATORS)
-    return "" if any(label == words or label.startswith(start) for label in neighbours) else words
+    if any(label == words or label.startswith(start) for label in neighbours):
+        return ""
+    return words
 
 
 def classes_name(boxes: Sequence[GraphNode]) -> str:

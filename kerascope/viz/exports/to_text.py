@@ -367,7 +367,9 @@ class _Level:
         kind, name = self.level.kinds[item], self.level.names[item]
         if kind == FRAME:
             return self.blocks[name].height
-        return 0 if kind != BOX else len(self.words[name].lines) + (2 if self.boxed else 0)
+        if kind != BOX:
+            return 0
+        return len(self.words[name].lines) + (2 if self.boxed else 0)
 
     def _shape(self, item: int, points: float) -> Shape:
         kind, name = self.level.kinds[item], self.level.names[item]
@@ -408,7 +410,9 @@ class _Level:
         route = self.level.routes[number]
         if self.level.kinds[route.stops[0]] == FRAME:
             return route.edge
-        return route.edge if route.turned else f"port {route.tail} {self.is_broken(route)}"
+        if route.turned:
+            return route.edge
+        return f"port {route.tail} {self.is_broken(route)}"
 
     def is_broken(self, route: Route) -> bool:
         """Return whether a route is dashed: an arrow of a gradient or an update."""

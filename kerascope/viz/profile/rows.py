@@ -247,7 +247,9 @@ class Roofline:
         """
         products = 2 * multiply_adds / self.flops
         memory = traffic / self.copy_rate(traffic)
-        return Limit(products, "products") if products >= memory else Limit(memory, "memory")
+        if products >= memory:
+            return Limit(products, "products")
+        return Limit(memory, "memory")
 
 
 def measure_roofline(clock: Callable[[], int] = perf_counter_ns) -> Roofline:

@@ -295,7 +295,9 @@ def _at_least_a_matrix(part: ArrayPart) -> tuple[np.ndarray, tuple[str, ...]]:
 
 def _around(limits: tuple[float, float]) -> Scale:
     low, high = limits
-    return Scale(-max(-low, high), max(-low, high), True) if low < 0 < high else Scale(low, high)
+    if low < 0 < high:
+        return Scale(-max(-low, high), max(-low, high), True)
+    return Scale(low, high)
 
 
 def _chosen(sizes: Sequence[int], axes: Sequence[str], most: int, notes: list[str]) -> list[range]:

@@ -263,7 +263,9 @@ def _output(title: str, values: Any, layer: Layer | None) -> ArrayPart:
         return ArrayPart(title, values, axes, *((axes[2], axes[1]) if is_in_line else ()))
     if values.ndim == 2:
         return ArrayPart(title, values, (SAMPLE, "feature" if kind != "dense" else "unit"))
-    return ArrayPart(title, values, (SAMPLE,)) if values.ndim == 1 else _plain(title, values)
+    if values.ndim == 1:
+        return ArrayPart(title, values, (SAMPLE,))
+    return _plain(title, values)
 
 
 def _in_time(part: ArrayPart, values: np.ndarray) -> ArrayPart:

@@ -192,7 +192,9 @@ def with_time(op: Op) -> Op:
     """Return the op that computes many steps of `op` at once, with time as the first axis."""
     if isinstance(op, GetItem):
         return GetItem((Span(), *op.index))
-    return ExpandDims(tuple(axis + 1 for axis in op.axes)) if isinstance(op, ExpandDims) else op
+    if isinstance(op, ExpandDims):
+        return ExpandDims(tuple(axis + 1 for axis in op.axes))
+    return op
 
 
 def trial(schedule: Schedule, arrays: Sequence[np.ndarray]) -> Facts:
