@@ -222,7 +222,7 @@ class PolynomialDecay(LearningRateSchedule):
 
 @_registry.register
 class CosineDecay(LearningRateSchedule):
-    """Cosine decay, after a linear warmup if `warmup_steps` is given.
+    """Cosine decay, after a linear warmup if `warmup_target` is given.
 
     Parameters
     ----------

@@ -244,7 +244,7 @@ class _Placing:
     def _in_order_of_memory(
         self, origins: Sequence[int], operands: Iterable[Sequence[int]]
     ) -> Iterable[int]:
-        """Return the distinct slots of an operand, in the order of another operand in memory.
+        """Return the distinct slots of an operand, sorted as another operand is in memory.
 
         NumPy is slower if one operand ascends in memory and the other descends.
         """
@@ -518,9 +518,9 @@ class _Check:
             self.refuse(line, "shares memory with an input without declaring it")
 
     def _check_overwrite(self, one: Occupant, before: Occupant, line: Line, position: int) -> None:
-        """Raise if a line overwrites an array that other lines still read, or reads it itself.
+        """Raise if a line overwrites an array that is still read, by this line or others.
 
-        An elementwise line may overwrite an array that only this line still reads.
+        But an elementwise line may overwrite an array that only this line still reads.
         """
         facts = self.bound.facts
         was, will = facts.get(before.slot), facts[one.slot]
