@@ -238,5 +238,5 @@ def warn(message: str, category: type[Warning] = KerascopeWarning) -> None:
     frame = users_frame(sys._getframe(1)) or sys._getframe(1)
     names = frame.f_globals
     seen = names.setdefault("__warningregistry__", {})
-    place = (frame.f_code.co_filename, frame.f_lineno, names.get("__name__"), seen)
+    place = (frame.f_code.co_filename, frame.f_lineno, names.get("__name__", "<string>"), seen)
     warnings.warn_explicit(printable_lines(message), category, *place)

@@ -145,6 +145,42 @@ def test_an_op_of_a_user_raises_its_own_error_and_nothing_is_written():
     assert K.get_value(total).tolist() == [5.0]
 
 
+class Doubled(Op):
+    """An op of a user that calls a function."""
+
+    is_pure = True
+
+    def __init__(self, function):
+        object.__setattr__(self, "function", function)
+
+    def infer_shape(self, x):
+        return x.shape
+
+    def perform(self, x):
+        return self.function([x])[0]
+
+
+def test_an_op_of_a_user_that_calls_a_function_does_not_wait_for_ever():
+    x, z = K.placeholder((200, 200)), K.placeholder((200, 200))
+    w = K.variable(np.eye(200))
+    y = Doubled(K.function([z], [z * 2], engine="numpy"))(K.dot(K.dot(x, w), w))
+    f = K.function([x], [K.dot(y, w)], updates=[(w, K.dot(w, w))], engine="jax")
+    ones = np.ones((200, 200), "float32")
+    with pytest.warns(RuntimeWarning, match="calls another function"):
+        got = [f([ones])[0] for _ in range(4)]
+    np.testing.assert_array_equal(got, [2 * ones] * 4)
+
+
+def test_a_condition_keeps_its_value_where_it_is_also_a_number():
+    p, x = K.placeholder(()), K.placeholder((2,))
+    f = K.function([p, x], [K.switch(p, x * 2, x * 3), p * 3], engine="jax")
+    for value in (0.0, 1.0, 2.5, -4.0):
+        chosen, number = f([np.float32(value), np.ones(2, "float32")])
+        assert chosen.tolist() == [2, 2] if value else [3, 3]
+        assert number == 3 * value
+    assert f.jax_programs.compilations == 3
+
+
 # --- training -------------------------------------------------------------------------------------
 
 

@@ -275,3 +275,8 @@ def test_the_words_say_whose_line_it_is(applies):
     assert own == f"test_provenance.py:{line_with('# halved')} in call"
     made = describe_line(found(applies, "first/dot"))
     assert made == f"test_provenance.py:{line_with('# first made')} (made first)"
+
+
+def test_a_warning_reaches_code_without_a_module_name():
+    with pytest.warns(UserWarning, match="lost"):
+        exec("from kerascope.user_frames import warn; warn('lost', UserWarning)", {})

@@ -8,12 +8,16 @@ give the same results up to rounding.
 from __future__ import annotations
 
 import importlib
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
 from kerascope.errors import ArgumentError, MissingToolError
 from kerascope.settings import ENGINES, config
+
+# What a function raises inside an op while JAX waits for this op: both would wait for one lock.
+REFUSAL: ContextVar[Exception | None] = ContextVar("refusal", default=None)
 
 
 def checked_engine(name: Any, where: str, devices: Any = None) -> Any:
@@ -63,6 +67,8 @@ def programs_of_engine(function: Any, engine: str | None = None) -> Any:
     The engine is `engine`; by default that of the function, or if it has none, that of
     `K.set_engine`. If JAX cannot compute the function, the programs of NumPy are returned.
     """
+    if (refusal := REFUSAL.get()) is not None:
+        raise refusal
     if (engine or function.engine or config.engine) == "numpy":
         return function._programs
     found = function.jax_programs

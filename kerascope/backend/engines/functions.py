@@ -264,7 +264,8 @@ class JaxPrograms:
             `is_valid` is False if an op does not accept a value, such as an index out of range, or
             if the call has alarms and a result is not finite. Then no variable is set.
         """
-        flags = (current_alarms() is not None, *[bool(arrays[slot]) for slot in self._conditions])
+        conditions = [arrays[slot].item() for slot in self._conditions]
+        flags = (current_alarms() is not None, *[x if x in (0, 1) else None for x in conditions])
         uses_64_bits = jax.config.jax_enable_x64  # in this thread, for other code
         try:
             with LOCKS.steps, jax.enable_x64(True):
@@ -345,7 +346,8 @@ class JaxPrograms:
         values.update(zip(self._kept.variables, kept, strict=True))
         inputs = list(arrays)
         for slot, flag in zip(self._conditions, flags[1:], strict=True):
-            inputs[slot] = np.asarray(flag, schedule.inputs[slot].dtype)
+            if flag is not None:  # otherwise each number would need a program of its own
+                inputs[slot] = np.full(inputs[slot].shape, flag, inputs[slot].dtype)
         with requirements() as all_met:
             slots = run(schedule, inputs, [values[v] for _, v in schedule.variables])
             is_valid = all_met()

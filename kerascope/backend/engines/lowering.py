@@ -24,7 +24,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from functools import cache, reduce
 from types import SimpleNamespace
 from typing import Any
@@ -33,6 +33,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from kerascope.backend.engines import REFUSAL
 from kerascope.backend.graph import Op
 from kerascope.backend.ops.into_memory import IntoMemory
 from kerascope.backend.ops.scan import Scan
@@ -49,7 +50,7 @@ PASSING |= dict.fromkeys(
      "ReshapeLike", "Sqrt", "Square", "Squeeze", "Sum", "SumTo", "Transpose"), 1)  # fmt: skip
 RULES: dict[type[Op], Callable[..., Any]] = {}
 _REQUIRED: ContextVar[list[Any]] = ContextVar("required")
-INTERRUPTS: list[BaseException] = []  # Ctrl-C in the middle of a program
+INTERRUPTS: list[BaseException] = []  # Ctrl-C or a refusal in the middle of a program
 SEVERAL_DEVICES: ContextVar[bool] = ContextVar("several_devices", default=False)
 
 
@@ -158,18 +159,23 @@ def by_callback(
     """Return arrays that NumPy computes while the compiled program waits.
 
     If `compute` raises, NumPy repeats the call of the function, which raises the usual error. XLA
-    never receives the exception, because it loses its type and can end the process.
+    never receives the exception, because it loses its type and can end the process. If `compute`
+    calls a function of kerascope, NumPy computes this call and all later ones.
     """
     require_one_device(op)
 
+    def inside(*arrays: Any) -> Any:
+        REFUSAL.set(CannotLower(f"Its op {op.name} calls another function."))
+        return compute(*map(np.asarray, arrays))
+
     def attempt(*arrays: Any) -> list[np.ndarray]:
         try:
-            found = compute(*map(np.asarray, arrays))
+            found = copy_context().run(inside, *arrays)
             results = [np.asarray(y, x.dtype) for y, x in zip(found, wanted, strict=True)]
             if [y.shape for y in results] == [x.shape for x in wanted]:
                 return [np.asarray(True), *results]
         except BaseException as error:
-            if not isinstance(error, Exception):
+            if not isinstance(error, Exception) or isinstance(error, CannotLower):
                 INTERRUPTS.append(error)
         return [np.asarray(False), *(np.zeros(x.shape, x.dtype) for x in wanted)]
 
