@@ -232,6 +232,7 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         vars(self).update(facts, trained=compiled.trained)
         self._waiting_to_compile = None
         self.train_function = self.test_function = None
+        self._known_batches = {}  # which hold the old functions with all their arrays
         self._has_trained_on_labels = False
         self._known_at_compile = dict(get_custom_objects())
 

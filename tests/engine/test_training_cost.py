@@ -1,6 +1,8 @@
 """Training without waste: the quick ways do the same as the careful ones, and are quick."""
 
+import gc
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -357,3 +359,14 @@ def test_a_call_leaves_numpys_own_warnings_as_they_were():
     for _ in range(3):
         assert np.isneginf(f([np.zeros(2, "float32")])[0]).all()
     assert np.geterr() == before
+
+
+def test_compile_frees_the_earlier_train_function():
+    model = Sequential([Dense(1, input_shape=(2,))])
+    model.compile("adam", "mse")
+    model.fit(np.ones((4, 2)), np.ones((4, 1)), verbose=0)
+    model.train_on_batch(np.ones((4, 2)), np.ones((4, 1)))
+    earlier = weakref.ref(model.train_function)
+    model.compile("sgd", "mse")
+    gc.collect()
+    assert earlier() is None
