@@ -49,6 +49,7 @@ class BackupFolder:
     Parameters
     ----------
     path : path
+        The path of the folder.
     keeps_previous : bool
         Whether to keep the previous file as well.
     """
@@ -70,7 +71,7 @@ class BackupFolder:
         return _finished.get(self._key, 0)
 
     def count_finished(self) -> None:
-        """Count a finished run."""
+        """Add 1 to the number of finished runs of this process that used this folder."""
         _finished[self._key] = self.finished + 1
 
     @property
@@ -516,7 +517,7 @@ def _checked_state(state: Any) -> Any:
 
 
 def _check_like(state: Any, usual: Any, name: str) -> None:
-    """Raise ValueError if a state has other types, shapes or ranges than the state `usual`."""
+    """Raise ValueError if a state differs from `usual` in types or shapes, or is out of range."""
     if isinstance(usual, dict):
         for key, value in usual.items():
             _check_like(state[key], value, key)

@@ -287,7 +287,7 @@ class CallbackList:
 
 
 def _counts(hook: Any) -> bool:
-    """Return whether a hook is a method of a `BaseLogger` or `ProgbarLogger`, which `fit` adds."""
+    """Return whether a hook is a method of the `BaseLogger` or `ProgbarLogger` that `fit` adds."""
     return type(getattr(hook, "__self__", None)) in (BaseLogger, ProgbarLogger)
 
 

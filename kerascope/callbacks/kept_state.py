@@ -41,6 +41,7 @@ class ObjectState:
     Parameters
     ----------
     subject : object
+        The object: a callback, or a source of batches.
     where : str
         The name of the object in messages.
     left_out : iterable of str

@@ -33,13 +33,16 @@ class Builder:
     is_lenient = False
 
     def calls_in_graph(self, config: Entry) -> dict[str, list[Any]]:
-        """Return an empty dict. `LenientBuilder` returns a Keras 3 graph's calls by layer name."""
+        """Return the calls of each layer of a Keras 3 graph, by layer name, for opaque layers.
+
+        This builder makes no opaque layers, so the dict is empty. See `LenientBuilder`.
+        """
         return {}
 
     def calls_in_line(self, entries: list[Any]) -> list[list[Any]]:
-        """Return an empty list for each layer of a Keras 3 Sequential.
+        """Return a list of the calls of each layer of a Keras 3 Sequential, for opaque layers.
 
-        `LenientBuilder` returns a list of the layer's calls instead.
+        This builder makes no opaque layers, so each list is empty. See `LenientBuilder`.
         """
         return [[] for _ in entries]
 

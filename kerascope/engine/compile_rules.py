@@ -46,7 +46,7 @@ class CompileRules:
         return (yield from events(model, arguments.copy()))
 
     def find_custom_targets(self, model: Any, compiled: Any) -> None:
-        """Do nothing, because in Keras 1 and 2 no target may have any number of axes."""
+        """Do nothing, because in Keras 1 and 2 the output decides how many axes its target has."""
 
     def adapt_to_targets(self, model: Any, y: Any, where: str) -> None:
         """Do nothing. `Keras3Rules` compiles again if targets have an unexpected rank."""

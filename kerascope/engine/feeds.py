@@ -198,7 +198,7 @@ class ArrayFeed(Feed):
         self._order_seed: int | None = None  # the seed of this epoch's order
 
     def facts(self) -> dict[str, Any]:
-        """Return the sizes, types and checksums that must be the same when a run continues."""
+        """Return properties of the arrays, such as sizes, which a continued run must have too."""
         shapes = [[str(array.dtype), *map(int, array.shape[1:])] for array in self.arrays]
         sizes = {"samples": self.samples, "batch_size": self.batch_size}
         kinds = {"shuffle": self.shuffle, "arrays": shapes}
@@ -353,7 +353,7 @@ class StepFeed(Feed):
         self.steps = checked_steps(steps)
 
     def facts(self) -> dict[str, Any]:
-        """Return the number of steps and checksums, which must be the same when a run continues."""
+        """Return the number of steps and the checksums, which a continued run must have too."""
         arrays = [array for array in self.ins if not isinstance(array, float)]
         return {**super().facts(), "checksum of some rows of array": checksums(arrays)}
 

@@ -186,9 +186,9 @@ def _flat(x: Any, y: Any) -> list[Any]:
 
 
 def _is_column_of(array: Any, given: np.ndarray) -> bool | None:
-    """Compare an array with `given`: True if it is a view with one more axis, False if the same.
+    """Compare an array with `given`: True if it is a view with one more axis.
 
-    Return None if it is any other array.
+    Return False if it is the same array, and None if it is any other array.
     """
     if array is given:
         return False

@@ -201,7 +201,7 @@ class LayerLosses:
 
     @property
     def updates(self) -> list[tuple[Variable, Any]]:
-        """All update pairs of the layer; those of states kept between batches if it is frozen."""
+        """The update pairs of the layer; if it is frozen, those of states kept between batches."""
         if not self.trainable:
             return self.state_updates
         return self._updates.all() + [pair for layer in self._sublayers for pair in layer.updates]

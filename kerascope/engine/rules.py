@@ -123,7 +123,7 @@ def freezes_inside() -> bool:
 def reading_config() -> AbstractContextManager[None]:
     """Return a context manager in which `hard_sigmoid` has the slope that it has in Keras 2.
 
-    A configuration is read in it, because in files the name always means this slope.
+    Use it while a configuration is read, because in files the name always means this slope.
     """
     return override_dialect(has_other_slope=False)
 

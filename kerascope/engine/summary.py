@@ -580,7 +580,7 @@ LONGEST_BLOCK = 200  # rows; longer blocks are not folded
 
 
 class _Run(NamedTuple):
-    """A run of equal blocks of rows that follow each other: `copies` blocks of `length` rows."""
+    """A series of equal blocks of rows that follow each other: `copies` blocks of `length` rows."""
 
     start: int
     length: int
@@ -637,9 +637,10 @@ def _marks(rows: Sequence[SummaryRow]) -> list[int]:
 
 
 def _best_run(marks: list[int], rows: Sequence[SummaryRow], place: int) -> _Run | None:
-    """Return the run of equal blocks that saves the most rows, or None if no run saves a row.
+    """Return the series of equal blocks of rows that saves most rows if it is shown as one block.
 
-    Only runs that begin at `place` or shortly after it are considered.
+    Return None if no series saves a row. `marks` contains a number for each row, which is the same
+    for equal rows. Only series that begin at row `place` or shortly after it are considered.
     """
     best: _Run | None = None
     for length in range(1, min(LONGEST_BLOCK, (len(marks) - place) // 2) + 1):
@@ -654,9 +655,9 @@ def _best_run(marks: list[int], rows: Sequence[SummaryRow], place: int) -> _Run 
 
 
 def _turned(run: _Run, rows: Sequence[SummaryRow], left: int) -> _Run:
-    """Return the run of blocks, moved by at most `left` rows to the most natural beginning.
+    """Return a series of equal blocks of rows, moved down by at most `left` rows.
 
-    The same equal rows can be divided into blocks from several rows on. The best beginning is a row
+    The same rows can be divided into equal blocks from several rows on. The best first row is one
     with the lowest level of nesting. Among these it is the one for which the names in a block have
     the longest common beginning.
     """

@@ -87,7 +87,10 @@ def numbers_of_a_pass(sequence: Any, shuffle: bool) -> list[int]:
 
 
 def answer(source: Source, task: int) -> Answer:
-    """Return batch number `task`, or an iterator's next batch, or the error of making it."""
+    """Return batch number `task` of a Sequence, or the next batch of an iterator.
+
+    If making the batch raises an error, return the error with its traceback instead.
+    """
     try:
         return Answer(source[task] if is_numbered(source) else next(source))
     except BaseException as error:
@@ -208,6 +211,7 @@ class ProcessWorker:
     Parameters
     ----------
     source : Sequence or iterator
+        The source of the batches.
     start : Start
         The settings and random states with which the process begins.
     before : list of ProcessWorker

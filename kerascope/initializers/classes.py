@@ -107,6 +107,7 @@ class Identity(Initializer):
     Parameters
     ----------
     gain : float
+        Value on the diagonal.
 
     Raises
     ------
@@ -178,6 +179,7 @@ class RandomNormal(RandomInitializer):
     Parameters
     ----------
     mean, stddev : float
+        Mean and standard deviation of the distribution.
     seed : int, optional
         The same seed gives the same array at each call.
     """
@@ -199,6 +201,7 @@ class RandomUniform(RandomInitializer):
     Parameters
     ----------
     minval, maxval : float
+        The limits of the numbers.
     seed : int, optional
         The same seed gives the same array at each call.
     """
@@ -329,6 +332,7 @@ class VarianceScaling(RandomInitializer):
     Parameters
     ----------
     scale : float, positive
+        Numerator of the variance `scale / n`.
     mode : {"fan_in", "fan_out", "fan_avg"}
         How n is counted: inputs of a unit, units that an input feeds, or the mean of both.
     distribution : {"normal", "truncated_normal", "untruncated_normal", "uniform"}

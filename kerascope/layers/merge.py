@@ -429,9 +429,9 @@ class Dot(_Merge):
         return x_axis, y_axis
 
     def compute_output_shape(self, input_shape: list[Shape]) -> Shape:
-        """Return (batch, other axes of input 1, other axes of input 2).
+        """Return the output shape: (batch, remaining sizes of input 1, remaining sizes of input 2).
 
-        If both inputs have no other axes, return (batch, 1).
+        The remaining axes are neither the batch nor summed along. Without any, it is (batch, 1).
         """
         x, y = shapes = self.checked_list(input_shape)
         x_axis, y_axis = self._axes_for(shapes)

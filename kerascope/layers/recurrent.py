@@ -393,7 +393,11 @@ class RNN(Layer):
         self.reset_states()
 
     def _resets(self, states: Any = None) -> list[tuple[Variable, Any]]:
-        """Return a pair (variable, new value) for each state of the layer."""
+        """Return the updates that reset the states: a pair (variable, value) for each state.
+
+        The values are the given `states`, by default zeros. The list is empty if the layer has no
+        states yet and no `states` are given.
+        """
         if not self.stateful:
             raise ArgumentError(
                 f"{self.label}: Layer must be stateful to reset its states. Make it with "

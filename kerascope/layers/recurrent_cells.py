@@ -553,7 +553,7 @@ class GRUCell(GatedCell):
 
     @property
     def bias_shape(self) -> Shape:
-        """Shape of `bias`; with `reset_after`, the recurrent products use its second row."""
+        """Shape of `bias`. With `reset_after` it has a second row, for the recurrent products."""
         width = 3 * self.units
         return (2, width) if self.reset_after else (width,)
 
@@ -575,7 +575,7 @@ class GRUCell(GatedCell):
     def _reset_after(
         self, inputs: list[Tensor], h: Tensor, factors: list[Tensor] | None
     ) -> tuple[Tensor, Tensor]:
-        """Return update gate and candidate; the reset gate multiplies the recurrent product."""
+        """Return the update gate and the candidate; the reset gate acts after the product."""
         for_gates, for_candidate = inputs
         recurrent = self.product(h, self.recurrent_kernel, factors)
         recurrent = recurrent + self.bias[1] if self.use_bias else recurrent
@@ -586,7 +586,7 @@ class GRUCell(GatedCell):
     def _reset_before(
         self, inputs: list[Tensor], h: Tensor, factors: list[Tensor] | None
     ) -> tuple[Tensor, Tensor]:
-        """Return update gate and candidate; the reset gate multiplies the state."""
+        """Return the update gate and the candidate; the reset gate acts before the product."""
         for_gates, for_candidate = inputs
         of_gates, of_candidate = self._split_gates(self.recurrent_kernel)
         two_factors, last_factor = (factors[:2], factors[-1:]) if factors else (None, None)

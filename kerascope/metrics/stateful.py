@@ -562,6 +562,7 @@ class IoU(Metric):
     Parameters
     ----------
     num_classes : int
+        Number of classes, which have the numbers from 0 to num_classes - 1.
     target_class_ids : list of int or None
         Classes over which the mean is taken; None for all classes.
     name, dtype : str, optional
@@ -730,6 +731,7 @@ class BinaryIoU(IoU):
     target_class_ids : list of int
         0, 1 or both.
     threshold : float
+        The smallest prediction that counts as class 1.
     name, dtype : str, optional
         As for `IoU`.
     """

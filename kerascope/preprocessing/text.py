@@ -87,7 +87,9 @@ class Tokenizer:
     word_docs : Counter of str
         The number of texts with each word.
     word_index : dict of str to int
+        The number of each word.
     index_word : dict of int to str
+        The word with each number.
     index_docs : dict of int to int
         The number of texts with each word, by the number of the word.
     document_count : int
@@ -258,6 +260,7 @@ class Tokenizer:
         Parameters
         ----------
         sequences : list of list of int
+            Lists of word numbers.
         mode : {"binary", "count", "freq", "tfidf"}
             The values: 1 if the word occurs, its number of occurrences :math:`c`, :math:`c` divided
             by the length of the list, or its weight (see Notes).

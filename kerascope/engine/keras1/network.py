@@ -1,4 +1,4 @@
-"""Methods of Keras 1's Container for the visits of its walk and for weights in HDF5 groups."""
+"""Keras 1's methods of a network: visited nodes, and weights in open groups of HDF5 files."""
 
 from __future__ import annotations
 

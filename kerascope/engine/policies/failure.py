@@ -25,7 +25,10 @@ class FailureFacts(CallPolicy):
         self._layer, self._call = layer, call
 
     def failed(self, error: BaseException) -> None:
-        """Attach a symbolic call to its error. To another call's error, add the layer's name."""
+        """Attach the call to its error, if the call is on symbolic tensors.
+
+        Otherwise only add the layer's name, and the line that made the layer, to the error.
+        """
         if not isinstance(error, Exception):
             return
         if any(x._keras_history is not None for x in self._call.tensors):

@@ -40,7 +40,7 @@ class Transaction(CallPolicy):
         self._token = _current.set(self)
 
     def pause(self) -> None:
-        """Restore the transaction of the enclosing call."""
+        """Make the transaction of the enclosing call the current one again."""
         _current.reset(self._token)
 
     @contextmanager

@@ -140,7 +140,10 @@ class CategoryEncoding(Layer):
         self.output_mode = check_mode(self, output_mode, sparse)
 
     def call(self, inputs: Tensor, count_weights: Tensor | None = None) -> Tensor:
-        """Return the rows. In mode "count", a category adds its number in `count_weights`, or 1."""
+        """Return the categories as rows of zeros and ones, or in mode "count" as rows of counts.
+
+        In mode "count", each category adds 1 to its count, or its number in `count_weights`.
+        """
         if count_weights is not None:
             if self.output_mode != "count":
                 raise ArgumentError(f"{self.label}: count_weights need output_mode='count'.")

@@ -370,7 +370,7 @@ class _Moved(_RandomImages):
         raise NotImplementedError(f"{type(self).__name__} must define coefficients(images).")
 
     def change(self, images: Tensor) -> Tensor:
-        """Return the images with each pixel read at the position of `coefficients`."""
+        """Return the images, each pixel read at the position that `coefficients` determine."""
         height, width = ops.shape(images)[1:3]
         x, y = ((K.cast(size, images.dtype) - 1.0) * 0.5 for size in (width, height))
         a, b, c, d, e, f = self.coefficients(images)

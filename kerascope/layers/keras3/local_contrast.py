@@ -157,7 +157,10 @@ class EqualizedTiles(Op):
 
 
 def _between(size: int, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return, for each pixel on an axis, the tiles before and after it, and the latter's weight."""
+    """Return, for each pixel along an axis, the indices of the tiles before it and after it.
+
+    The third result is the weight of the tile after the pixel, for the interpolation.
+    """
     places = (np.arange(size * number) - size / 2) / size + 1
     before = np.floor(places).astype(np.int64)
     behind = np.minimum(before + 1, number + 1)

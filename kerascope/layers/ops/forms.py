@@ -92,7 +92,7 @@ _Maker = Callable[[Apply, list[Any]], Form | None]
 
 
 def _named(name: str, **parameters: str) -> _Maker:
-    """Return a function that makes the `Form` of an `Apply`, as the operation `name`.
+    """Return a function that describes an `Apply` as the operation `name` of Keras 3, in a `Form`.
 
     `parameters` maps names of arguments in Keras 3 to the names of parameters of the op.
     """
@@ -116,7 +116,10 @@ def _joining(name: str) -> _Maker:
 
 
 def _listed(name: str, theirs: str, ours: str) -> _Maker:
-    """Return a function that makes a `Form` in which the op's tuple `ours` is a list `theirs`."""
+    """Return a function that describes an `Apply` as the operation `name` of Keras 3, in a `Form`.
+
+    The operation has one argument, `theirs`: a list with the items of the op's parameter `ours`.
+    """
     return lambda apply, items: Form(name, items, {theirs: list(apply.op.parameters[ours])})
 
 

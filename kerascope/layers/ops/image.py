@@ -170,7 +170,7 @@ def resize(
 
 
 def _padded(x: Tensor, border: list[tuple[int, int]], fill_value: float) -> Tensor:
-    """Return images with a border of `fill_value`, whose widths are `border` along each axis."""
+    """Return images with borders of `fill_value`; `border` has (before, after) for each axis."""
     if not any(n for pair in border for n in pair):
         return x
     return pad(x, [(0, 0), *border, (0, 0)], constant_values=fill_value)
@@ -179,7 +179,10 @@ def _padded(x: Tensor, border: list[tuple[int, int]], fill_value: float) -> Tens
 def _missing(
     sizes: tuple[int, int], before: Any, after: Any, target: Any, sign: int
 ) -> list[tuple[int, int]]:
-    """Return (before, after) for each axis; compute a missing number from the target size."""
+    """Return the numbers of pixels (before, after) to add to each axis, or to remove from it.
+
+    A missing number is computed from the target size. `sign` is 1 to add pixels, -1 to remove them.
+    """
     found = []
     for size, first, last, whole in zip(sizes, before, after, target, strict=True):
         if sum(x is not None for x in (first, last, whole)) != 2:

@@ -317,7 +317,10 @@ def _of_segments(data: Any, ids: Any, number: int | None, neutral: float, functi
 def segment_max(
     data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False
 ) -> Any:
-    """Return the largest entry for each segment id; without entries, -inf or the lowest integer."""
+    """Return the largest entry for each segment id.
+
+    For an id without entries, the result is -inf, or the lowest number of an integer dtype.
+    """
     return _of_segments(data, segment_ids, num_segments, -math.inf, K.max)
 
 
@@ -325,7 +328,10 @@ def segment_max(
 def segment_min(
     data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False
 ) -> Any:
-    """Return the smallest entry for each segment id; inf or the largest integer without entries."""
+    """Return the smallest entry for each segment id.
+
+    For an id without entries, the result is inf, or the largest number of an integer dtype.
+    """
     return _of_segments(data, segment_ids, num_segments, math.inf, K.min)
 
 

@@ -185,7 +185,7 @@ class Operation(Layer):
 
 
 def _meant(function: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options without those that are None, unless `function` has another default."""
+    """Return the options without each option that is None and is None by default in `function`."""
     if None not in options.values():
         return options
     known = inspect.signature(function).parameters

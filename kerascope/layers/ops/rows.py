@@ -1,9 +1,9 @@
 """The decorator `row` for operations in modules that are imported when first needed.
 
-This decorator is the `row` of `keras_ops`, with `as_one_layer` instead of `on_anything`. In dialect
-"3", an operation on the outputs of layers becomes one layer with the class and the arguments of
-Keras 3, even if the operation consists of many ops. So a file contains one operation, and a picture
-shows one box.
+In dialect "3", `row` makes an operation on the outputs of layers one layer, with the class and the
+arguments of Keras 3, even if the operation consists of many ops. So a saved model contains one
+layer for the operation, and a picture shows one box. Otherwise it is like the `row` of `keras_ops`,
+which in dialect "3" makes a layer for each op.
 """
 
 from __future__ import annotations
