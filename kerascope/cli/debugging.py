@@ -377,7 +377,7 @@ DIVERGED = 4
 
 
 class LongEnough(BaseException):
-    """Raised to end the script when its run has as many events as the tape.
+    """Raised to end the repeated script when it has made as many events as the tape has.
 
     The script's `except Exception` does not catch it.
     """

@@ -76,7 +76,7 @@ class CustomNames:
     """A value whose items have names that Python cannot parse, such as `other.dense_1/kernel`."""
 
     def rewritten(self, text: str) -> str:
-        """Return the Python text with the names of items replaced by valid Python."""
+        """Return a text with the names of the items as valid Python; by default, unchanged."""
         return text
 
 
@@ -574,7 +574,7 @@ def _fed(session: Session, t: int) -> dict[Tensor, Any]:
 
 
 def _as_set(session: Session, tensor: Tensor, array: Any, begun: int, t: int) -> Any:
-    """Return the array of an input at time `t`: set by `set`, or else the fed one."""
+    """Return the array of an input at time `t`: from the command `set`, otherwise as fed."""
     if not session.timelines.current.overrides:
         return array
     now = value_named(session.tape, tensor.name, t)

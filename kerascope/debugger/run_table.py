@@ -475,12 +475,10 @@ def _apart(a: float, b: float) -> float:
 
 
 def _largest(contrasts: list[Contrast]) -> list[Contrast]:
-    """Return the contrasts with the largest distances, in the order of the table.
+    """Return the rows that differ most between two batches, in the order of the table.
 
-    They are chosen separately among the activations, the gradients and the weights, the parts of
-    the table.
-
-    The text of the contrast with the largest distance of its part ends with `<-`.
+    They are chosen separately in each part of the table: activations, gradients and weights. If a
+    part has several rows, the text of the row that differs most ends with `<-`.
     """
     found = []
     for part in dict.fromkeys(contrast.part for contrast in contrasts):

@@ -226,7 +226,7 @@ class Session:
 
     @property
     def runner(self) -> UnrecordedRunner | None:
-        """The object that runs the stages, some without events, if this is the only observer."""
+        """The object that runs stages, some of them without events, if no other observer exists."""
         return UnrecordedRunner(self)
 
     def unrecorded_batches(self, function: Function, feed: Any, callbacks: Any) -> Any:

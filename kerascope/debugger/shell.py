@@ -192,7 +192,7 @@ class History:
         return self.lines
 
     def note(self, line: str) -> None:
-        """Add a typed line, unless it repeats the last one."""
+        """Add a typed line to the history, unless it is blank or repeats the last line."""
         lines = self._known()
         if not line.strip() or not line.isprintable() or lines[-1:] == [line]:
             return

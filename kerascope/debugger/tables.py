@@ -50,7 +50,7 @@ class CaughtConditions(list[tuple[int, str]]):
     """The conditions caught so far in a session, as pairs (time, name of the condition)."""
 
     def note(self, stop: Stop) -> None:
-        """Add the conditions caught at a stop."""
+        """Add the conditions caught at a stop to this list."""
         found = [(stop.t, finding.condition) for finding in stop.findings]
         self.extend(one for one in found if one not in self)
 
@@ -303,11 +303,11 @@ def info(debugger: Shell, words: str) -> None:
     batches | steps [LAYER] [N]
     Example: info tensors
 
-    `info batches` has the loss and the metrics of each batch of `fit`; of a long run, the first
-    and last batches and those where the loss jumped most. For these it has the norms of all
-    weights after the batch and of all gradients, the relative change of the weights, and the
-    share of ReLU units that were 0 for the whole batch. `info steps` shows the steps of the
-    loop that ran last (an LSTM, or `K.foldl`), `info steps 7` the ops inside one step.
+    `info batches` lists the batches of `fit` with the loss and the metrics; of a long run, only the
+    first and last batches and those where the loss jumped most. For each listed batch it also shows
+    the norms of all weights after the batch and of all gradients, the relative change of the
+    weights, and the share of ReLU units that were 0 for the whole batch. `info steps` shows the
+    steps of the loop that ran last (an LSTM, or `K.foldl`), `info steps 7` the ops inside one step.
     """
     word, _, rest = words.strip().partition(" ")
     word = WHOLE_WORDS.get(word, word)
@@ -334,7 +334,7 @@ def plot(debugger: Shell, words: str) -> None:
     Example: plot dense_1/kernel
 
     The value is that of EXPR at the end of each batch; `plot loss` has the loss of each batch. Of
-    a long run, the first and last batches are shown, and those where the loss jumped.
+    a long run, only the first and last batches and those where the loss jumped most are shown.
     """
     if not words.strip():
         raise ArgumentError("plot: expected a value: `plot loss`, `plot dense_1/kernel`.")

@@ -1,8 +1,9 @@
 """Check a chapter: return complaints as lines of text, and store new outputs.
 
 Every complaint names the file, its line and the block, so that an editor can open it. The checks
-cover facts, terms of the glossary, the two languages, blocks, outputs and pictures. `accept` writes
-new outputs into the lessons, and renews the hashes of the translations.
+cover facts of the documents (such as R38), terms of the glossary, the two languages, blocks,
+outputs and pictures. `accept` writes new outputs into the lessons, and renews the hashes of the
+translations.
 """
 
 from __future__ import annotations
@@ -109,9 +110,9 @@ def _rows(prose: Prose) -> Iterator[FactRow]:
 
 
 def fact_complaints(chapter: Chapter) -> list[str]:
-    """Return a complaint for each `documents` row without a block or with an unknown block.
+    """Return a complaint for each row of a section `documents` with no or an unknown block.
 
-    If the rows of two languages name different facts or blocks, a complaint says so.
+    If the rows of two languages name different facts (such as R38) or blocks, a complaint says so.
     """
     complaints = []
     rows = {name: rows_of(lesson) for name, lesson in chapter.lessons.items()}

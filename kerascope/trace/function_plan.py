@@ -294,7 +294,7 @@ class FunctionPlan:
         return None
 
     def _parameter(self, scope: str) -> str:
-        """Return the name of the parameter whose update has this scope; the scope if unknown."""
+        """Return the name of the parameter whose update has this scope; without one, the scope."""
         names = [update.param.name for update in self.facts.updates] if self.facts else []
         around = [n for n in names if scope == n or scope.startswith(f"{n}/")]
         return max(around, key=len) if around else scope
@@ -538,7 +538,10 @@ def slot_of(plan: FunctionPlan, name: str, event: Event) -> int:
 
 
 def slots_in_update(plan: FunctionPlan, event: Event) -> dict[str, int | None]:
-    """Return the slots of `p`, `g`, `new_p`, `m` and `v` while a parameter is being updated."""
+    """Return the slots of `p`, `g`, `new_p`, `m` and `v` while a parameter is being updated.
+
+    These are the local names in the optimizer's source.
+    """
     groups = [
         planned.group
         for planned in plan.steps

@@ -269,7 +269,7 @@ def _slope(
     largest: float,
     rounding: float,
 ) -> Slope:
-    """Measure the slope of a loss when a tensor changes along the array `unit`; judge the gradient.
+    """Measure the slope of a loss along the array `unit`; compare the gradient `symbolic` with it.
 
     If `place` is the index of an entry, the slope is the derivative with respect to this entry.
     """
@@ -417,7 +417,7 @@ def _of_shape(term: Any, shape: tuple[int, ...]) -> np.ndarray:
 def _measure_of(
     apply: Apply, position: int, graph: DoubleGraph, sent: list[np.ndarray], leaves: Values
 ) -> tuple[Callable[[Any], float], bool]:
-    """Return a function from one input of an op to a weighted sum of its outputs, and a bool.
+    """Return (function, bool): a weighted sum of an op's outputs, as a function of one input.
 
     The weights are the output gradients `sent`. The bool is whether the op rounds to float32.
     """

@@ -111,10 +111,10 @@ class CallRecord(NamedTuple):
     engine: str = "numpy"
 
     def apart(self, outs: list[Any]) -> Iterator[tuple[Any, Any]]:
-        """Yield a pair of numbers for each output that differs from `outs` by more than rounding.
+        """Yield a pair of numbers for each output of the row that differs from that in `outs`.
 
-        The numbers are those of the first element that differs. The tolerance allows for the
-        different rounding of NumPy and JAX.
+        The numbers are the first element that differs, in the row and in `outs`. The tolerance
+        allows for the different rounding of NumPy and JAX.
         """
         for kept in zip(self.outs, outs, strict=True):
             x, y = (
@@ -643,7 +643,7 @@ class Journal:
                 values[v] = v.get_value(borrow=True)
 
     def _note_sets(self) -> None:
-        """Collect the variables written since the last row, for the next `was_set` and `seen`."""
+        """Collect the variables set since the last row, for the next row's `was_set` and `seen`."""
         if self._is_in_step and self._writes != LOCKS.writes:
             for place in LOCKS.changed(self._variables, self._writes):
                 self._unseen.setdefault(self._variables[place], len(self.rows))
@@ -755,7 +755,7 @@ class Journal:
         return range(n, end)
 
     def fed_to(self, run: UnrecordedRun, n: int) -> list[Any]:
-        """Return the inputs of the call of row `n`, which belongs to a run.
+        """Return the inputs of the call of row `n`, a row of the run `run`.
 
         Raises
         ------
@@ -940,7 +940,7 @@ class Journal:
         return self._values_around(n, is_after=False)
 
     def _values_around(self, n: int, is_after: bool) -> Values:
-        """Return the values of the variables before or after the call of row `n`.
+        """Return the values of the variables before the call of row `n`; with `is_after`, after it.
 
         The programs of the calls since the last checkpoint run on the live variables. Afterwards
         the variables get their current values back.

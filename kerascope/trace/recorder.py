@@ -368,7 +368,7 @@ class Recorder(EventWriter):
             self._fail(observer, sys.exc_info()[1])
 
     def _fail(self, observer: StageRecorder, error: BaseException | None) -> None:
-        """End all spans of a stage that failed, even if listeners raise errors at the same time."""
+        """End all spans of a stage that failed, even if `listeners` raise errors meanwhile."""
         self.memory.figures.settle()
         self.observers.remove(observer)
         raised: BaseException | None = None
@@ -408,7 +408,7 @@ class Recorder(EventWriter):
     def override(self, name: str, value: Any) -> None:
         """Replace the array of a tensor in the paused function call.
 
-        Listeners may call this method. The replacement is recorded as the event "override".
+        Callables in `listeners` may call this method. The event "override" records the replacement.
         """
         observer = self.observers[-1] if self.observers else None
         if not isinstance(observer, FunctionRecorder):

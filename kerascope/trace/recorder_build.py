@@ -1,8 +1,10 @@
 """Recording the building of models: layer calls, new Nodes, and networks that run on symbols.
 
-The mapping of the graph is recorded as well: visits, marks and depths. The visit of a `Node` is a
-span: the walk reaches the Node, then visits all Nodes that it depends on, and leaves it. The open
-visits are the `nodes_in_progress`. Lessons: chapters 6, 8, 9 and 10.
+The mapping of the graph is recorded as well: visits of Nodes, their marks as seen or in progress,
+and their depths. The visit of a `Node` is a span: the walk reaches the Node, then visits all Nodes
+that it depends on, and leaves it. The open visits are the `nodes_in_progress`.
+
+Lessons: chapters 6, 8, 9 and 10.
 """
 
 from __future__ import annotations
@@ -268,7 +270,7 @@ class MapRecorder(StageRecorder):
     builds = True
 
     def begin_map(self, **names: Any) -> None:
-        """Record the start of a step that maps a graph, and the network if the graph has one."""
+        """Record the start of the walk, the depths or the check, with the network if it exists."""
         around = [one.stage for one in self.observers if isinstance(one, IgnoredStage)]
         network = around[-1].subject if around else None
         whose = {} if network is None else {"network": self.ref(network)}
@@ -290,7 +292,7 @@ class WalkRecorder(MapRecorder):
         self.begin_map(**empty)
 
     def event(self, event: Any) -> None:
-        """Record that a Node is visited, skipped, marked or finished."""
+        """Record that a Node is visited, skipped, marked as seen or in progress, or finished."""
         names, node = self.stage.names, event.node
         made_at = node.outbound_layer.made_at
         now = [*named(**self._names_at(event))]

@@ -84,7 +84,7 @@ class TrainFunctionRecorder(StageRecorder):
     """
 
     def started(self) -> None:
-        """Record the start, unless the model has a train function already."""
+        """Record that a train function begins to be made, unless the model already has one."""
         model = self.stage.subject
         self.memory.know(model)
         self.facts: TrainingInfo | None = None
@@ -95,7 +95,7 @@ class TrainFunctionRecorder(StageRecorder):
             self.begin("function", "make_train_function", model=self.ref(model))
 
     def finished(self) -> None:
-        """Record the inputs and outputs, and the updates of states, metrics and `iterations`."""
+        """Record the function's inputs, outputs, and updates of states, metrics, `iterations`."""
         f, ref = self.stage.result, self.ref
         if self.facts is None:
             return

@@ -212,7 +212,7 @@ class BatchReport:
         self.report.emit("forward", "depth", 3, f"depth {depth}", at=depth)
 
     def op(self, event: Event, begin: Event) -> None:
-        """Emit records for the outputs of an op that have names in the model."""
+        """Emit a record for each of an op's outputs that has a name in the model."""
         result = value_of_event(event, "result")
         expression = begin.facts.get("expression", own_name(event.name))
         if self.report.level == "op":

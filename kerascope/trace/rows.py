@@ -133,6 +133,7 @@ class BatchAt(NamedTuple):
     begin : Event
         The start of the batch's span.
     number, size : int
+        The number of the batch in its epoch, and the number of its rows.
     call : Event or None
         The start of the call of the train function.
     samples : array of int or None

@@ -315,7 +315,10 @@ class Batch:
         return found
 
     def row(self, place: int) -> tuple[Any, ...]:
-        """Return the fields of `Statistics` for the array at an index, rounded to six digits."""
+        """Return the fields of `Statistics` for the array at index `place` of this batch.
+
+        Numbers are rounded to six digits.
+        """
         if not self.is_closed:
             self.close()
         if place in self._careful:

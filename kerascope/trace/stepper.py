@@ -71,7 +71,7 @@ from kerascope.trace.tape_memory import describe_mark
 
 
 class Reason(StrEnum):
-    """The reason for a stop."""
+    """Why the stepper stopped at an event, at a line of the program, or at an end of history."""
 
     STEP = "step"
     GOTO = "goto"
@@ -117,7 +117,7 @@ class Stop:
 
     @property
     def word(self) -> str:
-        """As pdb prints: "--Call--" at the start of a span, "--Return--" at its end; else ""."""
+        """The word of pdb: "--Call--" at the start of a span, "--Return--" at its end; else ""."""
         words = {BEGIN: "--Call--", END: "--Return--"}
         return words.get(self.event.ph, "") if self.event else ""
 
@@ -151,9 +151,8 @@ class Plan:
         """Return the last time to which calls at a span depth may be skipped.
 
         Calls may be skipped if the plan cannot end in them. For a backward movement, return the
-        first time from which they may be skipped. This plan ends nowhere, so the result is inf,
-        backward
-        -inf.
+        first time from which they may be skipped. This plan ends nowhere, so the result is inf, or
+        -inf for a backward movement.
         """
         return -inf if self.backward else inf
 
@@ -210,7 +209,10 @@ class Next(Step):
         return event.depth < self.depth or (event.depth == self.depth and event.ph != END)
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the limit for skipping calls: calls deeper than `self.depth` may be skipped."""
+        """Return the last time to which calls at a span depth may be skipped.
+
+        Calls deeper than `self.depth` may be skipped without limit, other calls not at all.
+        """
         return _unless(depth <= self.depth, self)
 
     def after(self, event: Event) -> Plan:
@@ -245,7 +247,10 @@ class Return(Plan):
         return event.ph == (BEGIN if self.backward else END) and event.depth <= self.depth
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the limit for skipping calls: calls deeper than `self.depth` may be skipped."""
+        """Return the last time to which calls at a span depth may be skipped.
+
+        Calls deeper than `self.depth` may be skipped without limit, other calls not at all.
+        """
         return _unless(depth <= self.depth, self)
 
 
@@ -300,7 +305,7 @@ class UntilPhase(Plan):
         return event.kind == self.phase and event.ph != END and event.grain in GRAINS[:2]
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the limit that allows no calls to be skipped: the phase may begin in any call."""
+        """Return the limit that allows no skipped calls, because any may begin the phase."""
         return _unless(True, self)
 
 
@@ -336,7 +341,7 @@ class UntilDepth(Plan):
         return depth is not None and depth != self.left
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the limit that allows no calls to be skipped: any call may have the depth."""
+        """Return the limit that allows no skipped calls, because any may have the depth."""
         return _unless(True, self)
 
 

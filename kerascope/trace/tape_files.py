@@ -16,7 +16,7 @@ Values of deltas are plain data, with a one-letter tag for everything else:
 `{"s": ..}`  statistics of an array, or a reference to earlier statistics: their number in the
              file, from 1, or 0 for the statistics before
 `{"r": ..}`  a description: its class and its fields
-`{"x": 1}`   the mark for a key that was removed from a container
+`{"x": 1}`   stands for a key that was removed from a container
 `{"e": ..}`  an event, with its fields in order: an open span in the mark of forgotten events
 ===========  =======================================================
 """
@@ -474,7 +474,7 @@ class _Parts:
 
 
 def _expanded(value: Any, parts: list[Any]) -> Any:
-    """Return the text or list of a header for a negative number; other values unchanged."""
+    """Return the header's text or list that a negative number means; other values unchanged."""
     if isinstance(value, int) and not isinstance(value, bool) and value < 0:
         value = parts[-1 - value]
     return value

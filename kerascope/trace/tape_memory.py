@@ -283,7 +283,7 @@ def forget(events: Iterable[Event], is_to_go: Callable[[Event], bool]) -> list[E
 
 
 def _mark(first: int, last: Event, scopes: Scopes) -> Event:
-    """Return the mark that replaces forgotten events, with the spans and names after the last."""
+    """Return the mark that replaces forgotten events, with the spans and names after them."""
     spans, names = scopes.contents()
     deltas = (
         Delta("first", None, first),

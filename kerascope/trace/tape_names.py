@@ -1,6 +1,7 @@
 """The names at a time, rebuilt from the deltas of a tape's events.
 
-Names are in scopes, one for each open span, like local variables:
+An event "B" begins a span, "E" ends one, and "I" does neither. Names are in scopes, one for each
+open span, like local variables:
 
 - the names in a "B" event belong to its span;
 - deltas after the delta `overridden` of an event are changes by the user, for the whole call of the
@@ -31,7 +32,7 @@ class Scopes:
     Attributes
     ----------
     spans : list of Event
-        The "B" events of the open spans, the outermost first.
+        The events that began the open spans, the outermost first.
     """
 
     def __init__(self) -> None:

@@ -372,9 +372,10 @@ class Tape:
         return mark.t
 
     def begin_of_rest(self, mark: Event, t: int, but: Container[int]) -> int:
-        """Return the time after the last batch of a mark before `t` whose number is in `but`.
+        """Return the time after the last of a mark's batches whose number is in `but`.
 
-        If there is no such batch, return the first time of the mark.
+        Only batches that end before time `t` are considered. If there is none, return the first
+        time of the mark.
         """
         run, begin, _ = mark.deltas[1].value
         found = first_time(mark)
@@ -569,7 +570,7 @@ class Tape:
         return self._scopes_at(t).names()
 
     def spans_at(self, t: int) -> list[Event]:
-        """Return the "B" events of the spans that are open after an event, the outermost first."""
+        """Return the events that began the spans open after an event, the outermost first."""
         return list(self._scopes_at(t).spans)
 
     def _scopes_at(self, t: int) -> Scopes:

@@ -307,7 +307,7 @@ class Memory:
                 self._twin_values.pop(next(iter(self._twin_values)))
 
     def twin_values(self, function: Function, t: int) -> dict[Variable, np.ndarray]:
-        """Return the values that `note_twins` stored for time `t`; {} if it stored none."""
+        """Return the values at time `t` of variables that share a name; {} if none are stored."""
         values = self._twin_values.get(t)
         return {} if values is None else dict(zip(self.twins(function), values, strict=True))
 
@@ -324,7 +324,7 @@ class Memory:
             self._models.append(ref(model))
 
     def facts(self, function: Function) -> TrainingInfo | None:
-        """Return the `TrainingInfo` of a registered model's function; None for other functions."""
+        """Return the `TrainingInfo` of a function of a registered model; None for others."""
         found = self.facts_of.get(function)
         if found is None:
             model = self._model_of(function)

@@ -296,7 +296,7 @@ class Prompt(Input):
         self._complete(self.value[: self.cursor_position])
 
     def take(self, completed: Completions) -> str:
-        """Insert the common prefix of the completions. Return them as a line of text.
+        """Insert the common prefix of the completions into the line. Return them as a text.
 
         Return "" if there is at most one completion, or if the line has changed meanwhile.
         """
