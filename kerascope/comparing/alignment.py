@@ -204,9 +204,10 @@ class Alignment:
         return self.value_equal(self.a.units[a], self.b.units[b])
 
     def _parts(self) -> list[tuple[int, int]]:
-        """Return the pairs for `parts`: an unpaired layer, and the layer that also does its work.
+        """Return the pairs (unit of `a`, unit of `b`) for the attribute `parts`.
 
-        Each pair is (unit of `a`, unit of `b`).
+        One unit is a layer without a partner. The other unit is a layer of the other side that
+        also computes the output of the first one, as a part of its own output.
         """
         found = []
         for is_turned, run, whole, known in (

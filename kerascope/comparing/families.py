@@ -164,7 +164,9 @@ def role_of(name: str, axes: int = 2) -> str:
 
 
 def lays_inputs_first(library: str, call: Call) -> bool | None:
-    """Return whether a layer's weights have inputs before outputs, or None if unknown.
+    """Return whether the axis of inputs comes before that of outputs in a layer's weights.
+
+    Return None if this is unknown.
 
     Examples
     --------

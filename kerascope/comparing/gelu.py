@@ -21,7 +21,7 @@ NEAR = 0.25  # largest deviation of the measured from the known difference
 
 
 def gelu_forms_of(a: np.ndarray, b: np.ndarray) -> str:
-    """Return as text which of two results uses which form, or "" if both use the same form.
+    """Return as text which form of gelu each of two results uses; "" if they use the same form.
 
     Parameters
     ----------

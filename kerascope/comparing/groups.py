@@ -207,7 +207,7 @@ def _start(array: np.ndarray) -> int:
 
 
 def _arrays(units: Sequence[Unit]) -> dict[str, tuple[Call, np.ndarray]]:
-    """Return the weights of units, except constant arrays, as "call.array" -> (call, array)."""
+    """Return the weights of units, except constant arrays: (call, array) by "call.array"."""
     return {
         f"{unit.call.id}.{name}": (unit.call, array)
         for unit in units
@@ -217,9 +217,11 @@ def _arrays(units: Sequence[Unit]) -> dict[str, tuple[Call, np.ndarray]]:
 
 
 def _pieces(a: np.ndarray, b: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield two arrays of equal size, or the shorter array with each equal part of the longer.
+    """Yield pairs of arrays of equal size, one from `a` and the other from `b`.
 
-    Yield nothing if the longer array cannot be split into parts of the size of the shorter.
+    If `a` and `b` have the same size, they are the only pair. Otherwise the shorter array is paired
+    with each of the equal parts of the longer one. Yield nothing if the longer array cannot be
+    split into parts of the size of the shorter.
     """
     if a.size == b.size:
         yield a, b

@@ -166,7 +166,7 @@ class _OpenPair:
             self._compare_part()
 
     def _compare_in_order(self) -> None:
-        """Compare the outputs with the second side's features in the order of the first side."""
+        """Put the second side's features in the order of the first side and compare the outputs."""
         a, b = self.a[-1].outputs[0].array, self.b[-1].outputs[0].array
         if self.outputs is None or self.outputs.agrees or self.order is None:
             return

@@ -48,7 +48,7 @@ class Weights:
 
     @cached_property
     def sizes(self) -> tuple[tuple[int, ...], ...]:
-        """The sizes of each array, sorted and without 1, to compare them in any order of axes."""
+        """The shape of each array, sorted and without 1, to compare shapes in any order of axes."""
         return tuple(sorted(_size(self.arrays[name]) for name in self._own))
 
     @cached_property

@@ -169,7 +169,10 @@ SHARES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8)  # places for a value along an arro
 
 
 class Laid(NamedTuple):
-    """A value on an arrow: its label, the arrow's start, the label's middle, and its first beat."""
+    """A value on an arrow: its label, the arrow's start, the label's middle, and when it appears.
+
+    It appears at the beat with the number `beat`.
+    """
 
     label: ValueLabel
     start: Point

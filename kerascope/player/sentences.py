@@ -1,7 +1,7 @@
 """The sentences of captions, in English and Chinese.
 
-`{0}`, `{1}`, ... are the words of a caption. Text between stars is a number of this step, shown
-in bold.
+`{0}`, `{1}`, ... are replaced by the words of a caption. Text between asterisks is a number that
+belongs to the step, and is shown in bold.
 """
 
 from __future__ import annotations

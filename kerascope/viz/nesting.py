@@ -69,7 +69,7 @@ class FrameLevel:
     links: list[Link] = field(default_factory=list)
 
     def flow(self) -> list[Link]:
-        """Return the links without gradients, updates, and links from a child to itself."""
+        """Return the links except gradients, updates, and links from a child to itself."""
         return [
             link
             for link in self.links
@@ -77,9 +77,9 @@ class FrameLevel:
         ]
 
     def order(self) -> tuple[list[str], bool]:
-        """Return the children in topological order, and True. If links cycle, return them unsorted.
+        """Return the children in topological order, and whether there is such an order.
 
-        The second result is then False.
+        If there is none, because links form a cycle, the children are unsorted.
         """
         order = self.sorted_by(self.flow())
         return (self.children, False) if order is None else (order, True)

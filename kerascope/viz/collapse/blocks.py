@@ -417,10 +417,10 @@ def add_ranges(frames: NewFrames, levels: dict[str, FrameLevel], most: int) -> N
     ----------
     frames : NewFrames
     levels : dict of str to Level
-        All existing frame levels, which are changed: that of each new frame is added.
+        The existing frame levels, by frame. The level of each new frame is added.
     most : int
-        Number of ranges in one frame level. It is not divided if it has at most two thirds more
-        children than this.
+        The usual number of ranges in one frame level. A level that has at most two thirds more
+        children than this number is not divided.
     """
     most = max(most, SMALLEST_RANGE)
     most_children = most * 5 // 3

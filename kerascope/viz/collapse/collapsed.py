@@ -156,7 +156,7 @@ class _Collapse:
         return box.depth if inside == around else 0
 
     def _is_inner_use(self, edge: GraphEdge) -> bool:
-        """Return whether an arrow leads from a tensor in a closed frame into a closed call."""
+        """Return whether an arrow leads from a tensor in a closed frame into another closed call."""
         source, target = self.nodes[edge.source], self.nodes[edge.target]
         frame = self.hiding[target.group]
         return bool(
@@ -179,7 +179,7 @@ class _Collapse:
         return tuple(boxes.values())
 
     def _still_shared(self, node: GraphNode) -> GraphNode:
-        """Make the `shared_with` attributes refer to visible boxes."""
+        """Return a box whose attribute `shared_with`, if it has one, refers to a visible box."""
         shared = str(node.attrs.get("shared_with", ""))
         if self.box_of.get(shared, shared) == shared:
             return node
@@ -327,8 +327,8 @@ class _Ports:
     def output(self, edge: GraphEdge, known: int | None) -> int:
         """Return the index of the output of the closed frame at which an arrow starts.
 
-        If the index of a call's output is unknown, the arrow gets the first remaining output with
-        its shape or, if no shape matches, the first remaining output.
+        If the index of a call's output is unknown, the arrow gets the first output with its shape
+        that no other tensor has or, if no shape matches, the first output that no other tensor has.
         """
         if known is not None:
             return known

@@ -2,8 +2,9 @@
 
 A *cut* is a position in the order of the boxes that only the outputs of one box cross: everything
 after it depends on everything before it through that box alone. The part between two cuts is a
-segment: one box of a chain, a residual block, or an inception module. A frame level can contain
-several sequences: parallel towers, side outputs, and chains in parts without cuts.
+segment: for example a single box, a residual block, or an inception module. A frame level can
+contain several sequences: parallel towers, side outputs, and, in parts without cuts, chains, in
+which each box is the only source of the next one.
 
 Inputs are outside every sequence, and so is any box without inputs that several others use (such as
 a mask for all blocks of a transformer), because it would cross every cut.
@@ -33,9 +34,10 @@ MOST_BRANCHES = 4
 
 @dataclass(slots=True)
 class ChainPiece:
-    """Children of a frame level between two cuts, or one child of a chain.
+    """A piece of a sequence of children: the children between two cuts, or a single child.
 
-    A cut is a position in the computation order that only one child's outputs cross.
+    A cut is a position in the computation order that only one child's outputs cross. The pieces are
+    single children if the sequence is a chain, in which each child is the only source of the next.
 
     Attributes
     ----------
@@ -102,7 +104,7 @@ def _by_child(
 
 
 def sequences_of(order: list[str], wiring: Wiring) -> list[list[ChainPiece]]:
-    """Divide the children of a frame level into sequences of pieces; return the sequences.
+    """Divide the children of a frame level into sequences, and these into pieces; return them.
 
     Parameters
     ----------
@@ -245,7 +247,10 @@ def _end_of_beginning(children: list[str], position: dict[str, int], wiring: Wir
 
 
 def _chains(children: list[str], wiring: Wiring) -> list[list[ChainPiece]]:
-    """Return the chains in a set of children, in which a child's only source is the one before."""
+    """Return the chains in a set of children.
+
+    In a chain, each child is the only source in the set of the next child, and has no other target.
+    """
     inside = dict.fromkeys(children)
     before: dict[str, str] = {}
     for child in children:
@@ -358,7 +363,10 @@ class FormRegistry:
         return PartForm(self.number(exact), self.number(outline), form.boxes)
 
     def _form_in_a_chain(self, form: PartForm, link: Link, wiring: Wiring) -> PartForm:
-        """Return the structural form of a box with a single incoming arrow, by cached numbers."""
+        """Return the structural form of a box together with its only incoming arrow.
+
+        The numbers of such forms are cached.
+        """
         attrs = link[2].attrs
         is_loop, far = link[0] == link[1], link[0] in wiring.sources and link[0] != link[1]
         if far:

@@ -137,7 +137,7 @@ class _DotWriter:
         return beside if beside in self.boxes and beside != node.id else ""
 
     def pairs(self) -> Iterator[str]:
-        """Yield DOT that puts a box next to another one; an invisible arrow sets their order."""
+        """Yield lines of DOT: invisible arrows that keep boxes to the right of their neighbours."""
         for node in self.graph.nodes:
             beside = self.neighbour(node)
             if beside:

@@ -554,8 +554,8 @@ class ClosedFrames:
     boxes : dict of str to GraphNode
         The closed boxes by the ids of the frames.
     outputs, operands : dict of (int, str) to int
-        The index of the output, or input, of a closed frame that an arrow uses, by the index of the
-        arrow and the id of the frame.
+        The index of the output of a closed frame at which an arrow starts, or of the input at which
+        it ends, by (index of the arrow, id of the frame).
     """
 
     boxes: dict[str, GraphNode] = field(default_factory=dict)

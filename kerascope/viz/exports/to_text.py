@@ -383,7 +383,7 @@ class _Level:
     # --- where lines touch items ---
 
     def pin(self) -> None:
-        """Compute the columns at which each line starts at one item and ends at another."""
+        """Compute the columns at which lines leave their first items and reach their last items."""
         above: dict[int, list[tuple[float, int, int]]] = {}
         below: dict[int, dict[object, tuple[float, int]]] = {}
         for number, route in enumerate(self.level.routes):
@@ -406,7 +406,7 @@ class _Level:
                 self.leaves[item, key] = column
 
     def port(self, number: int) -> object:
-        """Return the key of a route's line. Routes that leave an item as one line share it."""
+        """Return the key of a route's line, equal for routes that leave an item as one line."""
         route = self.level.routes[number]
         if self.level.kinds[route.stops[0]] == FRAME:
             return route.edge
@@ -415,7 +415,7 @@ class _Level:
         return f"port {route.tail} {self.is_broken(route)}"
 
     def is_broken(self, route: Route) -> bool:
-        """Return whether a route is dashed: an arrow of a gradient or an update."""
+        """Return whether a route is dashed, because its arrow is a gradient or an update."""
         return self.graph.edges[route.edge].attrs.get("role") in BACKWARD_ROLES
 
     def _columns(self, item: int, door: str, edges: list[int]) -> list[int]:

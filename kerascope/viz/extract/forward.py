@@ -351,7 +351,7 @@ class _Calls:
         outputs: Iterable[Tensor],
         copies: Mapping[Tensor, Tensor],
     ) -> dict[Tensor, Tensor]:
-        """Map a nested model's own tensors to the tensors of one call; {} if it is not opened."""
+        """Map a nested model's own tensors to the tensors of a call; {} for an unopened call."""
         node = call.node
         layer: Any = node.outbound_layer
         if not self._nested or node.begins:

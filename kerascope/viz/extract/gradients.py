@@ -451,9 +451,9 @@ class _Sweep:
 
 
 def _out_of(branches: Branches, gradient: Tensor, x: Tensor) -> Tensor:
-    """Return a gradient of `x` that is computed only if its conditional branch is taken.
+    """Return a gradient with respect to `x` that is computed only if given branches are taken.
 
-    Otherwise its value is zero.
+    These are branches of conditional ops. If they are not taken, the gradient is zero.
     """
     with root_scope(), name_scope("gradients"):
         return switched(x, gradient, branches)

@@ -303,7 +303,8 @@ def _weights_of(layer: Any) -> tuple[Variable, ...]:
 def _has_usual_weights(cls: type[Layer]) -> bool:
     """Return whether layers of this class use the default `weights` properties.
 
-    If so, the layer's two lists of weights and its inner layers contain all its weights.
+    If so, all its weights are in its lists of trainable and of non-trainable weights, and in its
+    inner layers.
     """
     names = ("weights", "trainable_weights", "non_trainable_weights")
     return all(getattr(cls, name) is getattr(Layer, name) for name in names)

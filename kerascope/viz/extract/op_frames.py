@@ -59,7 +59,8 @@ class Frame:
     call, calls : int
         The number of this call, from 0, and how many calls in the graph have its name.
     part, parts : int
-        A frame that was split shows only part number `part` of the call.
+        The number of the part of the call that the frame shows, from 0, and the number of these
+        parts. There are several if the frame was split, because it was on a cycle of arrows.
     """
 
     key: FrameKey
@@ -177,7 +178,7 @@ def keys_of(applies: Sequence[Apply]) -> Keys:
 
 
 def _without_lone_scopes(keys: Keys) -> Keys:
-    """Return the frame keys after merging each scope with the only scope in it: `update/bias`."""
+    """Return the frame keys in which scopes with a single inner scope are merged: `update/bias`."""
     inside: dict[tuple[FrameKey, ...], set[FrameKey | None]] = {}
     for own in keys.values():
         for length in range(len(own) + 1):

@@ -377,7 +377,7 @@ class OpView(GraphBuilder):
     # --- the whole graph --------------------------------------------------------------------------
 
     def mark_results(self, results: list[Tensor]) -> None:
-        """Label the boxes that compute the results."""
+        """Label the boxes that compute the results of the graph as outputs."""
         self.mark_outputs(self._source(x, self._whole).box for x in results)
 
     def graph(self, name: str) -> Graph:
@@ -452,7 +452,7 @@ def _innermost(
     paths: Mapping[str, Chain],
     edges: Sequence[GraphEdge],
 ) -> dict[str, str]:
-    """Return, for each free box, the innermost frame around all boxes it is connected to."""
+    """Return, for each box in `free`, the innermost frame around all boxes it is connected to."""
     around: dict[str, Chain | None] = dict.fromkeys(free)
     for edge in edges:
         for one, other in ((edge.source, edge.target), (edge.target, edge.source)):

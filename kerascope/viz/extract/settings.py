@@ -167,7 +167,7 @@ def _is_same(value: Any, default: Any) -> bool:
 
 
 def _alone(value: Any) -> Any:
-    """Return 2 for `(2, 2)`: the number that a tuple repeats. Return other values unchanged."""
+    """Return the number that a tuple repeats, such as 2 for (2, 2); other values unchanged."""
     if value.__class__ not in (tuple, list) or not value:
         return value
     first = _alone(value[0])

@@ -196,7 +196,7 @@ def _segment(reading: Reading, parts: list[Part]) -> Segment:
 
 
 def _is_around(reading: Reading, parts: list[Part], way: list[Part]) -> bool:
-    """Return whether the part outside the path `way` is a short cut around this path."""
+    """Return whether the only part of a segment outside its path `way` is a short cut around it."""
     beside = next(part for part in parts if part not in way)
     return (
         not beside.shared

@@ -961,7 +961,10 @@ class _Lines:
             self.words.append(_word(at, _r(y), text, SMALL_SIZE, look or "quiet"))
 
     def _pointed(self, source: str, target: str, numbers: tuple[int, ...]) -> None:
-        """Add a line from a call's input to a weight gradient, visible only under the pointer."""
+        """Add a line from a call's input to a weight gradient.
+
+        It is visible only while the pointer is on the box of the gradient, or on the closed card.
+        """
         one, other = self.boxes[source], self.boxes[target]
         y, x = other.y - WIRE + 1, other.x + other.width * 0.3
         lane = self.ladder.left + self.ladder.rail_width + 8
@@ -973,9 +976,9 @@ class _Lines:
 
 
 def _along_side(rect: Rect, below: float) -> float:
-    """Return the y at a distance below the middle of a box.
+    """Return the y of a point at the side of a box, the given distance below the box's middle.
 
-    If it would be below the lower end of the box, counting continues at the upper end.
+    If the box ends before this distance, the rest of it is measured from the box's upper end.
     """
     return rect.y + 6 + (rect.height / 2 - 6 + below) % (rect.height - 12)
 

@@ -243,9 +243,10 @@ class _Builder:
 
 
 def _at(chain: Sequence[str], place: int, box: str) -> Name:
-    """Return the item that is or contains a box in frame number `place` of a chain of frames.
+    """Return the item that represents a box in the frame level of the frame `chain[place]`.
 
-    `chain` lists the frames around the box, from the outside in.
+    `chain` lists the frames around the box, from the outside in. The item is the box itself if
+    this frame is the last one. Otherwise it is the next frame of the chain, which contains the box.
     """
     return box if place + 1 == len(chain) else _frame(chain[place + 1])
 

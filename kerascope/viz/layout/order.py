@@ -143,7 +143,7 @@ def _sort(
 
 
 def _pair_up(level: Level, place: list[float]) -> None:
-    """Move every item with a partner, which must be at its left, to the right of this partner."""
+    """Move every item that has a partner in its row immediately to the right of this partner."""
     if not level.partners:
         return
     for row in level.rows:

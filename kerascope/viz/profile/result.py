@@ -113,7 +113,7 @@ class Profile:
         return layer_rows(self.rows, classes)
 
     def sorted_rows(self) -> list[ProfileRow]:
-        """Return the ops in the order in which they are shown."""
+        """Return the rows of the ops, sorted as `sort` requires."""
         return sorted(self.rows, key=ORDERS[self.sort])
 
     def as_dict(self) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Pictures of training: `history.plot()`, `tape.plot(...)`, `tape.gradient_flow()`.
 
 A `History` has a number for each epoch. A tape has all batches. Batches without recorded events are
-executed again to get their numbers, so from a large number only evenly spaced ones are used.
+executed again to get their numbers. This takes time, so if a tape has many batches, only evenly
+spaced ones are drawn.
 """
 
 from __future__ import annotations
@@ -236,7 +237,7 @@ def _model_of(tape: Tape, one: BatchOnTape) -> Any:
 def _values(
     tape: Tape, batches: Sequence[BatchOnTape], most: int
 ) -> tuple[tuple[float, ...], list[BatchValues], list[str]]:
-    """Return the indices and values of at most `most` batches, and notes for the picture."""
+    """Return the indices and the arrays of at most `most` batches, and notes to show."""
     if isinstance(most, bool) or not isinstance(most, int) or most < 1:
         raise ArgumentError(f"plot: expected most to be 1 or more batches, got {most!r}.")
     step = math.ceil(len(batches) / most)
@@ -294,7 +295,7 @@ def _histograms(
 def _numbers_of(
     of: Callable[[BatchValues, str], Any], values: BatchValues, name: str
 ) -> np.ndarray:
-    """Return the numbers of a batch's array as a vector, empty if the batch lacks this array."""
+    """Return the elements of one array of a batch as a vector; empty if the array is missing."""
     try:
         array = of(values, name)
     except KeyError:
