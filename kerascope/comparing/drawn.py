@@ -124,8 +124,8 @@ def _sizes(inputs: Sequence[Declared], others: Sequence[Sequence[Declared]]) -> 
 def _text(shape: Sequence[Any], axis: int, beside: Sequence[Sequence[Any]]) -> list[int]:
     """Return the sizes that the other models declare for an axis of the same input.
 
-    A model that declares other sizes for the known axes may order its axes differently. Its sizes
-    are ignored, except that of the first axis.
+    `shape` is the shape of this input in the first model. A model that contradicts the known sizes
+    in `shape` may order its axes differently. Its sizes are ignored, except that of the first axis.
     """
     found = []
     for other in beside:

@@ -1,4 +1,4 @@
-"""The caption of each step: a sentence with its own numbers, and the reason if there is one.
+"""The caption of each step: a sentence with the numbers of the step, and a reason if known.
 
 A caption is the key of a template and the words for its placeholders, so that a sentence is stored
 once for all languages. Rules choose the template by the kind of the event. For a call, they use its

@@ -156,7 +156,10 @@ class _Collapse:
         return box.depth if inside == around else 0
 
     def _is_inner_use(self, edge: GraphEdge) -> bool:
-        """Return whether an arrow leads from a tensor in a closed frame into another closed call."""
+        """Return whether a tensor in a closed frame is used by the arrow inside a closed call.
+
+        The call must not be the frame of the tensor.
+        """
         source, target = self.nodes[edge.source], self.nodes[edge.target]
         frame = self.hiding[target.group]
         return bool(
@@ -256,18 +259,18 @@ class _Collapse:
         return tuple(edges.values())
 
     def _leaves_a_rail(self, edge: GraphEdge) -> bool:
-        """Return whether an arrow has no output index, like one from a rail to a card or loss."""
+        """Return whether an arrow of a ladder has no output index, as from a rail to a loss."""
         return bool(self.graph.attrs.get("ladder")) and "output" not in edge.attrs
 
     def _comes_from_a_card(self, edge: GraphEdge) -> bool:
-        """Return whether an arrow has no operand index, as arrows from the weights on a card."""
+        """Return whether an arrow of a ladder has no operand index, as from a weight on a card."""
         return bool(self.graph.attrs.get("ladder")) and "operand" not in edge.attrs
 
     def _leave_call(self, edge: GraphEdge, attrs: dict[str, Attribute]) -> int | None:
-        """Return the output index of an arrow from a closed call, or None if it is not recorded.
+        """Return the index of the output at which an arrow leaves a closed call.
 
-        The indices for the closed call and the calls inside it are removed from the arrow's
-        attributes.
+        It is None if the closed frame is not a call, or if the index is not recorded. The indices
+        for the frame and the calls inside it are removed from the arrow's attributes `attrs`.
         """
         outputs = str(edge.attrs.get("leaves_as", "")).split(", ")
         if outputs == [""]:
@@ -389,7 +392,7 @@ def _joined(edge: GraphEdge, count: int, several_shapes: bool) -> GraphEdge:
 
 
 def _columns(hidden: list[GraphNode]) -> str:
-    """Return, as text, how many boxes are in each column of a card, except new slot values."""
+    """Return, as text, how many boxes each column of a card has, without new slot values."""
     counts: dict[str, int] = {}
     for node in hidden:
         column = str(node.attrs.get("column", ""))

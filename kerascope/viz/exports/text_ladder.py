@@ -91,7 +91,7 @@ class _Text:
         return line
 
     def rows(self) -> list[tuple[Line, Line, Line]]:
-        """Return the texts of each row, in three columns: the rows of calls, then those of losses."""
+        """Return the texts of each row, in three columns: rows of calls, then rows of losses."""
         calls = [node for node in self.graph.nodes if self._rail(node) == "forward"]
         pairs = [
             (edge.source, edge.target)

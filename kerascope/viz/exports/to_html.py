@@ -389,9 +389,10 @@ class _Data:
         return [*row, tails, heads] if tails or heads else row
 
     def _ports(self, number: int, box: str, ports: Mapping[tuple[int, str], int]) -> list[int]:
-        """Return the input or output index of an arrow at each closed frame around a box.
+        """Return the index in `ports` of an arrow at each frame around a box that has one.
 
-        The list contains, frame by frame, the number of the frame and the index there.
+        The list contains the number of each of these frames, followed by the index of the input or
+        output at which the arrow meets the frame when it is closed.
         """
         found = []
         around = self.graph.nodes[self.box_numbers[box]].group

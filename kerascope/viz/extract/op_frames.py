@@ -400,7 +400,7 @@ def _tangled(applies: Sequence[Apply], parts: Parts) -> set[Hashable]:
 
 
 def _returns(applies: Sequence[Apply], parts: Parts, tangled: set[Hashable]) -> Parts:
-    """Return for each op how often a path to the op re-enters the op's part (set of ops)."""
+    """Return, for each op, how often a path to it re-enters its part (set of ops) at most."""
     inside = [apply for apply in applies if parts[apply] in tangled]
     returns: Parts = dict.fromkeys(applies, 0)
     if len(inside) * len(tangled) > MOST_STEPS:

@@ -63,7 +63,7 @@ def _branches(unit: Unit) -> bool:
 def _pieces(
     reading: Reading, units: list[Unit], page: Page, down: bool, room: float
 ) -> list[Piece]:
-    """Return the piece that draws each unit; a single box if it is too wide for the page."""
+    """Return the piece that draws each unit. A unit too wide for the page becomes a single box."""
     for downwards in (not down, True):
         pieces = [_unit(reading, unit, page, downwards, down) for unit in units]
         if all(piece.width <= room for piece in pieces):

@@ -182,7 +182,7 @@ def form_of(graph: Graph, form: str | None, page: Page) -> tuple[str, Reading]:
 
 
 def _suits(form: str, reading: Reading) -> bool:
-    """Return whether a form can show a model. Models with shared layers need the form "blocks"."""
+    """Return whether a form can show a model. Only "blocks" can show models with shared layers."""
     return FORMS[form].suits(reading) and (form == "blocks" or not reading.is_shared)
 
 

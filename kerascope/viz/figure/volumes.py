@@ -201,7 +201,7 @@ def _fit(columns: list[VolumeColumn], page: Page) -> tuple[list[VolumeColumn], f
 
 
 def _labels(part: Part) -> tuple[tuple[str, ...], ...]:
-    """Return three labels with a part's shape: in one line, two lines, and two short lines."""
+    """Return three labels with a part's shape: in one line, in two lines, in two shorter lines."""
     shape = part.shape or ()
     whole = (shape_text(shape),)
     if len(shape) < 3:

@@ -167,7 +167,7 @@ class _Crossing:
 
 @dataclass(slots=True)
 class _Column:
-    """A column: a vertical interval of the unbroken picture, and the vector by which it moves."""
+    """A column: a vertical interval of the unbroken picture, and the shift of its contents."""
 
     top: float
     bottom: float

@@ -81,7 +81,7 @@ class PhaseRow(NamedTuple):
 
 
 class LayerRow(NamedTuple):
-    """The time of a layer. `forward` includes loss, metrics and returned values."""
+    """The time of a layer. `forward` includes the time of loss, metrics and returned values."""
 
     layer: str
     class_name: str

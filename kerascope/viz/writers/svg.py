@@ -97,8 +97,8 @@ def svg_mark(mark: Mark, scope: str = "light") -> str:
     ----------
     mark : Mark
     scope : str
-        The theme of images. In a picture of a graph, the CSS class of the picture, which is a part
-        of the ids of arrow heads.
+        For a picture of a graph: its CSS class, which is a part of the ids of arrow heads. For
+        other pictures: the theme in which images are drawn.
     """
     return WRITERS[type(mark)](mark, scope)
 
