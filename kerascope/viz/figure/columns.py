@@ -225,7 +225,7 @@ class _TimeColumns:
             yield words((x0 + x1) / 2, y0 - 2.5, "state", size, quiet=True)
 
     def _from_the_side(self, source: str, target: str) -> Iterator[Shape]:
-        """Yield lines up from the time steps of `source`, and an arrow from these lines to `target`."""
+        """Yield lines up from the time steps of `source`, and an arrow from them to `target`."""
         level = self.level(target)
         exits = self._exits(source)
         for x in exits:
