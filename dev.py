@@ -126,13 +126,13 @@ Command = Callable[[list[str]], int]
 
 
 def wanted_stamp(extra: str) -> dict[str, str]:
-    """Return the stamp that an up-to-date .venv has. If its stamp differs, .venv is renewed."""
+    """Return the stamp of an up-to-date .venv: its extra and the state of pyproject.toml."""
     content = (ROOT / "pyproject.toml").read_bytes().replace(b"\r\n", b"\n")
     return {"pyproject": hashlib.sha256(content).hexdigest(), "root": str(ROOT), "extra": extra}
 
 
 def read_stamp() -> dict[str, str]:
-    """Return the stamp of the last installation in .venv; empty if there was none."""
+    """Return the stamp of .venv, which describes its last installation; empty if there is none."""
     try:
         stamp = json.loads(STAMP.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -141,7 +141,7 @@ def read_stamp() -> dict[str, str]:
 
 
 def write_stamp(stamp: dict[str, str]) -> None:
-    """Write the stamp of .venv, or remove its file if the stamp is empty."""
+    """Write the stamp that describes the installation in .venv; if it is empty, remove the file."""
     if not stamp:
         STAMP.unlink(missing_ok=True)
         return

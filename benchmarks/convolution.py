@@ -25,7 +25,7 @@ from kerascope.backend.ops.convolution import (
 
 
 class Shapes(NamedTuple):
-    """The shapes of one convolution, which is measured in a row of the table."""
+    """The shapes and settings of one measured convolution, which gets a row of the table."""
 
     what: str
     x: tuple[int, ...]

@@ -1,7 +1,9 @@
 """Keras 1: a stateful LSTM remembers, from batch to batch, which way a switch was last turned.
 
 The signal is cut into pieces of five steps. Most pieces do not contain the switch, whose last turn
-was some pieces ago. kerascope run --dialect 1.2 examples/keras1_stateful_lstm.py
+was some pieces ago.
+
+    kerascope run --dialect 1.2 examples/keras1_stateful_lstm.py
 """
 
 import numpy as np

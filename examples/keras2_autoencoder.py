@@ -1,6 +1,8 @@
 """Keras 2: an autoencoder squeezes a digit of 64 pixels into 8 numbers, and draws it again.
 
-Encoder, decoder and autoencoder share their layers. kerascope run examples/keras2_autoencoder.py
+Encoder, decoder and autoencoder share their layers.
+
+    kerascope run examples/keras2_autoencoder.py
 """
 
 import numpy as np

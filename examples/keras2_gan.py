@@ -1,7 +1,9 @@
-"""Keras 2: two networks play a game: one forges points of a ring, the other tells them apart.
+"""Keras 2: one network forges points of a ring, another tells forged points from real ones.
 
 The discriminator is compiled first and then frozen inside the combined model: each `compile` keeps
-the weights that were trainable at the time. kerascope run examples/keras2_gan.py
+the weights that were trainable at the time.
+
+    kerascope run examples/keras2_gan.py
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Keras 3: a transformer block finds which letter a word repeats: every letter looks at all others.
+"""Keras 3: a transformer block, in which every letter sees all others, finds a repeated letter.
 
 kerascope run --dialect 3 examples/keras3_transformer.py
 """

@@ -61,7 +61,7 @@ class Differences(NamedTuple):
     changed: tuple[tuple[str, str, str], ...]
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines of the report about the differences."""
+        """Yield the lines of the report: the removed, the added and the changed facts."""
         for fact in self.removed:
             yield f"removed  {fact}"
         for fact in self.added:

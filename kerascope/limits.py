@@ -219,7 +219,7 @@ def count_op(op: Any) -> None:
 
 @contextmanager
 def building(budget: Budget | None) -> Iterator[None]:
-    """Activate a budget inside the `with` block; None keeps the active budget."""
+    """Let the models created inside the `with` block use this budget; None keeps the active one."""
     if budget is None:
         yield
         return

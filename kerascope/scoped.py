@@ -16,7 +16,7 @@ from typing import Any
 
 
 class _Block(io.BytesIO):
-    """An always empty file that carries a value. The value is active while the file is open."""
+    """A `with` block and its value: an empty file in memory, active while the file is open."""
 
     def __init__(self, value: Any, blocks: Scoped) -> None:
         super().__init__()

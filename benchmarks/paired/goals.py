@@ -51,7 +51,7 @@ class Goals:
         return found
 
     def against(self, metric: str, column: str, limit: float) -> Iterator[Row]:
-        """Yield the goal that kerascope takes at most `limit` times as much as another column."""
+        """Yield the goal that kerascope needs at most `limit` times a column's time or memory."""
         memory = metric.endswith(".memory")
         field = "traced" if memory else "median"
         mine, theirs = self.value(metric, MINE, field), self.value(metric, column, field)

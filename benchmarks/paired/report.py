@@ -120,7 +120,7 @@ def is_memory(metric: str) -> bool:
 
 
 def is_timed(metric: str) -> bool:
-    """Return whether a metric is the time of a workload's net: of steps, `fit` or `predict`."""
+    """Return whether a metric is a time: that of train steps, `fit` or `predict` of a workload."""
     return metric in METRICS and not is_memory(metric)
 
 
@@ -130,7 +130,7 @@ def is_cold(metric: str) -> bool:
 
 
 def is_chain(metric: str) -> bool:
-    """Return whether a metric is of W7, W9 or W10, such as the deep chains of layers."""
+    """Return whether a metric is of W7, W9 or W10, which the report shows in a separate table."""
     return not (is_timed(metric) or is_memory(metric) or is_cold(metric))
 
 

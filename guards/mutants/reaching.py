@@ -79,7 +79,10 @@ def with_probes(source: str, wanted: dict[int, list[int]]) -> ast.Module:
 
 
 def probes(statement: ast.stmt, left: dict[int, list[int]]) -> list[ast.stmt]:
-    """Return the probes that belong before a statement; remove its line from the dict `left`."""
+    """Return the calls that record that a test reaches a statement, one for each mutant there.
+
+    `left` maps lines to the numbers of their mutants. The statement's line is removed from it.
+    """
     made = []
     for number in left.pop(statement.lineno, []):
         call = ast.parse(f"__import__({NAME!r}).reached({number})").body[0]

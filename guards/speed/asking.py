@@ -119,7 +119,7 @@ class Living:
 
 
 def of_living(pair: list[Living], metric: str, side: int) -> float:
-    """Return the processor seconds of a chunk of runs, in one of a pair of living processes."""
+    """Return the processor seconds of a chunk of runs in one of two processes that stay alive."""
     return pair[side].seconds(metric)
 
 

@@ -96,7 +96,7 @@ class Step(NamedTuple):
 
 
 class Body(NamedTuple):
-    """A graph to walk through: of a file or a function, or inside a step such as a loop.
+    """A graph to walk through: that of a file or a function, or one inside a step, as in a loop.
 
     Attributes
     ----------
@@ -411,7 +411,7 @@ class Walk:
     def _kept(
         self, step: Step, body: Body, limits: Values, ends: Values, start: Values
     ) -> list[WalkedValue]:
-        """Return a loop's states after an iteration, if its test has one result for each sample.
+        """Return a loop's states after an iteration whose test has one result for each sample.
 
         A sample keeps its old states if the result of its test is false.
         """
@@ -424,7 +424,7 @@ class Walk:
         return kept
 
     def _stacks(self, visit: Visit, loop: Loop, scanned: Scanned) -> list[WalkedValue]:
-        """Return the outputs of a loop that its step does not omit, stacked over its iterations."""
+        """Return the loop's stacked outputs, which contain one item for each iteration."""
         number = len(loop.states)
         inner = loop.body.outputs[number + loop.is_counted :]
         outputs = []

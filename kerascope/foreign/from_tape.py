@@ -60,7 +60,10 @@ def calls_on_tape(events: Iterable[Event]) -> tuple[list[Call], list[Frame]]:
 
 
 def states_on_tape(events: Iterable[Event]) -> dict[str, str]:
-    """Return the state of each call of the last batch: "current", "done", "nan" or "gradient".
+    """Return the state of each call of the last batch, by the name of the call.
+
+    "current" is the call that is running, and "done" a call that has ended. "nan" means that one
+    of its numbers is not finite, and "gradient" that the gradient of its output is computed.
 
     Parameters
     ----------

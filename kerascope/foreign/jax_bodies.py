@@ -82,7 +82,7 @@ class _JaxReader:
         self.names = StepNames(first=1)
 
     def body(self, closed: ClosedJaxpr, name: str) -> Body:
-        """Return the body of a jaxpr."""
+        """Convert a jaxpr, JAX's form of a traced function, to a `Body`, a graph for a walk."""
         jaxpr = closed.jaxpr
         constants = dict(zip(jaxpr.constvars, closed.consts, strict=True))
         steps = tuple(self.step(equation, name) for equation in jaxpr.eqns)

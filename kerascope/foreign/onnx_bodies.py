@@ -268,7 +268,10 @@ def _shown(steps: Iterable[Step], outputs: Iterable[str]) -> Iterator[str]:
 def _inputs_by_use(
     node: NodeProto, opset: int, inside: Constants
 ) -> tuple[dict[str, Setting], dict[str, str], tuple[str, ...]]:
-    """Return the inputs of a node without graphs as settings, parameters and other arguments."""
+    """Split a node's inputs into settings, parameters and other arguments.
+
+    Use it only for nodes that contain no graph.
+    """
     settings, parameters = settings_of(node, opset), {}
     arguments = []
     for place, one in enumerate(node.input):

@@ -1,4 +1,4 @@
-"""The report of `kerascope trace --live`: records made from the events of a watched script.
+"""The report of `kerascope trace --live`: lines of text about the events of a watched script.
 
 As in `trace/report.py`, each kind of event has a function.
 """

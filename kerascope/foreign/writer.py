@@ -282,6 +282,7 @@ class TapeWriter:
         array : np.ndarray
             The gradient. Its numbers are read immediately.
         line : (str, int, str), optional
+            File, line and function of the user's code that computed the gradient.
         """
         if self.arrays != "none":
             self._notes.gradient(name, line, self._kept(array))
@@ -300,10 +301,13 @@ class TapeWriter:
         Parameters
         ----------
         parameter : str
+            The name of the parameter.
         old, new : np.ndarray
             The values before and after, of the same shape.
         gradient : np.ndarray, optional
+            The gradient of the loss with respect to the parameter.
         line : (str, int, str), optional
+            File, line and function of the user's code that made the update.
 
         Raises
         ------

@@ -625,7 +625,7 @@ def _filled(
 def _training_of(
     file: Any, config: Config, where: str, limits: Limits | None
 ) -> tuple[Any, Orders | None]:
-    """Return the arguments of `compile` in a file, and the order of layers in its configuration.
+    """Return the arguments of `compile` in a file, and the order of layers in its model.
 
     The order is None for files of Keras 1 and 2.
     """

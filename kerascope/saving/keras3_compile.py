@@ -255,7 +255,7 @@ def _places(model: Any, orders: Orders | None) -> list[Variable] | None:
 
 
 def _slots_by_word(optimizer: Any, params: list[Variable]) -> dict[str, dict[Any, Variable]]:
-    """Return the slots by name, such as "m", and for each name by weight.
+    """Return an optimizer's slots: for each name, such as "m", a dict from weight to slot.
 
     A slot that all weights share has the key None instead of a weight.
     """

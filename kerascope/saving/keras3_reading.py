@@ -332,7 +332,7 @@ def _counted_from_zero(outputs: list[Reference], entries: list[Config]) -> list[
 
 
 def _without_masks(entries: list[Config]) -> list[Config]:
-    """Return entries of layers without the mask arguments that kerascope's engine passes itself."""
+    """Return configurations of layers without the mask arguments that kerascope itself passes."""
     masks = MasksOfGraph(entries)
     return [
         {
@@ -357,7 +357,7 @@ def _without_masks_of(entry: Config, call: Config, masks: MasksOfGraph) -> Confi
     given = {**dict(zip([first, *others], args, strict=False)), **kwargs}
 
     def is_ours(name: str) -> bool:
-        """Return whether to omit the argument `name`, a mask that the engine passes itself."""
+        """Return whether to omit the argument `name`, a mask that kerascope passes by itself."""
         if name in table.IGNORED_MASKS.get(entry["class_name"], ()):
             return True
         whose = first if name in ("mask", f"{first}_mask") else name.removesuffix("_mask")
@@ -545,7 +545,7 @@ def _from_keras_3(entry: Config) -> Config:
 
 
 def _our_class(entry: Config) -> str:
-    """Return kerascope's name of an entry's class, or a user's class's name in custom objects."""
+    """Return the name of a configured class in kerascope, or among the user's custom objects."""
     theirs: str = entry["class_name"]
     registered = entry.get("registered_name")
     for name in (registered, theirs):
@@ -675,7 +675,7 @@ def _activation(value: Any) -> Any:
 
 
 def _is_same_object(value: Any, wanted: Any) -> bool:
-    """Return whether a configured value equals `wanted`; it may have more keys."""
+    """Return whether a configured value equals `wanted`. Dicts in it may have additional keys."""
     if isinstance(wanted, dict):
         return isinstance(value, dict) and all(
             key in value and _is_same_object(value[key], item)

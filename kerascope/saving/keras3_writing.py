@@ -167,7 +167,7 @@ def to_keras_3(entry: Config, facts: dict[str, NetworkFacts]) -> Config:
 
 
 def _as_in_file(entry: Config) -> Config:
-    """Return an opaque layer's entry in its file, without its name and its calls in a graph."""
+    """Return an opaque layer's configuration in its file, without the layer's name and calls."""
     whole = {"module": None, "registered_name": entry["class_name"], **entry}
     return {key: value for key, value in whole.items() if key not in ("name", "inbound_nodes")}
 

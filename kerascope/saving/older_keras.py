@@ -353,7 +353,7 @@ def _fitting(array: np.ndarray, shape: tuple[int, ...], reshape: bool) -> np.nda
 def _parts(layer: Any) -> list[Any] | None:
     """Return the inner layers of a network, a Bidirectional or a TimeDistributed.
 
-    None for all other layers: their weights do not all belong to inner layers.
+    Return None for all other layers, because not all their weights belong to inner layers.
     """
     if isinstance(layer, Network):
         layers = getattr(layer, "flattened_layers", layer.layers)

@@ -107,7 +107,7 @@ class LenientBuilder(Builder):
         return model
 
     def make_layer(self, entry: Config) -> Any:
-        """Return the layer of an entry. If creating the layer fails, return an opaque layer."""
+        """Return the layer of a configuration. If it cannot be created, return an opaque layer."""
         why = entry.get("refused") or self._forced.get(_name_of(entry))
         if why is not None:
             why = _reason(why)
@@ -131,7 +131,7 @@ class LenientBuilder(Builder):
         return layer
 
     def _input_layer(self, entry: Config) -> Any:
-        """Return an InputLayer for an entry whose dtype kerascope does not have, such as text."""
+        """Return an InputLayer whose configured dtype does not exist in kerascope, such as text."""
         config = dict(entry["config"])
         dtype = str(config.pop("dtype", "float32"))
         layer = layer_registry.deserialize({**entry, "config": {**config, "dtype": "float32"}})
@@ -241,7 +241,11 @@ class LenientBuilder(Builder):
 
 
 def _in_our_form(entry: Config) -> Config:
-    """Convert an entry of Keras 3 inside an opaque layer; return any other entry unchanged."""
+    """Return a layer's configuration in kerascope's format. Only that of Keras 3 is converted.
+
+    The layer is an argument of an opaque layer. If the conversion fails, the result contains the
+    reason.
+    """
     if not {"module", "registered_name"} <= entry.keys():
         return entry
     try:
@@ -281,7 +285,7 @@ def _raise_if_over_limits() -> None:
 
 
 def entries_inside(entry: Config) -> Iterator[tuple[str, list[Config]]]:
-    """Yield (name of the argument, entries of layers) for arguments of a layer that are layers."""
+    """Yield (name, layer configurations) for each argument that is a layer or a list of layers."""
     config = entry.get("config")
     for key, value in config.items() if isinstance(config, dict) else ():
         inside = value if isinstance(value, list) else [value]
@@ -308,7 +312,7 @@ def parsed_shape(value: Any) -> Shape:
 
 
 def shapes_built_on(entry: Config) -> list[Shape] | None:
-    """Return the input shapes on which a layer was built, from its entry; None if not stated."""
+    """Return the input shapes that a layer's configuration states; None if it states none."""
     config = entry.get("config")
     config = config if isinstance(config, dict) else {}
     said = entry.get("build_config")
@@ -323,7 +327,7 @@ def shapes_built_on(entry: Config) -> list[Shape] | None:
 
 
 def calls_in_line(entries: list[Any]) -> list[list[RecordedCall]]:
-    """Return the calls of each layer of a Sequential, from the input shapes in its entry."""
+    """Return the calls of each layer of a Sequential, from the layers' configured input shapes."""
     shapes = [shapes_built_on(one) if isinstance(one, dict) else None for one in entries]
     found = []
     for own, behind in zip(shapes, [*shapes[1:], None], strict=True):

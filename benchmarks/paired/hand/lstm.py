@@ -55,7 +55,7 @@ class Buffers:
 class RecurrentNet:
     """The recurrent net of W4 in hand-written NumPy.
 
-    The recurrent weights are (4 units, units + features + 1), which includes the biases.
+    The array of recurrent weights, (4 units, units + features + 1), includes the biases.
     """
 
     def __init__(self, workload: Workload, first_weights: list[np.ndarray], epsilon: str) -> None:
@@ -74,7 +74,7 @@ class RecurrentNet:
         self.plans: dict[int, Plan] = {}
 
     def sigmoid_rows(self, factor: float) -> np.ndarray:
-        """Return a column with `factor` in the rows of the sigmoid gates and 1 in the rows of c."""
+        """Return an array (rows, 1) with `factor` for the sigmoid gates and 1 for the gate c."""
         units = self.workload.units
         column = ones((4 * units, 1))
         column[: 3 * units] = factor

@@ -77,7 +77,7 @@ class Column(Peer):
         return self.np.tanh(z * FLOAT(0.5)) * FLOAT(0.5) + FLOAT(0.5)
 
     def recurrent(self, weights: Any, x: Any) -> Any:
-        """Return the outputs of W4's LSTM. The inputs of all times are multiplied first."""
+        """Return the outputs of W4's LSTM. One product with the kernel serves all time steps."""
         kernel, recurrent_kernel, bias, *dense = weights
         samples, times, features = x.shape
         units, tanh = self.workload.units, self.np.tanh

@@ -68,7 +68,7 @@ class Column(Peer):
         return self.jax.nn.relu(z + bias)
 
     def recurrent(self, weights: Any, x: Any) -> Any:
-        """Return the last output of an LSTM. The inputs of all times are multiplied first."""
+        """Return the last output of an LSTM. One product with the kernel serves all time steps."""
         kernel, recurrent_kernel, bias = weights
         sigmoid, tanh = self.jax.nn.sigmoid, self.jnp.tanh
 
@@ -167,7 +167,10 @@ class Column(Peer):
         return np.asarray(self.jit_forward(net["state"][0], x))
 
     def step(self, batch: int) -> Run | None:
-        """Return a function that runs train steps; "waits" waits for each, "" for the last one."""
+        """Return a function that runs train steps. It waits for each in the variant "waits".
+
+        In the variant "", it waits only for the last one.
+        """
         if self.variant == "waits":
             return super().step(batch)
         x, y = self.jnp.asarray(self.x[:batch]), self.jnp.asarray(self.y[:batch])

@@ -119,7 +119,10 @@ class Column(Peer):
         return np.asarray(net.predict(x, batch_size=len(x), verbose=0))
 
     def step(self, batch: int) -> Run | None:
-        """Return a function that calls `train_on_batch`, or the train function itself."""
+        """Return a function that calls `train_on_batch` as often as its argument says.
+
+        In the variant "kerascope-function" it calls the train function of the model instead.
+        """
         x, y = self.x[:batch], self.y[:batch]
         if self.variant == "kerascope-function":
             self.net.train_on_batch(x, y)

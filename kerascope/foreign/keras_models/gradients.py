@@ -174,7 +174,7 @@ class _Probes:
         """Do nothing when a layer with inner calls ends; `called` has added zeros to the calls."""
 
     def called(self, call: ReturnedCall) -> list[Any]:
-        """Add a zero to each output of a call."""
+        """Return a call's outputs, with a zero added to each output of floating-point numbers."""
         new = []
         for array in call.outputs:
             is_float = next(self._is_float, None)

@@ -64,7 +64,7 @@ def the_names(student):
 
 @check
 def names_of_other_kinds(student):
-    """Test a constant, names with underscores elsewhere, and a name with two in front."""
+    """Test a constant, and names with underscores inside, at the end, or twice in front."""
     names = ("LIMIT", "two_words", "ends_", "_one", "__two", "of__two")
     first = backend("first", both=len, **dict.fromkeys(names, 1.5))
     what = Text(

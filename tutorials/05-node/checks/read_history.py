@@ -5,7 +5,7 @@ from kerascope.learn import check
 
 
 def some_tensors():
-    """Return tensors by their addresses in words, and the addresses of a merge's inputs."""
+    """Return tensors by name ("output 0 of call 1 of a"), and the names of the inputs of `join`."""
     a, b = (Input(shape=(3, 2), name=name) for name in "ab")
     reader, dense = LSTM(2, return_state=True, name="reader"), Dense(2, name="dense")
     found = {"output 0 of call 0 of a": a, "output 0 of call 0 of b": b}

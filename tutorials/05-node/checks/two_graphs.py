@@ -1,4 +1,4 @@
-"""Tests S(D(S(x))) and a model with two inputs, and looks for cycles in the returned edges."""
+"""Tests a chain with a shared layer and a model with two inputs; looks for cycles in the edges."""
 
 from graphlib import CycleError, TopologicalSorter
 

@@ -5,7 +5,7 @@ from kerascope.learn import check, drawn_networks
 
 
 def walk(student, words, tensor, takes):
-    """Require each Node once, after its input Nodes, whose names `takes` has for each Node."""
+    """Require each Node once, after its input Nodes. `takes` maps names of Nodes to their inputs."""
     found = student.function("calls_needed")(tensor)
     student.require(
         isinstance(found, (list, tuple)),

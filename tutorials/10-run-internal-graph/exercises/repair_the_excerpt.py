@@ -2,9 +2,9 @@
 
     run(self, inputs, masks)
 
-must call every layer of the network `self` once more and return the list of its outputs. It is the
-document's loop with one line added before it, which makes the list. It does not work: the list is
-never emptied, and nothing is stored.
+must call every layer of the network `self` once more and return the list of the network's outputs.
+It contains the document's loop and, before it, one added line that makes the list `computed_data`.
+It does not work: `computed_data` is never emptied, and no output is stored in `tensor_map`.
 
 Repair it so that it runs any network whose layers' `call` takes (inputs, mask):
 

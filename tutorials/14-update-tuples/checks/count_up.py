@@ -1,4 +1,4 @@
-"""Checks the numbers of the documents, and the variables that RMSprop makes."""
+"""Checks an accumulator with the numbers in the documents, and the variables of RMSprop."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Tests W = 2, which a call returns as 4.0 and changes to 1.6, and a swap of two variables."""
+"""Tests a call that returns W^2 = 4.0 and changes W to 1.6, and a swap of two variables."""
 
 import numpy as np
 

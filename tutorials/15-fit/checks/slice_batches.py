@@ -81,7 +81,7 @@ def a_training(student):
 
 @check
 def other_inputs_and_other_flags(student):
-    """Test two arrays of x, no sample weights, and the flag of predicting, 0.0."""
+    """Test two input arrays, inputs without sample weights, and the learning phases 0.0 and 1.0."""
     x, y, weights = arrays()
     slice_batch = student.function("slice_batch")
     for words, ins in (

@@ -1,4 +1,4 @@
-"""Compares the predictions with a layer that counts, and tests the cache with several sizes."""
+"""Compares predictions with a layer that counts its calls; tests the cache with several sizes."""
 
 import numpy as np
 

@@ -23,7 +23,7 @@ def dense(*sizes_and_names):
 
 
 def asked(student, saved, model):
-    """Return the student's result for a file of `saved`."""
+    """Return the student's result for a file with the weights of the model `saved`."""
     take_over = student.function("take_over")
     with tempfile.TemporaryDirectory() as folder, chdir(folder), warnings.catch_warnings():
         warnings.simplefilter("ignore")
