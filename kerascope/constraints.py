@@ -107,14 +107,14 @@ class UnitNorm(Constraint):
 
 @_registry.alias("min_max_norm", "minmaxnorm")
 class MinMaxNorm(Constraint):
-    """Moves the length of each vector of a weight to a range, or the part `rate` of the way.
+    """Moves the length of each vector of a weight into a range, or a fraction of the way there.
 
     Parameters
     ----------
     min_value, max_value : float
         The range of lengths.
     rate : float
-        The part of the way to the range in one update: 1 is the whole way.
+        The fraction of the way to the range in one update: 1 is the whole way.
     axis : int or list of int
         The axes over which norms are computed.
 

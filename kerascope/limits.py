@@ -72,8 +72,9 @@ class Budget:
     where : str
         The name of the source in errors.
     in_file : callable, optional
-        Returns the number of weight entries in the file. They are read next, so initial values
-        are zeros. It is called only for a model with more weights than `limits.spare`.
+        Given if the weights are read from a file next, so that initial values can be zeros. It
+        returns the number of elements of all weights in this file, and is called only if the model
+        has more than `limits.spare`.
     """
 
     _deferred: Budget | None = None

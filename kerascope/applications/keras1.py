@@ -37,6 +37,7 @@ def identity_block(
     kernel_size : int or pair of int
         The kernel size of the middle convolution.
     filters : three int
+        The number of filters of each convolution.
     stage, block
         Parts of the layer names: `res2b_branch2a` is the first convolution of stage 2, block "b".
     """

@@ -241,9 +241,10 @@ def fit_loop(
         The same for the evaluation after each epoch.
     callback_metrics : list of str, optional
         Names in the logs. Default: `out_labels` and, with `val_f`, each with `val_` in front.
-    batch_size, epochs, verbose, callbacks, shuffle, initial_epoch, steps_per_epoch
+    batch_size, epochs, verbose, callbacks, shuffle, initial_epoch
         As for `fit`.
-    validation_steps : int, optional
+    steps_per_epoch, validation_steps
+        As for `fit`.
 
     Raises
     ------

@@ -101,18 +101,19 @@ class Body(NamedTuple):
     Attributes
     ----------
     name : str
+        The name of the graph or function.
     inputs, outputs : tuple
         Keys of the input and output values: names in ONNX, variables or literals in JAX.
     constants : mapping
         Arrays of the file or function by key. Several keys may share an array.
     steps : tuple of Step
-        In the order of the file or function.
+        The operations, in the order of the file or function.
     source : ClosedJaxpr, or mapping of str to int
         The JAX function, or the opsets of the ONNX graph.
     types : mapping of str to ArrayType
         Types of the values. Only for ONNX, where they may be incomplete; JAX variables have types.
     boxes : tuple of str
-        Only for ONNX: the constants that are drawn as boxes.
+        Only for ONNX: the names of the constants that are drawn as boxes.
     classes : mapping of str to str
         Classes of the modules that are frames, by the names of the frames, if known.
     """
@@ -225,6 +226,7 @@ class Loop(NamedTuple):
         For each stacked output: the axis of the iterations, and whether the last iteration comes
         first.
     constants : sequence of WalkedValue
+        The inputs of the body that are the same in every iteration.
     turns : int, optional
         Maximum number of iterations, if known before the first.
     is_counted : bool

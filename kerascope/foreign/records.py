@@ -83,6 +83,7 @@ class Recorded(NamedTuple):
     token : hashable
     shape : tuple of (int or None)
     dtype : str
+        The same as for a `Value`.
     array : np.ndarray, Statistics or None
         A copy of the array, or its statistics. None if neither was kept or known.
     trainable : bool
@@ -113,6 +114,7 @@ class Call(NamedTuple):
     kind : str
         One of `kerascope.viz.kinds.KINDS`.
     inputs, outputs : tuple of Recorded
+        The values that the call read, and those that it returned.
     frame : str
         Id of the frame that contains the call, or "" if there is none.
     line : (str, int, str) or None

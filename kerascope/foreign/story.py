@@ -26,7 +26,7 @@ live = EventHandlers()
 
 
 class LiveStory(Reporter):
-    """Turns the events of a `TapeWriter` into the records of a report.
+    """Turns the events of a `TapeWriter` into the records (lines of text) of a report.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class LiveStory(Reporter):
     Attributes
     ----------
     alarms : list of Record
-        The first call, gradient or weight of each batch that is not finite.
+        For each batch: the first call, gradient or weight that is not finite.
     batch : str
         Name of the last batch that began, such as "batch 3".
     count : int

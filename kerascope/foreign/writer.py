@@ -232,6 +232,7 @@ class TapeWriter:
         name : str
             Name of the module. For a function: the names of module and function, "block/add".
         inputs, outputs : sequence of Value
+            The values that the call read, and those that it returned.
         op : str
             Class of the module, or name of the function.
         kind : str

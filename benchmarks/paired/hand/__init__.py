@@ -10,7 +10,7 @@ measured against, and a list of tricks that a compiler of graphs can use:
 - features in rows, with a row of ones: the bias is a column of the matrix product, and so is its
   gradient (`dense.py`, `lstm.py`);
 - the gradient of relu by sign bits; masks and weight gradients of equal layers in one call
-  (`dense.py`, `chain.py`);
+  (`dense.py`);
 - sigmoid as tanh, its factors folded into the weights (`lstm.py`); crossentropy fused with the
   activation before it (`losses.py`);
 - convolution image by image in the cache, pooled before bias and relu, which changes nothing
