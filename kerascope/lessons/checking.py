@@ -53,6 +53,7 @@ class FactRow(NamedTuple):
     Attributes
     ----------
     line : int
+        Line of the lesson's file with the row.
     facts : tuple of str
         The numbers of facts that the documents (S0 to S4) state, such as `R38`; may be empty.
     blocks : tuple of str

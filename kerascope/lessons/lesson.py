@@ -101,6 +101,7 @@ class Picture:
     made_by : str
         Id of the block that writes the file.
     line : int
+        Line of the lesson's file with the picture.
     is_player : bool
     """
 
@@ -128,6 +129,7 @@ class Section:
     twin_hash : str
         Hash of the section in the other language when the two were last compared.
     line : int
+        Line of the file with the heading.
     parts : tuple of Prose, Block or Picture
     """
 

@@ -57,9 +57,12 @@ class EventWriter:
     Attributes
     ----------
     level : str
+        The finest grain to record.
     tape : Tape
     listeners : list of callable
+        Called with each event.
     memory : Memory
+        The information that the recorder keeps between stages.
     spans : list of Span
         The open spans, the outermost first.
     observers : list of StageRecorder

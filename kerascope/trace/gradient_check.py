@@ -110,6 +110,7 @@ class WrongOp(NamedTuple):
     position : int
         The position of the input.
     found : WeightCheck
+        The slopes along this input.
     """
 
     apply: Apply

@@ -136,6 +136,7 @@ class TrainingRuns:
     Attributes
     ----------
     fits : list of int
+        The times at which calls of `fit` begin.
     calls : dict of str to list of int
         The times of the training calls, by the name of the model.
     """

@@ -172,7 +172,7 @@ class UnrecordedRun:
         return len(self.starts) - 1
 
     def batches(self, begin: int, end: int) -> Iterator[tuple[int, int, list[Any]]]:
-        """Yield start time, number and outputs of the batches at indices `begin` to `end` - 1."""
+        """Yield start time, number and outputs of the run's batches `begin` to `end` - 1."""
         for place in range(begin, end):
             row = self.journal.rows[self.first + place]
             yield self.starts[place], row.number, row.outs
@@ -186,7 +186,7 @@ class UnrecordedRun:
         return "" if facts is None else str(facts.model.name)
 
     def last_with_sets(self, begin: int, end: int) -> int | None:
-        """Return the last of the calls `begin` to `end` - 1 before which variables were set.
+        """Return the last of the run's calls `begin` to `end` - 1 before which variables were set.
 
         Return None if no variable was set before any of these calls.
         """
@@ -194,7 +194,7 @@ class UnrecordedRun:
         return next((p for p in range(end - 1, begin - 1, -1) if rows[self.first + p].seen), None)
 
     def weights_set(self, begin: int, end: int) -> Iterator[tuple[str, np.ndarray]]:
-        """Yield name and value of each variable that was set before calls `begin` to `end` - 1."""
+        """Yield name and value of each variable set before the run's calls `begin` to `end` - 1."""
         for n in range(self.first + begin, self.first + end):
             row = self.journal.rows[n]
             if row.seen:
@@ -227,7 +227,7 @@ class UnrecordedRun:
         )
 
     def counts(self, begin: int, end: int) -> Counter[tuple[str, str]]:
-        """Return how many events calls `begin` to `end` - 1 have, by grain and kind of event."""
+        """Return how many events the run's calls `begin` to `end` - 1 have, by grain and kind."""
         rows = self.journal.rows[self.first + begin : self.first + end]
         one = Counter(
             (e.grain, e.kind) for e in self.journal.events_of(self, begin) if e.ph != BEGIN
@@ -237,7 +237,7 @@ class UnrecordedRun:
         return counts + Counter({SET: sum(_number_recorded(row.seen) for row in rows)})
 
     def mark(self, begin: int, end: int) -> Event:
-        """Return the mark that represents the calls `begin` to `end` - 1 on the tape."""
+        """Return the mark that represents the run's calls `begin` to `end` - 1 on the tape."""
         first, last = self.starts[begin], self.starts[end] - 1
         deltas = (Delta("first", None, first), Delta("calls", None, (self, begin, end)))
         facts = (self.act, self.phase, SKIPPED, INSTANT, len(self.spans), "act")

@@ -287,7 +287,7 @@ def losses_by_row(recorder: Any, tape: Tape, t: int) -> tuple[BatchAt, np.ndarra
 
 
 def _names_of_losses(plan: FunctionPlan) -> set[str]:
-    """Return the name of the last op with one loss for each row, for each output of the model."""
+    """For each output of the model, return the name of the last op with a loss for each row."""
     if plan.facts is None:
         return set()
     with_rows = tensors_with_rows(plan)

@@ -161,7 +161,7 @@ class Timelines:
         return made
 
     def complete(self, tape: Tape, fork: Any = None) -> Timeline:
-        """Replace the tape of the current timeline by `tape`, on which a new change does not occur.
+        """Replace the tape of the current timeline by `tape`, which does not contain a new change.
 
         This is for a change in a paused call: the program continues with the change and writes its
         events on the old tape. `tape` has the same call, repeated without the change. If the call

@@ -186,9 +186,10 @@ class Sweep:
         self.contributions[event.loss] = 1
 
     def take(self, event: Swept) -> list[tuple[Tensor, Tensor | None, int]]:
-        """Add a swept op. Return its inputs, each with its gradient term and the term's number.
+        """Add an op that the sweep has passed. Return its inputs with gradient terms, numbered.
 
-        The terms of one tensor are numbered from 1. An input without a term has None and 0.
+        For each input, the tuple has the input, its term and the term's number. The terms of one
+        tensor are numbered from 1. An input without a term has None and 0.
         """
         if self.facts is not None:
             for y, gradient in zip(event.apply.outputs, event.output_grads, strict=True):

@@ -33,6 +33,7 @@ class Program:
     Attributes
     ----------
     code : int
+        The exit code that `debug` returned.
     error : BaseException or None
         The exception that `debug` raised.
     """
