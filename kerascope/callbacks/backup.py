@@ -45,8 +45,8 @@ class BackupAndRestore(Callback):
     Parameters
     ----------
     backup_dir : path
-        The folder of this `fit`. A second `fit` needs another folder. It is created if it does not
-        exist.
+        The folder of this `fit`, which is created if it does not exist. A second `fit` needs
+        another folder.
     save_freq : "epoch" or int
         Write a backup at the end of each epoch, or after this number of batches. The first backup
         is written when training begins.
@@ -82,10 +82,10 @@ class BackupAndRestore(Callback):
 
     If a callback trains another model, such as the discriminator of a GAN, the backup contains only
     the weights that are also in this model. The callback must add the rest by `get_state` and
-    `set_state`. A warning says so when such weights were changed.
+    `set_state`. A warning is shown if other weights were changed.
 
     Numbers that a script draws without a seed before `fit`, such as the seed of a `Dropout`, differ
-    in another process. A warning says if that matters. To avoid it, call
+    in another process. A warning is shown if that matters. To avoid it, call
     `keras.utils.set_random_seed(0)` or `np.random.seed(0)` at the top of the script.
 
     Raises
@@ -407,8 +407,8 @@ class FrozenWeights:
     """Compares frozen weights at each backup, and warns once if they changed.
 
     In a GAN, a callback trains the discriminator, which is a frozen part of the model of `fit`. The
-    backup contains its weights but not its optimizer. A model that shares no weights with the model
-    of `fit` is not in the backup at all.
+    backup contains the weights of the discriminator but not its optimizer. A model that shares no
+    weights with the model of `fit` is not in the backup at all.
 
     Parameters
     ----------

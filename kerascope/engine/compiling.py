@@ -78,6 +78,7 @@ class Compilation:
     loss_functions : list of callable or None
         One for each output; None if the output has no loss.
     loss_weights_list : list of (float or Variable)
+        The factor of each output's loss in the total loss.
     metrics_of_outputs : list of list
         For each output, pairs of a metric and whether sample weights apply to it.
     targets, sample_weights : list of Tensor
@@ -184,7 +185,7 @@ def _by_names(model: Network, value: Any) -> Any:
 
 
 def per_output(value: Any, names: list[str], what: str, default: Any = None) -> list[Any]:
-    """Spread a single value, a list or a dict over the outputs.
+    """Return a list with a value for each output, from a single value, a list or a dict.
 
     Raises
     ------

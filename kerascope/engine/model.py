@@ -408,15 +408,18 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
         verbose : {0, 1, 2}
             0 is silent, 1 shows a bar in a terminal and lines elsewhere, 2 shows lines.
         callbacks : list of Callback, optional
+            Called at the beginning and end of training, of each epoch and of each batch.
         validation_split : float
             Share of the data at their end that is not trained on but evaluated.
         validation_data : tuple (x, y) or (x, y, sample_weight), generator or Sequence, optional
+            Evaluated after each epoch, unless `validation_freq` excludes it.
         shuffle : {True, False, "batch"}
             Whether each epoch has a new order. Default True.
         class_weight : dict of int to float, optional
             A factor for the loss of each class's samples. Ignored if there is a `sample_weight`; in
             Keras 3, both together raise.
         sample_weight : array_like, optional
+            A factor for the loss of each sample, or of each time step.
         initial_epoch : int
             Number of the first epoch, to continue an earlier run.
         steps_per_epoch, validation_steps : int, optional

@@ -66,6 +66,7 @@ class Run:
     feeds : dict of str to feed
         The feed "training" and, with validation data, the feed "validation".
     initial_epoch : int
+        As for `fit`.
     endings : ExitStack
         Context managers that are closed at the end of the run, with or without an error.
 

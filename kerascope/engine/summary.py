@@ -71,7 +71,9 @@ class Summary:
     Attributes
     ----------
     name : str
+        Name of the model.
     rows : tuple of SummaryRow
+        The rows of the table.
     total, trainable, non_trainable : Total
         The totals of the whole model, even if only some rows are shown.
     optimizer : Total
@@ -321,6 +323,7 @@ class SummaryRow:
         of a shared layer, `split[0]` for the first of several outputs. For a layer with several
         calls, one string for each call, such as "a, b".
     trainable : bool
+        Whether the layer is trainable, or in a heading every layer of the blocks.
     level : int
         Level of nesting, which is 0 for the model's own layers.
     calls : int
@@ -331,6 +334,7 @@ class SummaryRow:
     multiply_adds : Cost or None
         Multiply-adds for one sample in all calls of the row; None if unknown.
     weight_bytes : int
+        Size of the weights.
     activation_bytes : int or None
         Size of the outputs for one sample, over all calls of the row; None if unknown.
     copies : int
@@ -487,8 +491,8 @@ def _cost(nodes: list[Node]) -> Cost | None:
 def _activations(nodes: Iterable[Node]) -> int | None:
     """Return the size in bytes of all outputs of these calls, for one sample; None if unknown.
 
-    For a nested model, the outputs of its layers are added. If it is called on other shapes than
-    its own, the size is unknown. The first axis counts the samples.
+    For a nested model, the outputs of its layers are added. If a nested model is called on other
+    shapes than its own, the size is unknown. The first axis counts the samples.
     """
     total = 0
     for node in nodes:
@@ -546,7 +550,7 @@ def _with_inner(
 
 
 def _part(layer: Layer, choice: Choice, before: str) -> list[SummaryRow]:
-    """Return the rows of a layer inside a wrapper, or inside another layer without a graph."""
+    """Return the rows of an inner layer whose outer layer, such as a wrapper, has no graph."""
     row = _row(layer, [], {}, choice)
     if choice.calls:
         row = replace(row, layer=before + layer.name)

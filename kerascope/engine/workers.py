@@ -699,6 +699,7 @@ class GeneratorEnqueuer(SequenceEnqueuer):
     Parameters
     ----------
     sequence : generator or iterator
+        The source of the batches.
     use_multiprocessing : bool
         Whether workers are processes, each with its own copy of the iterator. If they are not
         forked (see `Model.fit_generator`), the iterator must be an object that can be pickled,

@@ -182,7 +182,7 @@ class _Sliding(Layer, metaclass=KernelType):
         return self.activation(output)
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """Return the output shape: (batch, lengths..., channels) or (batch, channels, lengths...).
+        """Return the output shape: (batch, lengths..., channels), with axes as in the data format.
 
         Raises
         ------

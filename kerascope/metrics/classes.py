@@ -71,7 +71,7 @@ ADVICE = (
 def as_one_step(method: Method) -> Method:
     """Decorate a metric's method so that it returns numbers, and assigns its variables at the end.
 
-    If another decorated method calls it, or while a graph is built, the caller writes the
+    If another decorated method calls this method, or while a graph is built, the caller writes the
     assignments instead.
     """
 

@@ -156,6 +156,7 @@ def top_k_categorical_accuracy(y_true: Tensor, y_pred: Tensor, k: int = 5) -> Te
         One-hot targets.
     y_pred : Tensor, shape (batch, ..., classes), float
     k : int
+        Number of greatest predictions that are considered.
 
     Returns
     -------
@@ -178,6 +179,7 @@ def sparse_top_k_categorical_accuracy(y_true: Tensor, y_pred: Tensor, k: int = 5
         Numbers of the classes, counted from 0.
     y_pred : Tensor, shape (batch, ..., classes), float
     k : int
+        Number of greatest predictions that are considered.
 
     Returns
     -------

@@ -450,7 +450,7 @@ class ImageDataGenerator:
     channel_shift_range : float
         Largest number to add to all pixels.
     fill_mode : {"nearest", "constant", "reflect", "wrap"}
-        The pixels outside of the image; see `apply_affine_transform`.
+        How pixels outside of the image are filled; see `apply_affine_transform`.
     cval : float
         See `apply_affine_transform`.
     horizontal_flip, vertical_flip : bool
@@ -460,9 +460,11 @@ class ImageDataGenerator:
     preprocessing_function : callable, optional
         Called with each changed image, before it is rescaled.
     data_format : {"channels_last", "channels_first"}, optional
+        Position of the channel axis; default `config.image_data_format`.
     validation_split : float
         Fraction of the data for `subset="validation"`.
     dtype : dtype, optional
+        Dtype of the batches; default `config.floatx`.
 
     Attributes
     ----------
@@ -611,9 +613,11 @@ class ImageDataGenerator:
         Parameters
         ----------
         directory : path
+            The folder that contains the folders of the classes.
         target_size : (int, int)
             Height and width to which all images are resized.
         color_mode : {"rgb", "rgba", "grayscale"}
+            The mode to which the images are converted.
         classes : list of str, optional
             The folders, in the order of the class numbers. Default: all, sorted.
         class_mode : {"categorical", "binary", "sparse", "input", None}
@@ -656,6 +660,7 @@ class ImageDataGenerator:
         Parameters
         ----------
         dataframe : DataFrame, or dict of str to list
+            The table.
         directory : path
             The folder with the files. Rows without a file are skipped.
         x_col : str
@@ -689,6 +694,7 @@ class ImageDataGenerator:
         Parameters
         ----------
         img_shape : tuple of int
+            Shape of the image.
         seed : int, optional
             Makes the parameters repeatable. By default they are drawn from NumPy's global
             generator.

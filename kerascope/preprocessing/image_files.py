@@ -249,6 +249,7 @@ def list_pictures(
     Parameters
     ----------
     directory : path
+        The folder.
     ext : str or tuple of str
         Extensions of the files; in a string separated by "|".
     """

@@ -251,12 +251,14 @@ class NumpyArrayIterator(ImageIterator):
     sample_weight : array_like, optional
         Weights of the samples.
     data_format : {"channels_last", "channels_first"}, optional
+        Position of the channel axis.
     save_to_dir, save_prefix, save_format
         The folder into which each image of a batch is written, the beginning of the file names, and
         the format of the files.
     subset : {"training", "validation"}, optional
         The part of the data, if the generator has a `validation_split`.
     dtype : dtype, optional
+        Dtype of the batches; default `config.floatx`.
 
     Raises
     ------
@@ -373,6 +375,7 @@ class FileIterator(ImageIterator):
     class_indices : dict of str to int
         The number of each class.
     num_classes, samples : int
+        Number of classes, and number of files.
     image_shape : tuple of int
         The shape of one image.
     """

@@ -1,6 +1,6 @@
 """The part of `Layer` that only Keras 1 has: constraints, regularizers, inbound layers.
 
-`Layer` inherits them from `LayerOfKeras1`.
+`Layer` inherits this part from the class `LayerOfKeras1`.
 """
 
 from __future__ import annotations

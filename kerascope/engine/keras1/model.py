@@ -44,9 +44,11 @@ class ModelOfKeras1:
         epochs, verbose, callbacks, initial_epoch, validation_batch_size, validation_freq
             As for `fit`.
         validation_data : tuple, generator or Sequence, optional
+            As for `fit`.
         validation_steps : int, optional
             Needed if `validation_data` is a generator.
         class_weight : dict, optional
+            As for `fit`.
         max_queue_size : int
             Number of batches that the workers make in advance. Default 10.
         workers : int
@@ -89,9 +91,11 @@ class ModelOfKeras1:
         Parameters
         ----------
         generator : generator or Sequence
+            Yields (x, y) or (x, y, sample_weight).
         steps : int, optional
-            Needed for a generator.
+            Number of batches; needed for a generator.
         verbose : {0, 1}
+            With 1, show the progress.
         max_queue_size, workers, use_multiprocessing
             As for `fit_generator`.
         """
@@ -111,8 +115,9 @@ class ModelOfKeras1:
         generator : generator or Sequence
             Yields x, or (x, y), whose y is ignored.
         steps : int, optional
-            Needed for a generator.
+            Number of batches; needed for a generator.
         verbose : {0, 1}
+            With 1, show the progress.
         max_queue_size, workers, use_multiprocessing
             As for `fit_generator`.
         """

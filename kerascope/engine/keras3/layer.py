@@ -1,6 +1,6 @@
 """The part of `Layer` that only Keras 3 has: `stateless_call`, variables as attributes, ...
 
-`Layer` inherits them from `LayerOfKeras3`.
+`Layer` inherits this part from the class `LayerOfKeras3`.
 """
 
 from __future__ import annotations

@@ -69,6 +69,7 @@ class FailedGraph:
     Attributes
     ----------
     class_name : str
+        Name of the model's class.
     inputs, outputs : list
         As the user passed them; they may contain objects that are not tensors.
     makers : dict of Tensor to Node
