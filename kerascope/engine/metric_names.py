@@ -17,7 +17,7 @@ from kerascope.spellings import dialect_options
 def is_of_a_user(function: Any) -> bool:
     """Return whether a function was written by the user, and not by kerascope.
 
-    This matters, for example, because a metric that the user wrote may return a dict, as in Keras 1.
+    One reason to check: a metric that the user wrote may return a dict, as in Keras 1.
     """
     return isfunction(function) and not str(function.__module__).startswith("kerascope.")
 
