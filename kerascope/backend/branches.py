@@ -37,7 +37,7 @@ class Sums:
         self._here: Branches = ()
 
     def of_outputs(self, apply: Apply) -> list[Tensor]:
-        """Return d loss / d output for each output of an op; zeros without a gradient.
+        """Return d loss / d output for each output of an op; zeros where no gradient has arrived.
 
         Call this for each op before `add`.
         """

@@ -41,9 +41,10 @@ def _library() -> Any:
 
 
 class _Switch(threading.local):
-    """The processor's float settings of one thread: outside of functions, and while they compute.
+    """The processor's float settings in one thread: those outside of a call, and those during it.
 
-    `depth` counts the nested calls: only the outermost call switches the settings.
+    Only a call at `depth` 0 switches the settings, so nested calls do not. If the settings cannot
+    be switched at all, `depth` is never 0.
     """
 
     def __init__(self) -> None:

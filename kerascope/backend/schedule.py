@@ -296,7 +296,8 @@ class Schedule:
     variables : list of (int, Variable)
         The slots of variables, which are read at the start of each call.
     guards_of_followers : dict of Variable to Guards
-        A follower is written if any of its conjunctions holds; never if it has none.
+        A variable in `followers` gets its new value if all conditions of one conjunction hold,
+        and never if it has no conjunction.
 
     Raises
     ------
@@ -344,7 +345,8 @@ class Schedule:
     def _admit(self, tensor: Tensor, apply: Apply | None) -> None:
         """Give a slot to a tensor that is read, and record where its array comes from.
 
-        This is a variable, a constant or a default value. Raise if a placeholder is not an input.
+        The array is that of a variable or a constant, or the default value of a placeholder. Raise
+        DisconnectedGraphError for a placeholder that has no default value and is not an input.
         """
         if tensor in self.slots:
             return
@@ -384,7 +386,11 @@ class Schedule:
         applies: Sequence[Apply],
         results: Iterable[Tensor],
     ) -> dict[Variable, Guards]:
-        """Return the guards of each default update: those of the steps that read its variable."""
+        """Return the guards of each default update: those of the ops that read its variable.
+
+        A default update counts, for example, the draws of a random op: its variable gets the new
+        value only in calls that read the variable.
+        """
         own = set(followers.values())
         needs = needs_of(applies, [tensor for tensor in results if tensor not in own])
         read: dict[Variable, Need] = dict.fromkeys(followers, NEVER)

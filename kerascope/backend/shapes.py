@@ -20,7 +20,7 @@ Shapes = Shape | list[Shape]  # of one tensor, or of several
 class UnknownShape(tuple[Size, ...]):
     """The shape of a tensor whose number of axes is unknown; it equals only itself.
 
-    A file may contain a layer whose class is unknown, without the shape of the layer's output.
+    The output of an opaque layer has this shape if its own shape cannot be inferred from the file.
 
     Examples
     --------

@@ -369,6 +369,7 @@ def categorical_focal_crossentropy(
     alpha : float or list of float
         Factor of the loss, or one factor for each class.
     gamma : float
+        How much less the classes that are predicted well count. With 0, all count equally.
     from_logits : bool
     label_smoothing : float
         Share of the targets that is spread over all classes.

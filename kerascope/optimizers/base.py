@@ -608,7 +608,10 @@ class DecayingOptimizer(Optimizer):
         self.initial_decay = plain(self.decay)
 
     def _fixed(self) -> list[str]:
-        """Return the names of hyperparameters that are plain numbers: `decay` only if it is 0."""
+        """Return the names of the hyperparameters that the updates contain as plain numbers.
+
+        `decay` is one of them only if it is 0.
+        """
         return [*super()._fixed(), *([] if self.initial_decay > 0 else ["decay"])]
 
     def _updates(

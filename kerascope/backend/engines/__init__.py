@@ -36,7 +36,8 @@ def checked_engine(name: Any, where: str, devices: Any = None) -> Any:
     Raises
     ------
     ArgumentError
-        The engine is unknown, is not JAX although `devices` is given, or has fewer devices.
+        The engine is unknown, is not JAX although `devices` is given, or has fewer devices
+        than requested.
     MissingToolError
         JAX is not installed.
     """

@@ -96,7 +96,11 @@ class XlaExplanation(NamedTuple):
 
 
 def programs_of(function: Any) -> JaxPrograms:
-    """Make the programs of a function on JAX, for its own distribution or that of the process."""
+    """Return new JAX programs of a function.
+
+    They use the function's own distribution if its engine is one, otherwise the distribution of
+    `set_distribution`, if any.
+    """
     return JaxPrograms(function._programs, _distribution_of(function.engine))
 
 
@@ -335,8 +339,8 @@ class JaxPrograms:
     def _trace(self, flags: Any, written: Any, kept: Any, arrays: Any) -> tuple[Any, Any, Any]:
         """Run the schedule on tracers; return (outputs, new values of variables, is_valid).
 
-        `is_valid` is a tracer: whether all values are ones that the ops accept, such as indices in
-        range, and with alarms, whether all results are finite. None if this needs no check.
+        `is_valid` is a tracer: whether the ops accept all values, such as indices in range, and
+        with alarms, whether all results are finite too. It is None if nothing needs a check.
         """
         self._count_compilation()
         SEVERAL_DEVICES.set(self._placement.n_devices > 1)

@@ -159,8 +159,9 @@ def by_callback(
     """Return arrays that NumPy computes while the compiled program waits.
 
     If `compute` raises, NumPy repeats the call of the function, which raises the usual error. XLA
-    never receives the exception, because it loses its type and can end the process. If `compute`
-    calls a function of kerascope, NumPy computes this call and all later ones.
+    never receives the exception, because in XLA an exception loses its type and can end the
+    process. If `compute` calls a function of kerascope, NumPy computes this call and all later
+    ones.
     """
     require_one_device(op)
 
@@ -185,7 +186,7 @@ def by_callback(
 
 
 def require_one_device(op: Op) -> None:
-    """Require that the program is for one device: several would wait for each other for ever.
+    """Require one device for the program, because several would wait for each other for ever.
 
     Raises
     ------

@@ -79,7 +79,7 @@ class Placement:
         return jax.lax.with_sharding_constraint(tracer, self._sharding(layout))
 
     def on_all(self, tracer: Any) -> Any:
-        """Return an output; with several processes, copied to all devices, so each can read it."""
+        """Return an output; with several processes, copied to the devices of all processes."""
         if not self.has_processes or tracer is None:
             return tracer
         return jax.lax.with_sharding_constraint(tracer, self._sharding(TensorLayout(())))

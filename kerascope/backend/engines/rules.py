@@ -239,7 +239,7 @@ def _(op: Any, x: Any, like: Any) -> Any:
 
 
 def _inside(start: Any, sizes: Sequence[int], whole: Sequence[int]) -> list[Any]:
-    """Return `start`, and require that the slice is inside the array: XLA would shift it."""
+    """Return `start`, and require a slice inside the array, because XLA would shift any other."""
     for first, count, size in zip(start, sizes, whole, strict=True):
         require((first >= 0) & (first <= size - count))
     return list(start)

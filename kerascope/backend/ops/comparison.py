@@ -190,7 +190,10 @@ class Equality(Tensor):
 
     @property
     def _is_known(self) -> bool:
-        """Whether a variable is compared with a variable or a number while no graph is built."""
+        """Whether the result of the comparison can be computed at once.
+
+        That is so if `x` is a variable, `y` is a variable or no tensor, and no graph is built.
+        """
         x, y = self.sides
         known = isinstance(x, Variable) and (isinstance(y, Variable) or not isinstance(y, Tensor))
         return known and not current_scope().makes_graph

@@ -301,10 +301,10 @@ class Columns:
         return (images.stop - images.start) * (rows.stop - rows.start) * inside
 
     def of(self, x: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield for each block the slice of the output's rows, and the im2col matrix for them.
+        """Yield for each block its rows of the output, as a slice, and its im2col matrix.
 
-        The slice is one of the output as a matrix (places, filters). The matrices of all blocks use
-        the same buffer.
+        The rows are those of the output reshaped to a matrix (places, filters). The matrices of all
+        blocks use the same buffer.
         """
         start = 0
         buffer = scratch_array("columns", (self.buffer_size,), self.dtype)
@@ -634,7 +634,11 @@ class Grid(NamedTuple):
 
 
 def grid_sizes(plan: ConvolutionPlan) -> Sizes:
-    """Return the sizes of a `Grid`: those of the output gradient, plus the reach of the kernel."""
+    """Return the sizes of a `Grid`: those of the output gradient, plus the largest shift.
+
+    The product of a `Stripe` and the output gradient is added to the grid with a shift. Along each
+    axis, the shift is at most (kernel size - 1) * dilation / stride, rounded down.
+    """
     axes = zip(plan.output_sizes, plan.kernel_sizes, plan.strides, plan.dilation, strict=True)
     return tuple(o + (k - 1) * d // s for o, k, s, d in axes)
 

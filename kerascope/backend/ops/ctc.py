@@ -403,7 +403,8 @@ def _search(log_probabilities: np.ndarray, beam_width: int) -> list[tuple[int, .
 def _join(beams, label, blank, closed):
     """Add log-probabilities to the beam of `label`, which may be new.
 
-    `blank` is that of further paths ending in a blank, `closed` that of paths ending in a class.
+    `blank` is the log-probability of further paths that end in a blank, `closed` that of further
+    paths that end in a class.
     """
     before = beams.get(label, (-np.inf, -np.inf))
     beams[label] = (np.logaddexp(before[0], blank), np.logaddexp(before[1], closed))

@@ -22,7 +22,7 @@ class IntoMemory(Op):
         raise NotImplementedError(f"op {type(self).__name__}: define compute() or kernel().")
 
     def kernel(self, inputs: Sequence[Spec], outputs: Sequence[Spec]) -> Kernel:
-        """Return a function (out, *inputs) for these shapes; `compute` unless overridden."""
+        """Return the function (out, *inputs) for inputs of these shapes: by default, `compute`."""
         return self.compute
 
     def perform(self, *arrays: Any) -> Any:

@@ -52,7 +52,7 @@ def choose_by_mask(mask: Tensor, x: Tensor, y: Tensor) -> Tensor:
 
 
 def _last_seen(mask: np.ndarray) -> np.ndarray:
-    """Return for each step and sample the last unmasked step so far; -1 if all are masked."""
+    """Return for each step and sample the last unmasked step so far; -1 if there is none."""
     steps = np.where(mask, np.arange(len(mask))[:, None], -1)
     return np.maximum.accumulate(steps, axis=0)
 

@@ -105,7 +105,7 @@ def longest(blocks: Iterable[slice]) -> int:
 
 
 class Fold(NamedTuple):
-    """The cells of all windows along one axis: the plan to reduce each window to one element.
+    """A plan to reduce all windows of an input along one axis, each to one element.
 
     Attributes
     ----------

@@ -155,7 +155,7 @@ def reverse_loop(
 
 
 def kept_for_gradient(inner: InnerGraph) -> list[Tensor]:
-    """Return the tensors inside a step that its gradient reads, except outputs of the step."""
+    """Return the tensors that the gradient of a loop's step reads, except outputs of the step."""
     results = [*inner.results.outputs, *inner.results.new_states]
     seeds: dict[Tensor, Tensor] = {
         y: Placeholder(y.shape, y.dtype, f"{y.name}/gradient") for y in results if is_float(y.dtype)

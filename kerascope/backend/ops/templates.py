@@ -53,7 +53,8 @@ def reduction(ufunc: str, axes: Iterable[int], keepdims: bool = False, x: str = 
 def sum_of_rows(*shape: int) -> str:
     """Return the template that sums an array of this shape over all axes except the last.
 
-    For a matrix the first size is enough, because the template does not depend on the second.
+    For a matrix, the number of rows is enough, because the template does not depend on the number
+    of columns.
 
     Examples
     --------

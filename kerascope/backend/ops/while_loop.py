@@ -155,7 +155,7 @@ def kept(new: Any, old: Tensor, what: str) -> Tensor:
 
 @dataclass(frozen=True, repr=False)
 class GivenGradient(Op):
-    """Returns its first input, `y`. A user's function computes gradients of its other inputs.
+    """Returns its first input, `y`; a user's function computes the gradients of the other inputs.
 
     Attributes
     ----------

@@ -94,8 +94,9 @@ class Alarms:
     def compute(self, function: Any, inputs: Sequence[Any]) -> tuple[Any, bool]:
         """Compute a call; return its outputs, and whether an alarm came too late.
 
-        It is too late if the new values are already written: a flag was set by writing them, or
-        the program was compiled again during the call, so that its results were not inspected.
+        It is too late if the new values are already written. This happens if writing them set a
+        floating-point flag of the processor, or if the program was compiled again during the call,
+        so that its results were not inspected.
 
         Parameters
         ----------

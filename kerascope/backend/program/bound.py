@@ -63,7 +63,7 @@ def record_facts(facts: Facts, step: Step, values: Sequence[Any]) -> None:
 def fact_of(value: Any, inputs: Sequence[int] = (), values: Sequence[Any] = ()) -> Fact:
     """Return the `Fact` about an array that was computed from the slots `inputs`.
 
-    A NumPy scalar has its own memory; an array without axes may be a view.
+    A NumPy scalar shares no memory with an input, but an array without axes may be a view of one.
     """
     array = np.asarray(value)
     shares = [

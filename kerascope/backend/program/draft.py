@@ -19,8 +19,8 @@ from kerascope.display import renderer
 class Draft:
     """Writes the text of a program from its plan.
 
-    A program keeps only the code and the arrays of its draft. `explain` and `profile` make a new
-    draft, which is equal.
+    A program keeps only the code and the arrays of its draft. `explain` and `profile` make an
+    equal draft again.
 
     Parameters
     ----------
@@ -68,7 +68,12 @@ class Draft:
 
 
 def _slots_read_at_the_end(plan: Plan, flats: Sequence[FlatText]) -> list[int]:
-    """Return the slots that are read after the last line: outputs, new values, their conditions."""
+    """Return the slots that are read after the last line.
+
+    They are those of outputs, of new values that are copied at the end of a call, of arrays that
+    are copied into flat arrays, of scalars that updates of groups read, and of conditions for
+    writing new values.
+    """
     return [
         *plan.outputs,
         *(commit.new_slot for commit in plan.commits.values()),

@@ -247,7 +247,10 @@ def _reading_each_other(parts: Sequence[UpdatePart]) -> set[int]:
 
 
 def _signature(bound: Bound, part: UpdatePart) -> Any:
-    """Return a key of dtype, ops and operands: equal for parts that can be computed together."""
+    """Return a key that is equal for `UpdatePart`s that can be computed together.
+
+    It contains the dtype, the ops and the operands.
+    """
     return (
         bound.facts[part.roles[0]].spec.dtype.str,
         tuple(line.op.ufunc.__name__ for line in part.lines if line.op.ufunc is not None),
@@ -334,7 +337,7 @@ class FlatText:
     Attributes
     ----------
     places : dict of int to array
-        Slots whose memory is fixed by the group, such as gradients.
+        The arrays of slots whose memory the group fixes, such as gradients.
     """
 
     def __init__(
@@ -373,7 +376,8 @@ class FlatText:
     def copy(self, name_of: Callable[[int], str], names: Names) -> Iterator[str]:
         """Yield the text that copies arrays into the flat arrays; arguments as for `write`.
 
-        These are, for example, gradients that cannot be computed there directly.
+        Only arrays that cannot be computed directly in a flat array are copied, such as some
+        gradients.
         """
         for view, slot in self.copies:
             room = names.given(f"flat_{name_of(slot)}", view)

@@ -30,7 +30,7 @@ class Inspectable:
     def source(self) -> str:
         """The text of the newest program: Python, with one NumPy call on each line.
 
-        The loops that it calls follow below.
+        The texts of the loops that it calls follow after it.
 
         Raises
         ------

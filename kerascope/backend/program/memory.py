@@ -232,9 +232,10 @@ class _Placing:
                     self._place(self._in_order_of_memory(origins, operands))
 
     def _can_be_regular(self, origins: Sequence[int]) -> bool:
-        """Return whether one call can process enough arrays of an operand.
+        """Return whether the arrays of an operand are or can be at equal distances in memory.
 
-        For this their memory must be at equal distances.
+        This must hold in at least `FEWEST` lines of a stack, so that one call can compute them.
+        Arrays without a place in memory can still get places at equal distances.
         """
         if len(set(origins)) == 1 or sum(map(self._has_no_place, origins)) >= FEWEST:
             return True
@@ -330,7 +331,10 @@ def _operands(stack: Sequence[Line]) -> list[tuple[int, ...]]:
 
 
 def _longest_regular(rows: Sequence[Sequence[np.ndarray | None]]) -> tuple[int, int]:
-    """Return start and length of the longest run of rows whose arrays are at equal distances."""
+    """Return start and length of the longest run of lines whose arrays are at equal distances.
+
+    Each item of `rows` contains the arrays of one line of a stack.
+    """
     return longest_run([_gap(before, after) for before, after in itertools.pairwise(rows)])
 
 
@@ -401,7 +405,7 @@ class Occupant:
     read : int
         The line that reads the array last. All lines of a run count as its first line.
     reader : int
-        The position of that line itself; -1 if two lines of one run read the array.
+        The position of the line that reads the array last; -1 if two lines of one run read it.
     """
 
     __slots__ = ("made", "read", "reader", "slot", "start")

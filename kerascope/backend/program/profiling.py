@@ -103,7 +103,7 @@ def cost_of(clock: Clock) -> float:
 
 
 def differences(readings: Sequence[int]) -> list[int]:
-    """Return the differences between successive readings.
+    """Return the differences between successive readings of the clock.
 
     Examples
     --------

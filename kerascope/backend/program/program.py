@@ -164,8 +164,8 @@ class Program:
     def _settle(self) -> None:
         """Move variables back to the program's arrays; if that is impossible, recompile it.
 
-        Another function that writes the same variables has its own flat arrays for them. The number
-        of moves is stored only when all variables are in place and none has moved meanwhile.
+        Another function that writes the same variables has its own flat arrays for them, to which
+        it may have moved the variables. This is repeated until no variable has moved meanwhile.
         """
         with LOCKS.steps:
             while self.state.moves != (moves := LOCKS.moves):
@@ -207,7 +207,7 @@ class Program:
 
 
 class _Lines(Sequence[str]):
-    """The lines of a program text, which is split only when lines are read, since it is long."""
+    """The lines of a program text. It is split into lines only when they are read."""
 
     def __init__(self, text: str) -> None:
         self._text = text

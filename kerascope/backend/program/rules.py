@@ -99,7 +99,7 @@ def multiply_by_one(bound: Bound, line: Line) -> str | None:
 def _is_rounded(bound: Bound, slot: int) -> bool:
     """Return whether a slot cannot contain subnormal numbers.
 
-    If it can, a product with 1 cannot be removed, because it replaces subnormal numbers by 0.
+    If it can, a product with 1 cannot be removed, because the product replaces these numbers by 0.
     """
     line = bound.makers.get(slot)
     while line is not None and isinstance(line.op, Negative):
@@ -235,7 +235,7 @@ class AskOutputOfRelu:
         self._seen: dict[tuple, int] = {}
 
     def __call__(self, bound: Bound, line: Line) -> str | None:
-        """Record the output of a `Relu`; let its `ReluSlope` read this instead of the input."""
+        """Record the output of a `Relu`; let a `ReluSlope` of the same input read this output."""
         op = line.op
         if not isinstance(op, (Relu, ReluSlope)):
             return None

@@ -52,7 +52,7 @@ class Source:
     line_numbers : dict of int to int
         The line of the text (from 1) for each line of the plan.
     group_lines : list of int
-        The line of the text with the loop of each group.
+        For each group of weights, the line of the text with the loop that updates it.
     n_bytes : int
         The size of the memory for new values that wait to be written.
     """
@@ -241,7 +241,7 @@ class Source:
         return f"{name}.copy()" if array.ndim else f"{name}[()]"
 
     def _keep_numbers(self) -> Iterator[str]:
-        """Yield text that copies scalars of groups, such as the learning rate, before the write.
+        """Yield the text that copies scalars which updates of groups read, such as the rate `lr`.
 
         Only scalars are copied that could change while variables are written.
         """

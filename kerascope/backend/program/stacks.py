@@ -87,7 +87,11 @@ def stretch_rows(bound: Bound, groups: Sequence[Group]) -> None:
 
 
 def _starts(groups: Sequence[Group]) -> Iterator[tuple[Any, Any, int]]:
-    """Yield (key of its flat array, variable, offset in elements) for each grouped variable."""
+    """Yield (key of the flat array, variable, offset) for each variable of the groups.
+
+    The key is the pair (number of the group, role). The offset is the number of elements before the
+    variable in the flat array.
+    """
     for number, group in enumerate(groups):
         for role, several in group.variables.items():
             *starts, _ = starts_of([v.room.shape for v in several], group.dtype)

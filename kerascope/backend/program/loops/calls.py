@@ -236,7 +236,7 @@ def can_be_compiled(schedule: Schedule) -> bool:
 
 @parametric
 class Join(Op):
-    """Joins arrays to one whole array: as parts along an axis, with zeros in the gaps.
+    """Joins arrays, as parts along an axis, to one array with zeros in the gaps.
 
     Attributes
     ----------
@@ -246,7 +246,8 @@ class Join(Op):
     shape : tuple of int
         The shape of the whole array.
     is_stack : bool
-        Whether the parts lack this axis, so that each has size 1 along it.
+        Whether the parts lack this axis, so that each part fills one index of it in the whole
+        array.
     """
 
     axis: int
@@ -255,7 +256,10 @@ class Join(Op):
     is_stack: bool = False
 
     def index(self, number: int) -> tuple[Any, ...]:
-        """Return the index of a part in the whole array; `...` makes even a scalar part a view."""
+        """Return the index that selects a part of the whole array.
+
+        It ends with `...`, so that NumPy returns a view even if the part has no axes.
+        """
         start, stop = self.bounds[number]
         place = start if self.is_stack else slice(start, stop)
         return (*(slice(None),) * self.axis, place, ...)

@@ -257,7 +257,7 @@ def sequences_of(array: np.ndarray) -> Sequence[Any]:
 
 @dataclass
 class Term:
-    """How a term is computed: a result that a loop adds up over all steps.
+    """How a loop computes a term, which is a result that it adds up over all steps.
 
     Attributes
     ----------

@@ -63,7 +63,8 @@ class LoopText:
     scope : dict of str to object
         The objects that the names in the text refer to.
     in_blocks, in_steps : list of int
-        The slots of the loop variables, for blocks and for single steps.
+        The slots that the text of a block uses and whose arrays differ between blocks, and those
+        that the text of a step uses and whose arrays differ between steps.
     blockwise : list of int
         Slots that are computed for a whole block of steps.
     has_blocks, has_steps : bool
@@ -73,7 +74,8 @@ class LoopText:
     outs : dict of int to str
         The names of the results, by index.
     whole_names : dict of int to str
-        The names of arrays of all steps, by slot; negative keys are initial states.
+        The names of the arrays with the values of all steps, by slot. Negative keys are for initial
+        states.
     """
 
     def __init__(self, plan: LoopPlan) -> None:
