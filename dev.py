@@ -356,7 +356,7 @@ def newest_python() -> str | None:
 
 
 def versions(arguments: list[str]) -> int:
-    """Run a part of the default set on the oldest libraries, and on the newest Python."""
+    """Run a part of the default tests with the oldest libraries, then with the newest Python."""
     # These environments have no extras: tests that need a browser or Keras are skipped.
     for name in [name for name in os.environ if name.startswith("KERASCOPE_NEEDS_")]:
         del os.environ[name]

@@ -206,7 +206,7 @@ def _compiled(body: Body, constants: Values) -> Callable[..., list[Any]]:
 def _compiled_turns(
     loop: Loop, arrays: list[Any], shown: int
 ) -> tuple[list[Any], list[Sequence[Any]]]:
-    """Run a loop's iterations from number `shown` on; return the last states and the stacks."""
+    """Run a loop's iterations from number `shown` on; return last states and stacked outputs."""
     compute, more = _compiled(loop.body, loop.constants), list[Sequence[Any]]()
     test = None if loop.test is None else _compiled(loop.test, loop.test_constants)
     for turn in count(shown) if loop.turns is None else range(shown, loop.turns):

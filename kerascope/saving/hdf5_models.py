@@ -428,7 +428,7 @@ def _weights(model: Any) -> dict[str, list[Variable]]:
 
 
 def written_config(model: Any) -> tuple[str, Config]:
-    """Return the version of Keras that is written, and a model's configuration in its format.
+    """Return the version of Keras for a new file, and a model's configuration in its format.
 
     The format of Keras 3 is used if the model or the dialect requires it, and if it can express the
     whole model. Otherwise the format is that of Keras 2.

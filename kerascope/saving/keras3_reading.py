@@ -43,7 +43,7 @@ def references_in(value: Any) -> list[Reference]:
 
 
 def is_operation(entry: Config) -> bool:
-    """Return whether an entry is an operation on tensors instead of a layer.
+    """Return whether an entry (the dict of an object in a file) is an operation, not a layer.
 
     Keras 3 writes the module of an entry, except in .h5 files. There an entry with "trainable" or
     "layers" in its configuration is a layer. Other entries are distinguished by the class name.
@@ -370,7 +370,7 @@ def _without_masks_of(entry: Config, call: Config, masks: MasksOfGraph) -> Confi
 
 
 def _used_entries(entries: list[Config], kept: set[str]) -> list[Config]:
-    """Remove the entries of operations whose results no call and no output uses."""
+    """Remove the configurations of operations whose results no call and no output uses."""
     while True:
         used = {
             tensor["config"]["keras_history"][0]
@@ -407,7 +407,7 @@ def _with_our_calls(entry: Config) -> Config:
 
 
 def _bare_calls(entry: Config) -> list[Any]:
-    """Return the calls of an entry as lists of their tensors, without all other arguments."""
+    """Return the calls of a configured layer as lists of tensors, without all other arguments."""
     return [
         [[*_history(x), {}] for x in tensors_in([call.get("args"), call.get("kwargs")])]
         for call in entry["inbound_nodes"]

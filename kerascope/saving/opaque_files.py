@@ -108,9 +108,9 @@ def restored(now: Any, before: Any, raw: Any) -> Any:
     Parameters
     ----------
     now, before : object
-        What kerascope writes in this part now, and would have written just after loading.
+        What kerascope writes for this part now, and would have written just after loading.
     raw : object
-        The part in the file.
+        The same part in the file from which the model was loaded.
 
     Examples
     --------

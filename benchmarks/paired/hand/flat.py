@@ -81,7 +81,7 @@ class FlatWeights:
             np.subtract(p, spare, p)
 
     def rmsprop(self) -> None:
-        """Update the weights p by rmsprop, with gradients g and moments a.
+        """Update the weights p by rmsprop, with gradients g and the moving mean a of g^2.
 
         a = rho a + (1 - rho) g^2;  p = p - lr g / (sqrt(a) + epsilon)
         """

@@ -1,4 +1,4 @@
-"""Determines what a box shows of a PyTorch module or function: its kind, settings and parts.
+"""Determines what is one box in a picture of PyTorch modules, and the kind and settings of a box.
 
 A module of PyTorch itself is one box, even if it has submodules. A custom module without submodules
 is also one box. Other modules are frames.
