@@ -249,9 +249,9 @@ class Alignment:
         return bool(front) and self._images(front) == self._fronts("b", True)[b.number]
 
     def _fronts(self, side: str, behind: bool) -> dict[int, int]:
-        """Return, for each unit of a side, the nearest paired units before or after it, as bits.
+        """Return the nearest paired units before each unit of a side, or after it if `behind`.
 
-        They are the bits of an integer: bit n is set for unit number n.
+        They are an integer for each unit, in which bit n is set for unit number n.
         """
         key = side, behind
         if key not in self._nearest:

@@ -223,7 +223,7 @@ def readable_bytes(size: int) -> str:
 
 
 def _of_many(names: Sequence[str]) -> str:
-    """Return names separated by commas. After four names, only the number of the rest follows."""
+    """Return at most four names, separated by commas, followed by the number of other names."""
     shown = ", ".join(names[:4])
     return shown if len(names) <= 4 else f"{shown} and {len(names) - 4} more"
 

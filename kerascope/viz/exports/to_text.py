@@ -609,7 +609,7 @@ class _Level:
             self.canvas.join(line, x, y, UP | DOWN, broken)
 
     def _mark_ports(self, item: int, top: int, bottom: int) -> None:
-        """Write the indices of inputs and outputs, and the starts of lines, on a box's border."""
+        """Write indices of inputs and outputs, or signs where lines start, on a box's border."""
         words = self.words[self.level.names[item]]
         for number, route in enumerate(self.level.routes):
             attrs = self.graph.edges[route.edge].attrs

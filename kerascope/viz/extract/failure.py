@@ -257,7 +257,7 @@ def _mark_disconnected(picture: PartialGraph, failed: FailedGraph, nodes: list[N
 
 
 def _mark_repeated(picture: PartialGraph, failed: FailedGraph, nodes: list[Node]) -> None:
-    """Mark as failed: the calls of layers that share a name, and inputs given more than once."""
+    """Mark calls of layers that share a name, and inputs given more than once, as failed."""
     layers: dict[str, dict[Layer, None]] = {}
     for node in nodes:
         layers.setdefault(node.outbound_layer.name, {})[node.outbound_layer] = None

@@ -345,12 +345,12 @@ class _Ladder:
         return rail.level.kinds[item] == BOX
 
     def _anchors(self, card: PlacedCard) -> list[str]:
-        """Return the deepest calls that read the weights on a card. The card is in their row."""
+        """Return the deepest calls that read the weights on a card, in whose row the card is."""
         deepest = max((self.depths[call] for call in card.calls), default=0)
         return [call for call in card.calls if self.depths[call] == deepest]
 
     def _height_of(self, strip: Strip, call: str) -> float:
-        """Return the height that a call and its gradients need in the ladder."""
+        """Return the height that a call and its gradients need in a strip of the ladder."""
         own = [self.measures[one].height for one in strip.calls[call]]
         height = self.measures[call].height if call in self.measures else 0.0
         if strip.is_flat:

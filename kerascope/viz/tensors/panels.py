@@ -318,7 +318,7 @@ def _chosen(sizes: Sequence[int], axes: Sequence[str], most: int, notes: list[st
 
 
 def _steps(shape: Sequence[int], panels: int) -> tuple[int, int]:
-    """Return m and n: all panels fit if every m-th row and every n-th column is drawn."""
+    """Return m and n with which all panels fit, if only every m-th row and n-th column is drawn."""
     side = next((n for most, n in LONGEST_SIDES.items() if panels <= most), LONGEST_SIDE)
     steps = [math.ceil(max(1, size) / side) for size in shape]
     left = [math.ceil(max(1, size) / step) for size, step in zip(shape, steps, strict=True)]
