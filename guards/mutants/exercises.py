@@ -154,7 +154,7 @@ def survivors(found: Sequence[tuple[Step, Judged]]) -> list[Step]:
 
 
 def stale_reasons(found: Sequence[tuple[Step, Judged]]) -> list[str]:
-    """Return a line for each listed reason whose mutant does not exist or does not pass."""
+    """Return a line for each mutant listed as right that no longer exists or fails its check."""
     asked = {step.exercise.id for step, _ in found}
     passing = {(step.exercise.id, step.change) for step, verdict in found if verdict.passes}
     return [

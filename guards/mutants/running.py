@@ -1,4 +1,4 @@
-"""Runs the tests of a copied checkout, once with probes and then once for each mutant."""
+"""Runs the tests of a copied checkout: first to see which lines they reach, then per mutant."""
 
 from __future__ import annotations
 

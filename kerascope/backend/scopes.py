@@ -113,7 +113,7 @@ def name_scope(
         Whether the scope is kerascope's own, inside which a model is built. False for a scope that
         only affects names.
     origin : Origin, optional
-        The task inside the block; by default that of the outer scope.
+        Why the ops of the block are made, such as a compile; by default as in the outer scope.
     """
     outer = _scope.get()
     inner = Scope(

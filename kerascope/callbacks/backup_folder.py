@@ -261,7 +261,7 @@ def write_state(file: Any, state: Any) -> None:
 
 
 def read_state(path: Path) -> Any:
-    """Return the plain data of a file.
+    """Return the state of the training that a backup file contains.
 
     Raises
     ------

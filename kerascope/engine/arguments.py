@@ -212,7 +212,10 @@ def restored_places(value: Any) -> Any:
 
 
 def shapes_by_name(function: Callable[..., Any], arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return the shapes of tensor arguments, such as `value_shape`, that a function accepts."""
+    """Return the shapes of tensor arguments by name, as far as a function takes them.
+
+    A function that has a parameter `value_shape` takes the shape of the argument `value`.
+    """
     return {
         f"{name}_shape": replaced(value, Tensor, lambda tensor: tensor.shape)
         for name, value in arguments.items()

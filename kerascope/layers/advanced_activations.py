@@ -290,7 +290,7 @@ class Softmax(_Activation):
         return powers / K.sum(powers, axis=self.axis, keepdims=True)
 
     def _fitted(self, mask: Tensor, inputs: Tensor) -> Tensor:
-        """Return the mask as a bool tensor, with first axes of size 1 added for missing axes."""
+        """Return the mask as a bool tensor with as many axes as the inputs, the first of size 1."""
         sizes = list(zip(mask.shape[::-1], inputs.shape[::-1], strict=False))
         fits = mask.ndim <= inputs.ndim and all(m in (1, n) or None in (m, n) for m, n in sizes)
         if not fits:

@@ -162,7 +162,7 @@ class RMSprop(DecayingOptimizer):
         return {k: v for k, v in config.items() if v or k not in ("momentum", "centered")}
 
     def has_slot(self, word: str, p: Variable) -> bool:
-        """Return whether parameters have the slot `word`.
+        """Return whether the optimizer keeps the slot `word` for its weights.
 
         "momentum" needs a `momentum` above 0, and "average_gradient" needs `centered`.
         """
@@ -357,7 +357,7 @@ class Adam(DecayingOptimizer):
         self.amsgrad = bool(amsgrad)
 
     def has_slot(self, word: str, p: Variable) -> bool:
-        """Return whether parameters have the slot `word`. The slot "v_max" needs `amsgrad`."""
+        """Return whether the optimizer keeps the slot `word`; "v_max" needs `amsgrad`."""
         return word != "v_max" or self.amsgrad
 
     def _shared(self, lr: Tensor, updates: list[Pair]) -> dict[str, Tensor]:

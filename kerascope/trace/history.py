@@ -100,7 +100,7 @@ class Landmarks:
         self._next = 0
 
     def read(self, events: History, t: int) -> None:
-        """Read the events before time `t` and store the times of those that are landmarks."""
+        """Read the events before time `t`; store the times of fits, batches and other landmarks."""
         while self._next < t:
             event = event_or_mark(events, self._next)
             if event.kind == SKIPPED and events[event.t]:  # executes only the last batch again

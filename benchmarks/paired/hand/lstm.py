@@ -92,7 +92,7 @@ class RecurrentNet:
         return Plan(x, buffers.y, program.function(loss), forward, buffers.z)
 
     def add_forward(self, program: Program, b: Buffers, samples: int) -> None:
-        """Add the calls of a forward pass: the LSTM time by time, then the dense layer."""
+        """Add the calls of a forward pass: the time steps of the LSTM, then the dense layer."""
         times, _, units = self.sizes
         spare, half = empty((units, samples)), empty((3 * units, samples))
         half.fill(0.5)

@@ -85,7 +85,8 @@ class State:
     Attributes
     ----------
     moves : object
-        The value of `LOCKS.moves` when the variables last used the arrays of the program.
+        The value of `LOCKS.moves`, which changes when a variable gets another array, at the time
+        when the variables last had the program's arrays.
     has_written : bool
         Whether the last call may have written new values, even if it ended with an error.
     """

@@ -340,7 +340,7 @@ class _LineReader:
     # --- the end ----------------------------------------------------------------------------------
 
     def _of_group(self, group: Group, loop: ast.stmt, time: float) -> Iterator[MeasuredLine]:
-        """Yield a `MeasuredLine` for each weight of a group, with its share of the loop's time."""
+        """Yield a `MeasuredLine` for each weight of a group: its share of the time of the loop."""
         sizes = [self._specs(part.roles[:1])[0] for part in group.parts]
         total = sum(spec.n_bytes for spec in sizes) or 1
         for part, spec in zip(group.parts, sizes, strict=True):

@@ -269,13 +269,13 @@ def vectorized_map(function: Callable[[Any], Any], elements: Any) -> Any:
 def vectorize(
     pyfunc: Callable[..., Any], *, excluded: Any = None, signature: str | None = None
 ) -> Callable[..., Any]:
-    """Return a function of arrays that calls `pyfunc` for each entry; the arrays are broadcast.
+    """Return a function of arrays that computes `pyfunc` for each entry; the arrays are broadcast.
 
     Parameters
     ----------
     pyfunc : callable
-        A function of scalars; with `signature`, a function of arrays. It is called once, on
-        placeholders.
+        A function of scalars; with `signature`, a function of arrays. It is called only once, on
+        placeholders, to build its graph.
     excluded : set of int, optional
         Indices of arguments that are passed unchanged.
     signature : str, optional

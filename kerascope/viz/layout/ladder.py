@@ -345,7 +345,7 @@ class _Ladder:
         return rail.level.kinds[item] == BOX
 
     def _anchors(self, card: PlacedCard) -> list[str]:
-        """Return the deepest calls that read the weights on a card, in whose row the card is."""
+        """Return the calls in whose row a card is: the deepest of those that read its weights."""
         deepest = max((self.depths[call] for call in card.calls), default=0)
         return [call for call in card.calls if self.depths[call] == deepest]
 
