@@ -100,9 +100,8 @@ _HOMES = {
     "to_tree": "kerascope.viz.exports.to_tree",
     "walk": "kerascope.trace.walking",
 }
-_OLD_AND_NEW = (  # by the import finder
-    *("distribution", "initializations", "objectives", "ops", "random", "saving"),
-)
+# By the import finder.
+_OLD_AND_NEW = ("distribution", "initializations", "objectives", "ops", "random", "saving")
 _MODULES = (
     *("activations", "applications", "backend", "callbacks", "compat", "constraints", "datasets"),
     *("engine", "initializers", "layers", "losses", "metrics", "models", "optimizers"),

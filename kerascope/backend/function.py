@@ -194,8 +194,8 @@ class Function(Inspectable):
             return self.stage(inputs).run()
         return with_float_settings(self._compute, inputs)
 
-    def _compute(self, inputs: Sequence[Any], engine: str | None = None) -> Any:
-        outputs = programs_of_engine(self, engine)(self._arrays(inputs))
+    def _compute(self, inputs: Sequence[Any]) -> Any:
+        outputs = programs_of_engine(self)(self._arrays(inputs))
         return outputs[0] if self._single else outputs
 
     def stage(self, inputs: Sequence[Any] = ()) -> Stage:

@@ -290,9 +290,12 @@ class FunctionInfo:
 
         With `engine`, from the journal row of a call, compute it in the same way as that call.
         """
+        function = self.function
+        if engine is None:
+            return with_float_settings(function._compute, fed)
         if engine == GUARDED:
-            return Alarms(()).compute(self.function, fed)[0]
-        return with_float_settings(self.function._compute, fed, engine)
+            return Alarms(()).compute(function, fed)[0]
+        return with_float_settings(programs_of_engine(function, engine), function._arrays(fed))
 
     def copied(self) -> list[tuple[Variable, np.ndarray]]:
         """Return a copy of the value of each variable that the function writes.

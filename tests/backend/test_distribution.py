@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from engine_runs import NEAR
 from kerascope.distribution import DataParallel, DeviceMesh, LayoutMap, ModelParallel, TensorLayout
 
 from kerascope import backend as K
@@ -19,7 +20,6 @@ from kerascope.layers import Dense
 from kerascope.models import Sequential
 from kerascope.settings import config
 
-NEAR = {"float64": 1e-12, "float32": 5e-6}
 FOUR = ["cpu:0", "cpu:1", "cpu:2", "cpu:3"]
 
 
@@ -105,6 +105,14 @@ def test_a_slot_is_divided_as_its_weight_is():
     assert parallel.get_variable_layout(slot).axes == (None, "model")
     other = K.variable(np.ones((3, 4)), name="dense_1/bias/momentum")
     assert parallel.get_variable_layout(other).axes == (None, None)
+
+
+def test_only_a_distribution_can_be_set():
+    for wrong in (mesh(), LayoutMap(mesh()), "cpu:0"):
+        with pytest.raises(ArgumentError, match="expected a DataParallel or ModelParallel"):
+            distribution.set_distribution(wrong)
+    with pytest.raises(ArgumentError, match="compile: expected the engine"):
+        Sequential([Dense(2, input_shape=(3,))]).compile("sgd", "mse", engine=LayoutMap(mesh()))
 
 
 def test_numpy_has_no_devices():

@@ -15,6 +15,7 @@ import kerascope
 from kerascope import backend as K
 from kerascope.backend.graph import Op
 from kerascope.backend.ops.indexing import Gather
+from kerascope.backend.program.alarms import Alarm, Alarms
 from kerascope.errors import ArgumentError, DataError, MissingToolError
 from kerascope.layers import LSTM, BatchNormalization, Dense, Dropout, Embedding
 from kerascope.layers.ops import keras_ops as ops
@@ -169,6 +170,28 @@ def test_an_op_of_a_user_that_calls_a_function_does_not_wait_for_ever():
     with pytest.warns(RuntimeWarning, match="calls another function"):
         got = [f([ones])[0] for _ in range(4)]
     np.testing.assert_array_equal(got, [2 * ones] * 4)
+
+
+class Log(Op):
+    """An op of a user, with the name of ours, that hides NaN."""
+
+    is_pure = True
+
+    def infer_shape(self, x):
+        return x.shape
+
+    def perform(self, x):
+        return np.nan_to_num(x)
+
+
+def test_nan_that_an_op_of_a_user_hides_is_caught_under_any_name():
+    x = K.placeholder((1,))
+    for engine in ("numpy", "jax"):
+        f = K.function([x], [Log()(K.log(x))], engine=engine)
+        for _ in range(2):
+            assert Alarms({"nan"}).compute(f, [np.ones(1, "float32")])[0] == [0.0]
+        with pytest.raises(Alarm):
+            Alarms({"nan"}).compute(f, [-np.ones(1, "float32")])
 
 
 def test_a_condition_keeps_its_value_where_it_is_also_a_number():

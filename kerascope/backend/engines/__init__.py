@@ -8,16 +8,13 @@ give the same results up to rounding.
 from __future__ import annotations
 
 import importlib
-from contextvars import ContextVar
+import sys
 from typing import Any
 
 import numpy as np
 
 from kerascope.errors import ArgumentError, MissingToolError
 from kerascope.settings import ENGINES, config
-
-# What a function raises inside an op while JAX waits for this op: both would wait for one lock.
-REFUSAL: ContextVar[Exception | None] = ContextVar("refusal", default=None)
 
 
 def checked_engine(name: Any, where: str, devices: Any = None) -> Any:
@@ -41,7 +38,7 @@ def checked_engine(name: Any, where: str, devices: Any = None) -> Any:
     MissingToolError
         JAX is not installed.
     """
-    if name is not None and name not in ENGINES and not hasattr(name, "device_mesh"):
+    if name is not None and name not in ENGINES and not hasattr(name, "get_variable_layout"):
         listed = " or ".join(map(repr, ENGINES))
         raise ArgumentError(f"{where}: expected the engine {listed}, got {name!r}.")
     if name not in (None, "numpy"):
@@ -68,8 +65,6 @@ def programs_of_engine(function: Any, engine: str | None = None) -> Any:
     The engine is `engine`; by default that of the function, or if it has none, that of
     `K.set_engine`. If JAX cannot compute the function, the programs of NumPy are returned.
     """
-    if (refusal := REFUSAL.get()) is not None:
-        raise refusal
     if (engine or function.engine or config.engine) == "numpy":
         return function._programs
     found = function.jax_programs
@@ -85,9 +80,12 @@ def placement_module(where: str) -> Any:
 
 def _module(name: str, where: str) -> Any:
     """Return a module of this package that needs JAX, which is imported when first needed."""
+    path = f"{__name__}.{name}"
+    if path in sys.modules:
+        return importlib.import_module(path)
     state = np.random.get_state()  # noqa: NPY002 (from which the import of JAX draws)
     try:
-        return importlib.import_module(f"{__name__}.{name}")
+        return importlib.import_module(path)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("jax", "jaxlib"):
             raise

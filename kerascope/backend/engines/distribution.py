@@ -276,8 +276,12 @@ def set_distribution(value: Distribution | None) -> None:
     Raises
     ------
     ArgumentError
-        The engine is not JAX.
+        The value is not a distribution, or the engine is not JAX.
     """
+    if not isinstance(value, Distribution | None):
+        raise ArgumentError(
+            f"set_distribution: expected a DataParallel or ModelParallel, got {value!r}."
+        )
     if value is not None and config.engine != "jax":
         raise ArgumentError(
             "set_distribution: NumPy computes on one device. Call K.set_engine('jax') first."

@@ -24,7 +24,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar, copy_context
+from contextvars import ContextVar
 from functools import cache, reduce
 from types import SimpleNamespace
 from typing import Any
@@ -33,7 +33,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from kerascope.backend.engines import REFUSAL
 from kerascope.backend.graph import Op
 from kerascope.backend.ops.into_memory import IntoMemory
 from kerascope.backend.ops.scan import Scan
@@ -42,6 +41,7 @@ from kerascope.backend.program.alarms import current_alarms
 from kerascope.backend.program.custom_ops import is_builtin_class, is_pure, on_read_only
 from kerascope.backend.schedule import Guards, Schedule
 from kerascope.errors import DtypeError
+from kerascope.stage import observing
 
 # An op of these classes gives an infinite or NaN number if it gets one in its first `n` inputs.
 PASSING = dict.fromkeys(("Add", "Dot", "MatMul", "Multiply", "Subtract", "TensorDot"), 2)
@@ -165,13 +165,13 @@ def by_callback(
     """
     require_one_device(op)
 
-    def inside(*arrays: Any) -> Any:
-        REFUSAL.set(CannotLower(f"Its op {op.name} calls another function."))
-        return compute(*map(np.asarray, arrays))
+    def refuse(*stage_and_event: Any) -> None:  # both functions would wait for one lock
+        raise CannotLower(f"Its op {op.name} calls another function.")
 
     def attempt(*arrays: Any) -> list[np.ndarray]:
         try:
-            found = copy_context().run(inside, *arrays)
+            with observing(refuse):
+                found = compute(*map(np.asarray, arrays))
             results = [np.asarray(y, x.dtype) for y, x in zip(found, wanted, strict=True)]
             if [y.shape for y in results] == [x.shape for x in wanted]:
                 return [np.asarray(True), *results]
@@ -248,7 +248,8 @@ def run(schedule: Schedule, arrays: Sequence[Any], variables: Sequence[Any] = ()
         # The steps of a loop check their own results, but not the sums over all steps.
         first = len(step.outputs) - len(op.inner.results.terms) if isinstance(op, Scan) else 0
         unchecked.update(step.outputs[first:])
-        unchecked.difference_update(step.inputs[: PASSING.get(type(op).__name__, 0)])
+        if is_builtin_class(type(op)):
+            unchecked.difference_update(step.inputs[: PASSING.get(type(op).__name__, 0)])
     sums: dict[Any, Any] = {}  # in a loop one sum for all arrays of a shape: this is faster
     for slot in sorted(unchecked) if current_alarms() is not None else ():
         x = values[slot]

@@ -51,7 +51,7 @@ class Inspectable:
             No program was made yet.
         """
         programs = programs_of_engine(self)
-        if programs is self._programs or programs.refused is not None:
+        if programs is self._programs:
             return Explanation(self._last_program().draft())
         return programs.explain()
 
