@@ -273,6 +273,7 @@ def _help_around_options(sentence: str, text: str) -> dict[str, Any]:
 # --- main -----------------------------------------------------------------------------------------
 
 
+_ENGINES = "kerascope.backend.engines"
 DONE, FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 
 
@@ -295,7 +296,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         options = parse(words)
         config.dialect = options.dialect or dialect
-        config.engine = getattr(options, "engine_of_functions", None) or engine
+        if name := getattr(options, "engine_of_functions", None):
+            config.engine = import_module(_ENGINES).checked_engine(name, "--engine")
         options.for_good = argv is None
         is_ours = COMMANDS[options.command].keras_is_ours(options)
         if options.for_good and is_ours:

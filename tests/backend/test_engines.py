@@ -16,6 +16,7 @@ from kerascope import backend as K
 from kerascope.backend.graph import Op
 from kerascope.backend.ops.indexing import Gather
 from kerascope.backend.program.alarms import Alarm, Alarms
+from kerascope.cli import main
 from kerascope.errors import ArgumentError, DataError, MissingToolError
 from kerascope.layers import LSTM, BatchNormalization, Dense, Dropout, Embedding
 from kerascope.layers.ops import keras_ops as ops
@@ -513,3 +514,21 @@ def test_explain_and_profile_say_which_engine_they_show():
         model.train_on_batch(x, y)
     assert "These are times of NumPy" not in str(kerascope.profile(model, x, y, repeats=2))
     assert "steps are written" in str(model.train_function.explain())
+
+
+@pytest.mark.parametrize("command", ["run", "debug"])
+def test_the_command_line_says_that_jax_is_missing_before_the_script_runs(
+    command, monkeypatch, capsys, tmp_path
+):
+    script = tmp_path / "script.py"
+    script.write_text("print('running')")
+    monkeypatch.delitem(sys.modules, "kerascope.backend.engines.functions", raising=False)
+    monkeypatch.setitem(sys.modules, "jax", None)
+    assert main([command, "--engine", "jax", str(script)]) == 1
+    out, err = capsys.readouterr()
+    assert err == (
+        "kerascope: --engine: the engine 'jax' needs JAX. Install it: "
+        "pip install 'kerascope[jax]'.\n"
+    )
+    assert "running" not in out
+    assert K.backend() == "numpy"
