@@ -105,7 +105,10 @@ def messages(path: Path) -> Iterator[Message]:
 
 
 def raised(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
-    """Yield the class and the message expression of a `raise` or a `warnings.warn` in a module."""
+    """Yield the class and the message expression of an AST node that raises or warns.
+
+    Nothing is yielded for other nodes, and for Python's own errors.
+    """
     if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and node.exc.args:
         name = ast.unparse(node.exc.func).rpartition(".")[2]
         if name[:1].isupper() and name not in PYTHONS_OWN:

@@ -207,12 +207,12 @@ def predicted(model: Any, x: list[Any]) -> list[Any]:
 
 
 def numbered(**lists: Sequence[Any]) -> dict[str, Any]:
-    """Return arrays in a dict for an `.npz` file, under a name with the number of each array."""
+    """Return the arrays of several lists, by their names in an `.npz` file: `x0`, `x1`, ..."""
     return {f"{name}{i}": array for name, arrays in lists.items() for i, array in enumerate(arrays)}
 
 
 def listed(arrays: Any, name: str) -> list[Any]:
-    """Return the arrays that an `.npz` file contains under a name with a number, by the number."""
+    """Return the list that an `.npz` file contains as arrays; for "x" they are `x0`, `x1`, ..."""
     count = sum(1 for key in arrays if key.rstrip("0123456789") == name)
     return [arrays[f"{name}{i}"] for i in range(count)]
 
@@ -236,7 +236,7 @@ def facts_of_tape(tape: Tape) -> dict[str, Any]:
 
 
 def facts_of_thing(name: str, thing: Any) -> Any:
-    """Return an object as plain data to be compared: its class, configuration or results."""
+    """Return the state of an object, such as its configuration, as JSON data to be compared."""
     x, _ = data_of_forks()
     if name == "function":
         told: Any = [array.tolist() for array in thing(x)]
@@ -264,7 +264,7 @@ def data_of_forks() -> tuple[list[Any], list[Any]]:
 
 
 def is_same(one: Any, two: Any) -> bool:
-    """Return whether plain data are equal up to rounding of their numbers.
+    """Return whether two pieces of JSON data are equal up to rounding of their numbers.
 
     Examples
     --------

@@ -84,7 +84,10 @@ class Goals:
                 yield metric, asked, epoch / (one * number), FIT, three_digits
 
     def of_chains(self) -> Iterator[Row]:
-        """Yield the goals for chains: a layer's time in the longest and in the shortest one."""
+        """Yield the goals for chains: how much longer a layer may take in a long one.
+
+        The time for each layer of the longest chain is compared with that of the shortest chain.
+        """
         for name in ("W7", "W9"):
             for phase in ("build", "map", "compile"):
                 lengths = sorted(

@@ -47,7 +47,7 @@ def plant(root: Path, mutants: list[Mutant], notes: Path, folder: Path) -> list[
     notes : Path
         The file that the probes write.
     folder : Path
-        A folder of the tests' `sys.path`.
+        A folder from which the tests can import. A module that the probes need is written into it.
     """
     (folder / f"{NAME}.py").write_text(PROBE.format(path=str(notes)), encoding="utf-8")
     planted = []

@@ -1,4 +1,4 @@
-"""Runs the tests of a copied checkout: first to see which lines they reach, then per mutant."""
+"""Runs the tests of a copied checkout: once to see which lines they reach, then for each mutant."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class Locks:
         self.writing: Any = threading.RLock()
 
     def note(self, ids: frozenset[int]) -> None:
-        """Record that the variables with these ids will be written; requires the lock `writing`."""
+        """Record that variables with these ids will be written. `LOCKS.writing` must be held."""
         number = self.writes = self.writes + 1
         if len(self._last) > MOST_WRITERS:
             self._forget_half()

@@ -26,8 +26,8 @@ MOST_CONDITIONS = 8
 def needs_of(applies: Sequence[Apply], results: Iterable[Tensor]) -> dict[Apply, Need]:
     """Return, for each Apply, under which conditions `results` need it.
 
-    `applies` must be in order of computation. An Apply is needed if all conditions of one of its
-    alternatives hold.
+    `applies` must be in order of computation. The conditions of an
+    Apply are a set of conjunctions. It is needed if all conditions of one of them hold.
 
     Examples
     --------
@@ -57,10 +57,11 @@ def needs_of(applies: Sequence[Apply], results: Iterable[Tensor]) -> dict[Apply,
 
 
 def _also(need: Need, condition: Tensor, wanted: bool) -> Need:
-    """Add the requirement that `condition` has the value `wanted` to each alternative of a need.
+    """Return the conjunctions of `need`, each with "`condition` has the value `wanted`" added.
 
-    Switches may be nested hundreds deep. Conditions beyond `MOST_CONDITIONS` are dropped. Then the
-    op is computed more often than needed, never less often.
+    Conjunctions that require the opposite value are removed. Switches may be nested hundreds deep.
+    Conditions beyond `MOST_CONDITIONS` are dropped. Then the op is computed more often
+    than needed, never less often.
     """
     possible = [c for c in need if (condition, not wanted) not in c]
     literal = frozenset([(condition, wanted)])
@@ -68,7 +69,7 @@ def _also(need: Need, condition: Tensor, wanted: bool) -> Need:
 
 
 def simplified(need: Need) -> Need:
-    """Return the need of an op with fewer alternatives, or ALWAYS if too many remain.
+    """Return the conjunctions of an op, merged if possible; ALWAYS if too many remain.
 
     For example, "c and d, or not c and d" becomes "d", and so does "d, or c and d".
     """
@@ -83,12 +84,12 @@ def simplified(need: Need) -> Need:
 
 
 def _flipped(conjunction: Conjunction, condition: Tensor) -> Conjunction:
-    """Return a copy of an alternative in which one condition must have the opposite value."""
+    """Return a copy of a conjunction in which one condition must have the opposite value."""
     return frozenset((x, wanted ^ (x is condition)) for x, wanted in conjunction)
 
 
 def known_before(need: Need, position: int, positions: dict[Apply, int]) -> Need:
-    """Return the need of an op without the conditions that are computed at `position` or later.
+    """Return the conjunctions of an op, without conditions computed at `position` or later.
 
     `position` is that of the op in the order of computation. Without these conditions, the op is
     computed more often than needed, never less often.

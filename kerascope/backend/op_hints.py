@@ -33,7 +33,7 @@ class OpHints:
         return frozenset()
 
     def numbers_read(self, inputs: Sequence[_Input]) -> list[_Input]:
-        """Return the inputs whose values `perform` reads, not only the shapes: tensors or slots."""
+        """Return those of `inputs` (tensors or slots) of which `perform` reads more than shapes."""
         by_shape = self.inputs_read_by_shape
         return [x for number, x in enumerate(inputs) if number not in by_shape]
 

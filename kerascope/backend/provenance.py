@@ -153,7 +153,7 @@ def base_name(file: str) -> str:
 
 
 def _line_of(level: Origin) -> Line | None:
-    """Return the user's line that led to a task: for a layer's call, where the layer was made."""
+    """Return the user's line that led to an `Origin`: for a layer's call, it made the layer."""
     return level.made_on or level.frames.first
 
 

@@ -211,7 +211,10 @@ Guards = tuple[tuple[tuple[int, bool], ...], ...]
 
 
 def is_needed(guards: Guards, values: Sequence[Any]) -> bool:
-    """Return whether all conditions of one conjunction in `guards` hold; False if it is empty."""
+    """Return whether all conditions of at least one conjunction in `guards` hold.
+
+    A step that is needed in every call has no guards, and is not checked with this function.
+    """
     for conjunction in guards:
         for slot, wanted in conjunction:
             if bool(values[slot]) is not wanted:
@@ -234,7 +237,7 @@ class Step(NamedTuple):
         Slots that no later step reads; their arrays are freed after this step.
     guards : tuple
         The step is needed if any of these conjunctions holds. Each consists of pairs (slot of a
-        condition, value it must have). Empty: always needed.
+        condition, value it must have). An empty tuple means that the step is always needed.
     phase : Phase
     """
 

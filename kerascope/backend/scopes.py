@@ -60,7 +60,7 @@ class Scope(NamedTuple):
     makes_graph : bool
         Whether one of the scopes is kerascope's own, inside which a model is built.
     origin : Origin or None
-        The current task.
+        The task during which ops are made at this moment, such as a layer call.
     """
 
     name: str = ""
@@ -113,7 +113,8 @@ def name_scope(
         Whether the scope is kerascope's own, inside which a model is built. False for a scope that
         only affects names.
     origin : Origin, optional
-        Why the ops of the block are made, such as a compile; by default as in the outer scope.
+        The task for which the ops of the block are made, such as compiling a model. The default is
+        that of the outer scope.
     """
     outer = _scope.get()
     inner = Scope(
@@ -181,7 +182,7 @@ def current_origin() -> Origin | None:
 
 
 def with_origin(origin: Origin | None) -> AbstractContextManager[None]:
-    """Return a context manager in which all new ops belong to this task."""
+    """Return a context manager in which all new ops belong to a task, such as a layer call."""
     return root_scope(_scope.get()._replace(origin=origin))
 
 

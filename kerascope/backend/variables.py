@@ -139,7 +139,7 @@ class Variable(Tensor):
         ]
 
     def _calls_to_live_in(self, state: DeviceArrays) -> list[Call]:
-        """Return calls for `at_once` after which the variable's only array is in `state`."""
+        """Return calls for `at_once` that make the array in `state`, on a device, the only one."""
         return [partial(setattr, self, "_state", state), partial(setattr, self, "_value", None)]
 
     @property

@@ -5,9 +5,9 @@ sigmoids are adjacent.
 
     sigmoid(z) = (tanh(z / 2) + 1) / 2
 
-so one `tanh` makes all four gates of a time; the halves of the argument are folded into the
+so one `tanh` makes all four gates of a time step. Halving the arguments is included in the
 weights. The derivative, sigmoid'(z) = (1 - tanh(z / 2)^2) / 4, gets one half from these weights
-and the other at the end, on the sum over all times.
+and the other at the end, on the sum over all time steps.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from benchmarks.paired.workloads import Workload
 
 
 class Buffers:
-    """The arrays of one batch size, which are reused in each step. Their first axis is the time.
+    """The arrays of one batch size, reused in each train step. The first axis is the time step.
 
     Attributes
     ----------
     inputs : ndarray, (times + 1, units + features + 1, samples)
-        The operand of the matrix product at each time: the previous output, x, and a one.
+        The operand of the matrix product at each time step: the previous output, x, and a one.
     last : ndarray, (units + 1, samples)
         The last output, and a one.
     gates : ndarray, (times, 4 units, samples)
@@ -38,7 +38,7 @@ class Buffers:
     sigmoids : ndarray, (times, 3 units, samples)
         The values of the sigmoid gates o, i and f.
     states, state_tanh : ndarray
-        The cell's states, one more than there are times, and their hyperbolic tangents.
+        The cell's states, one more than there are time steps, and their hyperbolic tangents.
     """
 
     def __init__(self, times: int, features: int, units: int, samples: int) -> None:
@@ -112,7 +112,7 @@ class RecurrentNet:
         program("dot", self.flat.weights[1], b.last, b.z)
 
     def add_factors(self, program: Program, b: Buffers, samples: int) -> tuple[Any, Any]:
-        """Add the calls that compute the factors of the gradients, for all times at once.
+        """Add the calls that compute the factors of the gradients, for all time steps at once.
 
         Return two arrays. The first, (times, 4, units, samples), is (1 - tanh^2) of each gate times
         the value by which the gate is multiplied. The second, (times, units, samples), is (1 -
@@ -141,7 +141,7 @@ class RecurrentNet:
     def add_backward(
         self, program: Program, b: Buffers, gradient: np.ndarray, samples: int
     ) -> None:
-        """Add the calls of a backward pass: time by time, then one product for all times."""
+        """Add the calls of a backward pass: the last time step first, then a product for all."""
         times, features, units = self.sizes
         dense_kernel = self.flat.weights[1][:, :-1]
         program("dot", gradient, b.last.T, self.flat.gradients[1])

@@ -98,7 +98,7 @@ class XlaExplanation(NamedTuple):
 def programs_of(function: Any) -> JaxPrograms:
     """Return new JAX programs of a function.
 
-    They use the function's own distribution if its engine is one, otherwise the distribution of
+    If the function's engine is a distribution, they use it, otherwise the distribution of
     `set_distribution`, if any.
     """
     return JaxPrograms(function._programs, _distribution_of(function.engine))
@@ -213,8 +213,8 @@ class JaxPrograms:
     def guarded(self, arrays: Sequence[np.ndarray], alarms: Alarms) -> tuple[list[Any], bool]:
         """Compute a call with alarms; return its outputs, and whether all results were inspected.
 
-        The program also checks that all numbers are finite. Otherwise nothing is written, and NumPy
-        repeats the call, which raises `Alarm` if it gets an infinite or NaN number too.
+        The program also checks that all numbers are finite. If one is not, nothing is written, and
+        NumPy repeats the call, which raises `Alarm` if NumPy gets an infinite or NaN number too.
         """
         found = self._run(arrays, partial(self.numpy.guarded, alarms=alarms))
         return found if isinstance(found, tuple) else (found, True)
@@ -304,8 +304,7 @@ class JaxPrograms:
 
         Variables that the function writes move into its own `DeviceState`. A variable that it only
         reads stays in the `DeviceState` of another function; without one, it moves into `_kept`. If
-        a signal handler writes a variable meanwhile, the first of `calls` raises KeyError, so that
-        nothing moves, and this method starts again.
+        a signal handler writes a variable meanwhile, nothing moves, and this method starts again.
         """
         before, moves = LOCKS.moves, object()
         states = (self._written, self._kept)

@@ -239,7 +239,7 @@ def _(op: Any, x: Any, like: Any) -> Any:
 
 
 def _inside(start: Any, sizes: Sequence[int], whole: Sequence[int]) -> list[Any]:
-    """Return `start`, and require a slice inside the array, because XLA would shift any other."""
+    """Return the list `start`; require that a slice is inside the array, or XLA would shift it."""
     for first, count, size in zip(start, sizes, whole, strict=True):
         require((first >= 0) & (first <= size - count))
     return list(start)
@@ -538,7 +538,7 @@ def _(op: Any, g: Any, mask: Any) -> Any:
 
 
 def _inner(graph: Any, arrays: Sequence[Any]) -> tuple[list[Any], Any]:
-    """Return the results of a loop's inner graph, and whether its ops accept all values."""
+    """Return the results of an `InnerGraph`, and whether its ops accept all values."""
     with requirements() as all_met:
         values = run(graph.schedule, arrays)
         is_met = all_met()
@@ -563,7 +563,7 @@ def _(op: Any, *xs: Any) -> Any:
     others = xs[n_sequences + n_states :]
 
     def step(states: Any, slices: Any) -> Any:
-        """Return (outputs, new states, terms of the sums, whether the ops accept all values)."""
+        """Return a step's outputs, new states, terms, and whether its ops accept all values."""
         got, is_met = _inner(inner, [*slices, *states, *others])
         new, terms = got[n_outputs : n_outputs + n_states], got[n_outputs + n_states :]
         return got[:n_outputs], new, terms, is_met

@@ -317,7 +317,7 @@ class Columns:
             start = stop
 
     def _copy(self, part: np.ndarray, buffer: np.ndarray) -> np.ndarray:
-        """Copy windows to `buffer`, and return them as the im2col matrix.
+        """Copy the windows `part` to `buffer`, and return them as the im2col matrix.
 
         `part` has the shape (images, outputs, kernel sizes, channels).
         """
@@ -749,7 +749,7 @@ class ShiftedBack:
                 self._hand_out(total, out[images])
 
     def _matrix(self, kernel: np.ndarray, stripe: Stripe) -> np.ndarray:
-        """Return the kernel's weights in a stripe as a matrix (filters, positions * channels)."""
+        """Return the kernel at the positions of a `Stripe`: (filters, positions * channels)."""
         return kernel[stripe.places].reshape(-1, self.filters).T
 
     def _lay_out(self, g: np.ndarray, came: np.ndarray) -> None:

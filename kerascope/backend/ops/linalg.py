@@ -137,7 +137,7 @@ class Contraction(Op):
     batch: ClassVar[int] = 0
 
     def free(self, ndim: int, taken: Sequence[int]) -> tuple[int, ...]:
-        """Return the axes of a tensor other than batch axes and `taken`, which are summed over."""
+        """Return the axes of a tensor that are neither batch axes nor `taken` (summed over)."""
         return tuple(axis for axis in range(self.batch, ndim) if axis not in taken)
 
     def infer_shape(self, x: Tensor, y: Tensor) -> Shape:

@@ -640,7 +640,10 @@ def _check_classes(places: np.ndarray, n_classes: int) -> None:
 
 
 def _put_along(shape: Sequence[int], axis: int) -> tuple[np.ndarray, int]:
-    """Return the flat index at which each row along `axis` starts, and the step inside a row."""
+    """Return the flat index of the first entry of each row, and the distance between its entries.
+
+    A row is a line of entries along `axis`. The distance is in elements, equal for all rows.
+    """
     step = math.prod(shape[axis + 1 :])
     others = (*shape[:axis], *shape[axis + 1 :])
     row = np.arange(math.prod(others)).reshape(others)

@@ -148,7 +148,7 @@ class PlaceOp(Op):
     may_refuse: ClassVar[bool] = True
 
     def where(self, indices: np.ndarray, sizes: tuple[int, ...]) -> tuple[np.ndarray, ...]:
-        """Return index vectors as one index array for each axis; DataError if out of range."""
+        """Return index vectors as one index array for each axis; raise if one is out of range."""
         first = np.array(sizes[: indices.shape[-1]])
         if indices.size and not ((-first <= indices) & (indices < first)).all():
             raise DataError(f"{self.name}: an index is out of range for shape {sizes}.")

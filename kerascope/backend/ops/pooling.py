@@ -67,7 +67,7 @@ class WindowOp(Op):
         return shape[self.axis : self.axis + len(self.pool_size)]
 
     def along(self, shape: Sizes) -> Iterator[tuple[int, list[Place]]]:
-        """Yield each pooled axis, with a list of a `Place` for each cell of a window along it."""
+        """Yield each pooled axis with a list: a `Place` for each cell of a window along it."""
         facts = zip(self.lengths(shape), self.pool_size, self.strides, strict=True)
         for axis, (length, size, stride) in enumerate(facts, start=self.axis):
             yield axis, places_along(length, size, stride, self.padding)

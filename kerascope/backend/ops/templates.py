@@ -71,7 +71,8 @@ def sum_of_rows(*shape: int) -> str:
 def turned(x: str, shape: Sequence[int], pattern: Sequence[int], new_shape: Sequence[int]) -> str:
     """Return code that transposes the array `x` by a pattern, then reshapes it to `new_shape`.
 
-    `shape` is the shape of `x`. A step that would change nothing is omitted.
+    `shape` is the shape of `x`. A transposition or reshape that would change
+    nothing is omitted.
 
     Examples
     --------

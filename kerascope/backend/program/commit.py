@@ -85,8 +85,8 @@ class State:
     Attributes
     ----------
     moves : object
-        The value of `LOCKS.moves`, which changes when a variable gets another array, at the time
-        when the variables last had the program's arrays.
+        The value that `LOCKS.moves` had when the variables last had the program's arrays. It
+        changes whenever any variable gets another array.
     has_written : bool
         Whether the last call may have written new values, even if it ended with an error.
     """

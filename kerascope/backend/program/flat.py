@@ -38,7 +38,7 @@ class Ref(NamedTuple):
     Attributes
     ----------
     kind : str
-        "role", "local" or "scalar".
+        "role" for an array of the weight, "local" for an earlier result, or "scalar".
     place : int
         For an array of the weight, its role: the index in `UpdatePart.roles`. For an earlier
         result, the index of its line. For a scalar, its slot.

@@ -82,7 +82,11 @@ class Inspectable:
 
 
 def add_context(error: Exception, step: Step | None, values: list[Any]) -> None:
-    """Add notes to an error: the op that failed, its shapes, the lines that made op and layer."""
+    """Add notes to an error about the op that failed.
+
+    They contain the shapes of its input arrays, and the user's lines that made the op (or compiled
+    its model) and its layer.
+    """
     if step is None:
         return
     shapes = [getattr(values[slot], "shape", None) for slot in step.inputs]

@@ -340,7 +340,10 @@ class _LineReader:
     # --- the end ----------------------------------------------------------------------------------
 
     def _of_group(self, group: Group, loop: ast.stmt, time: float) -> Iterator[MeasuredLine]:
-        """Yield a `MeasuredLine` for each weight of a group: its share of the time of the loop."""
+        """Yield a `MeasuredLine` for each weight of a group.
+
+        It contains the weight's share of the time of `loop`, which updates the whole group.
+        """
         sizes = [self._specs(part.roles[:1])[0] for part in group.parts]
         total = sum(spec.n_bytes for spec in sizes) or 1
         for part, spec in zip(group.parts, sizes, strict=True):
@@ -641,8 +644,8 @@ def _times(
 ) -> _Times:
     """Return median times of many calls of a program.
 
-    Measured are calls with clock readings, calls without, and calls in which the NumPy functions
-    are not called.
+    Three kinds of calls are measured: with clock readings, without them, and without calling the
+    NumPy functions.
     """
     measured, plain, idle = (
         with_clock(source, clock), source.scope[source.name], without_calls(source)

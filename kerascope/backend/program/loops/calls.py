@@ -256,7 +256,7 @@ class Join(Op):
     is_stack: bool = False
 
     def index(self, number: int) -> tuple[Any, ...]:
-        """Return the index that selects a part of the whole array.
+        """Return the index that selects the part with this number from the whole array.
 
         It ends with `...`, so that NumPy returns a view even if the part has no axes.
         """
@@ -265,7 +265,7 @@ class Join(Op):
         return (*(slice(None),) * self.axis, place, ...)
 
     def part(self, whole: np.ndarray, number: int) -> np.ndarray:
-        """Return a view of one part of the whole array."""
+        """Return the part with this number, as a view of the whole array."""
         return whole[self.index(number)]
 
     def getter(self, number: int) -> GetItem:

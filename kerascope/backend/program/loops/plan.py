@@ -44,7 +44,7 @@ WHOLES = (Join, Reshaped)  # ops whose inputs are computed inside their output's
 
 
 class Home(Enum):
-    """Where the array of a slot of a loop is stored."""
+    """A kind of memory in which a loop stores the array of a slot."""
 
     STATIC = "in a fixed array"
     NAMED = "in an array that a line of the text names"
@@ -79,7 +79,7 @@ def listed(call: Call) -> str:
 
 
 class Places:
-    """Where the arrays of all slots of a loop are stored.
+    """Decides where a loop stores the array of each slot.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ class Places:
             self.arrays[slot] = call.op.perform(*self.dummy_arrays(call, self.arrays[source]))
 
     def dummy_arrays(self, call: Call, first: Any) -> list[Any]:
-        """Return inputs for a call that makes a view of `first`; all other inputs are zeros."""
+        """Return inputs for a call that makes a view: its first input `first`, and zeros."""
         specs = [self.step.specs[slot] for slot in call.inputs[1:]]
         return [first, *map(dummy_array, specs)]
 

@@ -196,7 +196,8 @@ class LoopText:
     def _full(self, call: Call, place: int, ins: list[str]) -> list[str]:
         """Return the names of a call's operands.
 
-        For maximum and minimum, the name of an array full of the scalar replaces that of a scalar.
+        The operands of maximum and minimum are faster as arrays. So a constant scalar is replaced
+        by an array filled with it.
         """
         shape, dtype = self.step.specs[call.outputs[0]]
         if place != STEP or not is_better_full(call.op.ufunc, prod(shape)):
@@ -294,7 +295,7 @@ def _written(index: tuple[Any, ...]) -> str:
 
 
 def _loop(variables: list[str], words: str, body: list[str]) -> list[str]:
-    """Return the lines of a `for` loop: `variables` take the tuples that `words` evaluates to."""
+    """Return the text of a `for` loop with this body: `for variables in words:`."""
     names = ", ".join(variables)
     head = f"for {names}{',' if len(variables) == 1 else ''} in {words}:"
     return [head, *(INDENT + line for line in body)]

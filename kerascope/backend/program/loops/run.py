@@ -109,7 +109,7 @@ class _Buffers:
         self.shared = [new_states.get(y) for y in inner.results.outputs]
 
     def keep(self, step: int, states: list[Any], results: list[Any]) -> list[Any]:
-        """Store the results of a step in the buffers, and return its new states from there."""
+        """Store the results of a step in buffers; return its new states as parts of the buffers."""
         n_outputs, n_states = len(self.shared), len(states)
         outputs, terms = results[:n_outputs], results[n_outputs + n_states :]
         if not (self.outputs or self.states or self.sums):
@@ -278,10 +278,10 @@ def _first_inside(
     compute: Compute,
     found: Difference,
 ) -> Difference:
-    """Return the difference at the first wrong op of a step.
+    """Return the difference at the first op of a step whose result is wrong.
 
     For this the loop is run again with the results of all ops. If that shows no difference or is
-    impossible, return the difference that was found.
+    impossible, return `found`, a difference in the results of the loop.
     """
     everything = tuple(y for apply in inner.applies for y in apply.outputs)
     whole = InnerGraph(
