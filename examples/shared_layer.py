@@ -1,7 +1,7 @@
 """One layer that is called twice has two nodes, and one set of weights.
 
 Two rows of numbers go through the same encoder; the model says whether their first numbers have the
-same sign. `encoder.output` has no meaning, since the encoder has two of them.
+same sign. `encoder.output` has no meaning, because the encoder has two outputs.
 """
 
 import numpy as np

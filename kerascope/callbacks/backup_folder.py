@@ -247,7 +247,7 @@ def _to_disk(folder: Path) -> None:
 
 
 def write_state(file: Any, state: Any) -> None:
-    """Write plain data into an open file."""
+    """Write the state of a training, as plain data, into an open backup file."""
     import zipfile  # imported here, because only backups need it
 
     arrays: list[np.ndarray] = []

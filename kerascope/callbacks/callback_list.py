@@ -138,7 +138,7 @@ class CallbackList:
         history : History, optional
             Called after the caller's callbacks, so that it records the values they add to the logs.
         count_mode : {"samples", "steps"}
-            The unit of the progress.
+            Whether the progress counts samples or steps.
         validation_data : list, optional
             The arrays of the validation, for each callback's `validation_data`: inputs, targets,
             sample weights, and the flag of the learning phase if the model has one.

@@ -41,7 +41,7 @@ class Progress:
     target : int or None
         The total number of samples or steps, or None if it is unknown.
     logs : mapping of str to float
-        The means so far. The mapping is not changed later.
+        The mean of each loss and metric so far. The mapping is not changed later.
     epoch, epochs : int or None
         The number of the epoch, from 1, and of the last epoch. None outside training.
     width : int
@@ -73,7 +73,7 @@ class Progress:
 
     @property
     def figures(self) -> list[str]:
-        """The means as texts: "loss: 7.6246"."""
+        """The mean of each loss and metric as text: "loss: 7.6246"."""
         return [f"{printable(name)}: {written(value)}" for name, value in self.logs.items()]
 
 
@@ -193,7 +193,7 @@ class Progbar:
 
     @property
     def means(self) -> RunningMeans:
-        """The means so far."""
+        """The means of the values that the bar shows, over the steps so far."""
         return self._means
 
     def update(self, current: int, values: Values = None) -> None:

@@ -144,7 +144,7 @@ class BaseLogger(Callback):
 
     @property
     def means(self) -> RunningMeans:
-        """The means of this epoch so far."""
+        """The means of the loss and metrics over the epoch so far."""
         return self._means
 
     def on_epoch_begin(self, epoch: int, logs: Logs | None = None) -> None:

@@ -209,7 +209,7 @@ def _mapped(func: Any, apply: Callable[..., Any], first: Any, others: Any) -> An
 
 
 def _same_places(like: Any, keys: Sequence[Any], other: Any) -> list[Any]:
-    """Return the items of `other`, a container like `like`, in the order of the keys `keys`."""
+    """Return the items of `other`, which must have the form of `like`, in the order of `keys`."""
     opened = _unpack(other)
     both = {type(like), type(other)}
     is_same_kind = len(both) == 1 or both <= set(_DICTS)

@@ -137,7 +137,7 @@ def sources_of(path: str) -> tuple[str, ...]:
 
 
 def import_source(source: str) -> Any:
-    """Import and return a module, or a group of names in a module, that `sources_of` returned."""
+    """Import and return the module, or group of names in a module, that `sources_of` named."""
     name, _, share = source.partition(":")
     module = import_module(name)
     return getattr(module, share) if share else module
@@ -159,7 +159,7 @@ def _module_exists(path: str) -> bool:
 
 
 def known_paths() -> set[str]:
-    """Return all paths of the table, their parents, and the modules of kerascope loaded so far."""
+    """Return all paths in the table, their parents, and the modules of kerascope loaded so far."""
     own = {name.removeprefix(f"{PACKAGE}.") for name in sys.modules if name.startswith(PACKAGE)}
     paths = {*MOVED, *own, "layers", "models", "callbacks", "datasets", "preprocessing"}
     paths |= {"applications", "wrappers", "utils", "optimizers", "regularizers", "constraints"}

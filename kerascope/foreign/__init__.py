@@ -124,7 +124,7 @@ def adapter_of(subject: Any, *inputs: Any) -> ModuleType | None:
 
 
 def adapter_named(library: str, where: str) -> ModuleType:
-    """Return the module that records models of a library. Its error message begins with `where`.
+    """Return the module that records models of a library. An error message begins with `where`.
 
     Raises
     ------

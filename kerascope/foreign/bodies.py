@@ -197,7 +197,7 @@ class Evaluator(Protocol):
     numpy: Any
 
     def compute(self, visit: Visit) -> Iterable[Any]:
-        """Return the outputs of a step that contains no graph, without its omitted outputs."""
+        """Return the outputs of a step that contains no graph; skip outputs that it omits."""
 
     def value_of(self, token: int, array: Any) -> Value:
         """Return an array as a `Value` with this token, which a `TapeWriter` can record."""
@@ -270,7 +270,7 @@ class Walk:
     unknown : set of int
         Tokens of values whose rank is unknown.
     most_turns : int or None
-        Maximum number of iterations of a loop that are recorded.
+        Maximum number of iterations of a loop that are recorded. None means no limit.
     """
 
     most_turns: int | None = None
@@ -446,7 +446,10 @@ class Walk:
         return [self.made(body, key, next(arrays)) if key else self.absent() for key in keys]
 
     def made(self, body: Body, key: Any, array: Any) -> WalkedValue:
-        """Return a new value with this array, or only the type of `key` if nothing is computed."""
+        """Return a new value with this array, or with only a type if nothing is computed.
+
+        The body declares this type for `key`.
+        """
         if self.evaluator is None:
             return self.declared(self.type_of(body, key))
         return self.given(array)
@@ -490,7 +493,7 @@ class Walk:
         raise NotImplementedError
 
     def loop_of(self, visit: Visit) -> Loop | None:
-        """Return the loop that a step is, or None if the step is a condition with branches."""
+        """Return the `Loop` for a step that is a loop, or None for a condition with branches."""
         raise NotImplementedError
 
     def enter_constants(self, body: Body, known: dict[Any, WalkedValue]) -> None:

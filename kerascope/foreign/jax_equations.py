@@ -137,7 +137,7 @@ def settings_of(op: str, params: Mapping[str, Any], operands: Sequence[str]) -> 
 
 
 def _plain_setting(name: str, value: Any) -> Setting | None:
-    """Return a parameter of a primitive as plain data, or None if the box does not show it."""
+    """Return a parameter of a primitive as a number or text, or None if the box omits it."""
     if name == "dimension_numbers":
         return _contracted(value)
     if isinstance(value, np.dtype) or hasattr(value, "itemsize"):
@@ -176,7 +176,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def number(value: Any) -> float | int | bool:
-    """Return a number rounded to the digits of a float32.
+    """Return a Python number; a float is rounded to 6 digits, about as many as a float32 has.
 
     Examples
     --------

@@ -318,7 +318,7 @@ def _inputs_by_name(function: Callable[..., Any], inputs: tuple[Any, ...]) -> di
 
 
 def _captured_by(function: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the names and values that a function uses without taking them as arguments."""
+    """Yield (name, value) of each variable that a function uses and that is not its argument."""
     wrapped = getattr(function, "__wrapped__", None)
     if wrapped is not None:
         yield "", wrapped
@@ -353,7 +353,7 @@ def _roles(function: Any) -> dict[int, str]:
 
 
 def _path_in_words(path: tuple[Any, ...], words: str) -> str:
-    """Return the path of an array in the tree `words` as text: "params.layers[0].kernel"."""
+    """Return the path of an array in a tree as text that begins with `words`: "params.kernel"."""
     for key in path:
         label = getattr(key, "name", getattr(key, "key", None))
         if label is None or isinstance(label, int):

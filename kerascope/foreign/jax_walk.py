@@ -104,7 +104,7 @@ class JaxWalk(Walk):
         return outputs
 
     def loop_of(self, visit: Visit) -> Loop | None:
-        """Return the loop that an equation `scan` or `while` is. For a `cond`, return None."""
+        """Return the `Loop` for an equation `scan` or `while`, or None for a `cond`."""
         step, _, operands, _ = visit
         params, primitive = step.source.params, step.source.primitive.name
         if primitive == "cond":

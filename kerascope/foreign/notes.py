@@ -222,7 +222,7 @@ _layer = lru_cache(maxsize=4096)(LayerRef)
 
 @lru_cache(maxsize=4096)
 def _place(line: Line | None) -> Where:
-    """Convert a line of code (file, number, function) to the place that an event stores."""
+    """Convert a line of code (file, number, function) to the `Where` that an event stores."""
     if line is None:
         return Where()
     file, number, function = line

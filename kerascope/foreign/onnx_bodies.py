@@ -306,9 +306,9 @@ def _with_scopes(steps: list[Step], around: str) -> tuple[tuple[Step, ...], dict
     """Return the steps, with the modules to draw as frames around each, and the modules' classes.
 
     A step represents one node of the file. The path in the name of a node gives its modules. A
-    module gets no frame if it has one node, or if it contains all nodes of the enclosing frame.
-    A module also gets no frame if its nodes are not consecutive, because several modules may have
-    this name.
+    module gets no frame if it has only one node, or if it contains all nodes of the enclosing
+    frame. A module also gets no frame if its nodes are not consecutive, because several modules may
+    have this name.
     """
     start = f"{around}." if around else ""
     scopes: list[list[str]] = []

@@ -119,7 +119,7 @@ def declared(subject: ModelProto | str | PathLike[str]) -> list[Declared]:
 
 
 def _without_ranks(writer: TapeWriter, name: str, unknown: Container[Any]) -> Graph:
-    """Return the graph, whose boxes show "?" for each shape that is unknown."""
+    """Return a graph whose boxes show "?" for the shape of each value with a token in `unknown`."""
     graph = writer.graph(name)
     shapes = {
         call.id: [

@@ -172,7 +172,7 @@ def _in_words(attribute: AttributeProto) -> Setting:
 
 
 def in_words(value: Any) -> Setting:
-    """Return an attribute value or a small constant as plain data.
+    """Return an attribute value or a small constant as a number or short text.
 
     Examples
     --------

@@ -67,7 +67,7 @@ class OnnxWalk(Walk):
         return outputs
 
     def loop_of(self, visit: Visit) -> Loop | None:
-        """Return the loop that a node `Loop` or `Scan` is. For an `If`, return None."""
+        """Return the `Loop` of `bodies.py` for a node `Loop` or `Scan`, or None for an `If`."""
         step, _, operands, _ = visit
         if step.op == "If":
             return None

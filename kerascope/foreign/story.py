@@ -63,7 +63,7 @@ class LiveStory(Reporter):
 
     @property
     def depth(self) -> int:
-        """The depth at which the report shows the record of a call."""
+        """The nesting level of a call's record: 3, plus the number of frames around the call."""
         return 3 + self.state.depth("node")
 
     def emit_batch(self, size: int | None = None) -> None:

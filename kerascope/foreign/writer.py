@@ -1,7 +1,7 @@
 """`TapeWriter`: records models of any library. The adapters of `kerascope.foreign` use it.
 
 You report spans and calls to a `TapeWriter` as they happen. It keeps them twice: as the events of a
-tape (`notes.py`), for the debugger's `replay`, alarms and questions, and as the records of the last
+tape (`notes.py`), for `kerascope replay` and the debugger, and as the records of the last
 pass (`calls`, `frames`), from which the graph is made.
 
 The debugger shows the names that each event changes. `sources` are the calls that made the inputs,

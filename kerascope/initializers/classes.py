@@ -1,7 +1,7 @@
 """The classes of initializers, constant and random.
 
 `Initializer` is the base class. After it come constant values, random numbers of a given spread,
-and random numbers whose spread depends on how many inputs and outputs a unit has.
+and random numbers whose spread depends on how many inputs and outputs a neuron has.
 """
 
 from __future__ import annotations
@@ -334,7 +334,8 @@ class VarianceScaling(RandomInitializer):
     scale : float, positive
         Numerator of the variance `scale / n`.
     mode : {"fan_in", "fan_out", "fan_avg"}
-        How n is counted: inputs of a unit, units that an input feeds, or the mean of both.
+        What n is: the number of inputs of a unit (neuron), the number of units that an input feeds,
+        or the mean of both.
     distribution : {"normal", "truncated_normal", "untruncated_normal", "uniform"}
         "normal" and "truncated_normal" are cut off at two standard deviations;
         "untruncated_normal" is not.
@@ -391,7 +392,7 @@ def _one_of(argument: str, value: str, choices: dict[str, Any]) -> str:
 
 
 def compute_fans(shape: Shape) -> tuple[float, float]:
-    """Return how many inputs a unit has and how many units an input feeds.
+    """Return how many inputs a unit (neuron) has and how many units an input feeds.
 
     Parameters
     ----------
@@ -415,8 +416,8 @@ def compute_fans(shape: Shape) -> tuple[float, float]:
 class GlorotUniform(VarianceScaling):
     """Uniform random numbers with variance 2 / (fan_in + fan_out); the default of most layers.
 
-    `fan_in` counts the inputs of a unit, and `fan_out` counts the units that an input feeds. Also
-    called Xavier initialization.
+    `fan_in` counts the inputs of a unit (neuron), and `fan_out` counts the units that an input
+    feeds. Also called Xavier initialization.
     """
 
     def __init__(self, seed: int | None = None) -> None:
@@ -431,28 +432,28 @@ class GlorotNormal(VarianceScaling):
 
 
 class HeUniform(VarianceScaling):
-    """Uniform random numbers with variance 2 / fan_in (inputs of a unit), made for `relu`."""
+    """Uniform random numbers with variance 2 / (inputs of a neuron), made for `relu`."""
 
     def __init__(self, seed: int | None = None) -> None:
         super().__init__(2.0, "fan_in", "uniform", seed)
 
 
 class HeNormal(VarianceScaling):
-    """Truncated normal numbers with variance 2 / fan_in (inputs of a unit), made for `relu`."""
+    """Truncated normal numbers with variance 2 / (inputs of a neuron), made for `relu`."""
 
     def __init__(self, seed: int | None = None) -> None:
         super().__init__(2.0, "fan_in", "normal", seed)
 
 
 class LecunUniform(VarianceScaling):
-    """Uniform random numbers with variance 1 / fan_in (inputs of a unit)."""
+    """Uniform random numbers with variance 1 / (inputs of a neuron)."""
 
     def __init__(self, seed: int | None = None) -> None:
         super().__init__(1.0, "fan_in", "uniform", seed)
 
 
 class LecunNormal(VarianceScaling):
-    """Truncated normal numbers with variance 1 / fan_in (inputs of a unit), made for `selu`."""
+    """Truncated normal numbers with variance 1 / (inputs of a neuron), made for `selu`."""
 
     def __init__(self, seed: int | None = None) -> None:
         super().__init__(1.0, "fan_in", "normal", seed)

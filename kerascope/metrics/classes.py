@@ -103,7 +103,7 @@ class Metric(Configured):
     name : str, optional
         Key in the logs. Default: the name of the class in snake case.
     dtype : str, optional
-        Default `K.floatx()`.
+        The dtype of the metric's variables. Default `K.floatx()`.
 
     Attributes
     ----------
@@ -199,7 +199,7 @@ class Metric(Configured):
             self._state = self._made[len(before) :]
 
     def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
-        """Return the numbers that a batch adds to the metric's variables, in their order."""
+        """Return the number that a batch adds to each variable, in the order of the variables."""
         raise NotImplementedError(f"{type(self).__name__} does not define update_state. {ADVICE}")
 
     def result_of(self, state: list[Tensor]) -> Any:
@@ -316,7 +316,7 @@ class Metric(Configured):
 
 
 class SumAndCount(Metric):
-    """Base of metrics that keep a weighted sum of numbers and the sum of their weights."""
+    """Base class of metrics that keep a weighted sum of numbers and the sum of the weights."""
 
     waits_for_predictions = False
 

@@ -114,7 +114,7 @@ def constrained(constraints: Constraints, p: Variable, new_p: Tensor) -> Tensor:
 
 
 def naming(p: Variable) -> AbstractContextManager[Any]:
-    """Open the name scope of a parameter's update, such as `update/dense_1/kernel`, in a block."""
+    """Return a context manager in which names begin with `update/` and the parameter's name."""
     return K.name_scope(f"update/{p.name}")
 
 

@@ -30,7 +30,8 @@ def text_to_word_sequence(
     ----------
     text : str
     filters : str
-        Characters that separate words like `split`; by default punctuation without the apostrophe.
+        Characters that separate words, as `split` does. Default: punctuation, except the
+        apostrophe.
     lower : bool
         Whether to convert the text to lower case.
     split : str
@@ -66,7 +67,7 @@ class Tokenizer:
     num_words : int, optional
         Use only words whose numbers are less than this. Other words are counted, too.
     filters : str
-        Characters that separate words like `split`.
+        Characters that separate words, as `split` does.
     lower : bool
         Whether to convert texts to lower case.
     split : str

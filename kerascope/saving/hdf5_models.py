@@ -69,7 +69,7 @@ OF_THE_MODEL_ITSELF = "top_level_model_weights"
 def layers_of(model: Any) -> list[Layer]:
     """Return the layers of a model in the order of .h5 files.
 
-    If a Sequential begins with a Merge, these are also the layers of the merged models.
+    If a Sequential begins with a Merge, they include the layers of the merged models.
     """
     return list(getattr(model, "flattened_layers", model.layers))
 
@@ -121,7 +121,7 @@ def write_layers(
     version: str,
     kept: opaque_files.KeptFile | None = None,
 ) -> None:
-    """Write the weights of layers, given by layer name, in the layout of this version of Keras.
+    """Write the weights of layers, given by layer name, in the layout of the Keras `version`.
 
     The weights of a model that was loaded with opaque layers get the names that they had in the
     file from which it was loaded; `kept` contains these names.
@@ -251,7 +251,7 @@ def load_weights_from_hdf5_group_by_name(
 
 
 def in_order_of(group: Any, layers: list[Layer]) -> list[Layer]:
-    """Return layers in the order of a file; unchanged if the file lacks one with weights."""
+    """Return layers in the file's order; unchanged if one that has weights is not in the file."""
     names = hdf5_files.load_attributes_from_hdf5_group(group, "layer_names")
     places = {name: place for place, name in enumerate(names)}
     if all(layer.name in places or not layer.weights for layer in layers):
@@ -374,7 +374,7 @@ Config = dict[str, Any]
 
 
 class _Content(NamedTuple):
-    """The contents of a new file, in the format of the version of Keras called `version`."""
+    """The contents of a new .h5 file, in the format of the Keras version that `version` names."""
 
     version: str
     config: Config
@@ -468,7 +468,7 @@ def _content_of_keras_3(model: Any, config: Config, is_trained: bool) -> _Conten
 
 
 def _has_words_of_keras_3(value: Any, key: str = "") -> bool:
-    """Return whether a configuration has an activation that has a name only in Keras 3."""
+    """Return whether a configuration has an activation with a name that only Keras 3 has."""
     if isinstance(value, dict):
         return any(_has_words_of_keras_3(item, name) for name, item in value.items())
     if isinstance(value, list):

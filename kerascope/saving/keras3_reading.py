@@ -302,7 +302,7 @@ def graph_from_keras_3(config: Config) -> Config:
 
 
 def _ends(config: Config, key: str) -> tuple[list[Reference], Config]:
-    """Return the references to tensors in `config[key]` as a list, and their nesting there."""
+    """Return the tensor references in `config[key]` as a list, and how they are nested in it."""
     found = references_in(config[key])
 
     def numbered(value: Any) -> Any:
@@ -407,7 +407,7 @@ def _with_our_calls(entry: Config) -> Config:
 
 
 def _bare_calls(entry: Config) -> list[Any]:
-    """Return the calls of a configured layer as lists of tensors, without all other arguments."""
+    """Return the calls of a configured layer as lists of tensors, without their other arguments."""
     return [
         [[*_history(x), {}] for x in tensors_in([call.get("args"), call.get("kwargs")])]
         for call in entry["inbound_nodes"]
@@ -444,7 +444,7 @@ def _input_place(number: int) -> Config:
 
 
 def _with_places(value: Any, tensors: list[Any], place: Callable[[int], Config]) -> Any:
-    """Replace each tensor in a value by `place(index)` with its index in the list `tensors`."""
+    """Append the tensors in a value to `tensors`, and replace each by `place(index in tensors)`."""
     if is_tensor(value):
         tensors.append(value)
         return place(len(tensors) - 1)
@@ -586,7 +586,7 @@ def _line(config: Config) -> Config:
 
 
 def _arguments(ours: str, theirs: str, config: Config) -> Config:
-    """Return a layer's arguments with kerascope's names, without unsupported ones that are off."""
+    """Return a layer's arguments by kerascope's names; omit unsupported ones without effect."""
     cls = layer_registry._lookup_saved(ours)
     always = {"name", "trainable", "dtype", "batch_input_shape"}
     known = {*constructor_keywords(cls), *always, *table.TAKEN_TOO.get(ours, ())}
@@ -650,7 +650,7 @@ def _dtype(config: Any) -> str:
     Raises
     ------
     ConfigError
-        The layer has mixed precision or is quantized. Here, its results would differ.
+        The layer has mixed precision or is quantized. In kerascope, its results would differ.
     """
     name = config.get("name") if isinstance(config, dict) else config
     if isinstance(config, dict) and "mode" in config:  # a quantized layer, with its name in Keras 3

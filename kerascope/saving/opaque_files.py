@@ -367,7 +367,7 @@ def _last_words(name: str) -> list[str]:
 
 
 def write_rest(file: Any, model: Layer, with_state: bool) -> None:
-    """Write the contents of a model's original file that belong to no weight to a new file.
+    """Write to a new file those contents of a model's original file that belong to no weight.
 
     Parameters
     ----------

@@ -204,7 +204,7 @@ class LenientBuilder(Builder):
     def _set_unknown_shapes(self, layer: Any, number: int) -> None:
         """Set unknown output shapes of a layer's nodes from number `number` on.
 
-        They are those in the file, or otherwise inferred.
+        A shape is taken from the file if the file contains it. Otherwise it is inferred.
         """
         calls: list[RecordedCall] = self._entries.get(layer, {}).get("calls", [])
         for node in layer.inbound_nodes[number:]:
@@ -285,7 +285,7 @@ def _raise_if_over_limits() -> None:
 
 
 def entries_inside(entry: Config) -> Iterator[tuple[str, list[Config]]]:
-    """Yield (name, layer configurations) for each argument that is a layer or a list of layers."""
+    """Yield (name, configurations) for each argument in `entry` that is a layer or layers."""
     config = entry.get("config")
     for key, value in config.items() if isinstance(config, dict) else ():
         inside = value if isinstance(value, list) else [value]

@@ -356,7 +356,7 @@ def _with_gradients(
 
 
 def _call_arguments(model: Any, inputs: Any, keywords: Any) -> tuple[Any, Any]:
-    """Return the arguments of a call. Keywords that the model lacks are passed as one dict.
+    """Return the arguments of a call. Keywords that `call` does not accept become one dict.
 
     Users pass named inputs as keywords, and a Keras model may expect a dict of them.
     """

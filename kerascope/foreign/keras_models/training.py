@@ -183,7 +183,7 @@ class KerasTraining:
                 self._epoch = None
 
     def _listener(self, epochs: ExitStack) -> Any:
-        """Return a Keras callback that opens and closes the spans of epochs."""
+        """Return a Keras callback that begins and ends the spans of epochs."""
         training = self
 
         class Epochs(self._keras.callbacks.Callback):  # type: ignore[misc, name-defined]
@@ -272,7 +272,7 @@ class KerasTraining:
         return Before(weights, *copies, gradients, self._loss_factor(optimizer))
 
     def _loss_factor(self, state: Any) -> float:
-        """Return the factor by which an optimizer with this state multiplies the loss."""
+        """Return the factor by which the optimizer, in this state, multiplies the loss."""
         optimizer = self._model.optimizer
         if not hasattr(optimizer, "scale_loss"):
             return 1.0
@@ -373,7 +373,7 @@ class KerasTraining:
 
 
 class _Step:
-    """A training step that records itself. Keras calls it in place of its own step."""
+    """A training step that records itself. Keras calls it in place of Keras's own step."""
 
     def __init__(self, training: KerasTraining, step: Any) -> None:
         self.training, self.step = training, step
@@ -390,7 +390,7 @@ class _Passes(KerasRecorder):
     name : str
         Name of the next pass.
     number : int
-        Number of passes in the current batch.
+        Number of passes in the current batch so far.
     first : str or None
         Description of the first values in the current batch that are not finite.
     """
@@ -404,7 +404,7 @@ class _Passes(KerasRecorder):
 
     @contextmanager
     def root(self, args: Any, kwargs: Any) -> Iterator[None]:
-        """Open the span of a forward pass. Outside a training step, also open a batch for it."""
+        """Begin the span of a forward pass. Outside a training step, also begin a batch for it."""
         inputs = self._arrays.inside((args, kwargs))
         training = self._training
         batch = nullcontext() if training.is_in_step else training.one_batch(_size(inputs))

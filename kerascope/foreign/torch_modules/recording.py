@@ -384,7 +384,7 @@ class TorchRecorder:
     def _weights_of(
         self, module: nn.Module, computed: list[Tensor], prefix: str = ""
     ) -> dict[str, Value]:
-        """Return a module's weights by name, and add tensors that replace weights to `computed`.
+        """Return a module's weights by name; append tensors that replace weights to `computed`.
 
         `torch.func.functional_call` puts computed tensors in place of the parameters.
         """
@@ -717,7 +717,7 @@ class TorchRecorder:
             self.writer.gradient(of, self.unscaled(array), line=line)
 
     def unscaled(self, array: np.ndarray) -> np.ndarray:
-        """Return an array divided by the factor of a GradScaler, as float32 or wider."""
+        """Return a gradient of the scaled loss divided by the factor of the GradScaler, if any."""
         if self.loss_factor == 1.0:
             return array
         return np.asarray(array / np.float32(self.loss_factor))

@@ -286,7 +286,7 @@ class Tokens:
         return list(values.values()), list(leaves.values())
 
     def _sort(self) -> None:
-        """Determine the storage of each living tensor that is new since this method last ran."""
+        """Determine the storage of the tensors that got a token since this method last ran."""
         for known in self._unsorted:
             tensor = known.ref()
             storage = None if tensor is None else _storage_of(tensor)

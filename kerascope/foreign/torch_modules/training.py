@@ -116,7 +116,7 @@ class TorchTraining(TorchRecorder):
     # --- forward and backward ---------------------------------------------------------------------
 
     def forward_begins(self, call: RunningCall, args: Any, keywords: Any) -> None:
-        """Open the span of a top-level call, that is, a call that no other module makes."""
+        """Begin the span of a top-level call, that is, a call that no other module makes."""
         is_training = torch.is_grad_enabled() and call.module.training
         is_long = len(self.writer.calls) >= MOST_CALLS
         if not self._stack and (self._batch is None or self._is_over or is_long):
@@ -129,7 +129,7 @@ class TorchTraining(TorchRecorder):
         self._forward.enter_context(self.writer.span("forward", name, line=call.line))
 
     def forward_ends(self, call: RunningCall, result: Any) -> None:
-        """Close the span of a top-level call, that is, a call that no other module makes."""
+        """End the span of a top-level call, that is, a call that no other module makes."""
         super().forward_ends(call, result)
         self._forward.close()
 

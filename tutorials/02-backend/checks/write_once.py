@@ -16,7 +16,7 @@ SMALL = Text("on the small engine", "在小引擎上")
 
 
 class Hidden:
-    """A tensor of the small engine."""
+    """A tensor of the small backend, whose numbers only this backend can read."""
 
     __array_ufunc__ = None
 

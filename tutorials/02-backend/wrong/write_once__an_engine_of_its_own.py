@@ -1,4 +1,4 @@
-"""The argument K is not used: another backend is imported.
+"""The argument K is not used, because another backend is imported.
 
 en: dense_relu(...) stopped at line 11 with TypeError: only the small engine can read its tensors; use the argument K
 zh: dense_relu(...) 中途出错（第 11 行）：TypeError: only the small engine can read its tensors; use the argument K

@@ -1,4 +1,4 @@
-"""Indexes the result of get_output_at, a single tensor here: this takes its first row.
+"""Indexes the result of get_output_at. It is a single tensor, so this takes its first row.
 
 en: expected tensor_at(a, 0, 0) to be output 0 of call 0 of a, yours is get_item
 zh: tensor_at(a, 0, 0) 应为 output 0 of call 0 of a，你的是 get_item

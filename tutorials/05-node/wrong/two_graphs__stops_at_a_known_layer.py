@@ -1,4 +1,4 @@
-"""A layer that was met before is not visited again: the first call of S is lost.
+"""A layer that was met before is not visited again, so the first call of S is lost.
 
 en: expected node_edges(S(D(S(x)))) to hold [('x_ib-0', 's_ib-0')], yours does not: [('d_ib-0', 's_ib-1'), ('s_ib-0', 'd_ib-0')]
 zh: node_edges(S(D(S(x)))) 中应有 [('x_ib-0', 's_ib-0')]，你的没有：[('d_ib-0', 's_ib-1'), ('s_ib-0', 'd_ib-0')]

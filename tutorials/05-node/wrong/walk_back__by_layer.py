@@ -1,4 +1,4 @@
-"""A layer that was visited is not visited again: the first call of S is lost.
+"""A layer that was visited is not visited again, so the first call of S is lost.
 
 en: expected calls_needed(S(D(S(x)))) to hold x_ib-0 once, yours holds it 0 times: ['d_ib-0', 's_ib-1']
 zh: calls_needed(S(D(S(x)))) 中 x_ib-0 应出现 1 次，你的出现了 0 次：['d_ib-0', 's_ib-1']

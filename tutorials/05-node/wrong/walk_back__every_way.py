@@ -1,4 +1,4 @@
-"""Follows every path to its end: a Node is listed once for each path that leads to it.
+"""Follows every path to its end, so a Node is listed once for each path that leads to it.
 
 en: expected calls_needed(add) to hold x_ib-0 once, yours holds it 2 times: ['x_ib-0', 'x_ib-0', 'a_ib-0', 'b_ib-0', 'add_ib-0']
 zh: calls_needed(add) 中 x_ib-0 应出现 1 次，你的出现了 2 次：['x_ib-0', 'x_ib-0', 'a_ib-0', 'b_ib-0', 'add_ib-0']

@@ -1,4 +1,4 @@
-"""The marks are made but never checked: every path is walked.
+"""The marks are made but never checked, so every path is walked.
 
 en: a tower of 12 blocks has 13 marks; expected parent_nodes to be read at most 52 times, yours reads it 8,191 times
 zh: 12 层的塔有 13 个记号；parent_nodes 至多应读取 52 次，你的读了 8,191 次

@@ -1,4 +1,4 @@
-"""The last user decides, not the longest path.
+"""The shortest path to an output decides the depth, not the longest path.
 
 en: expected the depth of x_ib-0 in add(x, c(b(a(x)))) to be 4, yours is 1
 zh: add(x, c(b(a(x)))) 中 x_ib-0 的深度应为 4，你的是 1

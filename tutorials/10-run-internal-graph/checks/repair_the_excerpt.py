@@ -182,7 +182,7 @@ def a_mask(student):
 
 
 def reference(model, new, masks):
-    """Return the inputs and masks of each layer, and the outputs."""
+    """Return what a correct loop gives: each call's inputs and masks, and the outputs."""
     pairs = zip(new, masks, strict=True)
     known, calls = dict(zip(model.inputs, pairs, strict=True)), []
     for depth in sorted(model.nodes_by_depth, reverse=True):

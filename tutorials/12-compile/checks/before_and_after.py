@@ -25,7 +25,7 @@ def fit(model):
 
 
 def state(model, first):
-    """Return the names of the things that a model has or can do."""
+    """Return for each name of the exercise, such as "targets", whether it exists now."""
     try:
         predictions = model.predict(ROWS) is not None
     except KerascopeError:

@@ -1,4 +1,4 @@
-"""Assumes that the train function outlives its loss.
+"""Assumes that the train function stays when the model is compiled again.
 
 en: expected train_function_stays to be False, yours is True: there is a new loss to be trained
 zh: train_function_stays 应为 False，你的是 True：要训练的已是新的损失

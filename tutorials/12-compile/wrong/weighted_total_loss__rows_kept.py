@@ -1,4 +1,4 @@
-"""The loss of each row is kept.
+"""The losses are not averaged over the rows.
 
 en: expected the shape of the total loss to be (), yours is (None,)
 zh: 总损失的形状应为 ()，你的是 (None,)

@@ -1,4 +1,4 @@
-"""Changes x in one direction only: the error is as large as the step.
+"""Changes x in one direction only, so the error is as large as the step.
 
 en: expected slopes(sum(x ** 2))[0, 0] to be 2, yours is 2.00001
 zh: slopes(sum(x ** 2))[0, 0] 应为 2，你的是 2.00001

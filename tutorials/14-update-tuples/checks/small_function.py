@@ -55,5 +55,5 @@ def three_outputs_and_three_pairs(student):
 
 
 def made(student, outputs, updates):
-    """Return a function of the student's class, called with the checker's limits."""
+    """Return the student's SmallFunction as a function whose calls have the checker's limits."""
     return student.method(student.get("SmallFunction")(outputs, updates), "f")

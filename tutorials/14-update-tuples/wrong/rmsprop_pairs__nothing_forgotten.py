@@ -1,4 +1,4 @@
-"""The squares are summed up without decay: that is Adagrad.
+"""The squares are summed up without decay, as in Adagrad.
 
 en: expected the accumulator of w after call 1, at [0, 0], to be 1, yours is 4
 zh: w 的累加器（第 1 次调用之后），[0, 0] 处应为 1，你的是 4

@@ -1,4 +1,4 @@
-"""Training stops without any notice of its end.
+"""The call at the end of training is left out, because training is stopped early.
 
 en: calls: expected number 10 to be 'train_end', yours has none
 zh: calls：第 10 个应为 'train_end'，你的没有

@@ -1,4 +1,4 @@
-"""Only the first cause is repaired.
+"""Only the loss is replaced; softmax over one unit still stops the gradient.
 
 en: expected a gradient at all 6 weights, yours is 0 everywhere at 6 of them
 zh: 全部 6 个权重都应得到梯度，你的有 6 个处处是 0

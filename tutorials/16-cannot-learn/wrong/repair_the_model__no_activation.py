@@ -1,4 +1,4 @@
-"""Only the second cause is repaired: predictions leave the range in which the clip is open.
+"""Only softmax is removed, so predictions leave the range that the loss does not clip.
 
 en: expected a loss below 0.01 after 100 epochs, yours is above 1
 zh: 训练 100 轮之后损失应低于 0.01，你的高于 1

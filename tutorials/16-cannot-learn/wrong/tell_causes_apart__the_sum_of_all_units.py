@@ -1,4 +1,4 @@
-"""Adds up all units before the gradient is taken, and shares of a whole add up to 1.
+"""Takes the gradient of the sum of all units, which for softmax is always 1.
 
 en: expected causes of softmax over 3, with categorical_crossentropy to be [], yours is ['activation']
 zh: causes（3 个单元的 softmax，配 categorical_crossentropy）应为 []，你的是 ['activation']

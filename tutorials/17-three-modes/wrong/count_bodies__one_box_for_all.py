@@ -1,4 +1,4 @@
-"""All functions share one cache: the second gets the trace of the first.
+"""All functions share one cache, so the second gets the trace of the first.
 
 en: expected the output of a second function, for x - 1, at [0, 0], to be -1, yours is 0
 zh: 另一个函数（x - 1）的结果，[0, 0] 处应为 -1，你的是 0
