@@ -109,7 +109,10 @@ def _configured_names(cls: type) -> tuple[str, ...]:
 
 
 def names_beside(cls: type, attribute: str) -> tuple[str, ...]:
-    """Return the constructor's arguments of the class that defines `attribute`: `cls` or a base."""
+    """Return the argument names of the constructor in the class that defines `attribute`.
+
+    This class is `cls` or one of its base classes.
+    """
     base = next(base for base in cls.__mro__ if attribute in vars(base))
     return constructor_parameters(base)
 

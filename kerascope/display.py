@@ -20,7 +20,7 @@ def register(kind: str, renderer: Callable[..., Any]) -> None:
 
 
 def renderer(kind: str, default: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function that displays data of a kind, such as "summary"; otherwise `default`."""
+    """Return the function registered for a kind of data, such as "summary"; otherwise `default`."""
     return _renderers.get(kind, default)
 
 

@@ -134,7 +134,9 @@ class Budget:
         raise self._too_large(what, shape, why)
 
     def take_constant(self, shape: Sequence[int], what: str) -> None:
-        """Subtract from the budget the number of elements of an array that is computed for an op.
+        """Subtract the size of an array that building an op computes, such as Resizing's matrices.
+
+        The size is the number of elements; the limit `constants` is one for the sum of these sizes.
 
         Raises
         ------

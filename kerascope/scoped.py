@@ -16,7 +16,7 @@ from typing import Any
 
 
 class _Block(io.BytesIO):
-    """A `with` block and its value: an empty file in memory, active while the file is open."""
+    """A `with` block with its value, as an empty file in memory that is open during the block."""
 
     def __init__(self, value: Any, blocks: Scoped) -> None:
         super().__init__()
@@ -32,7 +32,7 @@ class _Block(io.BytesIO):
 
 
 class Scoped:
-    """Gives a setting values inside `with` blocks; holds the values of all open blocks."""
+    """A setting, such as the active observers, with the value of each open `with` block."""
 
     def __init__(self, name: str) -> None:
         self.open: ContextVar[tuple[weakref.ref[_Block], ...]] = ContextVar(name, default=())

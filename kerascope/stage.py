@@ -40,7 +40,7 @@ from kerascope.user_frames import boundary
 
 
 class Mark(Enum):
-    """What an observer receives, besides events, when a stage starts, finishes or fails."""
+    """Notifications to observers that are not events: a stage started, finished or failed."""
 
     started = "started"
     finished = "finished"

@@ -164,7 +164,7 @@ def users_frames(depth: int = 1) -> Frames:
 
 
 def frames_up_from(frame: FrameType | None) -> Frames:
-    """Return the user's frames from a frame outwards, as `users_frames` does."""
+    """Return the user's frames among `frame` and its callers, chosen as by `users_frames`."""
     try:  # skip our own frames fast: they are the majority, and this runs for every new op
         while frame.f_code.co_filename in _ours:  # type: ignore[union-attr]
             frame = frame.f_back  # type: ignore[union-attr]

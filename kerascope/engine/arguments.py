@@ -57,7 +57,8 @@ def unpack_singleton(items: list[Any]) -> Any:
 def listed(value: Any) -> tuple[list[Any], Packing]:
     """Return the items of nested lists and dicts as a list, and a function that nests them again.
 
-    If the value is not nested, the function returns the only element of a list of length 1.
+    If the value is not nested, the function returns a list of length 1 as its only element, and
+    any other list unchanged.
     """
     found = to_list(value)
     if any(type(x) in (list, tuple, dict) for x in found):
@@ -162,7 +163,7 @@ def extract_tensors(
     ----------
     arguments : dict
     first : int
-        Index of the first place: the number of inputs before these tensors.
+        Index of the first new `InputPlace`, which is the number of inputs before these tensors.
     is_input : callable
         Returns whether a tensor becomes an input; other tensors remain in the arguments.
     """
@@ -201,7 +202,7 @@ def fill_places(arguments: dict[str, Any], items: Sequence[Any]) -> dict[str, An
 
 
 def restored_places(value: Any) -> Any:
-    """Return a call's argument as read from a configuration, with dicts as `InputPlace`s again."""
+    """Return a call's argument from a configuration, with `InputPlace`s made from their dicts."""
 
     def restored(entry: dict[str, Any]) -> Any:
         if entry.get("class_name") == InputPlace.__name__:
@@ -319,9 +320,9 @@ def names_in(structure: Any, own: list[str]) -> list[str]:
 
 
 def _ways(structure: Any) -> Iterator[tuple[Any, ...]]:
-    """Yield the path of keys and positions to each item of a nested structure.
+    """Yield the path of keys and positions to each index in a structure of nested lists and dicts.
 
-    The structure contains the index of each item, and the paths are in the order of the indices.
+    The paths are in the order of the indices: dicts are read by their sorted keys.
     """
     if isinstance(structure, int):
         yield ()

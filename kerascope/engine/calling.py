@@ -100,7 +100,7 @@ def call_layer(layer: Layer, inputs: Any, args: tuple[Any, ...], kwargs: dict[st
 
 
 def _call_symbolically(layer: Layer, call: Call) -> Generator[Any, Any, Any]:
-    """Check the inputs, build the layer, run its body on symbols, record the call in a Node."""
+    """Check the inputs, build the layer, run its `call` on symbols, and record this in a Node."""
     inputs = call.tensors
     masks = [mask_of(x) for x in inputs]
     layer.assert_input_compatibility(call.own_tensors)
@@ -115,7 +115,7 @@ def _call_symbolically(layer: Layer, call: Call) -> Generator[Any, Any, Any]:
 
 
 def _call_eagerly(layer: Layer, call: Call) -> Generator[Any, Any, Any]:
-    """Run the body on numbers and return arrays; the layer's updates take effect at once."""
+    """Run a layer's `call` on numbers and return arrays. The layer's updates run at once."""
     was_built, inputs = layer.built, call.tensors
     with eager_mode(), losses_of_a_call(layer):
         outputs = _call_inside(layer, call)
@@ -125,7 +125,7 @@ def _call_eagerly(layer: Layer, call: Call) -> Generator[Any, Any, Any]:
 
 
 def _call_inside(layer: Layer, call: Call) -> Any:
-    """Check the inputs, build the layer and run its body, without a Node."""
+    """Check the inputs, build the layer and run its `call`, without making a Node."""
     masks = [mask_of(x) for x in call.tensors]
     with around_call(layer, call):
         layer.assert_input_compatibility(call.own_tensors)
@@ -165,7 +165,7 @@ def run_body(
     masks : list of (Tensor or None)
         One for each of the call's tensors.
     again : bool
-        Whether this repeats a call on other tensors: then the shapes have been checked.
+        Whether this repeats an earlier call on other tensors, so that no shapes are checked.
 
     Returns
     -------

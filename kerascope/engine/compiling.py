@@ -98,7 +98,7 @@ class Compilation:
         Indices of targets that a loss or metric written by the user receives. In Keras 3 such
         targets have as many axes as the data. In Keras 1 and 2 this set is empty.
     squeezed_targets : frozenset of int
-        The indices in the set above whose data lack the last axis of the output: labels
+        The indices in `targets_of_any_rank` whose data lack the last axis of the output: labels
         (n,) for an output (n, 1). This axis is added to the data, and removed again for the
         user's function.
     """
@@ -412,11 +412,12 @@ def _mean_metric(
     weights: Tensor | None,
     mask: Tensor | None,
 ) -> Tensor:
-    """Return the mean over all batches of a metric without a state, as in Keras 3.
+    """Return the tensor that reports a metric without a state as a mean over all batches.
 
-    Usually the result is the mean over one batch. The training loop averages these means, weighted
-    by the number of samples. With sample weights, with a mask, or if the metric returns a single
-    number for the whole batch, variables store the sum and the count over all batches.
+    Keras 3 reports such metrics in this way. Usually the tensor is the mean over one batch, and the
+    training loop averages these means, weighted by the number of samples. With sample weights, with
+    a mask, or if the metric returns a single number for the whole batch, variables store the sum
+    and the count over all batches.
     """
     if isinstance(metric, losses.Loss):
         scores = weighted_masked_objective(metric)(y_true, y_pred, weights, mask)

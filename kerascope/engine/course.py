@@ -202,7 +202,10 @@ def _is_count(number: Any) -> bool:
 
 
 def one_at_a_time() -> AbstractContextManager[Any]:
-    """Return the lock of training steps; if an observer is active, a context without a lock."""
+    """Return the lock that a thread holds during a training step, so that no other thread trains.
+
+    If an observer is active, return a context manager without a lock.
+    """
     return nullcontext() if is_watched() else LOCKS.steps
 
 

@@ -93,7 +93,9 @@ def training_arrays(
 
 
 def arrays_to_predict(model: Any, x: Any, where: str | None = None) -> list[Any]:
-    """Return the arrays for the predict function. Data like earlier data are not checked again.
+    """Return the arrays for the predict function.
+
+    If earlier data had the same types and shapes, the data are not checked again.
 
     Raises
     ------

@@ -109,7 +109,7 @@ def _checksum(array: Any) -> int:
 
 
 class Feed:
-    """Base class of feeds, which yield the batches of an epoch and can continue a stopped one.
+    """Base class of feeds, which yield the batches of an epoch and can continue a stopped epoch.
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ class Feed:
         return None
 
     def facts(self) -> dict[str, Any]:
-        """Return properties of the data, which must be the same when a run continues."""
+        """Return properties of the data that must be the same if another run continues this one."""
         return {"samples": self.samples, "steps": self.steps}
 
     def place(self) -> dict[str, Any]:
@@ -198,7 +198,10 @@ class ArrayFeed(Feed):
         self._order_seed: int | None = None  # the seed of this epoch's order
 
     def facts(self) -> dict[str, Any]:
-        """Return properties of the arrays, such as sizes, which a continued run must have too."""
+        """Return properties of the arrays that must be the same if another run continues this one.
+
+        Examples are the number of samples and the batch size.
+        """
         shapes = [[str(array.dtype), *map(int, array.shape[1:])] for array in self.arrays]
         sizes = {"samples": self.samples, "batch_size": self.batch_size}
         kinds = {"shuffle": self.shuffle, "arrays": shapes}
@@ -209,7 +212,7 @@ class ArrayFeed(Feed):
         return {"order_seed": self._order_seed, "begins": self._begins}
 
     def go_to(self, place: dict[str, Any]) -> None:
-        """Set the row order and first batch that `place` of a feed in another process returned."""
+        """Set the row order and first batch that `place()` of another process's feed returned."""
         seed = place["order_seed"]
         self._order_seed = None if seed is None else operator.index(seed)
         self._begins = operator.index(place.get("begins", 0))
@@ -353,7 +356,10 @@ class StepFeed(Feed):
         self.steps = checked_steps(steps)
 
     def facts(self) -> dict[str, Any]:
-        """Return the number of steps and the checksums, which a continued run must have too."""
+        """Return the number of steps and the arrays' checksums.
+
+        They must be the same if another run continues this one.
+        """
         arrays = [array for array in self.ins if not isinstance(array, float)]
         return {**super().facts(), "checksum of some rows of array": checksums(arrays)}
 
@@ -532,7 +538,7 @@ class GeneratorFeed(Feed):
         self._drawn = 0  # batches read from an iterator in all epochs
 
     def facts(self) -> dict[str, Any]:
-        """Return the source's length and settings, which must be the same when a run continues."""
+        """Return the source's length and settings, which a continued run must have too."""
         length = len(self.source) if self.is_sequence else None
         kind = {"from": type(self.source).__name__, "length": length, "shuffle": self.shuffle}
         return {**super().facts(), **kind}
@@ -547,7 +553,7 @@ class GeneratorFeed(Feed):
         return {"left": left, "seen": self._seen, "drawn": self._drawn}
 
     def go_to(self, place: dict[str, Any]) -> None:
-        """Set the state that `place` of a feed in another process returned; read no batches yet."""
+        """Set the state that `place()` of another process's feed returned; read no batches yet."""
         if isinstance(self._iterator, WithFirst):
             self._iterator = iterator_of(self.source)
         left = place["left"]
@@ -556,7 +562,7 @@ class GeneratorFeed(Feed):
 
     @property
     def is_fresh(self) -> bool:
-        """Whether the position in the source is known. It is not if a generator was read before."""
+        """Whether the position in the source is known. It is unknown if a generator was read."""
         is_known = isinstance(self._iterator, WithFirst) or not inspect.isgenerator(self.source)
         return is_known or inspect.getgeneratorstate(self.source) == inspect.GEN_CREATED
 
@@ -594,7 +600,7 @@ class GeneratorFeed(Feed):
         self._end_pass()
 
     def _is_over(self) -> bool:
-        """Return whether the epoch has reached the number of samples of a `SampleCount`."""
+        """Return whether the epoch has all samples of its `SampleCount`; False without one."""
         return self.samples is not None and self._seen >= self.samples
 
     def _steps(self, done: int) -> Iterable[int]:
@@ -747,7 +753,10 @@ class WorkerFeed(GeneratorFeed):
         return self._pool.made(numbers)
 
     def go_to(self, place: dict[str, Any]) -> None:
-        """Set the state that `place` of a feed in another process returned; renew the workers."""
+        """Set the state that `place()` of another process's feed returned, and renew the workers.
+
+        See `WorkerPool.renew`.
+        """
         super().go_to(place)
         self._pool.renew()
 

@@ -186,9 +186,9 @@ def _flat(x: Any, y: Any) -> list[Any]:
 
 
 def _is_column_of(array: Any, given: np.ndarray) -> bool | None:
-    """Compare an array with `given`: True if it is a view with one more axis.
+    """Return True if an array is a view of `given` with one more axis, at its end.
 
-    Return False if it is the same array, and None if it is any other array.
+    Return False if the array is `given` itself, and None if it is any other array.
     """
     if array is given:
         return False

@@ -1,4 +1,4 @@
-"""The inputs and outputs of a layer, in its only call or in the call with an index."""
+"""The inputs and outputs of a layer's only call, or of its call with a given index."""
 
 from __future__ import annotations
 

@@ -236,7 +236,9 @@ class NodeFinished(NamedTuple):
 
 
 def get_source_inputs(tensor: Tensor) -> list[Tensor]:
-    """Return the input tensors of the graph that a tensor depends on, in the order of the walk.
+    """Return the tensors of the InputLayers from which a tensor is computed.
+
+    They are in the order in which a depth-first walk from the tensor reaches them.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ class CallInModel(NamedTuple):
 
 
 def calls_in(model: HasGraph) -> list[CallInModel]:
-    """Return all calls in a model's graph, deepest first, at equal depth in the walk's order."""
+    """Return all calls in a model's graph, deepest first; at equal depth as in the graph map."""
     depths = depths_of_calls(model)
     numbers: dict[Node, tuple[str, int, int]] = {}
     for name, nodes in _by_layer(depths).items():
@@ -115,10 +115,11 @@ def _networks_inside(layer: Any) -> dict[str, Any]:
 
 
 def depths_of_calls(model: HasGraph) -> dict[Node, int]:
-    """Return the depth of each call in a model, deepest first, at equal depth in the walk's order.
+    """Return the depth of each call in a model, deepest first; at equal depth as in the graph map.
 
-    The walk starts at the outputs, so it does not reach an input that no output needs. Such an
-    input still receives data, and it is given the greatest depth of the model.
+    The walk that makes the graph map starts at the outputs, so it does not reach an input that no
+    output needs. Such an input still receives data, and it is given the greatest depth of the
+    model.
     """
     depths = model.graph_map.nodes_depths
     deepest = max(depths.values())

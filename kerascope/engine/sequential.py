@@ -37,7 +37,7 @@ class Branches:
 
     @property
     def have_config(self) -> bool:
-        """Whether the branches have configurations: all are networks, and no two share a layer."""
+        """Whether all branches are networks and no two share a layer, as `get_config` requires."""
         models = list(dict.fromkeys(self.models))
         inside = [layer for model in models for layer in _layers_inside(model)]
         return all(isinstance(m, Network) for m in models) and len(inside) == len(set(inside))

@@ -293,7 +293,7 @@ def _print_plain(
 
 
 class Choice(NamedTuple):
-    """The options of `Model.summary` that determine which rows there are and what they count."""
+    """The options of `Model.summary` that decide its rows and its columns of numbers."""
 
     expand_nested: bool = False
     calls: bool = False
@@ -303,7 +303,7 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True)
 class SummaryRow:
-    """A row of the table: a layer or a call.
+    """A row of the table that `Model.summary` prints: a layer or a call.
 
     Attributes
     ----------
@@ -600,7 +600,7 @@ class _Run(NamedTuple):
 
 
 def folded(rows: Sequence[SummaryRow]) -> list[SummaryRow]:
-    """Replace equal blocks that follow each other by a heading and the rows of one block.
+    """Replace equal blocks of rows that follow each other by a heading and one of the blocks.
 
     The heading contains the names of the first and the last block, and the sums over all copies.
     In the heading, `is_again` is true if the copies are calls of the same layers. The rows of the

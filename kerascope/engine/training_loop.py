@@ -65,7 +65,7 @@ class EpochEnded(NamedTuple):
 def train_events(
     model: Any, feed: Any, val_feed: Any, callbacks: Any, options: FitOptions, emit_events: bool
 ) -> Generator[Any, Any, History]:
-    """Make a model's functions and run the loop, for `fit` and `fit_generator`."""
+    """Make a model's functions and run the training loop, for `fit` and `fit_generator`."""
     where = f"{model.label}: fit"
     epochs = number_of_epochs(options.epochs, where)
     val_epochs = validation_epochs(options.validation_freq, epochs, where)

@@ -380,7 +380,7 @@ def work_in_process(
 
 
 def _unread(error: Exception) -> Answer:
-    """Return the error that a process sends if it cannot unpickle the source."""
+    """Return the error that a process sends if it cannot unpickle the source of its batches."""
     words = (
         f"use_multiprocessing: the source cannot be read in its process ({type(error).__name__}: "
         f"{error}). Its class must be importable there: from a .py file, not from a notebook or an "
@@ -474,7 +474,7 @@ class WorkerPool:
         self._turns = itertools.cycle(self._workers)
 
     def _start_processes(self) -> None:
-        """Start the worker processes. Forked processes receive the source only when it changes."""
+        """Start the worker processes. They get the source of the batches by fork or in a message."""
         _leave_if_one_of_ours()
         forks = start_method() == "fork"
         try:
@@ -542,7 +542,10 @@ class WorkerPool:
             worker.receive()
 
     def renew(self) -> None:
-        """Send the changed source to the worker processes. Threads share the source."""
+        """Send the source of the batches to the worker processes again, if it has changed.
+
+        If the source cannot be sent, new processes are forked instead. Threads share the source.
+        """
         if not self._processes:
             return
         self._drop_the_rest()

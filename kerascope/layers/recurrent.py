@@ -612,7 +612,11 @@ class LayerOfCell(RNN):
         return self.get_initial_states(inputs)
 
     def _prepared(self, sequence: Tensor, number_of_constants: int, training: Training) -> Any:
-        """Return the sequence and the step function; use Keras 1's methods that a subclass has."""
+        """Return the sequence, and the function of a time step, that are passed to `K.rnn`.
+
+        If a subclass overrides `preprocess_input`, `get_constants` or `step`, as in Keras 1, all
+        three methods are used.
+        """
         names = ("preprocess_input", "get_constants", "step")
         if all(getattr(type(self), name) is getattr(LayerOfCell, name) for name in names):
             return super()._prepared(sequence, number_of_constants, training)

@@ -282,10 +282,10 @@ class GatedCell(OneStep):
         )
 
     def stacked_gates(self, x: Tensor, number: int) -> Any:
-        """Split the columns of `x` by gate: into one tensor if `x` has two axes, otherwise a list.
+        """Split the columns of `x` by gate; return a tensor with the gates along its first axis.
 
-        The first axis of the tensor counts the gates, so the numbers of each gate are contiguous
-        in memory.
+        So the numbers of each gate are contiguous in memory. If `x` does not have two axes, return
+        a list with a tensor for each gate.
         """
         if x.ndim != 2:
             return split(x, number, self.units, self.channel_axis)

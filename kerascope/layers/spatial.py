@@ -604,7 +604,7 @@ class KernelType(LayerType):
 def _from_keywords(
     cls: KernelType, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return the arguments with nb_row and nb_col, by keyword or position, as one kernel_size."""
+    """Return a layer's arguments with Keras 1's `nb_row`, `nb_col` replaced by a `kernel_size`."""
     parts = PARTS[cls.kernel_axes]
     by_place = dict(zip(parts, args[1:], strict=False))
     given = {**by_place, **{part: kwargs[part] for part in parts if part in kwargs}}

@@ -47,10 +47,11 @@ class Keras3Rules(CompileRules):
     def _compiled(
         self, model: Any, arguments: dict[str, Any], events: Callable[..., Any]
     ) -> Generator[Any, Any, Any]:
-        """Compile a model with targets of the outputs' ranks, or of a lower rank if a loss raises.
+        """Compile a model; if this raises, again with targets that have one axis fewer.
 
-        For losses and metrics that the user wrote, the lower rank lacks the last axis. When data
-        are passed, `adapt_to_targets` chooses between the two ranks.
+        At first targets have as many axes as their outputs. The second time, targets for losses and
+        metrics that the user wrote lack the last axis. When data are passed, `adapt_to_targets`
+        chooses between the two forms.
         """
         try:
             return (yield from events(model, arguments.copy()))

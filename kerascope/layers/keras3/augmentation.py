@@ -75,7 +75,7 @@ def sorted_pair(where: str, pair: Any) -> list[Any]:
 
 
 class _Colors(_RandomImages):
-    """Base class of layers that change each image by a random factor; pixels have a known range."""
+    """Base class of layers with a random factor for each image, and a range of the pixels."""
 
     lowest: ClassVar[float | None] = None  # of the factor, if one number is given; None is -number
 

@@ -303,7 +303,13 @@ class _Lookup(_OnArrays):
             self.set_vocabulary(vocabulary, idf_weights)
 
     def _keywords_of_keras(self, kwargs: dict[str, Any]) -> None:
-        """Remove Keras 3's `vocabulary_size` and `salt`; raise RefusedError if `salt` is given."""
+        """Remove Keras 3's `vocabulary_size` and `salt` from `kwargs`.
+
+        Raises
+        ------
+        RefusedError
+            `salt` is given and not None.
+        """
         kwargs.pop("vocabulary_size", None)
         if kwargs.pop("salt", None) is not None:
             raise RefusedError(f"{type(self).__name__}: salt is not supported. Leave it out.")

@@ -593,7 +593,7 @@ class ConvLSTM3D(ConvLSTM2D):
 
 
 class _AdaptivePooling(Layer):
-    """Base class of layers that pool to a fixed size; subclasses set the axes and the function."""
+    """Base class of pooling to a fixed size; a subclass sets the number of axes and mean or max."""
 
     spatial_axes: ClassVar[int]
     function: ClassVar[Callable[..., Tensor]]

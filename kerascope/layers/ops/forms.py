@@ -39,7 +39,7 @@ class Form(NamedTuple):
 
 
 def form_of(apply: Apply, items: list[Any]) -> Form:
-    """Return the `Form` of the op of an `Apply`, with `items` as the operation's inputs."""
+    """Return how Keras 3 writes the op of an `Apply`, as an operation on the inputs `items`."""
     op = apply.op
     kind = type(op).__name__
     if not type(op).__module__.startswith("kerascope.") or kind not in _FORMS:
@@ -169,7 +169,7 @@ def _dot(apply: Apply, items: list[Any]) -> Form | None:
 
 
 def _contraction(apply: Apply, items: list[Any]) -> Form:
-    """Return the `Form` of a contraction, as an einsum in which paired axes share a letter."""
+    """Return how Keras 3 writes a contraction: an einsum. Paired axes of x and y share a letter."""
     op: Any = apply.op
     x, y = apply.inputs
     x_letters, others = ascii_lowercase[: x.ndim], iter(ascii_lowercase[x.ndim :])

@@ -126,7 +126,10 @@ def _weights(old: int, new: int, method: str, antialias: bool) -> np.ndarray:
 
 
 def _count(shape: tuple[int, ...], what: str) -> None:
-    """If a model is being loaded from a file, subtract a constant's size from its memory budget."""
+    """Subtract a constant's size from the memory budget of a model that is loaded from a file.
+
+    If no such model is being loaded, nothing happens.
+    """
     budget = current_budget()
     if budget is not None:
         budget.take_constant(shape, what)
@@ -179,7 +182,7 @@ def _padded(x: Tensor, border: list[tuple[int, int]], fill_value: float) -> Tens
 def _missing(
     sizes: tuple[int, int], before: Any, after: Any, target: Any, sign: int
 ) -> list[tuple[int, int]]:
-    """Return the numbers of pixels (before, after) to add to each axis, or to remove from it.
+    """Return for each axis the numbers of pixels (before, after) to add to it or to cut off it.
 
     A missing number is computed from the target size. `sign` is 1 to add pixels, -1 to remove them.
     """

@@ -279,7 +279,7 @@ def _without_nan(x: TensorLike, value: float) -> Any:
 
 
 def _numbers(x: TensorLike, axis: Axes | None, keepdims: bool) -> Any:
-    """Return the number of entries along axes that are not NaN, as a float."""
+    """Return, as a float, how many entries along axes are not NaN."""
     x = as_tensor(x)
     return K.sum(K.cast(K.equal(x, x), floating(x).dtype), axis, keepdims)
 

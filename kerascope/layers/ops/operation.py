@@ -235,7 +235,7 @@ def layer_of_apply(apply: Apply) -> Operation:
 
 
 def _item_inside(x: Tensor, apply: Apply, held: dict[Variable, None]) -> Any:
-    """Return an Operation's argument for an input of an `Apply` that is not a layer's output."""
+    """Return an Operation's argument for an input of an `Apply`, if no layer made this input."""
     if x is learning_phase():
         return {"phase": True}
     leaves = _leaves(x)
