@@ -474,7 +474,7 @@ class WorkerPool:
         self._turns = itertools.cycle(self._workers)
 
     def _start_processes(self) -> None:
-        """Start the worker processes. They get the source of the batches by fork or in a message."""
+        """Start the worker processes. They get the source of batches by fork or in a message."""
         _leave_if_one_of_ours()
         forks = start_method() == "fork"
         try:
