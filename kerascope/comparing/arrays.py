@@ -131,7 +131,7 @@ SHAPES_DIFFER = "shapes differ"
 
 
 class Moments(NamedTuple):
-    """Statistics of an array that do not depend on the order of its elements."""
+    """Statistics of an array that do not depend on the order of its elements, such as the mean."""
 
     size: int
     not_finite: int
@@ -145,7 +145,7 @@ class Moments(NamedTuple):
     def is_distinctive(self) -> bool:
         """Whether another array with the same moments is probably equal to this one.
 
-        False if this array is constant.
+        It is False if this array is constant.
         """
         return self.size > 1 and self.high - self.low > 1e-6 * self.largest
 

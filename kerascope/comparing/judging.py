@@ -225,7 +225,7 @@ class _OpenPair:
 
     @property
     def has_old_order(self) -> bool:
-        """Whether the two sides order their features differently, but the weights equally."""
+        """Whether weights of both sides expect one order of features, but the orders differ."""
         if self.order is None or not self.weights[0] or not self.weight_differences:
             return False
         layout, tolerance = self.layout_of_weights, self.judge.tolerance
@@ -242,7 +242,7 @@ class _OpenPair:
 
     @property
     def has_form(self) -> bool:
-        """Whether the outputs have the same axes in any order. False if an output is unknown."""
+        """Whether the known outputs of both sides have the same axes, in any order."""
         return self.outputs is not None and not self.outputs.layout.startswith("shape")
 
     def is_well_founded(self) -> bool:
@@ -475,7 +475,7 @@ class Judge:
         return constants_that_differ(*found)
 
     def _swapped_words(self, unit: Unit) -> list[str]:
-        """Return a text in a list if a unit's weights are swapped with another's; otherwise []."""
+        """Return a list with a text if a unit's weights are swapped with another's; [] if not."""
         other = self.alignment.swapped.get(unit.number)
         if other is None:
             return []
@@ -486,10 +486,10 @@ class Judge:
         ]
 
     def _with_swaps(self, pairs: list[Pair], units: Sequence[Unit]) -> list[Pair]:
-        """Return the pairs. Equal pairs of layers with swapped weights get the verdict `WEIGHTS`.
+        """Return the pairs, after setting the verdict of layers with swapped weights to `WEIGHTS`.
 
-        Although their outputs agree, the swap changes a later call, which reads each of the two
-        layers in place of the other.
+        Only pairs that were judged equal are changed. Although their outputs agree, the swap
+        changes a later call, which reads each of the two layers in place of the other.
         """
         first = first_of(pairs, self.alignment.a)
         before = 0

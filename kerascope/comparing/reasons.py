@@ -276,7 +276,7 @@ def _text(value: object) -> str:
 
 
 def _pads(value: object, side: Side) -> tuple[tuple[int, int], ...] | None:
-    """Return the padding that a convolution or pooling adds before and after each axis, or None."""
+    """Return the padding (before, after) of each axis of a window; None if it is unknown."""
     axes = _window_axes(side)
     if isinstance(value, int):
         return ((value, value),) * len(axes)

@@ -159,7 +159,7 @@ class Run:
         }
 
     def results(self) -> list[Unit]:
-        """Return the units that compute the model's outputs. Empty if the outputs are unknown."""
+        """Return the units that compute the model's outputs; [] if the outputs are unknown."""
         if not self._outputs:
             ends = self.ends()
             return ends if len(ends) == 1 else []

@@ -97,7 +97,7 @@ def _rows(found: Comparison) -> list[Pair]:
 
 
 def _columns(found: Comparison, rows: Sequence[Pair]) -> list[Column]:
-    """Return the columns of the table. A cell has two lines if the two sides differ in a name."""
+    """Return the columns of the table. A cell has two lines if the sides have different names."""
     pairs = list(rows)
     gaps = [("Max abs", "max_abs"), ("Relative", "relative")]
     names = [(p.name_a, p.name_b) for p in pairs]

@@ -48,7 +48,7 @@ class Weights:
 
     @cached_property
     def sizes(self) -> tuple[tuple[int, ...], ...]:
-        """The shape of each array, sorted and without 1, to compare shapes in any order of axes."""
+        """The axis sizes of each array except 1, sorted, to compare shapes in any order of axes."""
         return tuple(sorted(_size(self.arrays[name]) for name in self._own))
 
     @cached_property
@@ -156,6 +156,7 @@ class WeightDifference(NamedTuple):
     Attributes
     ----------
     name_a, name_b : str
+        The names of the two arrays.
     layout : str
         The order of axes of the second array that matches the first: "" if it is the same, or
         "axes (1, 0)". For misplaced numbers, a description of their order.

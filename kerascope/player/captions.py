@@ -291,7 +291,7 @@ def _pair(values: Any) -> tuple[Any, Any]:
 
 
 def _is_known(value: Any) -> bool:
-    """Return whether a value is a number or a numeric array. False for recorded statistics."""
+    """Return whether a value is a number or a numeric array, and not its recorded statistics."""
     if isinstance(value, (bool, int, float)):
         return True
     return isinstance(value, (np.ndarray, np.generic)) and np.asarray(value).dtype.kind in "fiub"

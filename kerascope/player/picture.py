@@ -399,7 +399,7 @@ class Picture:
 
 
 def svg_with_states(sheet: Sheet) -> str:
-    """Return an SVG in which each box with `STATE_ROOM` has a line for the script to change."""
+    """Return an SVG in which each box with space for its state has a line for the page's script."""
     marks = tuple(map(_with_state_line, sheet.marks))
     return svg_of_sheet(replace(sheet, marks=marks)).strip()
 

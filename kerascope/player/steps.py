@@ -355,7 +355,7 @@ def _users_line(event: Event, calls: dict[str, tuple[str, int]]) -> tuple[str, i
 
 
 def _own_line(event: Event) -> tuple[str, int]:
-    """Return the line of the op's own code if the event has one, otherwise the engine's line."""
+    """Return the line of the op's code if the event has one; otherwise that of kerascope's code."""
     made = event.where.made
     if event.kind in ("op", "node") and made is not None and made.code[0]:
         return made.code[0], made.code[1]

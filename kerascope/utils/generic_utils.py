@@ -169,6 +169,7 @@ def func_load(
     ----------
     code : str, or the tuple that `func_dump` returned
     defaults, closure : tuple, optional
+        The default values of arguments, and the values of the closure; ignored for a tuple.
     globs : dict, optional
         The function's global names. Default: those of this module.
     safe_mode : bool
@@ -207,6 +208,7 @@ def has_arg(fn: Callable[..., Any], name: str, accept_all: bool = False) -> bool
     ----------
     fn : callable
     name : str
+        The name of the argument.
     accept_all : bool
         Whether a function with `**kwargs` accepts every name.
 

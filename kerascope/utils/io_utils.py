@@ -213,7 +213,7 @@ class H5Dict:
             self.data.close()
 
     def update(self, *args: Any) -> None:
-        """Set all names in one or more dicts."""
+        """Set the names in one or more dicts to their values, as `dict.update` does."""
         for names in args:
             for name in names:
                 self[name] = names[name]

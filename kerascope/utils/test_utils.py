@@ -38,6 +38,7 @@ def get_test_data(
     classification : bool
         Whether the targets are class numbers. Otherwise they are arrays.
     num_classes : int
+        Number of classes, if `classification` is True.
 
     Notes
     -----
@@ -94,6 +95,7 @@ def layer_test(
     input_data : array, optional
         Default: random numbers.
     expected_output : array, optional
+        The output that the layer must have for `input_data`.
     expected_output_dtype : str, optional
         Default: the dtype of the input.
     fixed_batch_size : bool

@@ -62,8 +62,8 @@ class PictureOptions:
         Number of columns into which a long picture is broken; True for the number that comes
         closest to a page.
     colors : tuple of (str, str)
-        Pairs of a kind of box, or "background", and the colour "#RRGGBB" that replaces the theme's.
-        The background may also be "transparent".
+        Pairs (kind of box, "#RRGGBB"): the colour replaces that of the theme. The kind may also be
+        "background", whose colour may also be "transparent".
     font : str
         Font names as in CSS, separated by commas.
     """
@@ -118,10 +118,12 @@ class BoxText:
     Attributes
     ----------
     sign, title : str
+        The sign of the kind of box, and the name in the first line.
     lines : tuple of str
         Lines below the title, in a paler colour.
     marks : tuple of str
-        Bold lines: the number of the call, the number of copies, the output, the state.
+        Bold lines: the number of the call, the number of copies, the model output that the box
+        computes, and the state.
     inputs, outputs : tuple of str
         Texts of the cells for inputs and outputs; empty if there are fewer than two.
     """
@@ -194,7 +196,7 @@ def caption_with(attrs: Mapping[str, Attribute], *sentences: str) -> str:
 
 
 def call_text(item: GraphNode | GraphGroup) -> str:
-    """Return which call of its layer a box or frame shows, "call 2 of 3", or "" for one call.
+    """Return which call of its layer a box or frame shows: "call 2 of 3"; "" if there is only one.
 
     A box that shows all calls of a layer has the text "called 3 times".
     """
@@ -295,8 +297,8 @@ def disambiguated(graph: Graph) -> Graph:
 def _distinct_titles(names: list[str]) -> dict[str, str]:
     """Return a title for each long name that differs from the titles of all other names.
 
-    `names` are sorted. If two names have the same shortened form, the part that is kept contains
-    the character at which a name first differs from its neighbours.
+    `names` are sorted. A name is shortened so that its title contains the character at which the
+    name first differs from the name before it or from the name after it.
     """
     firsts = [_first_difference(*pair) for pair in pairwise(names)]
     pieces = {}

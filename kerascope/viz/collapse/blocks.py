@@ -16,8 +16,8 @@ The kind of a new frame is in its attribute `kind`:
 ==========  =======================================================================================
 
 A frame's `depth` is the depth of its first row, `depth_last` that of its last row. Depths inside a
-new frame are relative to its own end. Outside, boxes keep their depths, but are moved up if a
-taller frame would otherwise be above its sources.
+new frame are relative to its own end. A box outside keeps its depth, unless it would then not be
+above a new frame that it feeds. In this case the box is moved up.
 
 The module contains the search for blocks, then ranges of rows for frame levels without repetition,
 then two helpers: repetitions in a sequence, and names of blocks.
@@ -457,7 +457,7 @@ def _without_ends(
 def _pieces(
     order: list[str], depths: Mapping[str, int], most: int, most_children: int
 ) -> list[list[str]]:
-    """Divide a computation order into pieces of similar length, if possible between rows."""
+    """Divide a computation order into pieces of similar length; rows stay whole if possible."""
     size = max(SMALLEST_RANGE, -(-len(order) // most))
     pieces: list[list[str]] = [[]]
     for _, found in groupby(order, key=lambda child: depths[child]):
@@ -608,7 +608,7 @@ def repeats(
 
 
 def _runs(tokens: np.ndarray, longest: int) -> list[tuple[int, int, int]]:
-    """Return (start, stop, period) of every run in which a period occurs at least twice."""
+    """Return (start, stop, period) of every part of a sequence that repeats with a period."""
     runs = []
     for period in range(1, min(longest, len(tokens) // 2) + 1):
         equal = (tokens[:-period] == tokens[period:]) & (tokens[period:] >= 0)

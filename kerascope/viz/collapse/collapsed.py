@@ -53,12 +53,12 @@ def collapsed(graph: Graph, closed: Iterable[str]) -> Graph:
 
     Notes
     -----
-    Arrows with both ends in one closed frame disappear. Other arrows are moved to its box. A closed
-    call has one operand for each arrow, as the call has. For other frames, each tensor from outside
-    is one operand: arrows from the same output are merged, and `connections` counts them. For
-    ranges of rows, all arrows from one box are merged, and inputs and outputs are not numbered. A
-    tensor that no layer made stays visible if it is used outside the frame in which it was drawn.
-    Uses inside another closed call do not count.
+    Arrows with both ends in one closed frame disappear. Other arrows are moved to its box. The box
+    of a closed call has the operands of the call, one for each arrow. For the box of any other
+    frame, each tensor from outside is one operand: arrows from the same output are merged, and
+    `connections` counts them. For ranges of rows, all arrows from one box are merged, and inputs
+    and outputs are not numbered. A tensor that no layer made stays visible if it is used outside
+    the frame in which it was drawn. Uses inside another closed call do not count.
 
     Examples
     --------
@@ -156,9 +156,9 @@ class _Collapse:
         return box.depth if inside == around else 0
 
     def _is_inner_use(self, edge: GraphEdge) -> bool:
-        """Return whether a tensor in a closed frame is used by the arrow inside a closed call.
+        """Return whether an arrow leads from a tensor in a closed frame into another closed call.
 
-        The call must not be the frame of the tensor.
+        Only tensors that no layer made count.
         """
         source, target = self.nodes[edge.source], self.nodes[edge.target]
         frame = self.hiding[target.group]
@@ -182,7 +182,7 @@ class _Collapse:
         return tuple(boxes.values())
 
     def _still_shared(self, node: GraphNode) -> GraphNode:
-        """Return a box whose attribute `shared_with`, if it has one, refers to a visible box."""
+        """Return a box; if its `shared_with` is a hidden box, it becomes the closed frame's id."""
         shared = str(node.attrs.get("shared_with", ""))
         if self.box_of.get(shared, shared) == shared:
             return node
@@ -259,11 +259,11 @@ class _Collapse:
         return tuple(edges.values())
 
     def _leaves_a_rail(self, edge: GraphEdge) -> bool:
-        """Return whether an arrow of a ladder has no output index, as from a rail to a loss."""
+        """Return whether an arrow of a ladder has no output index, like those to a loss."""
         return bool(self.graph.attrs.get("ladder")) and "output" not in edge.attrs
 
     def _comes_from_a_card(self, edge: GraphEdge) -> bool:
-        """Return whether an arrow of a ladder has no operand index, as from a weight on a card."""
+        """Return whether an arrow of a ladder has no operand index, like those from a card."""
         return bool(self.graph.attrs.get("ladder")) and "operand" not in edge.attrs
 
     def _leave_call(self, edge: GraphEdge, attrs: dict[str, Attribute]) -> int | None:
@@ -392,7 +392,7 @@ def _joined(edge: GraphEdge, count: int, several_shapes: bool) -> GraphEdge:
 
 
 def _columns(hidden: list[GraphNode]) -> str:
-    """Return, as text, how many boxes each column of a card has, without new slot values."""
+    """Return a text with the number of boxes in each column of a card, without new slot values."""
     counts: dict[str, int] = {}
     for node in hidden:
         column = str(node.attrs.get("column", ""))

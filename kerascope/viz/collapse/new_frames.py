@@ -188,7 +188,7 @@ class NewFrames:
         return after
 
     def _path(self, child: str, group: str) -> tuple[str, ...]:
-        """Return the path of frames to a child: the frame of its level, then new frames."""
+        """Return the frames around a child: its existing frame, then the new ones, outer first."""
         path = []
         while child in self.holder:
             child = self.holder[child]
@@ -251,7 +251,7 @@ class NewFrames:
         return Graph.trusted(graph.name, nodes, graph.edges, outer_first(groups), graph.attrs)
 
     def _depths_in(self, level: FrameLevel, made: Mapping[str, GraphGroup]) -> dict[str, int]:
-        """Return new depths for the children of a frame level. Depths decrease along the links."""
+        """Return new depths for the children of a frame level: sources are deeper than targets."""
         flow = level.flow()
         order = level.sorted_by(flow)
         if order is None:

@@ -61,7 +61,8 @@ class Wiring:
     ----------
     arriving, leaving : dict of str to list of Link
     sources : dict of str to None
-        Children that are outside every sequence.
+        Children that belong to no sequence of parts: inputs, and boxes without inputs that several
+        others use.
     """
 
     arriving: Mapping[str, list[Link]]
@@ -157,7 +158,7 @@ def sequences_of(order: list[str], wiring: Wiring) -> list[list[ChainPiece]]:
 
 
 def _components(children: list[str], wiring: Wiring) -> list[list[str]]:
-    """Return the connected components of a set, each in the order of the set."""
+    """Return the connected components of a list of children, each in the order of the list."""
     inside = dict.fromkeys(children, -1)
     count = 0
     for child in children:
@@ -317,7 +318,7 @@ class FormRegistry:
             self.of[node.id] = PartForm(*known[exact], (node.id,))
 
     def number(self, what: Hashable) -> int:
-        """Return the registered number of a list. Equal lists have the same number."""
+        """Return the number of a description of a form. Equal descriptions have the same number."""
         return self._numbers.setdefault(what, len(self._numbers))
 
     def form(self, children: list[str], ends: Iterable[str], wiring: Wiring) -> PartForm:
@@ -452,7 +453,7 @@ def _operand(link: Link) -> tuple[int, int]:
 
 
 def _backwards(children: list[str], ends: Iterable[str], wiring: Wiring) -> list[str]:
-    """Return the children in the post-order of a depth-first walk backwards from the ends."""
+    """Return the children in post-order of a depth-first walk against the arrows from `ends`."""
     inside = dict.fromkeys(children)
     done: dict[str, None] = {}
     begun: dict[str, None] = {}

@@ -130,7 +130,7 @@ def view_of(graph: Graph, expand: Any = None, most: int | None = MOST_BOXES) -> 
 def _repeats_if_narrow(shown: Graph, whole: Graph, most: int) -> Graph | None:
     """Return `whole` with frames around repeated blocks if `shown` has many rows of few boxes.
 
-    None if `shown` is short or wide, or if no block is repeated.
+    Return None if `shown` is short or wide, or if no block is repeated.
     """
     rows = len(shown.rows())
     if rows <= MOST_ROWS or len(shown.nodes) > BOXES_A_ROW * rows:

@@ -1,9 +1,9 @@
 """A canvas of characters, and the text and borders of boxes on it.
 
-For each cell, a line is stored as the directions in which it leaves. So corners and branches result
-automatically, and a cell in which two different lines meet is a crossing. The text of a box is
-complete, shortened, or on one line, depending on the `Density`. Each drawn frame level is a
-`Block`.
+For each cell, a line is stored as the directions in which it leaves the cell. So corners and
+branches result automatically, and a cell in which two different lines meet is a crossing. The text
+of a box is complete, shortened, or on one line, depending on the `Density`. Each drawn frame level
+is a `Block`.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class CanvasCell:
     Attributes
     ----------
     lines : dict of line to int
-        For each line in the cell, the directions in which it leaves.
+        For each line in the cell, the directions in which it leaves the cell.
     broken : bool
-        Whether the line is dashed.
+        Whether the lines in the cell are dashed.
     word : str
         A character of a text, a box or an arrow head, which hides lines.
     style : str
@@ -313,6 +313,7 @@ class BesideArrow:
     turned : bool
         Whether the arrow points from the second box to the first.
     broken, ascii_only : bool
+        Whether the arrow is dashed, and whether only ASCII characters are used.
     """
 
     turned: bool

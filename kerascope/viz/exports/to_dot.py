@@ -272,7 +272,7 @@ def _text_rows(node: GraphNode, text: boxes.BoxText, options: boxes.PictureOptio
 def _ports(
     node: GraphNode, letter: str, texts: tuple[str, ...], options: boxes.PictureOptions
 ) -> str:
-    """Return a table cell with a box's cells for inputs or outputs, in a row or a column ("LR")."""
+    """Return a table cell with a row (or for "LR" a column) of cells for inputs or outputs."""
     if not texts:
         return ""
     border = {"iTB": "B", "oTB": "T", "iLR": "R", "oLR": "L"}[letter + options.rankdir]
@@ -467,7 +467,7 @@ def quoted(text: str) -> str:
 
 
 def attribute_list(attributes: Mapping[str, str]) -> str:
-    """Return attributes in brackets, quoted except for labels in the table language."""
+    """Return attributes in brackets. Values are quoted, except HTML-like labels with a table."""
     texts = [
         f"{key}={value if key == 'label' and value.startswith('<<') else _value(value)}"
         for key, value in attributes.items()

@@ -305,7 +305,7 @@ class _Data:
         return number
 
     def attribute_set(self, attrs: Mapping[str, Attribute], label: str = "") -> int:
-        """Return the index of a set of attributes. `layer` is omitted if it equals `label`."""
+        """Return the index of a set of attributes. A `layer` that equals `label` is omitted."""
         pairs: list[Any] = []
         for key, value in attrs.items():
             if value != "" and (key != "layer" or value != label):

@@ -123,7 +123,7 @@ class _MermaidWriter:
     # --- colours ---
 
     def looks(self) -> Iterator[str]:
-        """Yield a Mermaid class for each kind of box and each state, with the boxes in it."""
+        """Yield a Mermaid class for each kind of box and each state, with its boxes."""
         classes: dict[str, list[str]] = {}
         looks: dict[str, str] = {}
         for node in self.graph.nodes:

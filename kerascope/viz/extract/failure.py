@@ -239,7 +239,7 @@ def _mark_failure(
 
 
 def _mark_disconnected(picture: PartialGraph, failed: FailedGraph, nodes: list[Node]) -> None:
-    """Mark inputs that are missing from the model's inputs, and every call that depends on them."""
+    """Mark Inputs that were not passed to `Model(...)`, and every call that depends on them."""
     given = {x for x in failed.inputs if isinstance(x, Tensor)}
     lacking: dict[Node, str] = {}
     for node in nodes:

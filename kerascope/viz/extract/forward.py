@@ -211,14 +211,17 @@ def _ancestors(ends: Iterable[str], sources: Mapping[str, Sequence[str]]) -> set
 
 
 class TermOfLoss(NamedTuple):
-    """The term of the total loss that belongs to one output of the model.
+    """The term of the total loss that belongs to one output of the model, as its factors.
 
     Attributes
     ----------
     output_name : str
     function : object
+        The loss function.
     weight : float
+        The factor of the loss in the total loss.
     loss : Tensor
+        The loss of the output, without this factor.
     """
 
     output_name: str
@@ -300,6 +303,7 @@ class DrawnCall(NamedTuple):
     outputs : dict of Tensor to int
         The outputs with their indices. Inside a nested model, only the outputs that are used.
     is_input : bool
+        Whether the call is that of an input layer.
     """
 
     id: str

@@ -369,7 +369,8 @@ class Ladder:
     def _depth_in(self, frame: str, depth: int) -> int:
         """Return the depth on the ladder for a depth in the forward pass.
 
-        Inside a frame it is counted from the smallest depth there. Outside of frames it is doubled.
+        In the frame of a nested model it is counted from the smallest depth inside the frame.
+        Outside of such frames it is doubled.
         """
         return depth - self._lowest[frame] if frame else 2 * depth
 

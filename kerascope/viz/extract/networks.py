@@ -191,7 +191,7 @@ def layers_by_path(model: Network) -> dict[str, Layer]:
 
 @contextmanager
 def without_side_effects(model: Network) -> Iterator[None]:
-    """Undo, at the end of a `with` block, side effects of calls other than changes of state.
+    """Undo, at the end of a `with` block, side effects of calls, but not changes of variables.
 
     These are draws from NumPy's random generator, the Nodes that layers record, and attributes
     that a `call` sets.

@@ -205,7 +205,7 @@ class _NodeView(GraphBuilder):
         return self._add_box(spot, clean(part.name), part.kind, attrs, part.facts)
 
     def _add_own_weights(self, layer: Layer, spot: BoxPosition) -> None:
-        """Add a box for weights of an expanded layer that none of its inner layers has."""
+        """Add a box for the weights that an expanded layer has in addition to its inner layers."""
         if not self.weights.has_more(layer):
             return
         spot = BoxPosition(self.free_id(f"{spot.id}/own_weights"), spot.id, 0)
@@ -287,7 +287,7 @@ class WrapperPart(NamedTuple):
 
 
 class PartPort(NamedTuple):
-    """An input or output of a part of a wrapper: the index of the part, and its own index."""
+    """One input or output of a wrapper's part: the index of the part, then that of the input."""
 
     part: int
     number: int
@@ -354,7 +354,7 @@ def _step(shape: Shape | None) -> Shape | None:
 
 
 def _both_directions(layer: Bidirectional, facts: CallFacts) -> WrapperContents:
-    """Return the parts of a Bidirectional: sequence, forward, backward, and the merge if any."""
+    """Return the contents of a Bidirectional: its input, both directions, and the merge if any."""
     sequence = facts.inputs[0]
     directions: list[Any] = layer.wrapped
     number = [len(inner.states) for inner in directions]

@@ -178,7 +178,7 @@ def keys_of(applies: Sequence[Apply]) -> Keys:
 
 
 def _without_lone_scopes(keys: Keys) -> Keys:
-    """Return the frame keys in which scopes with a single inner scope are merged: `update/bias`."""
+    """Merge each scope that contains only one inner scope with it, such as `update/bias`."""
     inside: dict[tuple[FrameKey, ...], set[FrameKey | None]] = {}
     for own in keys.values():
         for length in range(len(own) + 1):
@@ -400,7 +400,7 @@ def _tangled(applies: Sequence[Apply], parts: Parts) -> set[Hashable]:
 
 
 def _returns(applies: Sequence[Apply], parts: Parts, tangled: set[Hashable]) -> Parts:
-    """Return, for each op, how often a path to it re-enters its part (set of ops) at most."""
+    """Return, for each op, the most times that a path to it re-enters its part (a set of ops)."""
     inside = [apply for apply in applies if parts[apply] in tangled]
     returns: Parts = dict.fromkeys(applies, 0)
     if len(inside) * len(tangled) > MOST_STEPS:

@@ -77,7 +77,7 @@ class Part:
 
     @property
     def shared(self) -> str:
-        """The words for weights shared with another part; "" if the part shares no weights."""
+        """A text if the part shares weights with another part, such as "shared A"; otherwise ""."""
         return str(self.node.attrs.get("shared", ""))
 
     @property
@@ -339,24 +339,24 @@ def is_flattening(node: GraphNode) -> bool:
 
 
 def is_quiet_in_images(node: GraphNode, before: Part | None = None, alone: bool = True) -> bool:
-    """Return whether the forms "volumes" and "neurons" omit a box."""
+    """Return whether the forms "volumes" and "neurons" draw a box as a part of the one before."""
     if node.kind in (*QUIET_KINDS, "normalization"):
         return True
     return node.kind == "shaping" and is_flattening(node)
 
 
 def is_quiet_in_u(node: GraphNode, before: Part, alone: bool) -> bool:
-    """Return whether the form "u" omits a box.
+    """Return whether the form "u" draws a box as a part of the one before.
 
-    Croppings are kept, because the arrow of a copied tensor may show them.
+    Croppings are separate parts, because the arrow of a copied tensor may show them.
     """
     return is_quiet_in_images(node) and "Crop" not in class_of(node)
 
 
 def is_quiet_in_blocks(node: GraphNode, before: Part, alone: bool) -> bool:
-    """Return whether the forms "blocks" and "columns" omit a box.
+    """Return whether the forms "blocks" and "columns" draw a box as a part of the one before.
 
-    They never omit it if the part before it has other targets as well (`alone` is False).
+    They never do so if the part before it has other targets as well (`alone` is False).
     """
     if not alone:
         return False

@@ -345,7 +345,7 @@ class _Ladder:
         return rail.level.kinds[item] == BOX
 
     def _anchors(self, card: PlacedCard) -> list[str]:
-        """Return the calls in whose row a card is: the deepest of those that read its weights."""
+        """Return the calls that decide the row of a card: the deepest that read its weights."""
         deepest = max((self.depths[call] for call in card.calls), default=0)
         return [call for call in card.calls if self.depths[call] == deepest]
 
@@ -603,7 +603,7 @@ def _wh(size: Measure) -> Point:
 
 
 def _place_of(node: GraphNode) -> str:
-    """Return where a box is drawn: "cell" (on an open card), "card" (a closed card) or a rail."""
+    """Return the kind of place of a box: "cell" (on an open card), "card" (closed) or its rail."""
     if "line" in node.attrs:
         return "cell"
     return "card" if node.kind == "card" else str(node.attrs.get("rail", "forward"))

@@ -125,7 +125,7 @@ Wish = tuple[int, float, float]  # another item, the ideal distance from that it
 
 
 def _ties(level: Level, shapes: list[Shape], segments: list[RoutePiece]) -> list[Tie]:
-    """Return a `Tie` for each piece of a route between two rows. It pulls the piece straight."""
+    """Return a `Tie`, which can make it straight, for each piece of a route between two rows."""
     ties = []
     for one in segments:
         leaves = end_of(level, shapes, one.upper, one.edge, one.leaves, EXIT)
@@ -410,7 +410,7 @@ def _from_left(bounds: list[list[Bound]], count: int) -> list[int]:
 
 
 def _pushed(wanted: list[float], bounds: list[list[Bound]], order: list[int]) -> list[float]:
-    """Return positions of strands that are near `wanted` and keep the minimum distances."""
+    """Return positions of strands (lines of items) near `wanted` with the minimum distances."""
     from_left = list(wanted)
     for strand in order:
         for other, distance in bounds[strand]:

@@ -25,6 +25,7 @@ class Times(NamedTuple):
     Attributes
     ----------
     forward, backward, update : float
+        Seconds of each phase.
     calls : int
         Number of calls of the layer, if its time was divided equally among them.
     """

@@ -32,6 +32,7 @@ class ProfileRow(NamedTuple):
     made_at : str
         The user's line that made the op or its layer: "train.py:11"; "" if unknown.
     seconds, share : float
+        The time of the op, and its share of the time of all ops.
     multiply_adds : int
         0 for ops that are not products.
     traffic : int

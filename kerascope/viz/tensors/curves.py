@@ -74,7 +74,7 @@ class Axes:
         return [math.log10(min(y, FAR)) if 0 < y < math.inf else math.nan for y in curve.y]
 
     def ends(self) -> tuple[float, float]:
-        """Return the lowest and the highest number (or logarithm), with a margin if equal."""
+        """Return the lowest and highest number (or logarithm), with a margin if they are equal."""
         found = [y for one in self.curves for y in self.heights(one) if not math.isnan(y)]
         low, high = (min(found), max(found)) if found else (0.0, 1.0)
         if low == high:
