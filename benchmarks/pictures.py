@@ -125,7 +125,7 @@ def growth() -> None:
 
 
 def main() -> None:
-    """Print the table."""
+    """Measure the pictures and summaries, and print the table."""
     mine, peers = ours(), theirs()
     print(f"{'':<40}{'kerascope':>12}{'Keras 3':>12}{'ratio':>10}")
     for name, value in mine.items():

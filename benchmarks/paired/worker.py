@@ -81,7 +81,7 @@ class Worker:
         return {"times": times, "first": first}
 
     def run(self, metric: str) -> dict[str, Any]:
-        """Run the number of times that `prepare` determined; return the seconds of one run."""
+        """Run a metric as often as `prepare` determined; return the seconds of one run."""
         run, times = self.runs[metric]
         before = resource.getrusage(resource.RUSAGE_SELF)
         begun = time.perf_counter()

@@ -176,6 +176,7 @@ class Metric:
     what : {"step", "fit", "predict", "memory"}
         One `train_on_batch`; one epoch of `fit`; `predict` of all rows; bytes of a train step.
     batch : int
+        The number of samples in a batch.
     title : str
         The title in the report.
     """

@@ -142,7 +142,7 @@ def asked(found: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
 def run_all(
     mutants: list[Mutant], known: Known, places: queue.Queue[Place], found: argparse.Namespace
 ) -> list[dict[str, Any]]:
-    """Run each mutant in a free copy of the checkout, and print its result."""
+    """Test each mutant in a copy of the checkout that is not in use, and print its result."""
 
     def run(number: int) -> dict[str, Any]:
         place = places.get()

@@ -131,7 +131,7 @@ def verdicts(asked: Sequence[Step], jobs: int = 1) -> list[tuple[Step, Judged]]:
 
 
 def table(found: Sequence[tuple[Step, Judged]]) -> list[Row]:
-    """Return the results as rows: one for each chapter, and one for all chapters."""
+    """Return the results of mutants as rows: one for each chapter, and one for all chapters."""
     known = equivalents()
     counts: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
     for step, verdict in found:
@@ -165,7 +165,7 @@ def stale_reasons(found: Sequence[tuple[Step, Judged]]) -> list[str]:
 
 
 def printed(rows: Iterable[Row]) -> str:
-    """Return the table as text for the terminal."""
+    """Return the table of results as text for the terminal, with a line for each chapter."""
     lines = ["chapter  mutants  killed  equivalent  left   killed %"]
     lines += [
         f"{row.name:<7}{row.mutants:>9}{row.killed:>8}{row.equivalent:>12}{row.left:>6}"

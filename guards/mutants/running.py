@@ -155,7 +155,7 @@ class Place:
         }
 
     def outcome(self, tests: list[str], known: Known) -> Outcome:
-        """Run tests on the current mutant until one of them fails."""
+        """Run tests on the current mutant until one fails; return whether one failed, and which."""
         files = arguments(tests, self.tests)
         limit = LEAST_LIMIT + TIMES * sum(known.seconds[test] for test in tests)
         code = self.pytest(files, tests, limit, "-x", "--hypothesis-seed=1")

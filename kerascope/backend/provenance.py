@@ -153,7 +153,10 @@ def base_name(file: str) -> str:
 
 
 def _line_of(level: Origin) -> Line | None:
-    """Return the user's line that led to an `Origin`: for a layer's call, it made the layer."""
+    """Return the user's line that led to a task, such as compiling a model.
+
+    For the call of a layer this is the line that made the layer.
+    """
     return level.made_on or level.frames.first
 
 

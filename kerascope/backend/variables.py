@@ -139,7 +139,7 @@ class Variable(Tensor):
         ]
 
     def _calls_to_live_in(self, state: DeviceArrays) -> list[Call]:
-        """Return calls for `at_once` that make the array in `state`, on a device, the only one."""
+        """Return calls for `at_once` that make the array in `state` the variable's only array."""
         return [partial(setattr, self, "_state", state), partial(setattr, self, "_value", None)]
 
     @property

@@ -52,7 +52,10 @@ class ConvolutionalNet:
         return self.batches[samples]
 
     def run(self, x: np.ndarray, *, to_train: bool) -> tuple[np.ndarray, Batch]:
-        """Compute the outputs before the softmax in buffers. Return the images and the buffers."""
+        """Compute the outputs of a batch before the softmax.
+
+        Return the batch as images, and the `Batch` of buffers that contains the outputs.
+        """
         images = np.ascontiguousarray(x).reshape(len(x), SIDE, SIDE)
         batch = self.batch_of(len(x))
         kernel, bias, last_kernel, last_bias = self.flat.weights[3:]

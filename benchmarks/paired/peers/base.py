@@ -31,6 +31,7 @@ class Peer:
     variant : str
         The name of one of this file's columns.
     threads : int
+        The number of threads that the engine may use.
 
     Attributes
     ----------

@@ -21,6 +21,7 @@ class Placement:
     Parameters
     ----------
     distribution : Distribution or None
+        None for a single device.
     """
 
     def __init__(self, distribution: Distribution | None) -> None:

@@ -30,6 +30,7 @@ class CustomOp(Op):
     Parameters
     ----------
     op : Op
+        The custom op.
     """
 
     op: Op

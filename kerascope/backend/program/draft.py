@@ -142,7 +142,7 @@ class Explanation:
 
     @property
     def title(self) -> str:
-        """The heading of the table, with the numbers of steps and lines."""
+        """The heading of the explanation's table, with the numbers of steps and lines."""
         written = sum(row.line is not None for row in self.rows)
         return (
             f"{self.name}{self.shapes}: {written} of {len(self.rows)} steps are written, "

@@ -108,7 +108,7 @@ def _on_copies(op: Op) -> Callable[..., object]:
 
 
 def copied(array: Any) -> Any:
-    """Return a copy with the same strides, because NumPy's rounding depends on the layout.
+    """Copy an array with its strides, because the rounding of NumPy depends on the layout.
 
     Examples
     --------

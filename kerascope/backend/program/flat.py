@@ -444,9 +444,9 @@ class FlatText:
         name_of: Callable[[int], str],
         names: Names,
     ) -> tuple[list[str], list[str]]:
-        """Return the NumPy calls that update one block of the flat arrays, and temporary names.
+        """Return the NumPy calls that update one block of the flat arrays, and further names.
 
-        The temporary names are those of arrays for intermediate results.
+        These are the names of the temporary arrays for intermediate results.
         """
         part = self.group.parts[0]
         last = self._last_reads()

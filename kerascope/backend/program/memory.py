@@ -83,7 +83,7 @@ class Memory:
                     self._roots[slot] = self._shared(line, slot)
 
     def _shared(self, line: Line, slot: int) -> set[int]:
-        """Return the slots whose blocks may contain the result of a line that calls `perform`."""
+        """Return the slots whose memory may contain the result of a line that calls `perform`."""
         shared = may_share(self.bound, line, slot)
         return set().union(*(self._roots.get(x, set()) for x in shared))
 
@@ -208,7 +208,7 @@ def places_for_stacks(plan: Plan, taken: Mapping[int, np.ndarray], kept: Iterabl
 
 
 class _Placing:
-    """Finds places for the operands of each stack.
+    """Finds places in memory for the inputs and outputs of each stack.
 
     A view shares the memory of its origin, the array from which it was made. So places are given to
     origins, in their own shapes.
@@ -543,6 +543,6 @@ class _Check:
                 self.refuse(line, "overlaps with another array")
 
     def refuse(self, line: Line, what: str) -> None:
-        """Raise VerificationError with the name of a line's op."""
+        """Raise a VerificationError that names the op of a line whose memory is wrong."""
         apply = line.step.apply
         raise VerificationError(f"'{apply.name}' = {apply!r} {what}.", step=apply)

@@ -469,6 +469,7 @@ def measure(
     repeats : int, optional
         The number of calls; by default as many as fit into `seconds`, from 5 to 1,000.
     seconds : float
+        The time for all calls, if `repeats` is not given.
     clock : callable
         Returns nanoseconds.
 

@@ -136,7 +136,7 @@ class Program:
         return self._code.n_bytes
 
     def draft(self) -> Draft:
-        """Compile the program again, and return its draft."""
+        """Compile the program again, and return the `Draft` with its plan and text."""
         with LOCKS.steps:
             return with_float_settings(self._write)  # constants are computed, as in a call
 

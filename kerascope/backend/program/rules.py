@@ -122,7 +122,7 @@ def choose_branch(bound: Bound, line: Line) -> str | None:
 
 
 def undo_transposes(bound: Bound, line: Line) -> str | None:
-    """Remove a line that transposes an array back to the layout before another transposition."""
+    """Remove a line that transposes an array back, after another line has transposed it."""
     if not isinstance(line.op, Transpose):
         return None
     first = bound.makers.get(line.inputs[0])

@@ -97,10 +97,12 @@ class StepCalls:
     calls : list of Call
         In order of computation.
     specs : dict of int to Spec
+        The shape and dtype of the array in each slot.
     place_of : dict of int to int
         When each slot is computed: before the loop (FIXED), for several steps at once (GIVEN), or
         in each step (STEP).
     constants : dict of int to array
+        The arrays of the slots that are constant, by slot.
     results : list of int
         The slots of outputs, new states and terms.
     """

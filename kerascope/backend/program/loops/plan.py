@@ -187,7 +187,7 @@ class Places:
             self.arrays[slot] = call.op.perform(*self.dummy_arrays(call, self.arrays[source]))
 
     def dummy_arrays(self, call: Call, first: Any) -> list[Any]:
-        """Return inputs for a call that makes a view: its first input `first`, and zeros."""
+        """Return inputs for a call that makes a view: `first`, then zeros for its other inputs."""
         specs = [self.step.specs[slot] for slot in call.inputs[1:]]
         return [first, *map(dummy_array, specs)]
 
@@ -277,16 +277,16 @@ class Term:
 
     @property
     def wholes(self) -> list[int]:
-        """The slots that the sum reads after the loop, with their values of all steps."""
+        """The slots that are read after the loop, with their values of all steps."""
         return [*(x for pair in self.products for x in pair), *(x for x, _ in self.reduced)]
 
     @property
     def read(self) -> list[int]:
-        """All slots that the sum reads, after the loop or step by step."""
+        """All slots from which the term is computed, after the loop or step by step."""
         return [*self.wholes, *self.summed]
 
     def text(self, out: str, whole: Callable[[int], str], names: Names) -> Iterator[str]:
-        """Yield the lines of text that compute the sum after the loop."""
+        """Yield the lines of text that compute the term after the loop."""
         is_first = not self.summed
         for a, b in self.products:
             rows, columns = self.spec.shape

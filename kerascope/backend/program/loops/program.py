@@ -396,7 +396,7 @@ class LoopViews:
         return [end, *before[:-1]] if self.text.is_backwards else [*before[1:], end]
 
     def _fill_steps(self, each: dict[int, Sequence[Any]]) -> None:
-        """Add to `each`, for slots whose array differs from step to step, a list of these arrays.
+        """Add to `each` the arrays of all steps, for slots whose array differs from step to step.
 
         A slot may be stored in memory for a block of steps, as a part of a joined array, or as a
         view of another slot.
