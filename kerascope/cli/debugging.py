@@ -353,9 +353,9 @@ def _written(unattended: Unattended) -> int:
 
 
 def _lines_of_rc() -> list[str]:
-    """Return the lines of `.kscoperc` in the home directory.
+    """Return the lines of `.kscoperc` in the home directory; with KSCOPE_RC=1, also in this folder.
 
-    The file in the working directory is read only if KSCOPE_RC=1, so that a downloaded folder
+    Without KSCOPE_RC=1 the file in the working directory is not read, so that a downloaded folder
     cannot run commands.
     """
     folders = [Path.home()]

@@ -188,7 +188,7 @@ def _run(script: ScriptRun, is_json: bool) -> int:
 
 
 def _chosen(called: Sequence[CalledFunction], is_all: bool) -> list[CalledFunction]:
-    """Return the slowest few of the functions that models created, or of all if there are none.
+    """Return the slowest few of the functions that models created, or else of all functions.
 
     With `is_all`, return all functions.
     """

@@ -147,7 +147,7 @@ def _source(path: Path) -> bytes:
 
 
 class _ScriptSpec(ModuleSpec):
-    """The module spec that tells `multiprocessing` which module a child process must import.
+    """The module spec in which `multiprocessing` finds the module that a child process must import.
 
     The script itself is not in a package. So `from . import helper` fails in it, as in Python,
     instead of importing modules from the folder of `child.py`.

@@ -776,7 +776,7 @@ def _was_continued(parent: Timeline, made: Timeline) -> bool:
 
 
 def _notes(fork: Fork, first: int) -> list[str]:
-    """Return notes for `diff`: writes that a fork repeated or omitted, and why the fork ended."""
+    """Return notes for `diff`: which values a fork set again or did not set, and why it ended."""
     lines = []
     if fork.repeated:
         times = [f"{name} {n}x" for name, n in fork.repeated.most_common()]

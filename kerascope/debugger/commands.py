@@ -196,7 +196,7 @@ class Registry:
     def moves(self, word: str) -> bool:
         """Return whether a word is a command that moves the program.
 
-        The word that marks the end of the input counts as one.
+        The word that marks the end of the input counts as such a command.
         """
         found = self.find(word)
         return word == END_OF_INPUT or (found is not None and found.moves)

@@ -574,7 +574,7 @@ def _fed(session: Session, t: int) -> dict[Tensor, Any]:
 
 
 def _as_set(session: Session, tensor: Tensor, array: Any, begun: int, t: int) -> Any:
-    """Return the array of an input at time `t`: from the command `set`, otherwise as fed."""
+    """Return the array of an input at time `t`: as `set` has changed it, otherwise as fed."""
     if not session.timelines.current.overrides:
         return array
     now = value_named(session.tape, tensor.name, t)

@@ -268,7 +268,8 @@ def _difference_text(found: Difference) -> str:
 def _comparable(one: Sequence[Event], two: Sequence[Event]) -> Iterator[tuple[Event, Event]]:
     """Yield the events of two runs in pairs, in a form in which they can be compared.
 
-    If one event has statistics in place of arrays, both have statistics.
+    If one event of a pair has statistics in place of an array, the array of the other event is
+    replaced by its statistics too.
     """
     for mine, theirs in zip(one, two, strict=False):
         if _has_figures(mine) or _has_figures(theirs):

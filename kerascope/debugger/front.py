@@ -87,9 +87,9 @@ class ModelDebugger(Shell):
                 self.say_error(error)
 
     def ask(self, stop: Stop) -> Callable[[Stepper], Stop | None] | None:
-        """Show a stop, read commands until one moves the program, and return its order.
+        """Show a stop, read commands until one chooses a movement, and return this movement.
 
-        The order is the function that moves the stepper.
+        A movement is a function that moves the stepper and returns its next stop.
 
         If the program has failed, show the traceback and go to the event that failed.
         """

@@ -78,7 +78,7 @@ def _last_given(tape: Tape, name: str, t: int) -> Event | None:
 
 
 def _origin_of_output(tape: Tape, event: Event, name: str) -> Event:
-    """Return the innermost event that ends with the same output as `event`; by default `event`."""
+    """Return the innermost event that has the output of `event`, which may be `event` itself."""
     value = value_of_event(event, *OF_THE_OUTPUT)
     if value is None or event.ph == BEGIN:
         raise ArgumentError(

@@ -53,7 +53,7 @@ CAUGHT = "caught"
 
 
 def say_batches(shell: Shell) -> None:
-    """Print the table of `info batches`, and the course of each loss and metric."""
+    """Print the table of `info batches`, and a line of bars for each loss and metric."""
     run = FitBatches(shell)
     if not run.batches:
         shell.say("`fit` has trained on no batch up to here")
@@ -177,7 +177,7 @@ class FitBatches:
         }
 
     def courses(self) -> list[str]:
-        """Return a line for each loss and metric of each model: its course over the batches."""
+        """Return a line of bars for each loss and metric of each model: a value per batch."""
         lines: list[str] = []
         shell = self._shell
         for model in dict.fromkeys(model for _, model in self._runs):
@@ -309,7 +309,7 @@ def _jump(times: float, loss: float) -> str:
 
 
 def course(name: str, values: Sequence[float], width: int, is_plain: bool = False) -> str:
-    """Return a line with the course of a value: first value, bars, last value, range.
+    """Return a line that shows how a value changes: first value, bars, last value, range.
 
     Examples
     --------
@@ -567,7 +567,7 @@ def _say_layers(
 
 
 def say_plot(shell: Shell, words: str) -> None:
-    """Print a value after each batch: its statistics, a histogram of its elements, its course."""
+    """Print a value after each batch: a number as a bar, an array as statistics and a histogram."""
     run = FitBatches(shell)
     batches = run.of_the_model_here() if run.batches else []
     if not batches:

@@ -463,7 +463,11 @@ class Shell:
         self.stop = stop
 
     def ask(self, stop: Stop) -> Callable[[Stepper], Stop | None] | None:
-        """Show a stop, read commands until one moves the program, and return its order."""
+        """Show a stop, read commands until one chooses a movement, and return this movement.
+
+        A movement is a function that moves the stepper and returns its next stop. To detach the
+        program, return None.
+        """
         if not self._order_failed:
             self._show_all(stop)
         self._order_failed = self._has_order = False

@@ -223,7 +223,7 @@ class Reported:
     never_matched : set of int
         The breakpoints and watches that were reported as never matched.
     of_symbols : bool
-        Whether the note about a stop at symbols, where nothing is computed, was printed.
+        Whether the note about a stop at symbolic tensors, where nothing is computed, was printed.
     """
 
     never_matched: set[int] = field(default_factory=set)
@@ -408,7 +408,7 @@ def _say_never_a_value(debugger: Shell, watch: Watch) -> None:
 
 
 def say_where_symbols_are(debugger: Shell, stop: Stop) -> None:
-    """Report once that a breakpoint stopped at symbols, and how to stop at computed numbers."""
+    """Print once that a breakpoint stopped at symbolic tensors, and how to stop at arrays."""
     hit, event = stop.breakpoint, stop.event
     said = debugger.state(Reported)
     if hit is None or event is None or said.of_symbols:

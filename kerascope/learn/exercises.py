@@ -48,7 +48,7 @@ class Exercise:
     hints : tuple of Text
         The hints, from vague to nearly the answer.
     seen : Text
-        What the student has shown by solving the exercise.
+        What the student has learned from the exercise; printed after a PASS.
     """
 
     folder: Path

@@ -1,7 +1,7 @@
-"""The figures of a batch: its weights, gradients and activations, gathered from its events.
+"""The arrays of a batch (weights, gradients and activations), gathered from its events.
 
-A batch that was not recorded in detail is executed again to get them (see `journal.py`). The tape
-does not change. A table of a few batches therefore costs only those batches.
+A batch that was not recorded in detail is executed again to get its events (see `journal.py`). The
+tape does not change. A table of a few batches therefore costs only those batches.
 """
 
 from __future__ import annotations

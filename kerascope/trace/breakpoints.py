@@ -267,7 +267,7 @@ class Breakpoints(Numbered[Breakpoint]):
         ----------
         event : Event
         names : callable
-            Returns the names that an expression uses, with their values at the event.
+            Takes an expression and returns the names that it uses, with their values at the event.
         events : History
             The earlier events, because some selectors read the start of a span.
         """
@@ -372,7 +372,7 @@ class Watch:
     expression : Expression or None
         None for weights.
     condition : Expression or None
-        Evaluated over the names at the event and `old`, `new` and `relative`.
+        Evaluated with the names at the event, and with `old`, `new` and `relative` of the `Change`.
     first : object
         The value when the watch was set.
     enabled : bool
@@ -475,8 +475,8 @@ class Watches(Numbered[Watch]):
         ----------
         text : str
         names : callable
-            Returns the current names that an expression needs. The value may be missing; then the
-            watch reports it when it appears.
+            Takes an expression and returns the current names that it needs, with their values. If a
+            name has no value yet, the watch reports the value when it appears.
 
         Raises
         ------

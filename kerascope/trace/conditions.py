@@ -292,7 +292,7 @@ def _gradients(event: Event) -> list[tuple[str, float]]:
 
 
 def _arrived_before(event: Event, events: History) -> list[list[tuple[str, float]]]:
-    """Return the gradients of the current backward pass up to `event`, and of the pass before."""
+    """Return the gradients of the current backward pass up to `event`, and of the previous one."""
     marks = landmarks_of(events, event.t)
     begun = last_before(marks.backwards, event.t)
     this = _arrived(events, marks.gradients, -1 if begun is None else begun, event.t)
@@ -318,7 +318,7 @@ def _loss(event: Event) -> float | None:
 
 
 def _change(event: Event, events: History) -> tuple[Any, Any] | None:
-    """Return the old and the new value of the parameter that an event writes; otherwise None."""
+    """Return the old and the new value of the parameter that an event writes, or None."""
     if event.kind != "update.apply":
         return None
     old, new = value_of_event(event, "old"), value_of_event(event, "new")
@@ -370,7 +370,7 @@ def _variables(event: Event) -> list[tuple[str, Any]]:
 
 
 def _was_recorded(event: Event, events: History) -> bool:
-    """Return whether the event is a "weight.set" whose weight is also in the start of the call."""
+    """Return whether an event is a "weight.set" of a weight that the call's start has too."""
     earlier = next((e for e in before(events, event.t) if e.kind != "weight.set"), None)
     if event.kind != "weight.set" or earlier is None:
         return False

@@ -193,7 +193,7 @@ class EventWriter:
         self.begin("batch", f"batch {number}", where, named(**names))
 
     def begin_callbacks(self, hook: str, names: list[str], where: Where) -> None:
-        """Record the start of a callback hook, and each callback that the hook calls."""
+        """Record that training starts calling a hook, and each of the callbacks with this hook."""
         self.begin("callbacks", hook, where)
         for name in names:
             self.record("callback", name, where)
@@ -364,7 +364,7 @@ _HOME = str(Path(__file__).parents[2])
 
 
 def where_of(stage: Stage, made_at: tuple[str, int] | None = None) -> Where:
-    """Return the line at which a stage is paused, without an engine line if the stage has ended."""
+    """Return a `Where` with the line at which a stage is paused, or none if it has ended."""
     frame = stage.frame
     user = made_at or ("", 0)
     if frame is None:
@@ -409,7 +409,7 @@ def short(path: str) -> str:
 
 
 def place_of_use(function: Any, used: Any, made_at: tuple[str, int] | None = None) -> Where:
-    """Return the line of an engine function that uses another function, method or class."""
+    """Return the line at which an engine function uses another function, method or class."""
     code = function.__code__
     line = line_of_use(function, used)
     return Where(short(code.co_filename), line, code.co_name, *(made_at or ("", 0)))

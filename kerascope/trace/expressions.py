@@ -371,8 +371,8 @@ def names_of_event(event: Event | None) -> dict[str, Any]:
     -------
     dict
         `e` is the event, `t` its time, `ins` the input arrays and `out` the output; None if the
-        event has no value. Without an event, `t` is -1. `np`, `norm` and `has_nan` are functions
-        and modules.
+        event has no value. Without an event, `t` is -1. `np` is NumPy. `norm` and `has_nan` are
+        the functions of `statistics.py`.
     """
     out = value_of_event(event, *OF_THE_OUTPUT) if event else None
     if isinstance(out, list | tuple) and len(out) == 1:

@@ -294,7 +294,7 @@ class FunctionPlan:
         return None
 
     def _parameter(self, scope: str) -> str:
-        """Return the name of the parameter whose update has this scope; without one, the scope."""
+        """Return the name of the parameter whose update has this scope, otherwise the scope."""
         names = [update.param.name for update in self.facts.updates] if self.facts else []
         around = [n for n in names if scope == n or scope.startswith(f"{n}/")]
         return max(around, key=len) if around else scope

@@ -58,8 +58,8 @@ def value_of_span(event: Event, events: History, name: str) -> Any:
 def before(events: History, t: int, inside: int = maxsize) -> Iterator[Event]:
     """Yield the events before time `t`, the last first. A mark replaces forgotten events.
 
-    A batch that ran without events is skipped if it is nested deeper than `inside`. Otherwise it
-    is executed again to obtain its events.
+    A batch that ran without events is skipped if more than `inside` spans are open around it.
+    Otherwise it is executed again to obtain its events.
     """
     while t > 0:
         event = event_or_mark(events, t - 1)

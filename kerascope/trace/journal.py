@@ -449,7 +449,7 @@ class Journal:
         was_set: Mapping[Variable, np.ndarray],
         seen: Mapping[Variable, Any],
     ) -> Any:
-        """Compute a call; raise `Alarm` if it has a NaN or infinity at which the run must stop."""
+        """Compute a call; raise `Alarm` at a NaN or infinity that stops the run."""
         is_late = False
         try:
             alarms.inspect([v.room for v in seen])
@@ -484,7 +484,7 @@ class Journal:
             set_values(written)
 
     def reset_false_alarms(self) -> None:
-        """Set the counts of false alarms to 0, because a real problem was caught."""
+        """Set the counts of false alarms about NaN or infinity to 0, after a real one."""
         for info in self._infos.values():
             info.false_alarms = 0
 
@@ -568,7 +568,7 @@ class Journal:
         return seen
 
     def _make_checkpoint(self) -> None:
-        """Copy all variables into a checkpoint, and choose the row of the next checkpoint."""
+        """Copy all variables into a checkpoint, and choose the row at which the next is made."""
         now, n = time.perf_counter(), len(self.rows)
         since = n - max(self._checkpoints, default=n)
         is_after_break = bool(self._breaks) and self._breaks[-1] == n
@@ -583,9 +583,10 @@ class Journal:
             self._thin_out()
 
     def _thin_out(self) -> None:
-        """Drop every second checkpoint, but not the latest, so that older ones are farther apart.
+        """Drop every second copy of the variables (checkpoint), but not the latest one.
 
-        Checkpoints after recorded events are dropped last, the oldest of them first.
+        Checkpoints that were made after recorded events are dropped only if there are no others:
+        then the older half of them.
         """
         *older, _ = sorted(self._checkpoints)
         between = sorted(set(older).difference(self._breaks))
@@ -602,12 +603,12 @@ class Journal:
 
     @property
     def _most_held(self) -> int:
-        """The maximum number of bytes for checkpoints, which is also the maximum for inputs."""
+        """The maximum number of bytes for all checkpoints, and also for all stored inputs."""
         limit = self.recorder.tape.history
         return HELD if limit is None else min(HELD, limit)
 
     def _keep_to_budget(self) -> None:
-        """Drop the inputs of older calls if all kept inputs exceed the budget.
+        """Drop the inputs of older calls if all stored inputs together exceed the maximum.
 
         Inputs since the last checkpoint are kept, so the last calls can be executed again.
         """
@@ -795,7 +796,8 @@ class Journal:
     def continue_in(self, run: UnrecordedRun) -> None:
         """Start a run whose first call begins with the current values of the variables.
 
-        Earlier rows need not give these values, so a checkpoint is made before the first call.
+        The calls of earlier rows need not lead to these values. So a checkpoint, which is a copy of
+        all variables, is made before the first call.
         """
         self._runs.append(run)
         if len(self.rows) not in self._breaks:
@@ -1079,7 +1081,7 @@ def _first(outs: list[Any]) -> str:
 
 
 def _leave_homes(variables: Iterable[Variable]) -> None:
-    """Move variables out of the arrays of their programs, before a recorder borrows their arrays.
+    """Give variables new arrays, so that a recorder does not borrow the arrays of their programs.
 
     A program cannot write into borrowed arrays, so it would have to be compiled again.
     """

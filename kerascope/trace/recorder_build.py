@@ -1,4 +1,4 @@
-"""Recording the building of models: layer calls, new Nodes, and networks that run on symbols.
+"""Recording how models are built: layer calls, new Nodes, networks called on symbolic tensors.
 
 The mapping of the graph is recorded as well: visits of Nodes, their marks as seen or in progress,
 and their depths. The visit of a `Node` is a span: the walk reaches the Node, then visits all Nodes
@@ -41,7 +41,7 @@ class IgnoredStage(StageRecorder):
 
 
 class LayerCallRecorder(StageRecorder):
-    """Records the call of a layer on symbols: the new weights, ops and Node."""
+    """Records the call of a layer on symbolic tensors: the new weights, ops and Node."""
 
     builds = True
 
@@ -154,7 +154,7 @@ def own_word(weight: str, layer: str) -> str:
 
 
 class RunRecorder(StageRecorder):
-    """Records a network that runs on new tensors, layer by layer in order of decreasing depth.
+    """Records a network that runs on new symbolic tensors, its layers in order of decreasing depth.
 
     Each layer call adds its outputs to the `tensor_map`.
 

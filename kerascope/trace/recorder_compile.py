@@ -34,7 +34,7 @@ class CompileRecorder(StageRecorder):
         self._in_metrics = False
 
     def event(self, event: Any) -> None:
-        """Record a term: of a loss, a penalty or a metric."""
+        """Record a new loss of an output, new penalties or a new metric."""
         ref = self.ref
         if isinstance(event, LossTerm):
             function = getattr(event.function, "__name__", type(event.function).__name__)
@@ -84,7 +84,7 @@ class TrainFunctionRecorder(StageRecorder):
     """
 
     def started(self) -> None:
-        """Record that a train function begins to be made, unless the model already has one."""
+        """Record that the making of a train function begins, unless the model already has one."""
         model = self.stage.subject
         self.memory.know(model)
         self.facts: TrainingInfo | None = None
@@ -95,7 +95,7 @@ class TrainFunctionRecorder(StageRecorder):
             self.begin("function", "make_train_function", model=self.ref(model))
 
     def finished(self) -> None:
-        """Record the function's inputs, outputs, and updates of states, metrics, `iterations`."""
+        """Record the inputs, the outputs, and the updates of states, metrics and `iterations`."""
         f, ref = self.stage.result, self.ref
         if self.facts is None:
             return

@@ -149,7 +149,8 @@ class Selector:
     backward : bool
         Whether gradients that pass a layer are selected instead of its calls.
     time : {"", "run", "build"}
-        "run" for events with numbers only, "build" for events with symbols only.
+        "run" for only the events that compute arrays, "build" for only those that make symbolic
+        tensors, "" for both.
     address : BatchAddress
         The address of a batch, an epoch or a `fit`.
     """
@@ -226,7 +227,7 @@ SYMBOLIC_KINDS = frozenset(_SYMBOLIC.split())
 
 
 def is_of_run(event: Event) -> bool:
-    """Return whether an event belongs to a computation with arrays, and not to one with symbols."""
+    """Return whether an event belongs to a computation with arrays, not with symbolic tensors."""
     is_made = event.kind == "function" and event.name.startswith("make_")
     return (
         event.kind not in SYMBOLIC_KINDS and event.act not in ("build", "compile") and not is_made

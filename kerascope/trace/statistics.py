@@ -229,7 +229,7 @@ def sum_of_squares(array: np.ndarray) -> float:
 
 
 def without_noise(mean: float, largest: float) -> float:
-    """Return a mean; 0 if it is a rounding error. `largest` is the largest absolute element."""
+    """Return a mean, but 0 if it may be a rounding error of elements as large as `largest`."""
     return 0.0 if abs(mean) < NOISE * largest else mean
 
 

@@ -305,7 +305,7 @@ class UntilPhase(Plan):
         return event.kind == self.phase and event.ph != END and event.grain in GRAINS[:2]
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the limit that allows no skipped calls, because any may begin the phase."""
+        """Return the limit that allows no skipped calls, because any call may contain the phase."""
         return _unless(True, self)
 
 
@@ -341,7 +341,7 @@ class UntilDepth(Plan):
         return depth is not None and depth != self.left
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the limit that allows no skipped calls, because any may have the depth."""
+        """Return the limit that allows no skipped calls, because any call may contain the depth."""
         return _unless(True, self)
 
 
@@ -938,9 +938,10 @@ class LiveDriver:
 
 
 def ask(stepper: Stepper, stop: Stop | None, prompt: Prompt) -> bool:
-    """Call the prompt at each stop and carry out its order; return whether it returned no order.
+    """Call the prompt at each stop, and then the function that it returns, which moves the stepper.
 
-    False means that the last order needs new events from the program.
+    Return True if the prompt returned None. Return False if the movement needs new events from the
+    program.
     """
     while stop is not None:
         order = prompt(stop)
@@ -951,5 +952,5 @@ def ask(stepper: Stepper, stop: Stop | None, prompt: Prompt) -> bool:
 
 
 def replay(stepper: Stepper, prompt: Prompt) -> None:
-    """Step to the first event of a complete tape, and carry out the orders of the prompt."""
+    """Step to the first event of a complete tape, then move as the prompt decides at each stop."""
     ask(stepper, stepper.step(), prompt)

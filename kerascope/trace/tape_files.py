@@ -259,7 +259,7 @@ class _Guess:
 def read_events(path: str | os.PathLike[str]) -> Iterator[Event]:
     """Yield the events of a file that `write_events` or a `GrowingFile` wrote.
 
-    If the run of a growing file was killed, the complete pieces are read, with a warning.
+    If the run that wrote a `GrowingFile` was killed, the complete pieces are read, with a warning.
 
     Raises
     ------

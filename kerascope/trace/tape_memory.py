@@ -184,7 +184,7 @@ class Budget:
         return self._figures[place]
 
     def _hold(self, array: np.ndarray) -> int:
-        """Count one more use of an array. Return its bytes at the first use, and then 0."""
+        """Count one more use of an array. Return its bytes if it is the first use, otherwise 0."""
         holders, place = self._holders, id(array)
         holders[place] = holders.get(place, 0) + 1
         return _size(array) if holders[place] == 1 else 0

@@ -918,7 +918,7 @@ class EventList:
         return self.kept[t - self.lost if t >= self._solid_from else self.place(t)]
 
     def _between(self, times: slice) -> list[Event]:
-        """Return the events and marks in a range of times, also a mark that only overlaps it."""
+        """Return the events in a range of times, and the marks that represent a part of it."""
         if not self.lost:
             return self.kept[times]
         start, stop, step = times.indices(len(self))

@@ -161,7 +161,7 @@ class Timelines:
         return made
 
     def complete(self, tape: Tape, fork: Any = None) -> Timeline:
-        """Replace the tape of the current timeline by `tape`, which does not contain a new change.
+        """Replace the tape of the current timeline by `tape`, which does not have the new change.
 
         This is for a change in a paused call: the program continues with the change and writes its
         events on the old tape. `tape` has the same call, repeated without the change. If the call
@@ -273,7 +273,7 @@ def call_at(recorder: Recorder, tape: Tape, t: int, where: str = "set") -> Call:
 
 
 def _function_of(recorder: Recorder, span: Event, ops: set[str]) -> Function | None:
-    """Return the live function that has the name of a span, and ops of the names `ops`; or None."""
+    """Return the live function that has a span's name and ops with the names `ops`, or None."""
     if span.kind != "function":
         return None
     paused = [h.function for h in recorder.observers if isinstance(h, FunctionRecorder)]
@@ -359,7 +359,7 @@ def _begin_with(call: FunctionRecorder, slot: int, array: np.ndarray) -> None:
 
 
 def _is_read_later(call: FunctionRecorder, slot: int, event: Event) -> bool:
-    """Return whether a later op reads a slot, or the slot has an output or update of the call."""
+    """Return whether a slot is read by a later op, or has an output or a variable's new value."""
     begin = call._index + (event.kind == "op" and event.ph == END)
     is_result = slot in call.function.schedule.results
     return is_result or any(slot in p.step.inputs for p in call.plan.steps[begin:])

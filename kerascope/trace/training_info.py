@@ -325,7 +325,7 @@ class Memory:
             self._models.append(ref(model))
 
     def facts(self, function: Function) -> TrainingInfo | None:
-        """Return the `TrainingInfo` of a function of a registered model; None for others."""
+        """Return the `TrainingInfo` of a function; None if no registered model has the function."""
         found = self.facts_of.get(function)
         if found is None:
             model = self._model_of(function)

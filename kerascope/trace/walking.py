@@ -1,8 +1,8 @@
 """`ks.walk(model, x)`: a forward pass step by step, with real arrays.
 
-`walk` drives the stage that runs a model on symbols (`run_internal_graph`), but with arrays: each
-step calls a layer and adds its outputs to `tensor_map`. No mode stays active between two steps, so
-you may build, train or walk other models.
+`walk` uses the stage that runs a model on symbolic tensors (`run_internal_graph`), but gives it
+arrays. Each step calls a layer and adds its outputs to `tensor_map`. No mode stays active between
+two steps, so you may build, train or walk other models.
 
 Lesson: chapter 10.
 """

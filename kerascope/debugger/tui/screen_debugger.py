@@ -256,9 +256,11 @@ class ScreenDebugger(ModelDebugger):
             return view_of(self, dict(self.bridge.sizes))
 
     def ask(self, stop: Stop) -> Callable[[Stepper], Stop | None] | None:
-        """Show a stop, read lines until one moves the program, and return its order.
+        """Show a stop, read lines until a command chooses a movement, and return this movement.
 
-        If the order detaches the program, the screen is notified.
+        A movement is a function that moves the stepper and returns its next stop.
+
+        If the command `detach` was typed, return None and notify the screen.
         """
         order = super().ask(stop)
         if order is None:
