@@ -21,7 +21,9 @@ class Block:
     Attributes
     ----------
     metric : str
+        The name of the metric, such as "W1.step".
     threads : int
+        The number of threads with which the rows were measured.
     facts : dict
         The conditions of the run that measured the rows.
     rows : dict

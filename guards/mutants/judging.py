@@ -47,6 +47,7 @@ class Judged(NamedTuple):
     Attributes
     ----------
     passes : bool
+        Whether the answer is right.
     said : str
         The message in English; empty if it passes.
     """

@@ -296,6 +296,7 @@ class Schedule:
     ----------
     steps : list of Step
     slots : dict of Tensor to int
+        The slot of each tensor.
     variables : list of (int, Variable)
         The slots of variables, which are read at the start of each call.
     guards_of_followers : dict of Variable to Guards

@@ -24,6 +24,7 @@ def add_loss(
     z, y : ndarray, (features, samples)
         Outputs before their activation, and targets.
     samples : int
+        The number of samples in the batch.
     """
     makers = {
         "binary_crossentropy": binary_crossentropy,

@@ -77,8 +77,8 @@ def fact_of(value: Any, inputs: Sequence[int] = (), values: Sequence[Any] = ()) 
 class Trial:
     """The `Fact`s that one interpreted run records about its arrays, to compile a program.
 
-    They are stored with the program, which may be compiled again or explained. To save memory,
-    equal facts are stored once, and most inputs are reduced to their shape and dtype.
+    They are stored with the program, which needs them to be compiled again or explained. To save
+    memory, equal facts are stored once, and most inputs are reduced to their shape and dtype.
 
     Parameters
     ----------
@@ -185,10 +185,12 @@ class Line:
     Attributes
     ----------
     step : Step
+        The step of the schedule to which the line belongs.
     op : Op
     inputs : list of int
         The input slots. A slot that a rule has replaced by another one is already replaced.
     outputs : tuple of int
+        The slots of the results.
     guards : Guards
         The conditions under which the op is needed, if they are known only at run time.
     """

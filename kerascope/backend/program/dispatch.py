@@ -39,9 +39,10 @@ class Programs(Exclusive):
     variables : list of Variable
         The variables that a call writes, in the order of the schedule's results.
     interpret : callable
-        Computes the outputs step by step. If a dict is passed, `Fact`s are added to it, by slot.
-        The last argument is the `ReadMode` for variables.
+        Computes the outputs step by step. Its arguments are the input arrays, a dict to which
+        `Fact`s are added by slot (or None), and the `ReadMode` for variables.
     name : str
+        The name of the function.
     rewrites : list of str, optional
         The names of the rules to use; by default all.
     verify : bool, optional

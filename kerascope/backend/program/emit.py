@@ -43,6 +43,7 @@ class Writing(NamedTuple):
     Attributes
     ----------
     kind : Kind
+        How the result gets its memory.
     text : str
         A template of Python, with {0}, {1}, ... for the inputs and {out} for the result.
     kernel : callable or None

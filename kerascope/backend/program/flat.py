@@ -55,6 +55,7 @@ class UpdatePart:
     Attributes
     ----------
     lines : list of Line
+        In the order of the program.
     refs : list of tuple of Ref
         The operands of each line.
     roles : list of int
@@ -82,6 +83,7 @@ class Group:
     Attributes
     ----------
     parts : list of UpdatePart
+        One for each weight.
     variables : dict of int to list of Variable
         For each role that is updated (a position in `UpdatePart.roles`), the variables of all
         parts.
@@ -276,6 +278,7 @@ class Flat:
     Attributes
     ----------
     whole : array, 1 axis
+        The flat array.
     views : list of array
         The single arrays, as views of `whole`.
 

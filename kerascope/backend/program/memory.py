@@ -179,7 +179,9 @@ class Run(NamedTuple):
     Attributes
     ----------
     lines : list of Line
+        The lines of the stack, in the order of the program.
     writing : Writing
+        How the call is written.
     arrays : list of array or None
         Inputs and output of all lines, each with an additional first axis; None for an input
         that all lines share.
@@ -397,6 +399,7 @@ class Occupant:
     Attributes
     ----------
     slot : int
+        The slot of the array.
     start : int
         The address of the first byte of the place.
     made : int

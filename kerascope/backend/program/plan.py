@@ -20,7 +20,9 @@ class Commit(NamedTuple):
     Attributes
     ----------
     variable : Variable
+        The variable that gets the new value.
     new_slot : int
+        The slot of the new value.
     guards : Guards
         The conditions under which the value is copied, if they are known only at run time.
     is_at_risk : bool

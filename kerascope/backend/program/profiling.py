@@ -199,8 +199,8 @@ class MeasuredLine:
         The size of the results.
     memory : str
         How the results get their memory: "own", "again: dense_1/dot" (reused from that array),
-        "beside its kind" (in the flat array of all gradients), "each call" (allocated), "view", "in
-        place"; or "".
+        "beside its kind" (in one array with similar results, such as all gradients), "each call"
+        (allocated), "view", "in place"; or "".
     definition : Op or None
         The op as an object; None for an update, a write, a copy or a return.
     made_at : str

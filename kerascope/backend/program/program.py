@@ -34,7 +34,9 @@ class Code(NamedTuple):
     rooms : list of (Variable, array, bool)
         For each variable, its array and whether it is written.
     text : str
+        The text of the program.
     n_bytes : int
+        The size of the planned memory.
     """
 
     run: Callable[..., list[Any]]

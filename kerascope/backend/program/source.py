@@ -39,6 +39,7 @@ class Source:
     plan : Plan
     memory : Memory
     flats : list of FlatText
+        One for each group of weights.
     runs : dict of int to Run
         Lines that are written as one call, by the position of the first.
     name : str

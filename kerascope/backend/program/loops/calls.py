@@ -39,7 +39,9 @@ class Call:
     ----------
     op : Op
     inputs : list of int
+        The slots of the arrays that the op reads.
     outputs : tuple of int
+        The slots of the arrays that the op computes.
     """
 
     op: Op
@@ -243,6 +245,7 @@ class Join(Op):
     Attributes
     ----------
     axis : int
+        The axis of the whole array along which the parts follow each other.
     bounds : tuple of (int, int)
         Start and stop of each part.
     shape : tuple of int

@@ -95,6 +95,7 @@ class Places:
     Attributes
     ----------
     homes : dict of int to Home
+        The kind of memory for each slot.
     arrays : dict of int to array
         The arrays of slots in fixed memory and in blocks.
     inside : dict of int to (int, int)
@@ -262,6 +263,7 @@ class Term:
     Attributes
     ----------
     spec : Spec
+        The shape and dtype of the sum.
     products : list of (int, int)
         Slots a and b of matrices with equal numbers of rows, whose product a.T · b is added.
     reduced : list of (int, tuple of int)
@@ -374,6 +376,7 @@ class LoopPlan:
     step : StepCalls
         The calls of one step; rewritten in place.
     is_backwards : bool
+        Whether the loop starts with the last step.
     wanted : collection of int, optional
         The results of the loop that are read, in the order of Scan's outputs; by default all.
 
@@ -389,6 +392,7 @@ class LoopPlan:
         New states that are not needed in one array of all steps. Each is computed directly into
         its history, or into memory for the next step.
     places : Places
+        Where the array of each slot is stored.
     """
 
     def __init__(

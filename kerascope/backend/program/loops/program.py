@@ -60,11 +60,12 @@ class LoopText:
     Attributes
     ----------
     source : str
+        The text of the loop.
     scope : dict of str to object
         The objects that the names in the text refer to.
     in_blocks, in_steps : list of int
-        The slots that the text of a block uses and whose arrays differ between blocks, and those
-        that the text of a step uses and whose arrays differ between steps.
+        Slots in the text of a block whose arrays differ from block to block, and slots in the text
+        of a step whose arrays differ from step to step.
     blockwise : list of int
         Slots that are computed for a whole block of steps.
     has_blocks, has_steps : bool
@@ -465,6 +466,7 @@ class LoopProgram(Exclusive):
     ----------
     step : StepCalls
     is_backwards : bool
+        Whether the loop starts with the last step.
     wanted : collection of int, optional
         The results to compute; by default all.
 
@@ -473,6 +475,7 @@ class LoopProgram(Exclusive):
     plan : LoopPlan
     text : LoopText
     source : str
+        The text of the program.
     """
 
     inspects_itself = True  # callers need not inspect its results for NaN
@@ -546,6 +549,7 @@ def loop_program(
     inputs : list of Spec
         The inputs of one step: slices of the sequences, states, others.
     is_backwards : bool
+        Whether the loop starts with the last step.
     rewrites : bool
         Whether the rules of `calls.py` are applied.
     wanted : collection of int, optional

@@ -252,6 +252,7 @@ def check_loop(
     results : sequence of array
         All results of the loop.
     backwards : bool
+        Whether the loop starts with the last step.
     is_exact : callable
         Returns whether the program computes all sums and products in the order of the graph, so
         that its results must be equal bit for bit.
