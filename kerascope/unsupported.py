@@ -133,7 +133,7 @@ def _remedy_of_weights(weights: Any, call: str) -> str:
 
 
 def _on_module(call: str) -> str:
-    """Return the text of a call for a PyTorch module, with inputs if the call needs them."""
+    """Return a call for a Keras model, as text, changed to a call for a PyTorch module."""
     if call.startswith(("ks.draw(model)", "ks.to_networkx(model)")):
         return call.replace("(model)", "(module, inputs=x)")
     return call.replace("(model", "(module")

@@ -56,7 +56,7 @@ class CompileRules:
         return 2 if mode == "temporal" else 1
 
     def losses_to_report(self, names: list[str], functions: list[Any]) -> list[str]:
-        """Return all outputs: if there are several, the loss of each one is reported."""
+        """Return all output names, because the loss of each of several outputs is reported."""
         return names
 
     def target_of_loss(self, function: Any, output: Tensor, compiled: Any, k: int) -> Tensor:
@@ -72,7 +72,7 @@ class CompileRules:
         return model.losses
 
     def no_loss(self) -> Tensor | None:
-        """Return the total loss of a model without losses. None lets `compile` raise an error."""
+        """Return None as the total loss of a model without losses, so that `compile` raises."""
         return None
 
     def metrics_to_keep(self, found: list[Any], functions: list[Any]) -> list[Any]:

@@ -98,9 +98,9 @@ class Compilation:
         Indices of targets that a loss or metric written by the user receives. In Keras 3 such
         targets have as many axes as the data. In Keras 1 and 2 this set is empty.
     squeezed_targets : frozenset of int
-        The indices in `targets_of_any_rank` whose data lack the last axis of the output: labels
-        (n,) for an output (n, 1). This axis is added to the data, and removed again for the
-        user's function.
+        Indices of those targets for a user's loss or metric whose data lack the last axis of the
+        output: labels (n,) for an output (n, 1). This axis is added to the data, and removed again
+        for the user's function.
     """
 
     optimizer: Any

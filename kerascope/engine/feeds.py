@@ -125,7 +125,7 @@ class Feed:
     goes_on = False
 
     def epoch(self, kept: bool = True, done: int = 0) -> Iterator[Batch]:
-        """Yield (size, arrays) for each batch of an epoch after the first `done` batches."""
+        """Yield (number of samples, arrays) for each batch of an epoch; skip the first `done`."""
         raise NotImplementedError(f"{type(self).__name__}: write the method epoch.")
 
     def batches_again(self) -> Callable[[int], list[Any]] | None:
@@ -145,7 +145,7 @@ class Feed:
         return {}
 
     def go_to(self, place: dict[str, Any]) -> None:
-        """Set the state that the method `place` of a feed in another process returned."""
+        """Set the state that `place()` of another process's feed returned."""
 
 
 class ArrayFeed(Feed):
@@ -223,7 +223,7 @@ class ArrayFeed(Feed):
         return self.arrays + self.flags
 
     def epoch(self, kept: bool = True, done: int = 0) -> Iterator[Batch]:
-        """Yield (size, arrays) for each batch of one epoch.
+        """Yield (number of samples, arrays) for each batch of one epoch.
 
         Parameters
         ----------
@@ -364,7 +364,7 @@ class StepFeed(Feed):
         return {**super().facts(), "checksum of some rows of array": checksums(arrays)}
 
     def epoch(self, kept: bool = True, done: int = 0) -> Iterator[Batch]:
-        """Yield (size, arrays) once for each step."""
+        """Yield (number of samples, arrays), the same arrays for each step."""
         size = int(self.ins[0].shape[0]) if self.ins and not isinstance(self.ins[0], float) else 1
         for _ in range(done, self.steps):
             yield size, self.ins
@@ -586,7 +586,7 @@ class GeneratorFeed(Feed):
         self._seen, self._drawn = place["seen"], wanted
 
     def epoch(self, kept: bool = True, done: int = 0) -> Iterator[Batch]:
-        """Yield (size, arrays) for each step of one epoch."""
+        """Yield (number of samples, arrays) for each step of one epoch."""
         if not done:
             self._seen = 0
         items = () if done and self._is_over() else self._items(done)

@@ -71,7 +71,7 @@ class KnownBatches:
         return not self._state or self._state_of_layers() == self._state
 
     def arrays(self, x: Any, y: Any, phase: float) -> list[Any] | None:
-        """Return the function's arrays for the data; None if a check is necessary first."""
+        """Return the function's arrays, made from `x` and `y`; None if these must be checked."""
         conversion = self._conversions.get(_key_of(x, y))
         if conversion is None or not self.is_current:
             return None

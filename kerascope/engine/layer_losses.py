@@ -66,7 +66,7 @@ class ItemsByInputs:
             self._keys.extend([key] * len(items))
 
     def forget_after(self, number: int) -> None:
-        """Keep the first `number` items that were added, and remove the later ones."""
+        """Keep the first `number` losses or updates that were added, and remove the later ones."""
         while len(self._keys) > number:
             key = self._keys.pop()
             self._items[key].pop()
@@ -74,11 +74,11 @@ class ItemsByInputs:
                 del self._items[key]
 
     def of(self, inputs: Any) -> list[Any]:
-        """Return the items that depend on exactly `inputs`; for None, those without inputs."""
+        """Return the losses or updates that depend on exactly `inputs`; for None, on no inputs."""
         return _of_wanted_call(self._items.get(tuple(to_list(inputs)), []))
 
     def all(self) -> list[Any]:
-        """Return all items, whatever inputs they depend on."""
+        """Return all losses or updates, whatever inputs they depend on."""
         return [item for items in self._items.values() for item, _ in items]
 
     def __copy__(self) -> ItemsByInputs:

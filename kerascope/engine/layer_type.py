@@ -51,7 +51,7 @@ class LayerType(type):
             layer_registry.register(cls)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        """Translate old keywords, make a layer, and store its arguments and the script's line."""
+        """Make a layer, with old keywords translated; store its arguments and the user's line."""
         if args and cls.__module__.startswith("kerascope."):
             by_name = in_order_of_keras_1(cls.__name__, args, kwargs)
             args, kwargs = (args, kwargs) if by_name is None else ((), by_name)

@@ -644,7 +644,7 @@ class Network(Layer, NetworkOfKeras1):
         skip_mismatch: bool = False,
         reshape: bool = False,
     ) -> None:
-        """Read weights from a file of either format; see `kerascope.saving.load_weights`."""
+        """Read weights from a file of weights or a model; see `kerascope.saving.load_weights`."""
         load = file_functions.lookup("load_weights")
         load(self, filepath, by_name, skip_mismatch, reshape)
 

@@ -171,7 +171,7 @@ def summarize(
 
 
 def _no_graph(layer: Any, shapes: Any = None) -> None:
-    """Return None as the graph inside a custom layer, unless `viz` registers a function for it."""
+    """Return None as a custom layer's graph; used if `viz` has registered no other function."""
 
 
 def _total(weights: Iterable[Variable]) -> Total:

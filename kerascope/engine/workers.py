@@ -121,7 +121,7 @@ class ThreadWorker:
             self._answers.put(answer(self._source, task))
 
     def send(self, task: int) -> None:
-        """Request a batch by its number; an iterator makes its next batch."""
+        """Request the batch number `task` of a Sequence, or the next batch of an iterator."""
         self._tasks.put(task)
 
     def receive(self) -> Answer:
@@ -240,7 +240,7 @@ class ProcessWorker:
         theirs.close()
 
     def send(self, task: int) -> None:
-        """Request a batch by its number; an iterator makes its next batch."""
+        """Request the batch number `task` of a Sequence, or the next batch of an iterator."""
         self._later.append(task)
         self._write_tasks()
 
@@ -250,7 +250,7 @@ class ProcessWorker:
             self._unanswered += 1
 
     def write(self, message: bytes) -> None:
-        """Send a message to the process: the number of a batch, or the current source."""
+        """Send a message to the process: the number of a batch, or the source of the batches."""
         with suppress(OSError):  # the process has ended: `receive` raises the error
             self._connection.send_bytes(message)
 

@@ -601,7 +601,7 @@ class GRUCell(GatedCell):
 
 
 def split(x: Tensor, number: int, size: int, axis: int = -1) -> list[Tensor]:
-    """Return the first `number` parts of `x`, each of `size` entries along a negative `axis`.
+    """Return the first `number` parts of `x`, each of `size` entries along `axis` (negative).
 
     Examples
     --------

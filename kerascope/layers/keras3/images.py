@@ -422,7 +422,7 @@ class RandomRotation(_Moved):
         self.factor = self.check_factor(factor)
 
     def coefficients(self, images: Tensor) -> list[Any]:
-        """Return a to f as `_Moved.coefficients`, for a random rotation of each image."""
+        """Return the coefficients a to f, see `_Moved`, for a random rotation of each image."""
         angle = self.draw(images, self.factor) * (2.0 * math.pi)
         cosine, sine = K.cos(angle), K.sin(angle)
         return [cosine, -sine, 0.0, sine, cosine, 0.0]
@@ -466,7 +466,7 @@ class RandomZoom(_MovedByTwo):
     """
 
     def coefficients(self, images: Tensor) -> list[Any]:
-        """Return a to f as `_Moved.coefficients`, for a random zoom of each image."""
+        """Return the coefficients a to f, see `_Moved`, for a random zoom of each image."""
         rows = 1.0 + self.draw(images, self._rows)
         same = self.width_factor is None
         columns = rows if same else 1.0 + self.draw(images, self._columns)
@@ -488,7 +488,7 @@ class RandomTranslation(_MovedByTwo):
     """
 
     def coefficients(self, images: Tensor) -> list[Any]:
-        """Return a to f as `_Moved.coefficients`, for a random shift of each image."""
+        """Return the coefficients a to f, see `_Moved`, for a random shift of each image."""
         height, width = (K.cast(size, images.dtype) for size in ops.shape(images)[1:3])
         down = self.draw(images, self._rows) * height
         right = self.draw(images, self._columns) * width
