@@ -30,7 +30,7 @@ def eucl_dist_output_shape(shapes):
 
 
 def contrastive_loss(y_true, y_pred):
-    """Return a loss that pulls equal digits together, and others apart up to a margin of 1."""
+    """Return a loss that pulls equal digits together and pushes others apart to a margin of 1."""
     margin = 1
     return K.mean(
         y_true * K.square(y_pred) + (1 - y_true) * K.square(K.maximum(margin - y_pred, 0))

@@ -159,7 +159,7 @@ def finished(inputs: Tensor, outputs: Tensor, name: str, weights: Weights) -> Mo
 
 
 def check_weights(name: str, weights: Weights) -> None:
-    """Raise UnavailableError if `weights` requests trained weights, before the network is built."""
+    """Raise UnavailableError if `weights` requests trained weights. Call it before the building."""
     if weights == "imagenet":
         raise UnavailableError(
             f"{name}: weights='imagenet', the default as in Keras, are not part of kerascope and "

@@ -89,7 +89,7 @@ def _resnet(
 
 
 def _block(x: Tensor, filters: int, strides: int, name: str, *, widens: bool) -> Tensor:
-    """Return relu(x + f(x)). If f changes the shape, x is convolved to the same shape."""
+    """Return relu(x + f(x)). If f changes the shape, x is convolved to the new shape."""
     shortcut = x
     if widens:
         shortcut = parts.convolved(x, 4 * filters, 1, strides=strides, name=f"{name}_0_conv")

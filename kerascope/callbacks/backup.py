@@ -199,7 +199,7 @@ class BackupAndRestore(Callback):
     def _of_this_run(self, found: Backup | None) -> Backup | None:
         """Return the given backup after checks. Raise if it belongs to another run.
 
-        Return None if there is no backup, or if another run wrote it before its first step.
+        Return None if no backup is given, or if another run wrote it before its first step.
         """
         if found is None:
             return None

@@ -180,7 +180,7 @@ class BackupFolder:
         Raises
         ------
         ConfigError
-            The backup is damaged, and there is no previous one. The file is not changed.
+            The backup is damaged, and a previous one does not exist. The file is not changed.
 
         Warns
         -----

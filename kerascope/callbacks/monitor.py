@@ -155,7 +155,7 @@ class Monitor:
     def value(self, logs: Logs | None, params: Params | None) -> Any:
         """Return the watched value from the logs, or None with a warning if it is missing.
 
-        There is no warning if the value is missing because the epoch had no validation, which can
+        No warning is shown if the value is missing because the epoch had no validation, which can
         happen with the argument `validation_freq` of `fit`.
 
         Warns

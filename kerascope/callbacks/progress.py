@@ -45,7 +45,7 @@ class Progress:
     epoch, epochs : int or None
         The number of the epoch, from 1, and of the last epoch. None outside training.
     width : int
-        The width of the bar in columns.
+        The width of the bar in terminal columns.
     interval : float
         The minimum time between two redraws, in seconds.
     """
@@ -93,7 +93,7 @@ def written(value: Any) -> str:
 def in_rows(
     items: Iterable[Item], width: int | None, gap: int, length: Callable[[Item], int]
 ) -> list[list[Item]]:
-    """Arrange items in rows of at most `width` columns. Items are not split.
+    """Arrange items in rows of at most `width` terminal columns. Items are not split.
 
     Examples
     --------
@@ -141,7 +141,7 @@ class Progbar:
     target : int or None
         The total number of samples or steps, or None if it is unknown.
     width : int
-        The width of the bar in columns.
+        The width of the bar in terminal columns.
     verbose : {0, 1, 2}
         0 silent, 1 a bar (plain lines without a terminal), 2 plain lines.
     interval : float

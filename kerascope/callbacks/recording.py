@@ -167,11 +167,11 @@ class BaseLogger(Callback):
             logs.update(figures)
 
     def get_state(self) -> Any:
-        """Return the sums so far, for a backup."""
+        """Return the sums and weights from which the means are computed, for a backup."""
         return self._means.get_state()
 
     def set_state(self, state: Any) -> None:
-        """Restore the sums that `get_state` returned."""
+        """Restore the sums and weights that `get_state` returned."""
         self._means.set_state(state)
 
 

@@ -122,7 +122,7 @@ class _CallRegistry:
         self._seen: Counter[str] = Counter()
 
     def enter(self, call: Call) -> None:
-        """Register a call for its outputs, except inputs that it returns and that have a call."""
+        """Register a call as the maker of its outputs, except inputs that have a maker already."""
         read = {value.token for value in call.inputs}
         for number, value in enumerate(call.outputs):
             if value.token not in read or value.token not in self.makers:

@@ -244,7 +244,7 @@ def _without_constants(
 def _uses(nodes: list[tuple[int, NodeProto]], constants: Mapping[str, TensorProto]) -> Counter[str]:
     """Return how often each constant is read under any of its names.
 
-    An input of a node with graphs counts twice: a constant that such a node reads is never a
+    An input of a node with graphs counts twice, so a constant that such a node reads is never a
     parameter of a single inner node.
     """
     readers: Counter[int] = Counter()

@@ -216,7 +216,7 @@ def _shape_in_words(array: Any) -> str:
 
 
 def _each(node: NodeProto, name: str, number: int) -> list[Each]:
-    """Return the axis along which a `Scan` scans each input or output, and whether backward."""
+    """Return, for each input or output of a `Scan`, the scanned axis, and whether backward."""
     given = {one.name: [*one.ints] for one in node.attribute}
     zeros = [0] * number
     axes, directions = (given.get(f"{name}_{word}", zeros) for word in ("axes", "directions"))

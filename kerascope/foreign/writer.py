@@ -66,7 +66,7 @@ SPANS = (
 
 
 class OpenSpan(NamedTuple):
-    """A span that has begun: its kind, and the number of open spans, which includes it."""
+    """A span that has begun: its kind, and the number of open spans including this one."""
 
     kind: str
     depth: int
@@ -337,7 +337,7 @@ class TapeWriter:
     def failed(self, error: BaseException) -> None:
         """Record that an error occurred in the innermost span.
 
-        Call this only if no exception leaves the span's `with` block: `span` records those itself.
+        Call this only if no exception leaves the span's `with` block. `span` records exceptions.
         """
         if self.arrays != "none":
             names = {"error": error_ref(error)}

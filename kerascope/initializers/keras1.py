@@ -134,7 +134,7 @@ def one(shape: Shape, name: str | None = None, dim_ordering: str = "th") -> Vari
 
 
 def get_fans(shape: Shape, dim_ordering: str = "th") -> tuple[float, float]:
-    """Return how many inputs a neuron has and how many neurons an input feeds, for a shape.
+    """Return, for a weight's shape, the inputs of a neuron and the neurons that an input feeds.
 
     Examples
     --------

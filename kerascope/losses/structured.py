@@ -201,7 +201,7 @@ def _without_diagonal(same: Tensor) -> Tensor:
 
 @registry.register
 class Circle(Loss):
-    """The loss `circle` as a class; the mean is over samples whose class another sample has too."""
+    """The loss `circle` as a class; its mean counts samples that share their class with another."""
 
     function = circle
 

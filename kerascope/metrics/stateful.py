@@ -91,7 +91,7 @@ class _ConfusionMetric(Metric):
             self.add_weight((len(self._bounds),), name=word)
 
     def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
-        """Return the counts tp, fp, tn and fn of a batch, for each threshold."""
+        """Return a batch's true and false positives and negatives at each threshold."""
         if self.class_id is not None:
             y_true, y_pred = y_true[..., self.class_id], y_pred[..., self.class_id]
         bounds, even = self._bounds, np.linspace(0, 1, len(self._bounds))
@@ -100,7 +100,7 @@ class _ConfusionMetric(Metric):
         return _counts(y_true, y_pred, weights, bounds)
 
     def from_counts(self, tp: Tensor, fp: Tensor, tn: Tensor, fn: Tensor) -> Tensor:
-        """Return the metric computed from the four counts, one number for each threshold."""
+        """Return the metric at each threshold, from the true and false positives and negatives."""
         raise NotImplementedError(f"{type(self).__name__} does not define from_counts.")
 
     def result_of(self, state: list[Tensor]) -> Tensor:
@@ -149,7 +149,7 @@ class Precision(_RateMetric):
     """
 
     def from_counts(self, tp: Tensor, fp: Tensor, tn: Tensor, fn: Tensor) -> Tensor:
-        """Return tp / (tp + fp)."""
+        """Return tp / (tp + fp), from the numbers of true and false positives."""
         return quotient(tp, tp + fp)
 
 
@@ -164,7 +164,7 @@ class Recall(_RateMetric):
     """
 
     def from_counts(self, tp: Tensor, fp: Tensor, tn: Tensor, fn: Tensor) -> Tensor:
-        """Return tp / (tp + fn)."""
+        """Return tp / (tp + fn), from the numbers of true positives and false negatives."""
         return quotient(tp, tp + fn)
 
 
@@ -281,12 +281,12 @@ class AUC(_ConfusionMetric):
         return [-1e-7, *inner, 1.0 + 1e-7]
 
     def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
-        """Return the counts tp, fp, tn and fn of a batch, for each threshold."""
+        """Return a batch's true and false positives and negatives at each threshold."""
         y_pred = K.sigmoid(y_pred) if self.from_logits else y_pred
         return super().increments(y_true, y_pred, weights)
 
     def from_counts(self, tp: Tensor, fp: Tensor, tn: Tensor, fn: Tensor) -> Tensor:
-        """Return the area under the curve, from the four counts at each threshold."""
+        """Return the area under the curve, from the numbers of each threshold."""
         if self.curve == "ROC":
             recall, alarms = quotient(tp, tp + fn), quotient(fp, fp + tn)
             return K.sum((alarms[:-1] - alarms[1:]) * (recall[:-1] + recall[1:]) / 2.0)
@@ -512,13 +512,13 @@ class FBetaScore(Metric):
         self.threshold = threshold
 
     def build(self, y_pred: Tensor) -> None:
-        """Create variables for tp, fp and fn, with one number for each class."""
+        """Create variables for each class's true positives, false positives and false negatives."""
         shape = per_output_shape(self, y_pred)
         for word in ("true_positives", "false_positives", "false_negatives"):
             self.add_weight(shape, name=word)
 
     def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
-        """Return tp, fp and fn of a batch, one number for each class."""
+        """Return each class's true positives, false positives and false negatives in a batch."""
         if self.threshold is None:
             is_yes = K.greater_equal(y_pred, K.max(y_pred, axis=-1, keepdims=True))
         else:
@@ -639,7 +639,7 @@ class IoU(Metric):
         return K.cast(K.one_hot(flat, self.num_classes), K.floatx())
 
     def result_of(self, state: list[Tensor]) -> Tensor:
-        """Return the mean over the target classes that occur."""
+        """Return the mean intersection over union of those target classes that occur."""
         counts = K.cast(state[0], K.floatx())
         both = K.sum(counts * K.eye(self.num_classes), axis=0)
         either = K.sum(counts, axis=0) + K.sum(counts, axis=1) - both

@@ -157,7 +157,7 @@ class RMSprop(DecayingOptimizer):
         self.centered = centered
 
     def get_config(self) -> dict[str, Any]:
-        """Return the constructor's arguments. Options that Keras 2 lacks are omitted if off."""
+        """Return the constructor's arguments. Omit options that Keras 2 lacks if they are off."""
         config = super().get_config()
         return {k: v for k, v in config.items() if v or k not in ("momentum", "centered")}
 
@@ -242,7 +242,7 @@ class Adagrad(DecayingOptimizer):
         return new_a, p - lr * g / self._root(new_a)
 
     def get_config(self) -> dict[str, Any]:
-        """Return the hyperparameters, without an `initial_accumulator_value` of 0 (Keras 2)."""
+        """Return the hyperparameters, without `initial_accumulator_value` if it is 0 (Keras 2)."""
         config = super().get_config()
         if "flavour" not in config and not self.initial_accumulator_value:
             config.pop("initial_accumulator_value", None)

@@ -220,7 +220,7 @@ def _merge(config: Config) -> tuple[str, Config]:
 
 
 def _dot_axes(axes: Any) -> Any:
-    """Return `dot_axes` as one list: Keras 1 wrote `[1, 2]` or `[[1], [2]]`."""
+    """Return `dot_axes` as one list, which Keras 1 wrote as `[1, 2]` or as `[[1], [2]]`."""
     if isinstance(axes, list):
         return [axis[0] if isinstance(axis, list) else axis for axis in axes]
     return axes

@@ -109,7 +109,7 @@ class Arrays:
         return Value(self.token(array), shape, dtype, lambda: self.numbers(held))
 
     def kept(self, array: Any) -> Value:
-        """Return an array as a `Value` with a copy of its numbers, which may be overwritten."""
+        """Return an array as a `Value` with a copy of its numbers, safe from later changes."""
         value, copy = self.value(array), np.array(self.numbers(array))
         return value._replace(read=lambda: copy)
 
@@ -121,7 +121,7 @@ class Arrays:
         return found if found.dtype.kind in "fiubcSUO" else found.astype("float32")
 
     def apart(self, array: Any) -> Any:
-        """Return a copy of an array, so that it has another identity, with the same Keras mask."""
+        """Return a copy of an array, which has another identity and the same Keras mask."""
         return self.masked(self._copy(array), array)
 
     def masked(self, array: Any, like: Any) -> Any:

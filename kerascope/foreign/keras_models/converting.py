@@ -123,7 +123,7 @@ def graph_class(model: Any) -> type | None:
 
 
 def _plain_graph(keras: Any, model: Any, where: str) -> Any:
-    """Return a model itself, or for a user's subclass the equivalent Functional or Sequential."""
+    """Return a model, or for a user's subclass the equivalent Functional or Sequential model."""
     if not isinstance(model, keras.Model):
         raise ArgumentError(f"{where}: expected a keras.Model, got {type(model).__name__}.")
     graph = graph_class(model)

@@ -76,7 +76,7 @@ def parts_of(model: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _in_container(keras: ModuleType, path: str, container: Any) -> list[tuple[str, Any]]:
-    """Return the layers in a nested list or dict, with their paths."""
+    """Return the layers in a nested list or dict, with their paths in Keras's files."""
     counts: dict[str, int] = {}
     found: list[tuple[str, Any]] = []
     for part in container.values() if isinstance(container, dict) else container:

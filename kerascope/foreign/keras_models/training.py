@@ -358,7 +358,7 @@ class KerasTraining:
         return "all layers returned finite numbers, so the loss itself is the first"
 
     def _run_again(self, number: int, before: Before, data: Any) -> None:
-        """Run a batch's forward pass again, eagerly and with its old weights, to record it."""
+        """Record a batch's forward pass by an eager run with the weights from before its step."""
         keras, model, convert = self._keras, self._model, self._keras.ops.convert_to_tensor
         x, _, _ = keras.utils.unpack_x_y_sample_weight(data)
         values = zip(before.weights, [*before.trainable, *before.others], strict=True)

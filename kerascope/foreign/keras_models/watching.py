@@ -319,7 +319,7 @@ class Watch:
 
 
 class _Wrapped:
-    """Replaces a function such as `keras.ops.add`: has its attributes, and reports its calls."""
+    """Replaces a function such as `keras.ops.add`, with its attributes, and reports its calls."""
 
     def __init__(self, function: Any, name: str, watch: Watch) -> None:
         self.__wrapped__ = self._function = function  # for `inspect.signature`
@@ -354,7 +354,7 @@ def is_frame(keras: Any, layer: Any) -> bool:
 
 
 def _caller(frame: FrameType | None) -> FrameType | None:
-    """Return the frame that called a function, or None if the caller is Keras."""
+    """Return the Python frame that called a function, or None if Keras called it."""
     while frame is not None:
         name = str(frame.f_globals.get("__name__", ""))
         if not name.startswith(_THROUGH):

@@ -326,7 +326,7 @@ class TorchRecorder:
             self.forward_ends(call, None)
 
     def forward_begins(self, call: RunningCall, args: Any, keywords: Any) -> None:
-        """Do nothing when a top-level call begins. Subclasses open a span for the call."""
+        """Do nothing when a top-level call begins. Subclasses begin a span for the call."""
 
     def forward_ends(self, call: RunningCall, result: Any) -> None:
         """Set the model's outputs when a top-level call ends; `result` is None if it failed."""
@@ -717,7 +717,7 @@ class TorchRecorder:
             self.writer.gradient(of, self.unscaled(array), line=line)
 
     def unscaled(self, array: np.ndarray) -> np.ndarray:
-        """Return a gradient of the scaled loss divided by the factor of the GradScaler, if any."""
+        """Return a gradient divided by the factor by which a GradScaler multiplied the loss."""
         if self.loss_factor == 1.0:
             return array
         return np.asarray(array / np.float32(self.loss_factor))
@@ -785,7 +785,7 @@ def _changed(
     is_writing: bool,
     keywords: Mapping[str, Any],
 ) -> list[Tensor]:
-    """Return the inputs that a function has written to: their versions or its name show this."""
+    """Return the inputs that a function has written to, by their versions or its name."""
     changed = [tensor for tensor, version in read if version_of(tensor) != version]
     if changed or not is_writing:
         return changed

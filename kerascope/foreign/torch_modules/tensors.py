@@ -305,7 +305,7 @@ class Tokens:
         return known is not None and known.storage == storage and known.ref() is not None
 
     def views(self, tensor: Tensor) -> Iterator[tuple[Tensor, TensorInfo]]:
-        """Yield the other tensors with tokens that share the storage of a tensor."""
+        """Yield the other tensors that have tokens and share the storage of a tensor."""
         self._sort()
         tensor = _unwrapped(tensor)
         storage = _storage_of(tensor)

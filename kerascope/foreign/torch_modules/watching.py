@@ -72,7 +72,7 @@ class WatchedTraining(TorchTraining):
             yield self._modules[number][0], root
 
     def _forget_modules(self) -> None:
-        """Release all modules, so that a script with hundreds does not keep all of them alive."""
+        """Release all modules, because a script may create hundreds, which would stay in memory."""
         self.remove_hooks()
         self.forget()
         known: tuple[Any, ...] = (

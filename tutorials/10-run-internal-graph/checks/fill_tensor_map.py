@@ -103,7 +103,7 @@ def follow(student, model, arrays):
 
 
 def compare_outputs(student, words, model, arrays):
-    """Require the right numbers of each output of a model, in order."""
+    """Require that the outputs of a model have the right numbers and the right order."""
     answer, _, _ = run(student, model, arrays)
     what = Text(
         f"the outputs of run_internal_graph for {words}", f"{words} 时 run_internal_graph 的返回值"

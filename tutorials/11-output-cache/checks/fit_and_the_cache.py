@@ -14,7 +14,7 @@ SIZES = (4, 7)  # of the rows
 
 
 def begun_while(work):
-    """Return the number of stages that begin during the work, by name, and its result."""
+    """Return the number of stages that begin during the work, by name, and the work's result."""
     begun = Counter()
 
     def note(stage, event):
