@@ -180,7 +180,7 @@ class Alignment:
                 self._pair(one, other)
 
     def _undo_unrelated_pairs(self) -> None:
-        """Undo pairs of units without weights that differ although all pairs before them agree.
+        """Undo pairs that have no weights and differ, although all pairs before them agree.
 
         A pair is undone only if the nearest paired units before its two units are not partners of
         each other. Then the two units read different values, and were paired only because their

@@ -30,6 +30,7 @@ class Tolerance(NamedTuple):
     Attributes
     ----------
     value : float
+        The largest relative difference.
     dtype : str
         The float type that the tolerance is for, or "" if the user chose the value.
     """
@@ -172,7 +173,7 @@ def moments_of(array: np.ndarray | Statistics) -> Moments:
 
 
 def could_agree(a: Moments, b: Moments, tolerance: float) -> bool:
-    """Return whether arrays with these moments may agree within the tolerance."""
+    """Return whether two arrays may agree within the tolerance, given their moments."""
     if a.size != b.size or a.not_finite != b.not_finite:
         return False
     room = 2 * tolerance * max(a.largest, b.largest)

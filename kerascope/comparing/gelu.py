@@ -1,8 +1,9 @@
 """Find out which form of gelu a model uses from its numbers: exact, or computed with tanh.
 
 Gelu is x Phi(x), where Phi is the normal distribution function. The two forms differ by at most
-0.0005, which is less than the tolerance next to large numbers, and about the rounding error of
-float16. But the difference is a known function of the result, and rounding errors do not follow it.
+0.0005. This is less than the tolerance if an array has large numbers, and about the rounding error
+of float16. But the difference is a known function of the result, and rounding errors do not follow
+it.
 """
 
 from __future__ import annotations

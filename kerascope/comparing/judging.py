@@ -94,8 +94,8 @@ class Pair:
     Attributes
     ----------
     a, b : tuple of Call
-        Usually one call each: two if one side has a layer and its activation in one call, and the
-        other side in two. Several calls for a group, such as an attention.
+        Usually one call each. If one side has a layer and its activation in one call, the other
+        side may have two. In a pair of groups, such as an attention, a side has several calls.
     verdict : Verdict
     difference : Difference
         The difference of the outputs.

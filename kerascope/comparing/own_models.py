@@ -49,6 +49,7 @@ def record(model: Network, x: Any, writer: TapeWriter) -> list[np.ndarray]:
     x : array_like, list of array_like, or dict by input name
         The same as for `model.predict`.
     writer : TapeWriter
+        Receives the records.
 
     Returns
     -------
@@ -160,7 +161,7 @@ def _same(array: np.ndarray) -> np.ndarray:
 
 
 def settings_of(layer: Layer, node: Node) -> dict[str, Setting]:
-    """Return the settings that affect a layer's output, as plain values.
+    """Return the settings that affect a layer's output, as numbers, bools and texts.
 
     Examples
     --------
@@ -194,7 +195,7 @@ def _plain(items: Iterable[tuple[str, Any]]) -> Iterable[tuple[str, Setting]]:
 
 
 def _of_object(name: str, value: Mapping[str, Any]) -> Iterable[tuple[str, Setting]]:
-    """Yield the settings from a serialized object: its class name, and its plain arguments."""
+    """Yield the settings of a serialized object: its class name, and its numbers and texts."""
     class_name, config = value.get("class_name"), value.get("config")
     if isinstance(class_name, str):
         yield name, snake_case(class_name)

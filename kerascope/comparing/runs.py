@@ -166,7 +166,9 @@ class Run:
         return [u for u in self.units if any(v.token in self._outputs for v in u.outputs)]
 
     def words_of(self, units: Iterable[Unit]) -> list[str]:
-        """Return the names of units, in order. A frame's name replaces theirs if all are given.
+        """Return the names of units, in order.
+
+        If all units inside a frame are given, the name of the frame replaces their names.
 
         Parameters
         ----------

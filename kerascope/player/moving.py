@@ -72,7 +72,7 @@ class Scene(NamedTuple):
 def scene_of(
     earlier: list[Event], events: list[Event], model: Network | None, picture: Picture | None
 ) -> Scene:
-    """Return the scene that shows these events.
+    """Return the scene that shows the given events.
 
     Parameters
     ----------

@@ -355,6 +355,7 @@ class Picture:
     whole : Graph
         The graph with all its frames.
     boxes_of_nodes : dict of str to str
+        The box of each Node, by the name of the Node.
     owners : dict of str to str
         The box of the call that owns a variable.
     closed : frozenset of str

@@ -304,7 +304,9 @@ class Gate(NamedTuple):
     at : int
         The position on the slider, from 0, that is hidden until the question is answered.
     ask, answer : dict of str to str
+        The question and its answer, by language.
     choices : tuple of dict of str to str
+        The answers to choose from, by language; empty if the reader types the answer.
     """
 
     at: int

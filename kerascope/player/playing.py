@@ -237,6 +237,7 @@ def first_steps(tape: Tape, batches: int) -> tuple[Tape, Any]:
     ----------
     tape : Tape
     batches : int
+        Number of training steps of each model.
     """
     counts: Counter[str] = Counter()
     events: list[Event] = []

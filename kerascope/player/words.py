@@ -248,7 +248,7 @@ def words_for_script() -> dict[str, Text]:
 
 
 def kinds_for_script(kinds: Iterable[str]) -> dict[str, Text]:
-    """Return the explanations of these kinds of events, by kind and by language."""
+    """Return the explanations of the given kinds of events, by kind and by language."""
     return {kind: _text(KINDS[kind]) for kind in sorted(set(kinds)) if kind in KINDS}
 
 

@@ -125,7 +125,7 @@ def get_file(
 def validate_file(
     fpath: str | Path, file_hash: str, algorithm: str = "auto", chunk_size: int = CHUNK_SIZE
 ) -> bool:
-    """Return whether a file has this checksum.
+    """Return whether a file has the given checksum.
 
     Parameters
     ----------

@@ -93,7 +93,7 @@ class Line:
     Each curve has three points, after the first point of the line.
 
     `head` names the arrow head at the end of the line; `more` are further pieces of the same line.
-    A `line_width` of 0 means the width that the rules of the sheet give to this look.
+    A `line_width` of 0 means the width that the rules of the sheet give to the look of the line.
     """
 
     points: tuple[Point, ...]

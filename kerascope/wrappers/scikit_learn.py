@@ -91,7 +91,7 @@ class BaseWrapper:
         return builder
 
     def check_params(self, params: Mapping[str, Any]) -> None:
-        """Check that `build_fn` or a method of the model has these arguments.
+        """Check that `build_fn` or a method of the model has the given arguments.
 
         Raises
         ------

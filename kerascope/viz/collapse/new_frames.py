@@ -118,6 +118,7 @@ class NewFrames:
     depths, lasts : dict of str to int
         Depths of the first and the last row of every box and frame.
     labels : dict of str to str
+        The name of every box and frame.
     sizes : dict of str to int
         The number of boxes in every frame.
     """

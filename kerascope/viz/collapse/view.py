@@ -159,7 +159,7 @@ def _view_of_ladder(graph: Graph, expand: Any, most: int | None) -> View:
 
 
 def _shown(graph: Graph, closed: frozenset[str]) -> int:
-    """Return the number of boxes that are visible if these frames are closed."""
+    """Return the number of boxes that are visible if the given frames are closed."""
     hiding = hiding_of(graph, closed)
     homes = Counter(hiding[node.group] for node in graph.nodes)
     return homes.pop("", 0) + len(homes)
@@ -265,7 +265,7 @@ def closed_for(
 
 
 def _closed_without(graph: Graph, names: Iterable[Any], default: frozenset[str]) -> frozenset[str]:
-    """Return the closed frames after opening those with these names and all frames around them."""
+    """Return the closed frames after opening the frames `names` and all frames around them."""
     groups = {group.id: group for group in graph.groups}
     closed = dict.fromkeys(default)
     opened: dict[str, None] = {}

@@ -63,6 +63,7 @@ def page(
     theme : {"light", "dark"}
         The theme of the page until its script has read the setting of the reader's system.
     style, script : str
+        The CSS rules, and the code of the script.
     body, heading, switch : str
         HTML: `body` is below the tools, `heading` before them, and `switch` after them.
     data : str

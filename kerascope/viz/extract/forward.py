@@ -211,7 +211,7 @@ def _ancestors(ends: Iterable[str], sources: Mapping[str, Sequence[str]]) -> set
 
 
 class TermOfLoss(NamedTuple):
-    """The term of the total loss that belongs to one output of the model, as its factors.
+    """The term of the total loss that belongs to one output of the model.
 
     Attributes
     ----------
@@ -264,8 +264,8 @@ def require_compiled(model: Any, where: str) -> None:
 def forward_of_model(model: Any, weights: Sequence[Variable], nested: bool = False) -> Forward:
     """Return the forward pass of a compiled model: calls, weights, targets and losses.
 
-    With `nested`, calls of nested models are opened if it is known which op belongs to which inner
-    call. The nested models' own input layers get no boxes.
+    With `nested`, the calls inside a nested model are drawn instead of the call of the model, if it
+    is known which op belongs to which of them. The nested model's own input layers get no boxes.
     """
     calls = _Calls(model, nested)
     graph = _without(node_graph(model, expand_nested=calls.opened), calls.passed)
@@ -320,9 +320,9 @@ class _Calls:
     drawn : list of DrawnCall
         In the order in which they are computed.
     opened : dict of str to None
-        The ids of the calls of nested models that are opened.
+        The ids of the calls of nested models that are replaced by the calls inside.
     passed : dict of str to None
-        The ids of the input layers of the opened models.
+        The ids of the input layers inside these calls, which get no boxes.
     """
 
     def __init__(self, model: Any, nested: bool) -> None:

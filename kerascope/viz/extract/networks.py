@@ -1,10 +1,10 @@
 """Graphs for drawing networks that have no suitable graph of their own.
 
-A network with its own `call` has no graph until `fit` or `predict` has seen data. After only
-`net(array)` or `net.build(shape)`, the shape of its input is known. Then `graph_model_of` runs its
-`call` once on new Inputs of that shape, and undoes the changes that this makes to the layers. The
-graph belongs to copies of the layers, which share the layers' weights. `nested_run` does the same
-for a nested model, with the shapes of one of its calls.
+A network with its own `call` has no graph until `fit` or `predict` has seen data. After
+`net(array)` or `net.build(shape)` it has none yet, but the shape of its input is known. Then
+`graph_model_of` runs its `call` once on new Inputs of that shape, and undoes the changes that this
+makes to the layers. The graph belongs to copies of the layers, which share the layers' weights.
+`nested_run` does the same for a nested model, with the shapes of one of its calls.
 """
 
 from __future__ import annotations
@@ -78,6 +78,8 @@ def graph_model_of(model: Network) -> Network | None:
 def graph_of_call(layer: Layer, shapes: list[Shape] | None = None) -> Network | None:
     """Return a network with the graph of a model's or layer's own `call`.
 
+    This function is registered in `kerascope.display` under the name "graph".
+
     Parameters
     ----------
     layer : Layer
@@ -87,8 +89,8 @@ def graph_of_call(layer: Layer, shapes: list[Shape] | None = None) -> Network | 
     Returns
     -------
     Network or None
-        None if the layer was never called, belongs to kerascope, or its `call` needs numbers or
-        further arguments. The function is registered in `kerascope.display` for "graph".
+        None if the `call` is kerascope's own, if it needs numbers or further arguments, or if the
+        input shapes are unknown.
     """
     if type(layer).call.__module__.partition(".")[0] == "kerascope":
         return None
@@ -113,7 +115,7 @@ class _ModelOfLayer(Model):
 
 
 def graph_model_on(model: Network, shapes: list[Shape], structure: Any = None) -> Network | None:
-    """Return the graph that a model's own `call` makes on Inputs of these shapes.
+    """Return the graph that a model's own `call` makes on Inputs of the given shapes.
 
     If the call takes a dict of inputs, `structure` has the index of a shape in place of each input;
     see `listed_with_structure`.
@@ -312,7 +314,7 @@ def _fitting(run: NestedRun, facts: CallFacts) -> NestedRun | None:
 
 
 def _shapes_for(network: Network, shapes: list[Shape]) -> dict[Tensor, Shape]:
-    """Run a graph on placeholders of these shapes and return the shapes of its tensors."""
+    """Run a graph on placeholders of the given shapes and return the shapes of its tensors."""
     found: dict[Tensor, Shape] = {}
     try:
         with without_side_effects(network), graph_mode(), rolled_back(network):

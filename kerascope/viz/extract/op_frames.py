@@ -6,8 +6,8 @@ frames around it. The call of a layer that made it is not recorded. It is found 
 - a Node has the inputs and outputs of its call, so the ops between them belong to that call;
 - a call of a nested model copies the model's graph. If both graphs agree op by op, a copy gets the
   same frames as its original;
-- otherwise, ops made while a layer's scope was open once belong to one call. Other scopes (a loss,
-  a user's own scope, the gradients) are one frame for each name.
+- otherwise, a layer's scope is opened for each call, and the ops made until it is closed belong to
+  this call. Other scopes (a loss, a user's own scope, the gradients) are one frame for each name.
 
 Frames must not form cycles; `acyclic_parts` splits those that would.
 """
@@ -212,7 +212,7 @@ def _split(scope: str, layer_name: str) -> tuple[str, str]:
 
 
 def _nodes_of(applies: Sequence[Apply]) -> list[Node]:
-    """Return the calls whose outputs these ops compute, in computation order."""
+    """Return the calls whose outputs the given ops compute, in computation order."""
     found = [_node_of(y) for apply in applies for y in apply.outputs]
     return list(dict.fromkeys(node for node in found if node is not None))
 

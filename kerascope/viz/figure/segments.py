@@ -59,7 +59,7 @@ class Unit:
     Attributes
     ----------
     copies : tuple of tuple of Segment
-        All have the same number of segments.
+        The segments of each copy. All copies have the same number of segments.
     """
 
     copies: tuple[tuple[Segment, ...], ...]

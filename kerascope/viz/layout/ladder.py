@@ -93,6 +93,7 @@ class Strip:
     calls : dict of str to list of str
         The gradients of each call.
     cards : list of str
+        The ids of the cards.
     is_flat : bool
         Whether all calls are at the same height. Otherwise they are below each other, so that the
         line from one call to its card passes below the other calls.
@@ -150,7 +151,7 @@ def arrange_ladder(
         A graph of the level "training", or of a model's level "gradient"; closed frames are boxes.
     options : PictureOptions
     row_gap : float
-        Distance between two rows; larger if space on the arrows is reserved.
+        Distance between two rows; larger than the default to leave space for values on the arrows.
     """
     ladder = _Ladder(graph, replace(options, rankdir="TB"), row_gap)
     ladder.put_rows()

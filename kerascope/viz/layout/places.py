@@ -164,7 +164,7 @@ def _relax_row(
 
 
 def _spread(wanted: list[float], weights: list[float], space: list[float]) -> list[float]:
-    """Return the positions closest to the wanted ones that keep the minimum distances.
+    """Return the positions that keep the minimum distances and are closest to the wanted ones.
 
     Notes
     -----

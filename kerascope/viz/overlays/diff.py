@@ -795,7 +795,8 @@ def with_weight_changes(graph: Graph, changes: Mapping[str, float]) -> Graph:
     -------
     Graph
         Boxes of layers whose weights changed have the state "changed" and the attribute
-        `weight_change`. Boxes of other layers with weights have a line that says so.
+        `weight_change`. Boxes of layers whose weights are the same have the line "weights
+        unchanged".
 
     Raises
     ------

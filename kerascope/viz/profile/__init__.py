@@ -63,6 +63,7 @@ def profile(
     of : {"train", "test", "predict"}, optional
         The function of the model. Default: "train" with `y`, "predict" without.
     batch_size : int or None
+        Maximum number of rows of the batch; None for all rows.
     sort : {"time", "memory", "limit", "name", "order"}
         How the ops are sorted in the tables.
     most : int or None

@@ -29,6 +29,7 @@ class ProfileRow(NamedTuple):
     Attributes
     ----------
     op, name, phase, layer : str
+        As in `MeasuredLine`: "dot", "dense_1/dot", the phase, and the layer that the op belongs to.
     made_at : str
         The user's line that made the op or its layer: "train.py:11"; "" if unknown.
     seconds, share : float

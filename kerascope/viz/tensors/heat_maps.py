@@ -43,6 +43,7 @@ class HeatMaps:
     ----------
     title : str
     parts : tuple of Panels
+        The panels of each array.
     """
 
     title: str

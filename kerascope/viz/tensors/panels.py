@@ -102,6 +102,7 @@ class Panels:
     rows, columns : str
         The meaning of rows and columns.
     panels_in_row : int
+        Number of panels side by side; 0 means as many as fit.
     scale : Scale
         The scale of all panels. If `is_shared` is False, each panel has its own scale.
     is_shared : bool
