@@ -230,7 +230,7 @@ class Places:
     Attributes
     ----------
     first : dict of int to str
-        Identity of a class, function or object -> the public name at which it is described.
+        The public name at which a class, function or object is described, by its `id`.
     things : dict of str to object
         Each public name and its object. Keeping the objects alive keeps their identities valid.
     """

@@ -2,7 +2,7 @@ r"""All mutants of a short program that differ from it in one step, for the solu
 
 The engine has many lines, so `choosing.py` draws random mutants. A solution has a few lines that a
 learner could write slightly differently, so all mutants are made, of more kinds, also outside
-functions, where predictions are names with values:
+functions, where a learner assigns predictions to names:
 
 - the edits of `choosing.py`: operators, comparisons, conditions, numbers, words, slices, keywords,
   swapped arguments, deleted statements;

@@ -67,7 +67,7 @@ _legacy = {"weight_ordering": False}
 
 
 def set_legacy_weight_ordering(value: bool) -> None:
-    """Set the order of the weights of recurrent layers. The flag is stored and has no effect.
+    """Store Keras 1's flag for the order of the weights of recurrent layers. It has no effect.
 
     Files of Keras 1 are read according to their own content.
 

@@ -26,8 +26,8 @@ MOST_CONDITIONS = 8
 def needs_of(applies: Sequence[Apply], results: Iterable[Tensor]) -> dict[Apply, Need]:
     """Return, for each Apply, under which conditions `results` need it.
 
-    `applies` must be in order of computation. The conditions of an
-    Apply are a set of conjunctions. It is needed if all conditions of one of them hold.
+    `applies` must be in order of computation. The conditions of an Apply are a set of
+    conjunctions. It is needed if all conditions of one of them hold.
 
     Examples
     --------

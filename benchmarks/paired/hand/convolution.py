@@ -149,8 +149,8 @@ class SpreadBack:
     which two stay zero. Row `ky` of the kernel then adds the pixel at position p of this grid to
     the three neighbouring pixels of the input that begin at p + 26 ky. Three neighbours with 32
     channels are 96 floats in a row. For every third p, these floats do not overlap. So there are
-    nine products, for three rows of the kernel and three phases of p, and each is added to the
-    input's gradient as one contiguous array.
+    nine products, for three rows of the kernel and three remainders of p / 3, and each is added to
+    the input's gradient as one contiguous array.
     """
 
     def __init__(self) -> None:

@@ -119,7 +119,7 @@ class DeviceState:
     ----------
     content : (list of jax.Array, dict of int to np.ndarray)
         The arrays of the variables, and copies in NumPy of the arrays that were read, by the index
-        of the variable. A step replaces the whole content.
+        of the variable. A call that writes variables replaces the whole content.
     """
 
     def __init__(self, variables: Sequence[Variable]) -> None:

@@ -188,7 +188,7 @@ class Line:
         The step of the schedule to which the line belongs.
     op : Op
     inputs : list of int
-        The input slots. A slot that a rule has replaced by another one is already replaced.
+        The input slots. If a rule has replaced a slot by another one, this is the other one.
     outputs : tuple of int
         The slots of the results.
     guards : Guards

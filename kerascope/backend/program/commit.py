@@ -85,8 +85,8 @@ class State:
     Attributes
     ----------
     moves : object
-        The value that `LOCKS.moves` had when the variables last had the program's arrays. It
-        changes whenever any variable gets another array.
+        The value that `LOCKS.moves` had when the variables last had the program's arrays.
+        `LOCKS.moves` changes whenever a variable gets another array or lends its array.
     has_written : bool
         Whether the last call may have written new values, even if it ended with an error.
     """

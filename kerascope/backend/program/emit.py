@@ -233,6 +233,7 @@ def is_better_full(ufunc: np.ufunc | None, size: int) -> bool:
     Parameters
     ----------
     ufunc : np.ufunc or None
+        None for an op without a ufunc.
     size : int
         The number of elements of the result.
     """

@@ -403,12 +403,14 @@ class Occupant:
     start : int
         The address of the first byte of the place.
     made : int
-        The line that computes the array. All lines of a run count as its first line. -1 for the
-        array of a variable, which exists before the first line.
+        The position of the line that computes the array. All lines of a run count as its first
+        line. -1 for the array of a variable, which exists before the first line.
     read : int
-        The line that reads the array last. All lines of a run count as its first line.
+        The position of the line that reads the array last. All lines of a run count as its first
+        line.
     reader : int
-        The position of the line that reads the array last; -1 if two lines of one run read it.
+        As `read`, but with the position of the line itself in a run; -1 if two lines of a run read
+        the array.
     """
 
     __slots__ = ("made", "read", "reader", "slot", "start")

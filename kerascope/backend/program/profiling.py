@@ -191,6 +191,7 @@ class MeasuredLine:
     scope, layer : str
         The scope of the op, and the layer that it belongs to; "" for none.
     seconds : float
+        The time in each call.
     line : int
         The number of the line in the program's text, from 1.
     inputs, outputs : tuple of Spec
