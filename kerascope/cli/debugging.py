@@ -353,7 +353,7 @@ def _written(unattended: Unattended) -> int:
 
 
 def _lines_of_rc() -> list[str]:
-    """Return the lines of `.kscoperc` in the home directory; with KSCOPE_RC=1, also in this folder.
+    """Return the lines of `.kscoperc` in the home and, if KSCOPE_RC=1, in the working directory.
 
     Without KSCOPE_RC=1 the file in the working directory is not read, so that a downloaded folder
     cannot run commands.

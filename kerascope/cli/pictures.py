@@ -61,7 +61,7 @@ def run_draw(options: Namespace) -> int:
 
 
 def _colors(options: Namespace) -> dict[str, str]:
-    """Return the colours of `--color` by kind of boxes. Raise if a colour or font is not valid."""
+    """Return the colours of `--color` by kind of box. Raise if a colour or font is not valid."""
     colors = dict(map(_color, options.color))
     style = "figure" if options.figure else "graph"
     with given():

@@ -41,7 +41,10 @@ def set_trace() -> None:
 
 @contextmanager
 def handling_breakpoints() -> Iterator[None]:
-    """Let `breakpoint()` open this debugger in a `with` block, unless PYTHONBREAKPOINT is set."""
+    """Let `breakpoint()` open this debugger during a `with` block.
+
+    If PYTHONBREAKPOINT is set, do nothing.
+    """
     if os.environ.get("PYTHONBREAKPOINT"):
         yield
         return

@@ -523,11 +523,11 @@ def _why_missing(session: Session, t: int, was_fed: bool) -> str:
 
 
 def _values_then(session: Session, variables: list[Variable], t: int) -> dict[Variable, np.ndarray]:
-    """Return the arrays of variables at time `t`, without variables that have no array on the tape.
+    """Return the arrays of variables at time `t`.
 
-    At the last event of a program, return the present values of all variables. At earlier times, a
-    variable that was never recorded has its present value, and variables that share a name are left
-    out.
+    At the last event of a program, these are the present values. At an earlier time, they are the
+    arrays on the tape; for a variable that was never recorded, its present value. A variable is
+    left out if the tape has no array of it at that time, or if another variable has the same name.
     """
     recorder = session.recorder
     if recorder is None or (session.tape is recorder.tape and t >= len(session.tape) - 1):

@@ -63,7 +63,7 @@ def file_meant(name: str, script: Path | None) -> str:
 
 
 def first_line(script: Path) -> int:
-    """Return the number of a script's first statement line, at which pdb stops first."""
+    """Return the line number of a script's first statement, at which pdb stops first."""
     body = _statements_of(script)
     return body[0].lineno if body else 1
 

@@ -499,8 +499,8 @@ def call_label(session: Session, event: Event) -> str:
 def label(event: Event) -> str:
     """Return the label of an event in a path of spans.
 
-    Gradients are built once, as symbols, and computed with each batch. The label of an event of
-    the backward phase says whether the event builds or computes gradients.
+    Gradients are built once, as symbolic tensors, and computed with each batch. The label of an
+    event of the backward phase says whether the event builds or computes gradients.
     """
     if event.kind in WHICH_OF_THE_TWO:
         return f"{event.kind} ({WHICH_OF_THE_TWO[event.kind]})"

@@ -72,7 +72,8 @@ class Session:
     Parameters
     ----------
     prompt : callable
-        `Stop -> Order | None`: called at each stop.
+        Called with each `Stop`. Returns a function that moves the stepper, or None to make no more
+        stops.
     tape : Tape, optional
         A recorded tape; no program runs then.
     script : Path, optional

@@ -143,7 +143,7 @@ class OncePerLine(Selector):
         return bool(earlier) and (event.kind, event.name) not in earlier
 
     def _op_continues(self, event: Event, events: History) -> bool:
-        """Return whether the previous op in the layer call also comes from the selector's line."""
+        """Return whether the op before an event in its layer call is from the selector's line."""
         for other in before(events, event.t) if events else ():
             if other.kind in OP_KINDS and other.ph == event.ph:
                 return super().matches(other, events)

@@ -57,23 +57,23 @@ class Until:
             Breakpoints().add(self.selector, temporary=True)  # raises now if the text is wrong
 
     def go(self, stepper: Stepper) -> Stop | None:
-        """Move the stepper to the event, and return the stop there."""
+        """Move the stepper to the event of this `Until`, and return the stop there."""
         self.arm(stepper)
         return stepper.continue_() if self.t is None else stepper.until(t=self.t)
 
     def arm(self, stepper: Stepper) -> None:
-        """Set the breakpoint that stops at the event, unless the event is given by its time."""
+        """Set a breakpoint at the event of this `Until`; none if a time gives the event."""
         if self._made is None and self.t is None:
             self._made = stepper.breakpoints.add(self.selector, temporary=True)
 
     def is_reached_by(self, stop: Stop) -> bool:
-        """Return whether a stop is at the event, or, for `t=61`, at time 61 or later."""
+        """Return whether a stop is at this `Until`'s event; for `t=61`, at time 61 or later."""
         if stop.reason in (Reason.BEGIN, Reason.END):
             return False
         return stop.breakpoint is self._made if self.t is None else stop.t >= self.t
 
     def why_missed(self, session: Session) -> str:
-        """Return why an ended program never reached the event; "" if it reached the event."""
+        """Return why an ended program never reached the event of this `Until`; "" if it did."""
         why = self._why_missed(session)
         self.was_missed = bool(why)
         return why

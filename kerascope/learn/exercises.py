@@ -232,7 +232,7 @@ class Progress:
     hints : int
         How many hints were shown.
     written : str
-        A hash of the file at the time of the verdict.
+        A hash of the student's file at the time of the verdict.
     """
 
     verdict: str = Verdict.NOT_ATTEMPTED.value

@@ -111,7 +111,7 @@ def _rows(prose: Prose) -> Iterator[FactRow]:
 
 
 def fact_complaints(chapter: Chapter) -> list[str]:
-    """Return a complaint for each row of a section `documents` with no or an unknown block.
+    """Return a complaint for each row of a table in `documents` that names no or an unknown block.
 
     If the rows of two languages name different facts (such as R38) or blocks, a complaint says so.
     """

@@ -49,7 +49,7 @@ def _chosen(names: Sequence[str], tutorials: Path) -> list[Path]:
 
 
 def _check(options: Namespace, tutorials: Path, chapters: list[Chapter]) -> int:
-    """Run chapters and print their complaints. With `--accept`, first store changed outputs."""
+    """Run chapters, store changed outputs if `--accept` is given, and print all complaints."""
     glossary = tutorials / "glossary.toml"
     terms = read_glossary(glossary) if glossary.is_file() else []
     wrong = 0

@@ -213,12 +213,12 @@ class Chapter:
 
     @property
     def name(self) -> str:
-        """Name of the folder, such as `00-tools`."""
+        """The name of the chapter's folder, such as `00-tools`."""
         return self.folder.name
 
     @property
     def number(self) -> str:
-        """The number or letter in the name, without leading zeros: `0`, `7`, `A`."""
+        """The number or letter in the folder's name, without leading zeros: `0`, `7`, `A`."""
         return self.name.partition("-")[0].lstrip("0") or "0"
 
     def exercises_line(self, language: str) -> tuple[str, str]:

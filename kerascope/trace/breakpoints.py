@@ -345,7 +345,7 @@ class Change(NamedTuple):
     relative : float or None
         ‖new - old‖ / ‖old‖, for numbers and arrays.
     added, removed : tuple
-        Keys of a dict, or elements of a list or a set.
+        The keys of a dict, or the elements of a list or a set, that were added and removed.
     error : str
         The error that the watch's condition raised, else "".
     """

@@ -236,7 +236,7 @@ class EventWriter:
         return deltas
 
     def records(self, kind: str) -> bool:
-        """Return whether events of this kind are recorded at the level of the recorder."""
+        """Return whether events of this kind are recorded, as they are not finer than `level`."""
         return self._grains[kind][1]
 
     def note(self, *deltas: Delta) -> None:
@@ -364,7 +364,7 @@ _HOME = str(Path(__file__).parents[2])
 
 
 def where_of(stage: Stage, made_at: tuple[str, int] | None = None) -> Where:
-    """Return a `Where` with the line at which a stage is paused, or none if it has ended."""
+    """Return a `Where` with the line at which a stage is paused, or without one if it has ended."""
     frame = stage.frame
     user = made_at or ("", 0)
     if frame is None:

@@ -407,7 +407,7 @@ NO_CALLS: Path = ()
 
 
 def inner_calls(plan: FunctionPlan) -> list[Path]:
-    """Return for each op the inner calls that contain it, the outermost first."""
+    """Return, for each op, the `InnerCall`s that contain it, the outermost first."""
     paths: list[Path] = []
     before: PlannedStep | None = None
     for place, planned in enumerate(plan.steps):
@@ -457,7 +457,7 @@ def _node_of(plan: FunctionPlan, planned: PlannedStep) -> Node | None:
 
 
 def _find_ends(plan: FunctionPlan, calls: dict[InnerCall, None]) -> None:
-    """Find the inputs of each inner call, and its output: the slot that later forward ops read."""
+    """Find the inputs of each `InnerCall`, and its output: the slot that later forward ops read."""
     moving = set(range(len(plan.function.schedule.inputs)))
     moving.update(slot for planned in plan.steps for slot in planned.step.outputs)
     readers: dict[int, list[int]] = {}

@@ -300,7 +300,7 @@ class FunctionInfo:
     def copied(self) -> list[tuple[Variable, np.ndarray]]:
         """Return a copy of the value of each variable that the function writes.
 
-        The next call uses the same arrays for its copies.
+        The next call of this method writes its copies into the same arrays.
         """
         for v in self.writes:
             now, room = v.room, self._rooms.get(v)
@@ -364,7 +364,7 @@ class Journal:
         self._root = self  # the journal of the program itself, not of a fork
 
     def info(self, function: Function) -> FunctionInfo:
-        """Return the `FunctionInfo` of a function, which is made when it is first needed."""
+        """Return the `FunctionInfo` of a function; make it when it is first needed."""
         found = self._infos.get(function)
         if found is None:
             found = self._infos[function] = FunctionInfo(function)
@@ -484,7 +484,7 @@ class Journal:
             set_values(written)
 
     def reset_false_alarms(self) -> None:
-        """Set the counts of false alarms about NaN or infinity to 0, after a real one."""
+        """Set the counts of false alarms about NaN or infinity to 0, because an alarm was right."""
         for info in self._infos.values():
             info.false_alarms = 0
 
@@ -521,7 +521,7 @@ class Journal:
         self.recorder.memory.values.update((v, v.get_value(borrow=True)) for v in shared)
 
     def learn(self, function: Function) -> None:
-        """Add the variables of a function to the variables that checkpoints copy."""
+        """Add a function's variables to those that the journal's checkpoints (copies) contain."""
         info = self.info(function)
         if info.is_learned:
             return
@@ -691,7 +691,7 @@ class Journal:
         self._keep_to_budget()
 
     def add_recorded_call(self, run: UnrecordedRun, first: int, end: int) -> None:
-        """Add a run that contains only the recorded call after `run`.
+        """Add a run that contains only one call, a recorded call after the run `run`.
 
         The events of the call have the times from `first` up to, but not including, `end`.
         """

@@ -97,7 +97,7 @@ class Recorder(EventWriter):
     level : {"detail", "op", "node", "phase", "act"}
         The finest grain to record. The names of finer events are added to the next recorded event.
     statistics_only : bool
-        Keep the statistics of arrays instead of their values.
+        Whether to keep the statistics of arrays instead of their values.
     history : int or None
         The limit of the tape in bytes, for events and arrays; None for unlimited.
 

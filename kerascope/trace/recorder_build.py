@@ -270,7 +270,10 @@ class MapRecorder(StageRecorder):
     builds = True
 
     def begin_map(self, **names: Any) -> None:
-        """Record the start of the walk, the depths or the check, with the network if it exists."""
+        """Record that the walk, the depths or the check of a graph begins.
+
+        If the graph belongs to a network already, the network is recorded too.
+        """
         around = [one.stage for one in self.observers if isinstance(one, IgnoredStage)]
         network = around[-1].subject if around else None
         whose = {} if network is None else {"network": self.ref(network)}
@@ -313,7 +316,7 @@ class WalkRecorder(MapRecorder):
             self.recorder.end(tuple(now), self.recorder.where(self.stage, made_at))
 
     def _names_at(self, event: Any) -> dict[str, Any]:
-        """Return the local names of a visit, as in the recursive walk of Keras."""
+        """Return the local names while a Node is visited, as in the recursive walk of Keras."""
         if isinstance(event, NodeFinished):
             return self._visits.pop()
         names, snapshot, node = self.stage.names, self.memory.describer.snapshot, event.node

@@ -306,7 +306,7 @@ class FunctionRecorder(StageRecorder):
         recorder.begin(group.kind, group.name, where, names)
 
     def _enter_inner(self, path: Path, where: Where) -> None:
-        """End the inner calls that do not contain the next op, and begin those that do."""
+        """End the calls of inner layers that do not contain the next op; begin those that do."""
         inside, self._inside = self._inside, path
         same = sum(one is other for one, other in zip(inside, path, strict=False))
         recorder, memory = self.recorder, self.memory

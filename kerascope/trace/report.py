@@ -45,7 +45,7 @@ Handler = Callable[[Any, Event, Any], None]
 
 
 class EventHandlers(dict[tuple[str, str], Handler]):
-    """A table of the functions that make the records, by kind of event."""
+    """A table of the functions that make records from events, by kind of event."""
 
     def __call__(self, kind: str, *ends: str) -> Callable[[Handler], Handler]:
         """Return a decorator that registers a function for a kind of event.
@@ -590,8 +590,8 @@ def _emit_pair(report: RunReport, name: str, role: str, new_v: Any) -> None:
 def emit_train_function(report: RunReport, event: Event, begin: Event) -> None:
     """Emit records for the inputs and outputs of a new train function, and for some updates.
 
-    These are the updates of states and of `iterations`. The others were shown before, with the
-    optimizer.
+    These are the updates of states and of `iterations`. Those of the parameters were shown before,
+    with the optimizer.
     """
     report.calls[value_of_event(begin, "model").name] = 0
     updates = value_of_event(event, "updates")

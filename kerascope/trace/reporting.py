@@ -310,7 +310,7 @@ class BatchReport:
                          **facts)  # fmt: skip
 
     def end(self) -> None:
-        """Emit the records that wait for the first update, if the call wrote no variable."""
+        """Emit the records that are kept for the phase "update", if the call has no such phase."""
         self._emit_changes()
         _emit_all(self._alarms)
 
@@ -422,7 +422,7 @@ class CountedBatches:
         self._batch: Any = None
 
     def without_events(self, numbered: Iterable[Any]) -> Iterator[Any]:
-        """Yield the batches of an epoch with their numbers, without events."""
+        """Yield the batches of an epoch with their numbers; none of them is recorded."""
         for self._batch in numbered:
             yield self._batch
 

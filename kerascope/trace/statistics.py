@@ -315,7 +315,7 @@ class Batch:
         return found
 
     def row(self, place: int) -> tuple[Any, ...]:
-        """Return the fields of `Statistics` for the array at index `place` of this batch.
+        """Return the fields of `Statistics` for the collected array at index `place`.
 
         Numbers are rounded to six digits.
         """

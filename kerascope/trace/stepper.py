@@ -71,7 +71,7 @@ from kerascope.trace.tape_memory import describe_mark
 
 
 class Reason(StrEnum):
-    """Why the stepper stopped at an event, at a line of the program, or at an end of history."""
+    """Why the stepper stopped: at an event, a line of the program, or an end of the history."""
 
     STEP = "step"
     GOTO = "goto"
@@ -243,7 +243,7 @@ class Return(Plan):
     depth: int = -1
 
     def is_met_by(self, event: Event) -> bool:
-        """Return whether the event is the end of the span; backward, the start."""
+        """Return whether the event ends the span of this plan; backward, whether it begins it."""
         return event.ph == (BEGIN if self.backward else END) and event.depth <= self.depth
 
     def earliest_hit(self, depth: int) -> float:
@@ -467,7 +467,7 @@ class Stepper:
 
     @property
     def tape(self) -> Events:
-        """The events of the source so far."""
+        """The tape of the source, with the events so far."""
         return self.source.tape
 
     @property

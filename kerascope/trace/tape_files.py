@@ -474,7 +474,7 @@ class _Parts:
 
 
 def _expanded(value: Any, parts: list[Any]) -> Any:
-    """Return the header's text or list that a negative number means; other values unchanged."""
+    """Return the header's text or list for a negative number; return other values unchanged."""
     if isinstance(value, int) and not isinstance(value, bool) and value < 0:
         value = parts[-1 - value]
     return value

@@ -98,7 +98,7 @@ class Budget:
         return arrays > self.limit - min(self.bytes_of_events, self.limit // 2)
 
     def take(self, events: Iterable[Event]) -> bool:
-        """Add events and their arrays to the count. Return whether the count exceeds a limit."""
+        """Add the bytes of new events and their arrays; return whether a limit is exceeded."""
         size, holders, sizes = 0, self._holders, self.bytes
         for event in events:
             deltas = event.deltas

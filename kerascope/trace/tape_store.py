@@ -67,13 +67,13 @@ class Tape:
     Attributes
     ----------
     landmarks : Landmarks
-        Times that conditions look up.
+        The times of calls, gradients and losses, which conditions look up.
     live : callable
         Takes a description on this tape and returns the object described, or None if that object
         was deleted.
     expands_all : bool
-        Whether reading the events executes all calls again that were not recorded one by one. The
-        reader then sees their events instead of marks.
+        Whether reading the events executes all calls again that only a mark represents. The reader
+        then gets their events instead of the mark.
     settle : callable or None
         Called before the tape is read, to append events of the run that are not on the tape yet.
 

@@ -34,7 +34,7 @@ from kerascope.trace.statistics import Figures
 
 
 class Place(NamedTuple):
-    """The Node that makes a tensor in the model's graph, with its depth."""
+    """The Node that makes a tensor in the model's graph, and the depth of this Node."""
 
     node: Node
     depth: int
@@ -232,7 +232,7 @@ class Memory:
     Parameters
     ----------
     statistics_only : bool
-        Keep the statistics of arrays instead of their values.
+        Whether to keep the statistics of arrays instead of their values.
 
     Attributes
     ----------
