@@ -259,7 +259,7 @@ def translate(where: str, arguments: Mapping[str, Any], kind: str | None = None)
     Parameters
     ----------
     where : str
-        The function or class that was called: selects the table and begins the messages.
+        The function or class that was called. It selects the table, and messages begin with it.
     arguments : mapping
         Keyword arguments as the caller wrote them.
     kind : str, optional

@@ -213,9 +213,9 @@ def restored_places(value: Any) -> Any:
 
 
 def shapes_by_name(function: Callable[..., Any], arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return the shapes of tensor arguments by name, as far as a function takes them.
+    """Return by name each shape that a function takes as an argument, such as `value_shape`.
 
-    A function that has a parameter `value_shape` takes the shape of the argument `value`.
+    This is the shape of the tensor argument `value`. Other shapes are left out.
     """
     return {
         f"{name}_shape": replaced(value, Tensor, lambda tensor: tensor.shape)

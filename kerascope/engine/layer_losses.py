@@ -54,9 +54,9 @@ class ItemsByInputs:
         self._keys: list[tuple[Tensor, ...]] = []  # the key of each item, in the order of adding
 
     def add(self, items: Any, inputs: Any = None, call: EnclosingCall | None = None) -> None:
-        """Add one item or a list of items that depend on `inputs`.
+        """Add a loss or an update that depends on `inputs`, or a list of them.
 
-        Each item is stored with the outermost call around `call`, or around the current call by
+        Each is stored with the outermost call around `call`, or around the current call by
         default. Outside of calls, it belongs to no call.
         """
         items, key, call = to_list(items), tuple(to_list(inputs)), call or enclosing_call.get()

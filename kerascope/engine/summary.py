@@ -323,7 +323,8 @@ class SummaryRow:
         of a shared layer, `split[0]` for the first of several outputs. For a layer with several
         calls, one string for each call, such as "a, b".
     trainable : bool
-        Whether the layer is trainable, or in a heading every layer of the blocks.
+        Whether the layer is trainable. In the heading of repeated blocks: whether every layer of
+        these blocks is trainable.
     level : int
         Level of nesting, which is 0 for the model's own layers.
     calls : int

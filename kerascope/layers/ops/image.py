@@ -279,7 +279,7 @@ def _read_at(
     entries : Tensor, shape (all, ...)
         The entries of all grids, one grid after the other.
     sizes : list of int
-        Sizes of a grid.
+        Sizes of the axes of a grid; all grids have the same sizes.
     places : list of Tensor
         For each axis of the grid, the coordinates of the positions. The tensors have equal shapes.
     start : Tensor or int
