@@ -62,27 +62,28 @@ class BackupAndRestore(Callback):
     Notes
     -----
     A backup contains the weights, the optimizer's slots and learning rate, the states of layers and
-    metrics, the counts of random ops, the place in the epoch and in the shuffled data, the states
-    of the other callbacks, the history (`fit` returns all of it), and the states of the global
-    generators of NumPy and of `random`. `BackupAndRestore` is called after all other callbacks, so
-    the backup contains what they did.
+    metrics, the counts of random ops, the position in the epoch and in the shuffled data, the
+    states of the other callbacks, the history (`fit` returns all of it), and the states of the
+    global generators of NumPy and of `random`. `BackupAndRestore` is called after all other
+    callbacks, so the backup contains what they did.
 
     When a run continues, `on_train_begin` of every callback is called, in the middle of an epoch
     also `on_epoch_begin`. Then the callback's state is restored. The state of your own callback
     consists of its attributes that are numbers, texts, arrays, or containers of them. If it has
-    other state, it returns this as such data from a method `get_state()` and restores it in
-    `set_state(state)`. Output since the last backup is repeated. `CSVLogger` and `TensorBoard`
+    other state, it must return that state, as such data, from a method `get_state()` and restore it
+    in `set_state(state)`. Output since the last backup is repeated. `CSVLogger` and `TensorBoard`
     first truncate their files, `ModelCheckpoint` writes the same files again, and `RemoteMonitor`
     sends the same logs again.
 
-    Batches may come from arrays, a `Sequence`, or an iterator. The place of an iterator must be in
-    its attributes, or in its methods `get_state()` and `set_state(state)`, which then return and
+    Batches may come from arrays, a `Sequence`, or an iterator. The position of an iterator must be
+    in its attributes, or in its methods `get_state()` and `set_state(state)`, which then return and
     set its whole state. With workers, which prefetch batches, only a `Sequence` can be backed up.
-    For a backup in the middle of an epoch, its batches must depend only on their index.
+    For a backup in the middle of an epoch, the batches of a `Sequence` must depend only on their
+    index.
 
     If a callback trains another model, such as the discriminator of a GAN, the backup contains only
-    the weights that are also in this model. The callback must add the rest by `get_state` and
-    `set_state`. A warning is shown if other weights were changed.
+    the weights that are also in the model of `fit`. The callback must add the rest by `get_state`
+    and `set_state`. A warning is shown if other weights were changed.
 
     Numbers that a script draws without a seed before `fit`, such as the seed of a `Dropout`, differ
     in another process. A warning is shown if that matters. To avoid it, call
@@ -97,7 +98,7 @@ class BackupAndRestore(Callback):
         batch size or `fit` of the script, or is in an epoch after the last. The backup is
         not changed.
     DataError
-        When training begins: the place of the generator is unknown.
+        When training begins: the position of the generator is unknown.
     UnavailableError
         When training begins: another run uses the folder.
 

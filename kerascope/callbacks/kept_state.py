@@ -41,7 +41,7 @@ class ObjectState:
     Parameters
     ----------
     subject : object
-        The object: a callback, or a source of batches.
+        The object: a callback, or a source of batches such as a Sequence or an iterator.
     where : str
         The name of the object in messages.
     left_out : iterable of str
@@ -145,7 +145,7 @@ class ObjectState:
     # --- restoring the state ----------------------------------------------------------------------
 
     def check(self, state: Any) -> None:
-        """Raise ConfigError if a source of batches differs from the one in the backup."""
+        """Raise ConfigError if a Sequence or iterator differs from that of the backed-up run."""
         if not self.is_source:
             return
         for name, was in state["unchanged"].items():
@@ -285,7 +285,7 @@ _arguments_of: dict[int, dict[str, Any]] = {}  # id of an object in a run -> its
 
 
 class FeedStates:
-    """The positions of all feeds of a run in their data, and the states of their sources.
+    """The positions of a run's feeds in their data, with the states of Sequences and iterators.
 
     Parameters
     ----------
@@ -352,7 +352,7 @@ class FeedStates:
         return not changed
 
     def take(self) -> dict[str, Any]:
-        """Return the positions of all feeds and the states of their sources, as plain data."""
+        """Return the positions of all feeds and the states of what they read, as plain data."""
         return {
             name: {
                 "place": feed.place(),
@@ -385,7 +385,7 @@ class FeedStates:
                 )
 
     def restore(self, taken: dict[str, Any]) -> None:
-        """Restore the state of each source, and let each feed continue at its position."""
+        """Restore the state of what each feed reads, and let the feed continue at its position."""
         for name, feed in self.feeds.items():
             place = taken[name]["place"]
             if name in self._read_forward:

@@ -266,7 +266,7 @@ class ProgbarLogger(Callback):
     Parameters
     ----------
     count_mode : {"samples", "steps"}
-        The unit that is counted.
+        Whether samples or steps are counted.
     stateful_metrics : iterable of str, optional
         The names of metrics that are not averaged. Their last value is shown.
 

@@ -52,7 +52,7 @@ class StandIn(ModuleType):
     name : str
         The full name that the script imports.
     path : str
-        The name without its root; see `paths`.
+        The name without its root, such as "layers.core"; see `paths`.
     child : callable
         Returns the stand-in for the path of a submodule.
     """

@@ -67,7 +67,7 @@ def library_of(subject: Any, *inputs: Any) -> str:
     Parameters
     ----------
     subject : object
-        A path is identified by its file extension.
+        Any object. The library of a path is determined by the file extension.
     *inputs : object
         The inputs of the call. Their types identify the library of a plain function.
 

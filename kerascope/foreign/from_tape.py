@@ -63,7 +63,7 @@ def states_on_tape(events: Iterable[Event]) -> dict[str, str]:
     """Return the state of each call of the last batch, by the name of the call.
 
     "current" is the call that is running, and "done" a call that has ended. "nan" means that one
-    of its numbers is not finite, and "gradient" that the gradient of its output is computed.
+    of the call's numbers is not finite, and "gradient" that the gradient of its output is computed.
 
     Parameters
     ----------

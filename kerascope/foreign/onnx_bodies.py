@@ -2,7 +2,8 @@
 
 A file is a graph of nodes with named inputs and outputs. A node `If`, `Loop` or `Scan` contains
 graphs, which may also read values of the enclosing graph. A node may also be a call of a function
-that the file defines. Each of these becomes a `Body`, and each node gets a unique name.
+that the file defines. Each graph and each function becomes a `Body`, and each node gets a
+unique name.
 
 An array of the file is shown in one of three ways. A scalar or a short array of integers (axes,
 sizes, positions) is a setting of each node that reads it. A vector, or a larger array that only one

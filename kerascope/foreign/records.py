@@ -1,8 +1,8 @@
 """Records of a run in any library: the calls, their values, and the frames around the calls.
 
 The adapter of a library, which is a module of this package, reports the calls that run to a
-`TapeWriter` (`writer.py`). It keeps them in these records. The graph, the summary, the steps of a
-walk and the comparison of two models are all made from them.
+`TapeWriter` (`writer.py`), which keeps them in these records. The graph, the summary, the steps of
+a walk and the comparison of two models are all made from them.
 
 A value is identified by its token. Two values with equal tokens are the same array in the same
 state, so a call that reads a token depends on the call that returned it. This gives the graph

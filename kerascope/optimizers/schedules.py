@@ -286,9 +286,9 @@ class CosineDecayRestarts(LearningRateSchedule):
     first_decay_steps : int
         Number of steps of the first decay.
     t_mul : float
-        Factor of the number of steps from each decay to the next, at least 1.
+        Number of steps of each decay divided by that of the decay before it; at least 1.
     m_mul : float
-        Factor of the first rate from each decay to the next.
+        First rate of each decay divided by that of the decay before it.
     alpha : float
         The final rate of each decay, as a share of `initial_learning_rate`.
     name : str, optional

@@ -818,7 +818,8 @@ class Ftrl(DecayingOptimizer):
     lr : float
         Learning rate (`learning_rate=` is accepted too).
     learning_rate_power : float
-        The rate is multiplied by the sum of squares to the power of this number, at most 0.
+        The rate is multiplied by the sum of squares to the power of this number, which is 0 or
+        negative.
     initial_accumulator_value : float
         First value of the sums of squares.
     l1_regularization_strength, l2_regularization_strength : float

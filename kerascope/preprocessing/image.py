@@ -439,8 +439,8 @@ class ImageDataGenerator:
     rotation_range : float
         Largest angle in degrees.
     width_shift_range, height_shift_range : float, int or 1-D array_like
-        Largest shift. Less than 1 is a fraction of the size, an integer a number of pixels, and a
-        list the shifts to choose from.
+        Largest shift. A number below 1 is a fraction of the size, an integer is a number of pixels,
+        and a list contains the shifts to choose from.
     brightness_range : (float, float), optional
         Smallest and largest factor, for pixels from 0 to 255.
     shear_range : float

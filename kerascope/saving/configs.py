@@ -77,7 +77,7 @@ def decode_functions(config: Any) -> None:
     """Replace the byte code of Lambda layers by functions.
 
     A layer's function is not replaced if a custom object has the name of the layer. Call this only
-    for trusted files: see the top of this module.
+    for trusted files, because a decoded function can run any code.
 
     Raises
     ------

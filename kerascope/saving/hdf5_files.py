@@ -195,7 +195,7 @@ def filling_hdf5(target: Any, overwrite: bool) -> Iterator[Any]:
     Parameters
     ----------
     target : str, Path, h5py.Group, or binary file
-        Other members of an open group are kept.
+        The file or group to write. Other members of an open group are kept.
     overwrite : bool
         Whether existing contents may be replaced.
 
@@ -255,7 +255,7 @@ def reading_hdf5(source: Any, where: str, with_attributes: bool = True) -> Itera
     Parameters
     ----------
     source : str, Path, h5py.Group, or binary file
-        A group is checked and stays open.
+        The file or group to read. A group is checked and stays open.
     where : str
         The name of the file in messages.
     with_attributes : bool

@@ -245,7 +245,7 @@ def as_configured(subject: Any) -> Any:
     """Return a live Keras model with plain boxes for layers that kerascope does not have.
 
     If Keras's own layers have settings that kerascope does not support (mixed precision, LoRA,
-    int8), a warning gives the reason of `from_keras`.
+    int8), a warning gives the reason why `from_keras` refuses the model.
 
     Parameters
     ----------

@@ -24,9 +24,9 @@ MOST_AT_ONCE = 8  # recorded models; each one wraps Keras's functions once more
 def watching(writer: TapeWriter) -> Iterator[None]:
     """Record all Keras models that are trained or run in a `with` block.
 
-    Recording of a model starts with its first call. After `MOST_AT_ONCE` models, the recorded
-    models are released; a released model is recorded again from its next call on. Keras's methods
-    are restored at the end.
+    Recording of a model starts with its first call. If `MOST_AT_ONCE` models are already recorded,
+    the next new model ends their recording. Each of them is recorded again from its next call on.
+    Keras's methods are restored at the end.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ class ScaledLosses:
     Parameters
     ----------
     unrecorded : callable
-        Returns a context manager: functions that run in its block are not recorded.
+        Returns a context manager in whose block functions are not recorded.
     updated : callable
         Called whenever a scaler ends its step.
     """

@@ -82,9 +82,9 @@ class RunningCall:
     frame : FrameType
         The Python frame of the call.
     users : FrameType or None
-        The innermost frame of the user's code around the call.
+        The innermost Python frame of the user's code around the call.
     depth : int
-        Nesting depth of calls inside a box when the call began.
+        The number of running calls inside a box or a backward pass when this call began.
     span : OpenSpan or None
         The span of a module that is a frame. None for a box, and for the recorded module itself.
     read : list of (Tensor, int)
