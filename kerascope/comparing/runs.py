@@ -35,7 +35,7 @@ class Unit:
     calls : list of Call
         One call, or a product with the addition of its bias and its activation.
     family : str
-        Family of the first call.
+        The family of the first call's operation, such as "convolution".
     inputs : list of Recorded
         The values that the unit reads.
     activation : Call or None

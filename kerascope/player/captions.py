@@ -272,7 +272,7 @@ def _sized(found: Statistics) -> str:
 
 
 def _is_hidden(name: str) -> bool:
-    """Return whether the name of an input is internal to the engine."""
+    """Return whether an input with this name is not shown: a sample weight or the phase."""
     return "sample_weights" in name or "learning_phase" in name
 
 

@@ -398,8 +398,8 @@ def _box(
 ) -> Iterator[str]:
     """Yield the SVG elements of a box.
 
-    A box that appears later also has a dashed placeholder. A box whose value the step changes has
-    the value before the step and the value after it.
+    A box that appears later also has a dashed outline, which is visible from the start. A box whose
+    value the step changes has the value before the step and the value after it.
     """
     beat = stage.beat_of.get(group.box, -1)
     rect, measure = stage.placed.boxes[group.box], stage.measures[group.box]

@@ -61,7 +61,7 @@ class BoxStates:
     ----------
     graph : Graph
     boxes_of_nodes : mapping of str to str
-        The box of a node, by the node's name, such as "dense_1_ib-0".
+        The box of a Node, by the name of the Node, such as "dense_1_ib-0".
     made_by_calls : mapping of int to str, optional
         The result of `nodes_made`.
     owners : mapping of str to str, optional

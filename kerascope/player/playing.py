@@ -212,7 +212,7 @@ def _span_of(tape: Tape, subject: Any, from_: When | None, until: When | None) -
 
 
 def _start_of(player: Player) -> int:
-    """Return the moment at which the page opens.
+    """Return the position on the slider at which the page opens.
 
     It is the forward pass if the page begins with the building of the model, otherwise the start.
     """

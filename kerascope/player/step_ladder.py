@@ -70,7 +70,7 @@ class LadderPicture(Picture):
 
     @property
     def svg(self) -> str:
-        """The picture as SVG, without the placeholders that reserve space for values."""
+        """The picture as SVG, without the texts that only reserve space for values."""
         graph = replace(self.graph, nodes=tuple(map(_with_room, self.graph.nodes)))
         placed, measures = arrange_ladder(graph, self.options, BETWEEN_ROWS)
         placed = replace(placed, width=placed.width + BESIDE)
@@ -79,7 +79,7 @@ class LadderPicture(Picture):
 
 
 def _without_held(mark: Mark) -> Mark:
-    """Return a picture element without the placeholder `HELD` in its texts and its tooltip."""
+    """Return a picture element without `HELD`, a text that only reserves space for a value."""
     if not isinstance(mark, Group):
         return mark
     marks = [one for one in mark.marks if not (isinstance(one, Label) and one.text == HELD)]

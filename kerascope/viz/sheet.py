@@ -228,7 +228,7 @@ class Sheet:
         The class of the SVG, to which its style sheet is restricted.
     inks, dark_inks : tuple of Ink
         Rules for marks with a look; of equally specific rules the later one wins. Those in
-        `dark_inks` are added on a dark system.
+        `dark_inks` are added if the reader's system is dark.
     heads : tuple of str
         The arrow heads that lines may have.
     label : str

@@ -76,7 +76,7 @@ class _Mirror:
     gradients: dict[str, str] = field(default_factory=lambda: {"": ""})
 
     def result(self) -> Graph:
-        """Return the ladder with the frames on its forward rail and the twins of these frames."""
+        """Return the ladder with the frames around its calls, their gradients and their cards."""
         taken = [part.id for part in items_of(self.graph)]
         free_id = FreeIds(dict.fromkeys(taken)).take
         calls = {node.id: node for node in self.rail.nodes}
@@ -160,7 +160,11 @@ def _row(node: GraphNode) -> int:
 
 
 def closed_with_twins(graph: Graph, closed: Iterable[str]) -> frozenset[str]:
-    """Return the closed frames except twins of open frames, because twins open together."""
+    """Return the given closed frames, except those that have an open twin.
+
+    Twins are the frames around the calls of a block, around their gradients and around their cards.
+    They open and close together.
+    """
     listed = set(closed)
     families: dict[str, list[str]] = {}
     for group in graph.groups:

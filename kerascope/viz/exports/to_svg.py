@@ -482,7 +482,7 @@ def style_sheet(graph: Graph, options: PictureOptions, scope: str = "") -> str:
 
 
 def inks_of(graph: Graph, options: PictureOptions) -> tuple[list[Ink], list[Ink]]:
-    """Return the colour rules of a graph's picture, and those that are added on a dark system."""
+    """Return the colour rules of a graph's picture, and those added if the system is dark."""
     kinds = {node.kind: style_of(node.kind) for node in graph.nodes}
     letters = f"font-family:{FONT};font-size:{LINE_SIZE}px;white-space:pre"
     sizes = [Ink("text", more=letters), *_SIZES, *(_LADDER if is_ladder(graph) else ())]

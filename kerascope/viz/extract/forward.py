@@ -166,9 +166,9 @@ def with_depths(
 ) -> dict[str, GraphNode]:
     """Return the boxes with their depths, deepest first.
 
-    The depth is the length of the longest path from a box to an end, so a variable is one row above
-    its deepest user. A box that leads to none of the `ends`, such as an output without a
-    loss, is placed one row below its inputs, not at the bottom.
+    The depth is the length of the longest path from a box to one of the `ends`, so a variable is
+    one row above its deepest user. A box that leads to none of the `ends`, such as an output
+    without a loss, is placed one row below its inputs, not at the bottom.
     """
     by_id = {box.id: box for box in boxes}
     depths = longest_paths(list(by_id), [(edge.source, edge.target) for edge in edges])

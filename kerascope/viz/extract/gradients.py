@@ -492,7 +492,7 @@ def compute_values(
 
 
 def tensor_feed(feed: Mapping[Tensor, Any], where: str) -> tuple[list[Tensor], list[Any]]:
-    """Return the tensors of a feed and their arrays.
+    """Return the keys of `feed`, which are tensors, and its values, which are arrays.
 
     Raises
     ------

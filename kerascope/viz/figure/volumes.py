@@ -46,7 +46,7 @@ class VolumeColumn:
     ----------
     parts : tuple of Part
     sheets : bool
-        Whether the figure draws each channel of an image as a sheet.
+        Whether the figure draws each channel of an image as a separate square, a sheet.
     label : tuple of str
         The lines of text below the volumes.
     lowered : bool, optional
@@ -75,7 +75,7 @@ class VolumeColumn:
 
     @property
     def shift(self) -> float:
-        """How far the last sheet of a volume is to the right of and above its first sheet."""
+        """How far the last sheet is to the right of and above the first; 0 without sheets."""
         is_stack = self.sheets and not self.flat
         return (self.first.channels - 1) * self.thick if is_stack else 0.0
 
@@ -103,7 +103,10 @@ class VolumeColumn:
         return max(self.body + self.depth * 0.6, label) + PAD
 
     def corner(self, x: float, middle: float) -> Point:
-        """Return the upper left corner of the first sheet of a column centred at (x, middle)."""
+        """Return the upper left corner of the first sheet of a column centred at (x, middle).
+
+        A sheet is the square that represents one channel.
+        """
         return x - (self.side + self.shift) / 2, middle - (self.side - self.shift) / 2
 
 

@@ -422,7 +422,7 @@ def _number_lines(panel: Panel) -> list[str]:
 
 
 def signs_of(values: np.ndarray, scale: Scale, ascii_only: bool) -> list[str]:
-    """Return the character for each number of a panel, by the number's level.
+    """Return the character for each number of a panel, by its level on the colour scale.
 
     Examples
     --------

@@ -62,7 +62,7 @@ class Scale:
         return "d" if self.is_diverging else "s"
 
     def levels(self, values: np.ndarray) -> np.ndarray:
-        """Return the level of each number. Outside the scale it is the first or the last level."""
+        """Return the level of each number on the scale; the first or last one outside its ends."""
         values = np.asarray(values, "float64")
         unit = max(abs(self.low), abs(self.high)) or 1.0  # so that differences cannot overflow
         width = self.high / unit - self.low / unit
@@ -80,7 +80,7 @@ class Scale:
         return self.low * (1 - share) + self.high * share
 
     def role(self, level: int) -> str:
-        """Return the colour role of a level."""
+        """Return the colour role of a level of the scale."""
         return ODD_LEVELS.get(level) or f"{self.letter}-{level}"
 
 

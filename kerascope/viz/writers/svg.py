@@ -242,12 +242,12 @@ WRITERS: dict[type, Callable[[Any, str], str]] = {
 
 
 def graph_rules(sheet: Sheet) -> str:
-    """Return the CSS rules of a sheet whose marks have looks, those for a dark system last."""
+    """Return the CSS rules of a sheet whose marks have looks, those for the dark theme last."""
     return css(sheet.inks, sheet.dark_inks, sheet.kind)
 
 
 def css(inks: Iterable[Ink], dark_inks: Iterable[Ink], scope: str) -> str:
-    """Return CSS rules for pictures with the class `scope`; rules for a dark system come last."""
+    """Return CSS rules for pictures with the class `scope`; rules for the dark theme come last."""
     lines = [_rule(ink, scope) for ink in inks]
     dark = "".join(_rule(ink, scope) for ink in dark_inks)
     return "\n".join([*lines, f"@media (prefers-color-scheme:dark){{{dark}}}"] if dark else lines)
