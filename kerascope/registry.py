@@ -84,7 +84,7 @@ class Registry:
     home : str, optional
         Module that registers the objects. It is imported at the first missing name.
     words_for : callable, optional
-        Returns the message for a name of Keras that is not available here; None for other names.
+        Returns the message for a name of Keras that kerascope does not have; None for other names.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 Usually the loop goes through all epochs and batches. There are two exceptions. A run that continues
 an interrupted run begins in the middle. And if no observer or callback needs the events of a batch,
-the batch is trained on here, without events (`FastPath`). This is faster, with the same results.
+a `FastPath` trains on the batch without events. This is faster, with the same results.
 """
 
 from __future__ import annotations

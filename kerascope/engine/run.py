@@ -45,8 +45,8 @@ class ResumePoint(NamedTuple):
     def begin(self, model: Any, epochs: int) -> tuple[range, int]:
         """Return the epochs to train, and the number of batches done in the first epoch.
 
-        If the run continues between two epochs, the state is restored here. If it continues in the
-        middle of an epoch, the caller begins this epoch and then restores the state.
+        If the run continues between two epochs, this method restores the state. If it continues in
+        the middle of an epoch, the caller begins this epoch and then restores the state.
         """
         if self.batch:
             return range(self.epoch, epochs), self.batch

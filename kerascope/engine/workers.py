@@ -502,8 +502,8 @@ class WorkerPool:
     def made(self, tasks: Iterable[int]) -> Iterator[Any]:
         """Yield the batches with these numbers, in order, until an iterator is exhausted.
 
-        Up to `max_queue_size` batches are requested in advance. An error of a worker is raised
-        here, with a note that contains its traceback.
+        Up to `max_queue_size` batches are requested in advance. An error of a worker
+        is raised by this method, with a note that contains the worker's traceback.
         """
         self._drop_the_rest()
         for task in tasks:

@@ -61,7 +61,7 @@ class RNN(Layer):
     ----------
     cell : Layer or object, or list of them
         An object with `call(inputs, states)`, which returns `(output, new_states)`, and
-        `state_size`, an int or a list of ints. A list of cells is stacked.
+        `state_size`, an int or a list of ints. A list of cells becomes a `StackedRNNCells`.
     return_sequences : bool
         Whether the output contains all time steps. By default, it is the output of the last step.
     return_state : bool

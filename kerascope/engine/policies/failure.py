@@ -1,6 +1,6 @@
 """Attaches the failed call of a layer, or the failed graph of a model, to its error.
 
-A call that fails makes no Node, and is undone. So these facts are attached to the error: the layer,
+A call that fails makes no Node, and is undone. So its data are attached to the error: the layer,
 the tensors it was called on, and the calls that made these tensors. They exist as long as the
 error, and cost nothing if no error occurs. `viz.extract.failure` draws them.
 """

@@ -253,13 +253,13 @@ def associative_scan(
 
 @on_anything
 def map(f: Callable[[Any], Any], xs: Any) -> Any:
-    """Return the stacked results of a function for each entry along the first axis."""
+    """Return a function's results for each entry along the first axis, along a new first axis."""
     return _scanned(lambda _, x: (None, f(x)), None, xs)[1]
 
 
 @on_anything
 def vectorized_map(function: Callable[[Any], Any], elements: Any) -> Any:
-    """Return the stacked results of a function for each entry along the first axis.
+    """Return a function's results for each entry along the first axis, along a new first axis.
 
     The function does the same as `map`.
     """
