@@ -61,8 +61,8 @@ class Group:
     keys : list of str
         For a call: the keys of its outputs in `tensor_map`.
     deltas : tuple of Delta or None
-        The names whose values are the same at each call of the function; None until they are
-        first needed.
+        The local names whose values are the same at each call of the function; None until they
+        are first needed.
     """
 
     kind: str

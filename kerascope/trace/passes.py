@@ -24,7 +24,7 @@ class LayerCall(NamedTuple):
     tensors : list of Tensor
         The symbolic tensors whose arrays are the outputs.
     passes : tuple of ModelPass
-        The passes through nested models during the call; a wrapper may have several.
+        The passes through nested models during the call; a call of a wrapper may have several.
     """
 
     node: Node

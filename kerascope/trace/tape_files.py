@@ -538,7 +538,7 @@ class Encoder:
         self._last: Statistics | None = None
 
     def encode(self, value: Any) -> Any:
-        """Return a value as plain data for JSON."""
+        """Return a value in a form that JSON can express, from which a `Decoder` gets it back."""
         if value is None or (isinstance(value, (bool, int, str)) and not _is_numpy(value)):
             return value
         if isinstance(value, float) and not _is_numpy(value):
@@ -602,7 +602,7 @@ class Decoder:
         self._last: Statistics | None = None
 
     def decode(self, value: Any) -> Any:
-        """Return the value from the plain data that `Encoder.encode` returned for it."""
+        """Return the value for which `Encoder.encode` returned the given form."""
         if isinstance(value, list):
             return [self.decode(item) for item in value]
         if not isinstance(value, dict):

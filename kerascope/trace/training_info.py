@@ -273,7 +273,7 @@ class Memory:
         self.figures = Figures()
 
     def without_values(self) -> Memory:
-        """Return a copy of this memory without recorded values."""
+        """Return a copy of this memory without the recorded values of variables."""
         other = copy(self)
         other.statistics_only = False
         other.values = WeakKeyDictionary()
@@ -345,7 +345,7 @@ class Memory:
         return None
 
     def models_of(self, variable: Variable) -> list[Any]:
-        """Return the registered models that have a function with this variable."""
+        """Return the registered models of which a function reads or writes a variable."""
         found = []
         for model in (reference() for reference in self._models):
             functions = (getattr(model, name, None) for name in FUNCTIONS)
