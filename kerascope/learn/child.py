@@ -19,6 +19,8 @@ from types import FrameType, ModuleType
 import numpy as np
 
 from kerascope.compat import keras_imports_for_good
+from kerascope.learn.engine import check_part
+from kerascope.learn.exercises import read_exercise
 from kerascope.learn.student import Student, checks_of, judge
 from kerascope.learn.verdicts import Outcome, Text, failed
 
@@ -45,11 +47,19 @@ def main(checker: str, path: str, result: str, seconds: str) -> None:
     watch.start()
     module = ModuleType(MODULE)
     module.__file__ = path
+    if part := _part_of(Path(checker)):
+        check_part(part, module, Path(path))
     student = Student(module, path)
     outcome = _run_student_file(student) or judge(checks, student)
     _flush()
     _write(result, outcome)
     os._exit(0)  # do not wait for threads that the student's file started
+
+
+def _part_of(checker: Path) -> str:
+    """Return the part of the student's engine that an exercise is; "" if it is none."""
+    facts = checker.parents[1] / "exercises" / f"{checker.stem}.toml"
+    return read_exercise(facts).part if facts.is_file() else ""
 
 
 def _run_student_file(student: Student) -> Outcome | None:

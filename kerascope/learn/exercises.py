@@ -26,6 +26,7 @@ from kerascope.registry import did_you_mean
 
 
 _KEYS = {"number", "facts", "en", "zh"}
+_OPTIONAL = {"part"}
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,8 @@ class Exercise:
         The hints, from vague to nearly the answer.
     seen : Text
         What the student has learned from the exercise; printed after a PASS.
+    part : str
+        The part of the student's own engine that the answer is: see `engine.py`; "" if it is none.
     """
 
     folder: Path
@@ -58,6 +61,7 @@ class Exercise:
     task: Text
     hints: tuple[Text, ...]
     seen: Text
+    part: str = ""
 
     @property
     def chapter(self) -> str:
@@ -158,11 +162,12 @@ def read_exercise(path: Path) -> Exercise:
         task=Text(**tasks),
         hints=tuple(Text(en.strip(), zh.strip()) for en, zh in hints),
         seen=Text(facts["en"]["seen"].strip(), facts["zh"]["seen"].strip()),
+        part=facts.get("part", ""),
     )
 
 
 def _check_keys(where: str, facts: dict) -> None:
-    if facts.keys() != _KEYS:
+    if facts.keys() - _OPTIONAL != _KEYS:
         raise ConfigError(f"{where}: expected the keys {sorted(_KEYS)}, got {sorted(facts)}.")
     for language in LANGUAGES:
         expected = {"hints", "seen"} | ({"task"} if language == "zh" else set())
@@ -201,7 +206,8 @@ def _is_path_of(exercise: Exercise, path: Path) -> bool:
         return False
     folder = path.parent.name.lower()
     own = exercise.chapter
-    return folder in ("", exercise.folder.name, own) or folder.zfill(2) == own
+    known = ("", exercise.folder.name, own, *([ENGINE] if exercise.part else []))
+    return folder in known or folder.zfill(2) == own
 
 
 # --- the student's copies -------------------------------------------------------------------------
@@ -219,6 +225,29 @@ from kerascope.compat import keras_imports_for_good
 keras_imports_for_good()
 import keras
 '''
+ENGINE = "my_engine"  # the folder and the package of the student's own engine
+ENGINE_FILES = {
+    "__init__.py": '''"""Your own engine; parts that have not passed are reference solutions.
+
+`my_engine.parts()` shows which parts are yours.
+"""
+
+from pathlib import Path
+
+from kerascope.learn.engine import install
+
+parts = install(Path(__file__).resolve().parents[1]).parts
+''',
+    "my_engine.py": '''"""Lets `python graph.py`, started in this folder, import my_engine."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+del sys.modules["my_engine"]
+import my_engine
+''',
+}
 
 
 @dataclass
@@ -271,6 +300,8 @@ class Workbook:
 
     def path_of(self, exercise: Exercise) -> Path:
         """Return the path of the student's file for an exercise."""
+        if exercise.part:
+            return self.folder / ENGINE / f"{exercise.part}.py"
         return self.folder / exercise.folder.name / f"{exercise.name}.py"
 
     def progress(self, exercise: Exercise) -> Progress:
@@ -317,8 +348,10 @@ class Workbook:
                 written.append(path)
             elif self.language not in (None, language) and _is_stub(exercise, path):
                 self._write(path, exercise.stub_in(language))
-            if not (keras := path.with_name("keras.py")).exists():
-                self._write(keras, KERAS)
+            helpers = {"keras.py": KERAS} | (ENGINE_FILES if exercise.part else {})
+            for name, text in helpers.items():
+                if not (helper := path.with_name(name)).exists():
+                    self._write(helper, text)
         self.language = language
         self.save()
         return written

@@ -1,0 +1,148 @@
+"""`import my_engine`: the engine that the student writes, one part in each of seven chapters.
+
+A part is an exercise whose TOML file has the key `part`; the student's file of it is
+`my_engine/PART.py` in the workbook. `import my_engine.graph` executes the student's file if it has
+passed its check and was not changed since, and otherwise the reference solution. So the engine is
+complete from the first day. `my_engine.parts()` returns where each part comes from.
+
+`my_engine/__init__.py`, which `Workbook.prepare` writes, calls `install`. A chapter, which may be
+read without a workbook, calls `use_my_engine`; the process that checks a part, `check_part`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from kerascope.learn.exercises import ENGINE, Exercise, Workbook, all_exercises, default_folder
+from kerascope.learn.running import is_attempted
+from kerascope.user_frames import warn
+
+__all__ = ["Part", "install", "use_my_engine"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of the engine, and the file that `import my_engine.NAME` executes.
+
+    Attributes
+    ----------
+    exercise : Exercise
+    path : Path
+    is_own : bool
+        Whether the file is the student's. Otherwise it is the reference solution.
+    reason : str
+        Why an attempt of the student is not used; otherwise "".
+    """
+
+    exercise: Exercise
+    path: Path
+    is_own: bool
+    reason: str = ""
+
+    def __repr__(self) -> str:
+        return "yours" if self.is_own else "kerascope's"
+
+
+def parts_of(workbook: Workbook) -> dict[str, Part]:
+    """Return the parts of the engine by name, in the order of the course."""
+    return {e.part: _part(workbook, e) for e in workbook.exercises if e.part}
+
+
+def _part(workbook: Workbook, exercise: Exercise) -> Part:
+    path = workbook.path_of(exercise)
+    is_changed = workbook.is_changed(exercise)
+    if workbook.is_passed(exercise) and not is_changed:
+        return Part(exercise, path, is_own=True)
+    is_begun = path.is_file() and is_attempted(exercise.stub.read_bytes(), path.read_bytes())
+    reason = "was changed after its last check" if is_changed else "has not passed its check"
+    return Part(exercise, exercise.solution, is_own=False, reason=reason if is_begun else "")
+
+
+class PartFinder(MetaPathFinder):
+    """Finds the modules `my_engine.PART` for the import system.
+
+    Parameters
+    ----------
+    parts : dict of str to Part
+    """
+
+    def __init__(self, parts: Mapping[str, Part]) -> None:
+        self._parts = parts
+
+    def parts(self) -> dict[str, Part]:
+        """Return the parts by name; each shows whether it is yours or kerascope's."""
+        return dict(self._parts)
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: Any = None
+    ) -> ModuleSpec | None:
+        """Return the spec of a part; None for any other module."""
+        package, _, name = fullname.rpartition(".")
+        part = self._parts.get(name) if package == ENGINE else None
+        if part is None:
+            return None
+        if part.reason:
+            warn(
+                f"{fullname} is kerascope's solution, because your {part.exercise.part}.py "
+                f"{part.reason}. Check it: kerascope learn check {part.exercise.name}."
+            )
+        return spec_from_file_location(fullname, part.path)
+
+
+def install(folder: Path) -> PartFinder:
+    """Let `import my_engine.PART` find the parts for the workbook in `folder`."""
+    finder = PartFinder(parts_of(Workbook(folder, all_exercises())))
+    sys.meta_path[:] = [f for f in sys.meta_path if not isinstance(f, PartFinder)]
+    sys.meta_path.insert(0, finder)
+    return finder
+
+
+def use_my_engine(folder: Path | None = None) -> ModuleType:
+    """Return the package `my_engine` and make it importable, also without a workbook.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        The workbook; by default the one that contains the working folder, or its subfolder
+        `kerascope-exercises`.
+
+    Examples
+    --------
+    >>> use_my_engine().parts()["graph"]
+    kerascope's
+    """
+    for name in [name for name in sys.modules if name.partition(".")[0] == ENGINE]:
+        del sys.modules[name]
+    package = ModuleType(ENGINE, "The engine of a workbook; see kerascope.learn.engine.")
+    package.__path__ = []
+    finder = install(default_folder(Path.cwd()) if folder is None else folder)
+    vars(package)["parts"] = finder.parts
+    sys.modules[ENGINE] = package
+    return package
+
+
+def check_part(name: str, module: ModuleType, path: Path) -> None:
+    """Use the module of a student's file as the part `name`, whatever its last verdict was.
+
+    Parameters
+    ----------
+    name : str
+        The name of the part.
+    module : module
+        The namespace in which the student's file will run.
+    path : Path
+        The student's file. Other parts of its workbook are used if they have passed.
+    """
+    package = use_my_engine(path.resolve().parents[1])
+    module.__name__ = f"{ENGINE}.{name}"
+    module.__package__ = ENGINE
+    sys.modules[module.__name__] = module
+    setattr(package, name, module)

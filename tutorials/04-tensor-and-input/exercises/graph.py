@@ -1,0 +1,3 @@
+"""Write the part `graph` of your own engine."""
+
+graph = ...

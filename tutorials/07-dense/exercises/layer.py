@@ -1,0 +1,3 @@
+"""Write the part `layer` of your own engine."""
+
+layer = ...

@@ -1,0 +1,3 @@
+"""Write the part `graph_map` of your own engine."""
+
+graph_map = ...

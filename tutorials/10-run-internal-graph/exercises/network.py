@@ -1,0 +1,3 @@
+"""Write the part `network` of your own engine."""
+
+network = ...

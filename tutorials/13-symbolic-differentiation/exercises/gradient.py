@@ -1,0 +1,3 @@
+"""Write the part `gradient` of your own engine."""
+
+gradient = ...

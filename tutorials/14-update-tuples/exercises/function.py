@@ -1,0 +1,3 @@
+"""Write the part `function` of your own engine."""
+
+function = ...

@@ -1,0 +1,3 @@
+"""Write the part `fit` of your own engine."""
+
+fit = ...
