@@ -274,7 +274,7 @@ class Alignment:
         return set(bits_of(self._fronts("a", False)[unit.number]))
 
     def free_readers(self, a: Unit, b: Unit) -> tuple[bool, bool]:
-        """Return, for each of two units, whether it has readers, and none of them is paired."""
+        """Return, for each of two units, whether it has readers, and all of them are unpaired."""
         return (
             bool(a.readers) and not self.pairs.keys() & set(a.readers),
             bool(b.readers) and not self._back.keys() & set(b.readers),

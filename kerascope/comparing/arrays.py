@@ -132,7 +132,7 @@ SHAPES_DIFFER = "shapes differ"
 
 
 class Moments(NamedTuple):
-    """Statistics of an array that do not depend on the order of its elements, such as the mean."""
+    """Statistics of an array that do not depend on the order of its elements, such as the sum."""
 
     size: int
     not_finite: int

@@ -225,7 +225,10 @@ class _OpenPair:
 
     @property
     def has_old_order(self) -> bool:
-        """Whether weights of both sides expect one order of features, but the orders differ."""
+        """Whether the two sides order their features differently, but their weights alike.
+
+        Then one side has weights that expect the features in the order of the other side.
+        """
         if self.order is None or not self.weights[0] or not self.weight_differences:
             return False
         layout, tolerance = self.layout_of_weights, self.judge.tolerance
@@ -409,7 +412,10 @@ class Judge:
         return [(a.calls, b.calls)]
 
     def _begins_there(self, pair: _OpenPair, verdict: Verdict, differing: set[int]) -> bool:
-        """Return whether a pair's inputs differ only because of unpaired calls before it."""
+        """Return whether a pair's inputs differ only because of unpaired calls before it.
+
+        Then the pair counts as the one at which the difference begins.
+        """
         unit = pair.units[0]
         if verdict is not Verdict.UPSTREAM or pair.a[0] is not unit.call:
             return False

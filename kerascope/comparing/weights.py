@@ -263,7 +263,11 @@ def _array_difference(
 
 
 def _shape(array: np.ndarray, like: np.ndarray) -> Sequence[int]:
-    """Return the shape of an array without axes of size 1, if this gives it the rank of `like`."""
+    """Return a shape for an array of the same size as `like`, with the rank of `like`.
+
+    It is the shape of the array, if necessary without axes of size 1. If these have another rank
+    than `like`, it is the shape of `like`.
+    """
     if array.ndim == like.ndim:
         return array.shape
     kept = [n for n in array.shape if n != 1]

@@ -272,7 +272,7 @@ def _sized(found: Statistics) -> str:
 
 
 def _is_hidden(name: str) -> bool:
-    """Return whether an input with this name is not shown: a sample weight or the phase."""
+    """Return whether captions omit an input: the sample weights and the learning phase."""
     return "sample_weights" in name or "learning_phase" in name
 
 

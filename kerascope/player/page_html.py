@@ -216,7 +216,7 @@ def _both(name: str) -> str:
 
 
 def _gate(gates: Sequence[dict[str, Any]]) -> str:
-    """Return the HTML for questions to the reader: a section for the script, and a plain list."""
+    """Return the HTML for questions to readers: a section for the script, a list without it."""
     folded = "".join(
         f"<details><summary>{each(gate['ask'])}</summary><p>{each(gate['answer'])}</p></details>"
         for gate in gates

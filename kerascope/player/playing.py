@@ -132,7 +132,7 @@ def play(
 
 
 def _tape_of(subject: Any, x: Any, y: Any) -> tuple[Tape, Text]:
-    """Return a tape, of one step of a model if the subject is a model, and the page's title."""
+    """Return the tape to play, and the title of the page. A model runs one step for the tape."""
     if isinstance(subject, Tape):
         if x is not None or y is not None:
             raise ArgumentError("play: a tape already contains its data. Leave out x and y.")

@@ -203,7 +203,7 @@ def _sender(node: GraphNode) -> str:
 
 
 def _box_of_delta(event: Event, delta: Delta, boxes: Mapping[str, Any]) -> str:
-    """Return the id of the box whose value an event changes by a delta; "" without a box."""
+    """Return the id of the box whose value a delta of an event changes; "" without a box."""
     key = str(delta.key) if delta.key is not None else ""
     if not key or event.act in ("build", "compile"):
         return ""

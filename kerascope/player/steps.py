@@ -355,7 +355,11 @@ def _users_line(event: Event, calls: dict[str, tuple[str, int]]) -> tuple[str, i
 
 
 def _own_line(event: Event) -> tuple[str, int]:
-    """Return the line of the op's code if the event has one; otherwise that of kerascope's code."""
+    """Return the line of code that an event shows, in addition to the user's line.
+
+    It is the line of the op's or layer's own code if this is recorded, otherwise the line of
+    kerascope's source at which the event happened.
+    """
     made = event.where.made
     if event.kind in ("op", "node") and made is not None and made.code[0]:
         return made.code[0], made.code[1]

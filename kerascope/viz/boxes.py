@@ -196,7 +196,7 @@ def caption_with(attrs: Mapping[str, Attribute], *sentences: str) -> str:
 
 
 def call_text(item: GraphNode | GraphGroup) -> str:
-    """Return which call of its layer a box or frame shows: "call 2 of 3"; "" if there is only one.
+    """Return the call of a layer that a box or frame shows: "call 2 of 3"; "" for the only call.
 
     A box that shows all calls of a layer has the text "called 3 times".
     """

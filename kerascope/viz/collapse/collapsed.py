@@ -182,7 +182,10 @@ class _Collapse:
         return tuple(boxes.values())
 
     def _still_shared(self, node: GraphNode) -> GraphNode:
-        """Return a box; if its `shared_with` is a hidden box, it becomes the closed frame's id."""
+        """Return a box whose attribute `shared_with`, if set, is the id of a visible box.
+
+        The id of a hidden box is replaced by that of the closed frame around the hidden box.
+        """
         shared = str(node.attrs.get("shared_with", ""))
         if self.box_of.get(shared, shared) == shared:
             return node

@@ -371,7 +371,7 @@ class _Data:
         return [self.drawn(name), self.drawn(detail), *sizes, int(is_call), int(is_bundle)]
 
     def families(self) -> list[list[int]]:
-        """Return the sets of frames that open and close together, such as twins on a ladder."""
+        """Return the sets of frames that open and close together, as for a block of a ladder."""
         found: dict[str, list[int]] = {}
         for number, group in enumerate(self.graph.groups):
             found.setdefault(str(group.attrs.get("twin", group.id)), []).append(number)

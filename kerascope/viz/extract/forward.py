@@ -108,7 +108,7 @@ class Forward:
         return tuple(names)
 
     def mark(self, box_id: str, **attrs: Attribute) -> None:
-        """Set attributes of a box; its other attributes stay."""
+        """Set attributes of a box; its other attributes stay unchanged."""
         box = self.boxes[box_id]
         self.boxes[box_id] = dataclasses.replace(box, attrs={**box.attrs, **attrs})
 

@@ -464,7 +464,7 @@ def _out_of(branches: Branches, gradient: Tensor, x: Tensor) -> Tensor:
 
 @contextmanager
 def restoring_updates(function: Function) -> Iterator[None]:
-    """Restore the variables that a function updates when the `with` block ends.
+    """When the `with` block ends, restore the variables that a function updates.
 
     Random ops, for example, count their draws in variables.
     """

@@ -226,7 +226,7 @@ class GraphBuilder:
         self.edges.append(GraphEdge(source.box, target.box, label, attrs))
 
     def mark(self, box_id: str, **attrs: Attribute) -> None:
-        """Set attributes of a box; its other attributes stay."""
+        """Set attributes of a box; its other attributes stay unchanged."""
         box = self.boxes[box_id]
         self.boxes[box_id] = dataclasses.replace(box, attrs={**box.attrs, **attrs})
 

@@ -205,7 +205,7 @@ class _NodeView(GraphBuilder):
         return self._add_box(spot, clean(part.name), part.kind, attrs, part.facts)
 
     def _add_own_weights(self, layer: Layer, spot: BoxPosition) -> None:
-        """Add a box for the weights that an expanded layer has in addition to its inner layers."""
+        """Add a box for the weights that an expanded layer has besides those of inner layers."""
         if not self.weights.has_more(layer):
             return
         spot = BoxPosition(self.free_id(f"{spot.id}/own_weights"), spot.id, 0)

@@ -178,7 +178,7 @@ def keys_of(applies: Sequence[Apply]) -> Keys:
 
 
 def _without_lone_scopes(keys: Keys) -> Keys:
-    """Merge each scope that contains only one inner scope with it, such as `update/bias`."""
+    """Return the frame keys; a scope and its only inner scope become one key: `update/bias`."""
     inside: dict[tuple[FrameKey, ...], set[FrameKey | None]] = {}
     for own in keys.values():
         for length in range(len(own) + 1):

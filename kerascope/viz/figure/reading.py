@@ -339,14 +339,14 @@ def is_flattening(node: GraphNode) -> bool:
 
 
 def is_quiet_in_images(node: GraphNode, before: Part | None = None, alone: bool = True) -> bool:
-    """Return whether the forms "volumes" and "neurons" draw a box as a part of the one before."""
+    """Return whether the forms "volumes" and "neurons" add a box to the part before it."""
     if node.kind in (*QUIET_KINDS, "normalization"):
         return True
     return node.kind == "shaping" and is_flattening(node)
 
 
 def is_quiet_in_u(node: GraphNode, before: Part, alone: bool) -> bool:
-    """Return whether the form "u" draws a box as a part of the one before.
+    """Return whether the form "u" adds a box to the part before it.
 
     Croppings are separate parts, because the arrow of a copied tensor may show them.
     """
@@ -354,7 +354,7 @@ def is_quiet_in_u(node: GraphNode, before: Part, alone: bool) -> bool:
 
 
 def is_quiet_in_blocks(node: GraphNode, before: Part, alone: bool) -> bool:
-    """Return whether the forms "blocks" and "columns" draw a box as a part of the one before.
+    """Return whether the forms "blocks" and "columns" add a box to the part before it.
 
     They never do so if the part before it has other targets as well (`alone` is False).
     """

@@ -604,7 +604,7 @@ def _wh(size: Measure) -> Point:
 
 
 def _place_of(node: GraphNode) -> str:
-    """Return the kind of place of a box: "cell" (on an open card), "card" (closed) or its rail."""
+    """Return where a box is drawn: "cell" (on an open card), "card" (it is one) or its rail."""
     if "line" in node.attrs:
         return "cell"
     return "card" if node.kind == "card" else str(node.attrs.get("rail", "forward"))
@@ -979,7 +979,8 @@ class _Lines:
 def _along_side(rect: Rect, below: float) -> float:
     """Return the y of a point at the side of a box, the given distance below the box's middle.
 
-    If the box ends before this distance, the rest of it is measured from the box's upper end.
+    If the box ends before this distance, the rest of the distance is
+    measured from the box's upper end.
     """
     return rect.y + 6 + (rect.height / 2 - 6 + below) % (rect.height - 12)
 

@@ -185,7 +185,7 @@ class _Builder:
         return shared, (_at(one, shared, first), _at(other, shared, last))
 
     def _inside(self, box: str, shared: int) -> list[tuple[str, Name]]:
-        """Return the frames around a box whose nesting depth exceeds `shared`, outermost first.
+        """Return the frames nested deeper than `shared` around a box, outermost first.
 
         Each frame comes with the item in it that is the box or contains the box.
         """

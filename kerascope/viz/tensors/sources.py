@@ -269,7 +269,7 @@ def _output(title: str, values: Any, layer: Layer | None) -> ArrayPart:
 
 
 def _in_time(part: ArrayPart, values: np.ndarray) -> ArrayPart:
-    """Return an array part with the given values, whose second axis is named "time step"."""
+    """Return an array part with the given values; its second axis is named "time step"."""
     axes = (SAMPLE, "time step", *part.axes[1:])
     rows, columns = part.rows, part.columns
     return replace(part, values=values, axes=axes, rows=rows, columns=columns)
