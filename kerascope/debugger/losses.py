@@ -60,7 +60,7 @@ def _label(row: TrainCall) -> str:
 def _curves(
     rows: list[TrainCall], numbers: tuple[int, int], whose: str, ascii_only: bool
 ) -> list[str]:
-    """Return the losses of each timeline as a line of bars. Both lines have the same scale."""
+    """Return the losses of two timelines as two lines of bars, which have the same scale."""
     both = [[row.first for row in rows], [row.second for row in rows]]
     scale = [x for losses in both for x in losses if math.isfinite(x)]
     span = f", {figure(min(scale))} to {figure(max(scale))}" if scale else ""

@@ -69,7 +69,7 @@ def first_line(script: Path) -> int:
 
 
 def functions_in(script: Path | None) -> dict[str, int]:
-    """Return the first line of each function at the top level of a script, by function name."""
+    """Return the number of the first line of each top-level function of a script, by its name."""
     body = _statements_of(script) if script is not None else []
     return {node.name: node.lineno for node in body if isinstance(node, FUNCTIONS)}
 

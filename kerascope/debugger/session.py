@@ -401,7 +401,7 @@ class Session:
             signal.signal(signal.SIGINT, before)
 
     def _handle_interrupt(self, number: int, frame: FrameType | None) -> None:
-        """Request a stop at the next event after Ctrl-C; print a line, because it may take long."""
+        """Request a stop at the first event after Ctrl-C; print a line, as that may take long."""
         self.interrupt()
         with suppress(AttributeError, OSError, ValueError):
             # `os.write`, because a print that the signal interrupts must not be entered again.

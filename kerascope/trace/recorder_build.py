@@ -380,7 +380,7 @@ class DepthRecorder(MapRecorder):
 
 
 class CheckRecorder(MapRecorder):
-    """Records that the Nodes are ordered by depth, and the check that inputs reach every tensor."""
+    """Records the order of the Nodes by depth, and the check that the inputs reach every tensor."""
 
     def started(self) -> None:
         """Record the start of the graph's check, with the Nodes of each depth."""

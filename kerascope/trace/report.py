@@ -540,7 +540,7 @@ def _swept_op(report: RunReport, event: Event, _: Any) -> None:
 
 
 def _emit_swept(report: RunReport) -> None:
-    """At level "op", emit the tensors that get gradients from the op that was swept last."""
+    """At level "op", emit records of the tensors that get gradients from the op just swept."""
     if report.level == "op" and report.swept:
         (name, op), report.swept = report.swept, []
         said = [x if k == 1 else f"{x} (contribution {k} is added)" for x, k in report.reached]

@@ -594,7 +594,7 @@ class Stepper:
         return self._back(return_from(self.event, RANKS[self.grain], backward=True))
 
     def continue_back(self) -> Stop:
-        """Go back to the last breakpoint, caught condition or watched change."""
+        """Go back to the previous breakpoint, caught condition or watched change."""
         return self._back(Plan(backward=True))
 
     # --- anywhere ---------------------------------------------------------------------------------

@@ -602,7 +602,7 @@ class Decoder:
         self._last: Statistics | None = None
 
     def decode(self, value: Any) -> Any:
-        """Return the value for which `Encoder.encode` returned the given form."""
+        """Return the value that `Encoder.encode` has turned into the form `value`."""
         if isinstance(value, list):
             return [self.decode(item) for item in value]
         if not isinstance(value, dict):

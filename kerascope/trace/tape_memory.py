@@ -132,7 +132,7 @@ class Budget:
         return self.limit is not None and (self.has_too_many_events or self.held > self.limit)
 
     def let_go(self, event: Event) -> None:
-        """Subtract an event and its arrays from the counted bytes of the tape."""
+        """Subtract the bytes of an event and its arrays from those of the tape."""
         deltas = event.deltas
         self.bytes_of_events -= EVENT_BYTES + DELTA_BYTES * len(deltas)
         for _, _, value in deltas:

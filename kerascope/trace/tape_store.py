@@ -778,7 +778,7 @@ def _nothing(what: Any) -> None:
 
 
 def _last_of_each(events: Iterable[Event]) -> list[Event]:
-    """Return, for each function, its last mark of calls without events among these events."""
+    """Return, for each function, the last event of a list that marks its unrecorded calls."""
     marks = [event for event in events if event.kind == SKIPPED]
     return list({mark.deltas[1].value[0].function: mark for mark in marks}.values())
 
