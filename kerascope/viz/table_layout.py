@@ -69,7 +69,7 @@ def word(text: str, style: str = "") -> Cell:
 
 
 def text_of(line: Line) -> str:
-    """Return a line without its styles."""
+    """Return the text of a line, without its styles."""
     return "".join(text for text, _ in line)
 
 

@@ -72,7 +72,7 @@ def outer_first(groups: dict[str, GraphGroup]) -> tuple[GraphGroup, ...]:
 
 
 def _scopes(level: FrameLevel, labels: dict[str, str], words: int) -> dict[str, list[str]]:
-    """Return the children of a frame level in each name scope that can become a frame."""
+    """Return, for each name scope that can become a frame, its children in a frame level."""
     scopes: dict[str, list[str]] = {}
     for child in level.children:
         parts = labels[child].split("/")

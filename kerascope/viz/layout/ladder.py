@@ -793,7 +793,7 @@ class _Lines:
     # --- between cards, rails and losses ----------------------------------------------------------
 
     def _lane(self, side: str, y: float, to: float) -> float:
-        """Return the x of the nearest lane next to a rail that is free between two heights."""
+        """Return the x of the nearest free lane next to a rail, for a line between two heights."""
         low, high = sorted((y, to))
         taken = self.taken[side]
         lane = 0
