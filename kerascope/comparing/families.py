@@ -185,7 +185,7 @@ def lays_inputs_first(library: str, call: Call) -> bool | None:
 
 
 def are_weights_alike(a: tuple[str, Call], b: tuple[str, Call]) -> bool | None:
-    """Return whether the weights of two layers have the same order of axes. None if unknown."""
+    """Return whether the weights of two layers have the same order of axes; None if unknown."""
     first, second = lays_inputs_first(*a), lays_inputs_first(*b)
     if first is None or second is None:
         return True if a[0] == b[0] and a[0] != "onnx" else None

@@ -259,7 +259,7 @@ def _settings(side: Side) -> dict[str, object]:
 
 
 def setting_of(call: Call, name: str, library: str = "") -> object:
-    """Return a setting of a call, or the default, by its common name. None if both are unknown."""
+    """Return a setting of a call, or its default, by its common name; None if both are unknown."""
     return {**default_settings(library, call), **canonical(call.settings)}.get(name)
 
 

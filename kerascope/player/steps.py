@@ -80,7 +80,7 @@ def _is_tensor(value: Any) -> bool:
 
 
 def _number_text(value: Any) -> str | None:
-    """Return a number as text, and an array as its dtype and shape. None for other values."""
+    """Return a number as text, an array as its dtype and shape, and None for other values."""
     if _is_numbers(value):
         return kind_of(value) if np.ndim(value) else figure(value)
     if isinstance(value, Statistics):

@@ -295,7 +295,7 @@ def disambiguated(graph: Graph) -> Graph:
 
 
 def _distinct_titles(names: list[str]) -> dict[str, str]:
-    """Return a title for each long name that differs from the titles of all other names.
+    """Return titles for long names. Each title differs from the titles of all other names.
 
     `names` are sorted. A name is shortened so that its title contains the character at which the
     name first differs from the name before it or from the name after it.
