@@ -34,7 +34,7 @@ OUT = "out"  # folder for the pictures
 
 
 class _BlockFailed(Exception):
-    """Raised when a block does not do what its kind requires, such as raise a ValueError."""
+    """Raised when a block does not do what its kind requires, such as `raises ValueError`."""
 
 
 def main() -> None:

@@ -349,7 +349,7 @@ class FunctionPlan:
         return found
 
     def _sums(self) -> dict[Tensor, list[tuple[str, int]]]:
-        """For each gradient that is a sum, return the source call and the slot of each term."""
+        """For each gradient that is a sum, return the layer call and the slot of each term."""
         found: dict[Tensor, list[tuple[str, int]]] = {}
         facts = self.facts
         for arrival in facts.arrivals if facts is not None else ():

@@ -250,7 +250,7 @@ def _axes_kept(
 
 
 def _turned(x: np.ndarray, axis: int, size: int) -> np.ndarray:
-    """Return an array in which each row has moved to the position of the next row."""
+    """Return an array whose rows are moved by one position, the last row to the first."""
     return np.roll(x, x.shape[axis] // size, axis)
 
 

@@ -130,7 +130,7 @@ class Statistics(PendingStatistics):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The statistics as a dict of the kind and the numbers, which are rounded as in print."""
+        """The statistics as a dict: dtype and shape, and the numbers, rounded as in print."""
         figures = {"norm": self.norm, "min": self.min, "mean": self.mean, "max": self.max}
         known = {name: float(figure(x)) for name, x in figures.items() if x is not None}
         counts = {"nans": self.nans, "infinities": self.infinities}

@@ -413,7 +413,7 @@ class Passage(NamedTuple):
 
 
 class Stepper:
-    """A position among the events of a source, with methods that move the position.
+    """A position among the events of a tape, with methods that move the position.
 
     Parameters
     ----------
@@ -467,7 +467,7 @@ class Stepper:
 
     @property
     def tape(self) -> Events:
-        """The tape of the source, with the events so far."""
+        """The tape that the stepper moves along, with the events so far."""
         return self.source.tape
 
     @property
@@ -629,7 +629,7 @@ class Stepper:
         self._interrupted = True
 
     def switch(self, source: Recording, t: int) -> Stop | None:
-        """Replace the source by `source`, such as the tape of another timeline; go to time `t`."""
+        """Move along another source of events, such as another timeline's tape; go to time `t`."""
         self.source = source
         return self.goto(t)
 
@@ -843,7 +843,7 @@ class Stepper:
         return UntilDepth(backward, left=self._network_depth(), around=around)
 
     def _network_depth(self) -> int | None:
-        """Return the network depth of the last event before or at the position that has one.
+        """Return the last network depth that an event has, up to the current position.
 
         If no event has a network depth, return None.
         """
@@ -854,7 +854,7 @@ class Stepper:
         return None
 
     def _phase_around(self, backward: bool) -> int:
-        """Return the span depth of the innermost phase at the position; -1 outside of phases."""
+        """Return the span depth of the innermost phase around the current event; -1 without one."""
         here = self.event
         if here is None:
             return -1
@@ -919,7 +919,7 @@ class LiveDriver:
             self._ask_from(self.stepper.resume())
 
     def finish(self) -> None:
-        """Mark the source as ended, and call the prompt with a stop at the end of history."""
+        """Mark the tape as complete, and call the prompt with a stop at the end of history."""
         source = self.stepper.source
         if isinstance(source, Running):
             source.ended = True

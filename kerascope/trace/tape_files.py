@@ -416,9 +416,9 @@ def _header(line: bytes, name: str, number: int) -> dict[str, Any]:
 
 
 def _fields(where: Where) -> list[Any]:
-    """Return the fields of a `Where` in the form for the file.
+    """Return the fields of a `Where` as a tape file contains them.
 
-    If the `Where` has the origin of an op, the form has more fields, in another order.
+    If the `Where` has the origin of an op, there are more fields, in another order.
     """
     made = where.made
     if made is None:
