@@ -258,7 +258,7 @@ def entry_that_differs(one: Any, other: Any, entry: str = "") -> tuple[str, Any,
 
 
 def _is_content(value: Any) -> bool:
-    """Return whether a value is a tuple of items (name, key, value), like the deltas of an event."""
+    """Return whether a value is a tuple of items (name, key, value), as an event has them."""
     return isinstance(value, tuple) and all(
         isinstance(x, tuple) and len(x) == 3 and isinstance(x[0], str) for x in value
     )
