@@ -218,7 +218,7 @@ class Tables:
         self._texts: dict[int, tuple[Any, int]] = {}  # by id, with the value to keep it alive
 
     def changes(self, names: dict[str, Any]) -> list[list[int]]:
-        """Return the changes from the tables of the previous step to the tables of these names.
+        """Return the changes from the tables of the previous step to those of the given names.
 
         `[table, key, value]` sets a value, `[table, key]` removes it, `[table]` removes a table,
         and `[table, -1, -1]` creates an empty one.

@@ -604,7 +604,7 @@ def _wh(size: Measure) -> Point:
 
 
 def _place_of(node: GraphNode) -> str:
-    """Return where a box is drawn: "cell" (on an open card), "card" (it is one) or its rail."""
+    """Return where a box is drawn: "cell" (on an open card), "card" (closed), or its rail."""
     if "line" in node.attrs:
         return "cell"
     return "card" if node.kind == "card" else str(node.attrs.get("rail", "forward"))

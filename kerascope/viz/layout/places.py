@@ -125,7 +125,7 @@ Wish = tuple[int, float, float]  # another item, the ideal distance from that it
 
 
 def _ties(level: Level, shapes: list[Shape], segments: list[RoutePiece]) -> list[Tie]:
-    """Return a `Tie`, which can make it straight, for each piece of a route between two rows."""
+    """Return a `Tie` for each piece of a route between two rows; ties make pieces straight."""
     ties = []
     for one in segments:
         leaves = end_of(level, shapes, one.upper, one.edge, one.leaves, EXIT)

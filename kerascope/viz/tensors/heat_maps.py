@@ -309,7 +309,7 @@ def _odd_levels_in(part: Panels) -> list[int]:
 
 
 def _legend(part: Panels, y: float) -> Iterator[Shape]:
-    """Yield the marks of the legend: the colour scale if a number is finite, and the symbols.
+    """Yield the marks of the legend: the colour scale if any number is finite, and symbols.
 
     The symbols are those for NaN and infinite numbers.
     """
