@@ -50,7 +50,7 @@ EXAMPLES = f"""\
 
 
 class Command(NamedTuple):
-    """A command of the command line.
+    """A command of the command line, such as `kerascope run`.
 
     Attributes
     ----------

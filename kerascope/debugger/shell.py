@@ -270,7 +270,7 @@ State = TypeVar("State")
 
 
 class Shell:
-    """Reads lines and runs commands.
+    """The base class of the debuggers, which reads lines and runs commands.
 
     Parameters
     ----------

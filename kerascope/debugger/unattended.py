@@ -139,7 +139,7 @@ class Goal(NamedTuple):
     commands : sequence of str
         Commands to run before the first event.
     title : str
-        The title of a page.
+        The name of the script or tape, as the title of a page and in messages.
     """
 
     form: str = "text"

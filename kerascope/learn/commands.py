@@ -115,7 +115,7 @@ class StudentSession:
 
 
 def show_next(session: StudentSession, chosen: list[Exercise]) -> int:
-    """Show the chosen exercises, or the next one if none is chosen."""
+    """Show the chosen exercises; without a choice, the next exercise that is not passed."""
     workbook = session.workbook
     passed = sum(map(workbook.is_passed, workbook.exercises))
     session.say(pages.progress_line(passed, len(workbook.exercises)))
@@ -128,7 +128,7 @@ def show_next(session: StudentSession, chosen: list[Exercise]) -> int:
 
 
 def show_list(session: StudentSession, chosen: list[Exercise]) -> int:
-    """Print a table of the chosen exercises with their verdicts; of all if none is chosen."""
+    """Print a table of the chosen exercises, by default of all, with their verdicts."""
     session.say(pages.table(session.workbook, chosen or session.workbook.exercises))
     return DONE
 

@@ -18,7 +18,7 @@ from kerascope.layers import Add, Dense, Input
 
 
 class Network(NamedTuple):
-    """A network, with its outputs written as calls for messages.
+    """A random network as a test case, with its outputs written as calls, for messages.
 
     Attributes
     ----------

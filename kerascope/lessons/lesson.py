@@ -42,7 +42,7 @@ class Output:
 
 @dataclass(frozen=True)
 class Block:
-    """An executable block.
+    """A block of a lesson that is executed: code, a doctest or a debugger session.
 
     Attributes
     ----------

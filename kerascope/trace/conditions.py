@@ -86,7 +86,7 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition with its thresholds.
+    """A condition for `catch`, such as `nan` or `exploding>1e3`, with its thresholds.
 
     Attributes
     ----------

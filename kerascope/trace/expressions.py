@@ -212,12 +212,12 @@ ENOUGH_OF_THE_EVENT = frozenset({"e", "t", "out", "np", "norm", "has_nan"})
 
 @dataclass(frozen=True)
 class Expression:
-    """A compiled expression.
+    """A Python expression that a user typed, compiled to be evaluated at many events.
 
     Attributes
     ----------
     text : str
-        The source text.
+        The expression as it was typed.
     names : frozenset of str
         The Python names in the expression.
     code : code object

@@ -46,7 +46,7 @@ class TrainCall(NamedTuple):
     model : str
         The name of the model that the function belongs to.
     epoch : str
-        The epoch of a batch of `fit`, else "".
+        The number of the epoch as text, for a batch of `fit`; "" outside of `fit`.
     batch : int
         The number of the batch in its epoch; outside of `fit`, the number of the call.
     first, second : float
@@ -535,7 +535,7 @@ def _with_one_nan(array: np.ndarray) -> np.ndarray:
 
 
 def _place_in_fit(run: UnrecordedRun, row: CallRecord) -> tuple[str, int | None]:
-    """Return the epoch's name and the batch number of a call; outside of `fit`, ("", None)."""
+    """Return the epoch (as text) and the batch number of a call; outside of `fit`, ("", None)."""
     kinds = [kind for kind, *_ in run.spans]
     if "epoch" not in kinds:
         return "", None

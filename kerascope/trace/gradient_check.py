@@ -74,7 +74,7 @@ class Slope(NamedTuple):
 
 
 class WeightCheck(NamedTuple):
-    """The checked slopes of one tensor.
+    """The result of checking one tensor's gradient: slopes of the loss, computed and measured.
 
     Attributes
     ----------

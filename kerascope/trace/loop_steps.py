@@ -41,7 +41,7 @@ class LoopAt:
 
 
 class LoopStep(NamedTuple):
-    """One step of a loop.
+    """One step of a loop, with the arrays that it used and computed.
 
     Attributes
     ----------

@@ -126,7 +126,7 @@ def _are_aligned(inputs: list[Tensor], own: list[bool], out: Tensor) -> bool:
 
 
 class BatchAt(NamedTuple):
-    """The batch of `fit` at a time.
+    """The batch of `fit` at a time of a tape, with the sample in each of its rows.
 
     Attributes
     ----------

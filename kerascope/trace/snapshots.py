@@ -40,7 +40,7 @@ REMOVED = Removed.REMOVED
 
 @dataclass(frozen=True, slots=True)
 class TensorRef:
-    """A symbolic tensor: its name, shape and dtype."""
+    """The description of a symbolic tensor: its name, shape and dtype."""
 
     name: str
     shape: tuple[int | None, ...]
@@ -52,7 +52,7 @@ class TensorRef:
 
 @dataclass(frozen=True, slots=True)
 class NodeRef:
-    """A call of a layer: its key "dense_1_ib-0", the layer's name, and the call's index."""
+    """The description of a Node: its key "dense_1_ib-0", the layer's name, and the call's index."""
 
     name: str
     layer: str
@@ -64,7 +64,7 @@ class NodeRef:
 
 @dataclass(frozen=True, slots=True)
 class LayerRef:
-    """A layer (or a model): its name and its class."""
+    """The description of a layer or model: its name and its class."""
 
     name: str
     kind: str
@@ -75,7 +75,7 @@ class LayerRef:
 
 @dataclass(frozen=True, slots=True)
 class ErrorRef:
-    """An exception: its class and its text."""
+    """The description of an exception: its class and its text."""
 
     kind: str
     text: str
@@ -86,7 +86,7 @@ class ErrorRef:
 
 @dataclass(frozen=True, slots=True)
 class ObjectRef:
-    """An object that is no tensor, node, layer or exception: its class and its name."""
+    """The description of any other object: its class and its name."""
 
     kind: str
     name: str
@@ -99,7 +99,7 @@ REFS = (TensorRef, NodeRef, LayerRef, ErrorRef, ObjectRef)
 
 
 class Describer:
-    """Makes one description for each object, and finds the object of a description."""
+    """Makes one description for each live object, and finds the object of a description."""
 
     def __init__(self) -> None:
         self._refs: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
