@@ -1,12 +1,13 @@
 """`import my_engine`: the engine that the student writes, one part in each of seven chapters.
 
-A part is an exercise whose TOML file has the key `part`; the student's file of it is
-`my_engine/PART.py` in the workbook. `import my_engine.graph` executes the student's file if it has
+A part is an exercise whose TOML file has the key `part`. The student's file for it is the module
+`my_engine.PART` in the workbook. `import my_engine.graph` executes the student's file if it has
 passed its check and was not changed since, and otherwise the reference solution. So the engine is
 complete from the first day. `my_engine.parts()` returns where each part comes from.
 
-`my_engine/__init__.py`, which `Workbook.prepare` writes, calls `install`. A chapter, which may be
-read without a workbook, calls `use_my_engine`; the process that checks a part, `check_part`.
+The package `my_engine`, which `Workbook.prepare` writes, calls `install` when it is imported. A
+chapter, which may be read without a workbook, calls `use_my_engine`. The process that checks a part
+calls `check_part`.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ class PartFinder(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: Any = None
     ) -> ModuleSpec | None:
-        """Return the spec of a part; None for any other module."""
+        """Return the module spec of a part, with its file; None for a module that is not a part."""
         package, _, name = fullname.rpartition(".")
         part = self._parts.get(name) if package == ENGINE else None
         if part is None:

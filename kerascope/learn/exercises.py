@@ -51,7 +51,8 @@ class Exercise:
     seen : Text
         What the student has learned from the exercise; printed after a PASS.
     part : str
-        The part of the student's own engine that the answer is: see `engine.py`; "" if it is none.
+        The name of the part of `my_engine` that the student writes in this exercise (see
+        `engine.py`), such as "graph"; "" for other exercises.
     """
 
     folder: Path
