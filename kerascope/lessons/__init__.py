@@ -19,6 +19,7 @@ How to write a chapter:
    Read all of them. You can cut a long output: a line `...` matches any number of lines.
 3. Write `lesson.zh.md`: the same sections, blocks and pictures, with prose in Chinese. Both files
    use the terms of `glossary.toml`.
+   `chapter.toml` says in both languages what the chapter is about (`introduction.py`).
 4. Each number in the prose must occur in an output. Mark other numbers: `1983{.free}`.
 5. The last section is called `documents`. The last column of its table names the blocks that show
    each fact (`checking.py`).

@@ -20,6 +20,7 @@ from markdown_it.token import Token
 
 from kerascope.files import write_whole
 from kerascope.lessons.comparison import Difference, compare, compare_whole, unproved_numbers
+from kerascope.lessons.introduction import introduction_complaints
 from kerascope.lessons.lesson import (
     Block,
     Chapter,
@@ -439,6 +440,7 @@ def complaints_of(run: ChapterRun, terms: list[Term]) -> list[str]:
         found += picture_complaints(lesson, run)
         found += unproved_numbers(lesson)
     found += [*twin_complaints(chapter), *fact_complaints(chapter)]
+    found += introduction_complaints(chapter)
     return [*found, *glossary_complaints(chapter, terms)]
 
 

@@ -190,6 +190,25 @@ class Lesson:
         return [part for part in self.parts if isinstance(part, Picture)]
 
 
+@dataclass(frozen=True)
+class Introduction:
+    """What a chapter is about: the content of its file `chapter.toml` (`introduction.py`).
+
+    Attributes
+    ----------
+    minutes : int
+        How long it takes to read the chapter and to run its blocks, without the exercises.
+    about, for_whom : dict of str to str
+        One or two sentences in each language, in Markdown: what the reader sees and can do
+        afterwards, and what the reader should know before.
+    """
+
+    minutes: int
+    about: dict[str, str]
+    for_whom: dict[str, str]
+
+
+MINUTES = {"en": "About {minutes} minutes.", "zh": "约 {minutes} 分钟。"}
 # The line at the end of a chapter: for one exercise, and for several.
 EXERCISES = {
     "en": ("This chapter has an exercise:", "This chapter has {count} exercises:"),
@@ -206,10 +225,13 @@ class Chapter:
     folder : Path
     lessons : dict of str to Lesson
         Keyed by language, in the order of `LANGUAGES`.
+    introduction : Introduction or None
+        None if the chapter's folder has no `chapter.toml`.
     """
 
     folder: Path
     lessons: dict[str, Lesson] = field(default_factory=dict)
+    introduction: Introduction | None = None
 
     @property
     def name(self) -> str:
@@ -220,6 +242,19 @@ class Chapter:
     def number(self) -> str:
         """The number or letter in the folder's name, without leading zeros: `0`, `7`, `A`."""
         return self.name.partition("-")[0].lstrip("0") or "0"
+
+    def introduction_text(self, language: str, has_for_whom: bool = True) -> str:
+        """Return what the chapter is about, for whom it is, and how long it takes, as Markdown.
+
+        Without a `chapter.toml`, or if it lacks this language, return "".
+        """
+        introduction = self.introduction
+        if introduction is None or language not in introduction.about:
+            return ""
+        minutes = MINUTES[language].format(minutes=introduction.minutes)
+        words = [introduction.about[language]]
+        words += [introduction.for_whom[language]] if has_for_whom else []
+        return "\n\n".join([*words, f"*{minutes}*"]) + "\n"
 
     def exercises_line(self, language: str) -> tuple[str, str]:
         """Return (sentence about the exercises, command); ("", "") without exercises."""

@@ -64,6 +64,8 @@ def _cells(chapter: Chapter, language: str) -> list[Cell]:
     for section in lesson.sections:
         heading = f"{'#' * section.level} {section.title}"
         prose = [heading]
+        if section.level == 1 and chapter.introduction_text(language):
+            prose.append(chapter.introduction_text(language).strip())
         for part in section.parts:
             if isinstance(part, Prose):
                 prose.append(part.text.replace(FREE, "").strip())

@@ -25,6 +25,7 @@ from markdown_it.token import Token
 
 from kerascope.errors import UnknownNameError
 from kerascope.lessons import tutorials_folder
+from kerascope.lessons.introduction import read_introduction
 from kerascope.lessons.lesson import (
     KINDS,
     LANGUAGES,
@@ -340,10 +341,11 @@ def read_chapter(folder: Path) -> Chapter:
     Raises
     ------
     LessonError
-        One of its files is not a valid lesson.
+        One of its files is not a valid lesson, or its `chapter.toml` is invalid.
     """
     paths = ((language, folder / f"lesson.{language}.md") for language in LANGUAGES)
-    return Chapter(folder, {name: read_lesson(path) for name, path in paths if path.is_file()})
+    lessons = {name: read_lesson(path) for name, path in paths if path.is_file()}
+    return Chapter(folder, lessons, read_introduction(folder))
 
 
 def find_chapter(name: str | int, tutorials: Path | None = None) -> Path:

@@ -65,13 +65,23 @@ def chapter_text(
     if language not in chapter.lessons:
         known = ", ".join(chapter.lessons)
         raise UnknownNameError(f"{chapter.name} has no language {language!r}. Use one of: {known}.")
-    text = lesson_text(chapter.lessons[language], width=width, color=color)
+    text = lesson_text(
+        chapter.lessons[language],
+        width=width,
+        color=color,
+        introduction=chapter.introduction_text(language),
+    )
     words, command = chapter.exercises_line(language)
     return f"{text}\n{words} {command}{at}\n" if words else text
 
 
-def lesson_text(lesson: Lesson, *, width: int = DEFAULT_WIDTH, color: bool = False) -> str:
-    """Return one lesson as text for a terminal; see `chapter_text`."""
+def lesson_text(
+    lesson: Lesson, *, width: int = DEFAULT_WIDTH, color: bool = False, introduction: str = ""
+) -> str:
+    """Return one lesson as text for a terminal; see `chapter_text`.
+
+    `introduction` is Markdown that is shown below the title.
+    """
     out = io.StringIO()
     console = Console(
         file=out, width=width, force_terminal=color, no_color=not color, color_system="256" if color
@@ -80,6 +90,8 @@ def lesson_text(lesson: Lesson, *, width: int = DEFAULT_WIDTH, color: bool = Fal
     for section in lesson.sections:
         console.print(f"{'#' * section.level} {section.title}", style="bold")
         console.print()
+        if section.level == 1 and introduction:
+            _print_part(console, Prose(introduction, 0), lesson.language, lesson.path.parent)
         for part in section.parts:
             _print_part(console, part, lesson.language, lesson.path.parent)
     lines = [line.rstrip() for line in out.getvalue().replace(BREAK, "").split("\n")]

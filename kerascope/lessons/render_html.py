@@ -270,10 +270,8 @@ def chapter_page(chapter: Chapter, before: Chapter | None, after: Chapter | None
         raise LessonError(wrong[0])
     languages = tuple(chapter.lessons)
     titles = {name: lesson.title for name, lesson in chapter.lessons.items()}
-    body = "".join(
-        _section(group, languages, chapter)
-        for group in zip(*(one.sections for one in chapter.lessons.values()), strict=True)
-    )
+    groups = zip(*(one.sections for one in chapter.lessons.values()), strict=True)
+    body = "".join(_section(group, languages, chapter) for group in groups)
     main = f'<main id="text" tabindex="-1">\n{body}{_exercises(chapter)}'
     main += f"{_beside(before, after, languages)}</main>\n"
     contents = _contents(chapter, languages)
@@ -281,7 +279,7 @@ def chapter_page(chapter: Chapter, before: Chapter | None, after: Chapter | None
 
 
 def index_page(chapters: Sequence[Chapter]) -> str:
-    """Return the index page, which lists the chapters."""
+    """Return the index page: the chapters, with what each is about and how long it takes."""
     languages = tuple(dict.fromkeys(name for one in chapters for name in one.lessons))
     rows = []
     for chapter in chapters:
@@ -289,7 +287,8 @@ def index_page(chapters: Sequence[Chapter]) -> str:
         page = page_name(chapter)
         number = f'<span class="number">{chapter.number}</span>'
         rows.append(
-            f'<li><a href="{page}" data-page="{page}">{number}<span>{titles}</span></a></li>'
+            f'<li><a href="{page}" data-page="{page}">{number}<span>{titles}</span></a>'
+            f"{_introduction(chapter, has_for_whom=False)}</li>"
         )
     heading = _each({name: COURSE[name] for name in languages})
     body = f'<h1>{heading}</h1>\n<ol class="chapters">\n{chr(10).join(rows)}\n</ol>\n'
@@ -372,6 +371,13 @@ def _exercises(chapter: Chapter) -> str:
     return f"<p>{_each(texts)}</p>\n"
 
 
+def _introduction(chapter: Chapter, has_for_whom: bool) -> str:
+    """Return what a chapter is about in each language; "" for a chapter without `chapter.toml`."""
+    texts = {name: chapter.introduction_text(name, has_for_whom) for name in chapter.lessons}
+    html = _each({name: prose_html(text) for name, text in texts.items() if text}, "div")
+    return f'<div class="introduction">\n{html}</div>\n' if html else ""
+
+
 def _beside(before: Chapter | None, after: Chapter | None, languages: tuple[str, ...]) -> str:
     links = []
     for chapter, arrow in ((before, "← {}"), (after, "{} →")):
@@ -395,6 +401,8 @@ def _section(group: tuple[Section, ...], languages: tuple[str, ...], chapter: Ch
             f'<{tag} id="{name}.{section.id}" data-section="{section.id}" class="in-{name}" '
             f'lang="{TAGS[name]}">{inline_html(section.title)}</{tag}>\n'
         )
+    if group[0].level == 1:
+        pieces.append(_introduction(chapter, has_for_whom=True))
     rows = [list(_slots(section.parts)) for section in group]
     for slots in zip(*rows, strict=True):
         for name, (prose, _) in zip(languages, slots, strict=True):
