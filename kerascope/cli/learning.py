@@ -25,7 +25,8 @@ from kerascope.learn.exercises import (
 )
 from kerascope.learn.pages import Checked, folders_of_class, report, workbook_in
 from kerascope.learn.verdicts import language_of_environment
-from kerascope.lessons import examples_folder
+from kerascope.lessons import examples_folder, tutorials_folder
+from kerascope.lessons.lesson import languages_of
 from kerascope.registry import did_you_mean
 
 _DO: dict[str, Callable[[StudentSession, list[Exercise]], int]] = {
@@ -49,8 +50,12 @@ def run_learn(options: Namespace) -> int:
     UsageError
         The action or exercise is unknown, or the options are not valid.
     """
-    exercises = all_exercises()
-    at = at_folder(Path(options.folder[0])) if len(options.folder) == 1 else ""
+    with given():
+        tutorials = tutorials_folder(options.tutorials)
+        exercises = all_exercises(tutorials)
+    own = tutorials if options.tutorials else None
+    folder = Path(options.folder[0]) if len(options.folder) == 1 else None
+    at = at_folder(folder, own)
     action, words = _action_of(options.script_words, exercises, at)
     _check_options(options, action, words)
     chosen = [] if action == "read" else _chosen(exercises, words, at)
@@ -58,15 +63,19 @@ def run_learn(options: Namespace) -> int:
         names = ", ".join(exercise.name for exercise in chosen)
         raise UsageError(f"learn {action}: expected one exercise, got {names}.")
     folders = _folders(options)
+    if not exercises and action != "read":
+        raise UsageError(
+            f"learn {action}: the folder {str(tutorials)!r} contains no exercises. Expected files "
+            f"NN-topic/exercises/NAME.toml in it."
+        )
     if options.json or len(folders) > 1 or options.class_folder:
         return _check_for_teachers(options, folders, chosen or exercises)
     workbook = Workbook(folders[0], exercises)
-    language = options.lang or workbook.language or language_of_environment(os.environ)
+    language = _language(options, workbook, tutorials)
     _refuse_files_elsewhere(workbook, words, chosen)
-    session = StudentSession(workbook, language, options.time_limit)
+    session = StudentSession(workbook, language, options.time_limit, own)
     if action == "read":
-        current = workbook.next_exercise() or exercises[-1]
-        return _read(words[0] if words else current.chapter, language, at)
+        return _read(words, session, at)
     _prepare(session, action)
     if not chosen and action in ("check", *_ONE_AT_A_TIME):
         following = workbook.next_exercise()
@@ -93,9 +102,24 @@ def _refuse_files_elsewhere(workbook: Workbook, words: list[str], chosen: list[E
             )
 
 
-def _read(chapter: str, language: str, at: str) -> int:
+def _language(options: Namespace, workbook: Workbook, tutorials: Path) -> str:
+    """Return the language to use; a course in one language is shown in it."""
+    language = options.lang or workbook.language or language_of_environment(os.environ)
+    known = languages_of(tutorials)
+    if options.lang and known and options.lang not in known:
+        raise UsageError(f"learn: --lang: the course in {str(tutorials)!r} is only in {known[0]}.")
+    return str(language if language in known or not known else known[0])
+
+
+def _read(words: list[str], session: StudentSession, at: str) -> int:
+    """Print the named chapter; without a name, that of the next exercise or of the last one."""
+    workbook = session.workbook
+    current = [e for e in (workbook.next_exercise(), *workbook.exercises[-1:]) if e]
+    chapter = current[0].chapter if current else "1"
     try:
-        return commands.read_chapter(chapter, language, at)
+        return commands.read_chapter(
+            words[0] if words else chapter, session.language, at, session.tutorials
+        )
     except UnknownNameError as error:
         raise UsageError(f"learn read: {error}") from None
 
@@ -111,7 +135,9 @@ def _prepare(session: StudentSession, action: str) -> None:
         session.say(pages.welcome(workbook.folder, len(written)))
     if len(written) == len(workbook.exercises):
         is_begun_here = action in ("next", "list")
-        session.say(pages.first_chapter(session.at) if is_begun_here else pages.ELSEWHERE)
+        first = "0" if session.tutorials is None else written[0].parent.name.partition("-")[0]
+        begin = pages.first_chapter(first.lstrip("0") or "0", session.at)
+        session.say(begin if is_begun_here else pages.ELSEWHERE)
 
 
 def _action_of(words: list[str], exercises: list[Exercise], at: str) -> tuple[str, list[str]]:

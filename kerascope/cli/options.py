@@ -587,6 +587,7 @@ def add_learn_options(parser: argparse.ArgumentParser) -> None:
         help="The folder of your answers (default ./kerascope-exercises, or the current folder "
              "if it is one)."
     )  # fmt: skip
+    add("--tutorials", metavar="DIR", help="The folder of another course, such as your teacher's.")
     add("--class", dest="class_folder", metavar="DIR", help="check: a folder of students' folders.")
     add("--all", action="store_true", help="check: check every exercise.")
     add("--json", action="store_true", help="check: print the results as JSON.")

@@ -57,17 +57,20 @@ DONE, FAILED, NOT_ATTEMPTED, TOO_LONG = 0, 1, 5, 124
 _READING = ("kerascope.lessons.reading", "chapter_text")
 
 
-def at_folder(folder: Path) -> str:
-    """Return the option ` --folder NAME` to append to a command; "" for the default folder.
+def at_folder(folder: Path | None, tutorials: Path | None = None) -> str:
+    """Return the options ` --folder NAME --tutorials DIR` to append to a command.
+
+    The default folder (or None) and our own course (None) need no option.
 
     Examples
     --------
-    >>> at_folder(Path("ann lee"))
-    " --folder 'ann lee'"
+    >>> at_folder(Path("ann lee"), Path("my_course"))
+    " --folder 'ann lee' --tutorials my_course"
     """
-    if folder == default_folder(Path.cwd()):
-        return ""
-    return f" --folder {shlex.quote(str(folder))}"
+    words = ""
+    if folder is not None and folder != default_folder(Path.cwd()):
+        words = f" --folder {shlex.quote(str(folder))}"
+    return words + (f" --tutorials {shlex.quote(str(tutorials))}" if tutorials else "")
 
 
 @dataclass
@@ -81,16 +84,19 @@ class StudentSession:
         "en" or "zh".
     seconds : float or None
         The time limit for the student's file; None for the default of the command.
+    tutorials : Path or None
+        The folder of the teacher's own course (`--tutorials`); None for our course.
     """
 
     workbook: Workbook
     language: str
     seconds: float | None = None
+    tutorials: Path | None = None
 
     @property
     def at(self) -> str:
-        """The option that selects this folder: ` --folder ann`; "" for the default folder."""
-        return at_folder(self.workbook.folder)
+        """The options that select this folder and course: ` --folder ann`; "" for the defaults."""
+        return at_folder(self.workbook.folder, self.tutorials)
 
     def say(self, text: Text | str = "") -> None:
         """Print a text in the student's language. On a terminal, wrap its lines between words."""
@@ -200,8 +206,12 @@ def reset_chosen(session: StudentSession, chosen: list[Exercise]) -> int:
 
 
 def show_solution(session: StudentSession, chosen: list[Exercise]) -> int:
-    """Print the reference solution of an exercise."""
+    """Print the reference solution of an exercise, or why it is not shown yet."""
     (exercise,) = chosen
+    if not session.workbook.may_see_solution(exercise):
+        path = session.workbook.path_of(exercise)
+        session.say(pages.no_solution_yet(exercise, path, session.at))
+        return NOT_ATTEMPTED
     session.say(Text(f"# {exercise.id}: one way to do it", f"# {exercise.id}：一种写法"))
     print(exercise.solution.read_text(encoding="utf-8").rstrip())
     session.say()
@@ -231,8 +241,10 @@ def watch_chosen(session: StudentSession, chosen: list[Exercise]) -> int:
     return DONE
 
 
-def read_chapter(word: str, language: str, at: str = "") -> int:
+def read_chapter(word: str, language: str, at: str = "", tutorials: Path | None = None) -> int:
     """Print a chapter in the terminal; `at` is appended to each `kerascope learn` command in it.
+
+    `tutorials` is the folder of the teacher's own course, or None.
 
     Raises
     ------
@@ -251,5 +263,6 @@ def read_chapter(word: str, language: str, at: str = "") -> int:
         ) from None
     is_terminal = sys.stdout.isatty()
     width = min(shutil.get_terminal_size((WIDTH, 24)).columns, WIDEST) if is_terminal else WIDTH
-    print(chapter_text(word, language, width=width, color=is_terminal, at=at))
+    text = chapter_text(word, language, width=width, color=is_terminal, at=at, tutorials=tutorials)
+    print(text)
     return DONE

@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,10 @@ from kerascope.registry import did_you_mean
 # --- the exercises of the course ------------------------------------------------------------------
 
 
-_KEYS = {"number", "facts", "en", "zh"}
-_OPTIONAL = {"part"}
+_KEYS = {"number"}
+_OPTIONAL = {"facts", "part", *LANGUAGES}
+SOLUTIONS = ("after an attempt", "always", "never")
+COURSE_FILE = "course.toml"
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,9 @@ class Exercise:
     part : str
         The name of the part of `my_engine` that the student writes in this exercise (see
         `engine.py`), such as "graph"; "" for other exercises.
+    languages : tuple of str
+        The languages in which the exercise is written. If it is only one, each `Text` contains its
+        words twice.
     """
 
     folder: Path
@@ -63,6 +68,7 @@ class Exercise:
     hints: tuple[Text, ...]
     seen: Text
     part: str = ""
+    languages: tuple[str, ...] = LANGUAGES
 
     @property
     def chapter(self) -> str:
@@ -100,9 +106,12 @@ class Exercise:
         return sorted((self.folder / "wrong").glob(f"{self.name}__*.py"))
 
     def stub_in(self, language: str) -> str:
-        """Return the source of the stub, whose docstring is the task in the given language."""
+        """Return the source of the stub, whose docstring is the task in the given language.
+
+        If the exercise is not written in this language, its docstring is unchanged.
+        """
         source = self.stub.read_text(encoding="utf-8")
-        if language == "en":
+        if language not in self.languages[1:]:
             return source
         docstring = ast.parse(source).body[0]
         rest = lines_with_ends(source)[docstring.end_lineno :]
@@ -136,50 +145,131 @@ def all_exercises(folder: Path | None = None) -> list[Exercise]:
 
 
 def read_exercise(path: Path) -> Exercise:
-    """Read one exercise from its TOML file and the stub in the same folder.
+    """Read one exercise from its TOML file and the docstring of its stub.
+
+    An exercise in one language has only the table [en] or only the table [zh]; the docstring is the
+    task. In an exercise in both languages the docstring is English, and [zh] contains the task.
 
     Raises
     ------
     ConfigError
-        A file cannot be read, a key is missing or unknown, or the number of hints is not the
-        same in both languages.
+        A file is missing or cannot be read, a key is missing or unknown, or the number of hints is
+        not the same in both languages.
     """
-    where = f"exercise '{path.parent.parent.name}/{path.stem}'"
-    try:
-        facts = tomllib.loads(path.read_text(encoding="utf-8"))
-        stub = ast.parse(path.with_suffix(".py").read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, SyntaxError, OSError) as error:
-        raise ConfigError(f"{where}: cannot be read ({error}).") from None
-    _check_keys(where, facts)
-    tasks = {"en": ast.get_docstring(stub) or "", "zh": facts["zh"]["task"].strip()}
-    if not all(tasks.values()):
-        raise ConfigError(f"{where}: expected a docstring in the stub and a [zh] task, got none.")
-    hints = zip(facts["en"]["hints"], facts["zh"]["hints"], strict=True)
-    return Exercise(
+    facts = _read_toml(path)
+    languages = tuple(one for one in LANGUAGES if one in facts)
+    _check_keys(path, facts, languages)
+    exercise = Exercise(
         folder=path.parent.parent,
         name=path.stem,
         number=facts["number"],
-        facts=tuple(facts["facts"]),
-        task=Text(**tasks),
-        hints=tuple(Text(en.strip(), zh.strip()) for en, zh in hints),
-        seen=Text(facts["en"]["seen"].strip(), facts["zh"]["seen"].strip()),
+        facts=tuple(facts.get("facts", ())),
+        task=_text(_tasks(path, facts, languages)),
+        hints=tuple(
+            _text(dict(zip(languages, hint, strict=True)))
+            for hint in zip(*(facts[one]["hints"] for one in languages), strict=True)
+        ),
+        seen=_text({one: facts[one]["seen"] for one in languages}),
         part=facts.get("part", ""),
+        languages=languages,
     )
+    for needed in (exercise.checker, exercise.solution):
+        if not needed.is_file():
+            raise ConfigError(f"{path}: the exercise also needs the file {needed}.")
+    return exercise
 
 
-def _check_keys(where: str, facts: dict) -> None:
-    if facts.keys() - _OPTIONAL != _KEYS:
-        raise ConfigError(f"{where}: expected the keys {sorted(_KEYS)}, got {sorted(facts)}.")
-    for language in LANGUAGES:
-        expected = {"hints", "seen"} | ({"task"} if language == "zh" else set())
-        if facts[language].keys() != expected:
-            raise ConfigError(
-                f"{where}: expected [{language}] to contain {sorted(expected)}, "
-                f"got {sorted(facts[language])}."
-            )
-    numbers = [len(facts[language]["hints"]) for language in LANGUAGES]
-    if numbers[0] != numbers[1]:
-        raise ConfigError(f"{where}: {numbers[0]} hints in English, {numbers[1]} in Chinese.")
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise ConfigError(f"{path}: cannot be read ({error}).") from None
+
+
+def _text(words: Mapping[str, str]) -> Text:
+    """Return the words of one or both languages as a text; one language stands for both."""
+    first = next(iter(words.values()))
+    return Text(*(words.get(language, first).strip() for language in LANGUAGES))
+
+
+def _tasks(path: Path, facts: dict[str, Any], languages: tuple[str, ...]) -> dict[str, str]:
+    """Return the task in each language: the docstring of the stub, and the keys `task`."""
+    stub = path.with_suffix(".py")
+    try:
+        docstring = ast.get_docstring(ast.parse(stub.read_bytes()))
+    except (SyntaxError, ValueError, OSError) as error:
+        raise ConfigError(f"{stub}: cannot be read ({error}).") from None
+    if not docstring:
+        raise ConfigError(f"{stub}: expected a docstring at its top: the task. There is none.")
+    return {languages[0]: docstring} | {one: facts[one]["task"] for one in languages[1:]}
+
+
+def _check_keys(path: Path, facts: dict[str, Any], languages: tuple[str, ...]) -> None:
+    """Raise if a key is missing or unknown, or has a value of the wrong kind."""
+    _check_table(f"{path}:", facts, _KEYS, _OPTIONAL)
+    if not languages:
+        raise ConfigError(f"{path}: expected a table [en], a table [zh], or both; there is none.")
+    for language in languages:
+        has_task = language in languages[1:]
+        needed = {"hints", "seen"} | ({"task"} if has_task else set())
+        _check_table(f"{path}: [{language}]", facts[language], needed, set())
+    numbers = [len(facts[language]["hints"]) for language in languages]
+    if numbers[0] != numbers[-1]:
+        raise ConfigError(f"{path}: {numbers[0]} hints in English, {numbers[1]} in Chinese.")
+
+
+def _check_table(where: str, table: Any, needed: set[str], optional: set[str]) -> None:
+    if not isinstance(table, dict):
+        raise ConfigError(f"{where} expected a table, got {table!r}.")
+    expected = ", ".join(sorted(needed | optional))
+    for key in sorted(needed - table.keys()):
+        raise ConfigError(f"{where} the key {key!r} is missing. Expected the keys {expected}.")
+    for key in sorted(table.keys() - needed - optional):
+        raise ConfigError(f"{where} unknown key {key!r}. Expected the keys {expected}.")
+    for key, is_right in _IS_RIGHT.items():
+        if key in table and not is_right(table[key]):
+            raise ConfigError(f"{where} {key}: expected {_EXPECTED[key]}, got {table[key]!r}.")
+
+
+def _is_words(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+_EXPECTED = {
+    "number": "the exercise's position in its chapter",
+    "task": "a text",
+    "seen": "a text",
+    "hints": "a list of one or more texts",
+    "facts": "a list of texts",
+}
+_IS_RIGHT: dict[str, Callable[[Any], bool]] = {
+    "number": lambda value: type(value) is int,
+    "task": _is_words,
+    "seen": _is_words,
+    "hints": lambda value: isinstance(value, list) and bool(value) and all(map(_is_words, value)),
+    "facts": lambda value: isinstance(value, list) and all(map(_is_words, value)),
+}
+
+
+def when_solutions_are_shown(tutorials: Path) -> str:
+    """Return the value of `solutions` in `course.toml`, one of `SOLUTIONS`.
+
+    Without this file it is "after an attempt".
+
+    Raises
+    ------
+    ConfigError
+        The file cannot be read, or contains something else.
+    """
+    path = tutorials / COURSE_FILE
+    if not path.is_file():
+        return SOLUTIONS[0]
+    facts = _read_toml(path)
+    _check_table(f"{path}:", facts, {"solutions"}, set())
+    if facts["solutions"] not in SOLUTIONS:
+        known = ", ".join(f'"{one}"' for one in SOLUTIONS)
+        raise ConfigError(f"{path}: solutions: expected {known}, got {facts['solutions']!r}.")
+    return str(facts["solutions"])
 
 
 def find_exercises(exercises: Sequence[Exercise], word: str) -> tuple[list[Exercise], str]:
@@ -317,6 +407,16 @@ class Workbook:
         """Return whether the student's file was changed since its last verdict."""
         known = self.progress(exercise).written
         return bool(known) and known != _hash(self.path_of(exercise))
+
+    def may_see_solution(self, exercise: Exercise) -> bool:
+        """Return whether the student may see the reference solution of an exercise now.
+
+        `course.toml` in the tutorials folder decides: always, never, or (by default) after the
+        student's answer has been checked, whether it passed or failed.
+        """
+        when = when_solutions_are_shown(exercise.folder.parent)
+        is_tried = self.progress(exercise).verdict != Verdict.NOT_ATTEMPTED.value
+        return when == "always" or (when == "after an attempt" and is_tried)
 
     def next_exercise(self) -> Exercise | None:
         """Return the first exercise that is not passed; None if all are passed."""

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from kerascope.learn.exercises import FOLDER, Exercise, Workbook
-from kerascope.learn.verdicts import Outcome, Text, Verdict
+from kerascope.learn.exercises import FOLDER, Exercise, Workbook, when_solutions_are_shown
+from kerascope.learn.verdicts import NOTHING, Outcome, Text, Verdict
 from kerascope.lessons.lesson import lines_of
 
 LINES_SHOWN = 20
@@ -31,14 +31,14 @@ ELSEWHERE = Text(
 )
 
 
-def first_chapter(at: str = "") -> Text:
-    """Return the message that the course begins with chapter 0, and the command to read it.
+def first_chapter(number: str, at: str = "") -> Text:
+    """Return the message with which chapter the course begins, and the command to read it.
 
     `at` is appended to the command.
     """
     return Text(
-        en=f"(the course begins with chapter 0: kerascope learn read 0{at})",
-        zh=f"（课程从第 0 章开始：kerascope learn read 0{at}）",
+        en=f"(the course begins with chapter {number}: kerascope learn read {number}{at})",
+        zh=f"（课程从第 {number} 章开始：kerascope learn read {number}{at}）",
     )
 
 
@@ -52,10 +52,10 @@ def exercise_page(exercise: Exercise, path: Path, more: str = "", at: str = "") 
 
     `more` is appended to commands that take an exercise, `at` to the others.
     """
-    numbers = ", ".join(exercise.facts)
+    numbers = _numbers(exercise)
     chapter = exercise.chapter.lstrip("0") or "0"
     en = f"""\
-{exercise.id}   ({numbers})
+{f"{exercise.id}  {numbers.en}".rstrip()}
 {exercise.task.en}
 
 write in      {path}
@@ -63,7 +63,7 @@ check it      kerascope learn check{more}
 stuck?        kerascope learn hint{more}
 the chapter   kerascope learn read {chapter}{at}"""
     zh = f"""\
-{exercise.id}   （{numbers}）
+{f"{exercise.id}   {numbers.zh}".rstrip()}
 {exercise.task.zh}
 
 作答文件   {path}
@@ -87,6 +87,25 @@ def compare(exercise: Exercise, at: str = "") -> Text:
     return Text(
         f"compare: kerascope learn solution {exercise.name}{at}",
         f"对照参考答案：kerascope learn solution {exercise.name}{at}",
+    )
+
+
+def no_solution_yet(exercise: Exercise, path: Path, at: str = "") -> Text:
+    """Return the reason why a solution is not shown, and the command that leads further.
+
+    `path` is the student's file. `at` is appended to the command.
+    """
+    if when_solutions_are_shown(exercise.folder.parent) == "never":
+        command = f"kerascope learn hint {exercise.name}{at}"
+        return Text(
+            f"Your teacher has not released the solutions yet; {command} shows a hint.",
+            f"老师还没有公布参考答案；{command} 可以查看提示。",
+        )
+    command = f"kerascope learn check {exercise.name}{at}"
+    return Text(
+        f"The solution is shown after an attempt of your own: write your answer in {path}, and "
+        f"check it with {command}.",
+        f"请先自己试一试：在 {path} 里作答，用 {command} 检查之后，就可以查看参考答案。",
     )
 
 
@@ -139,8 +158,14 @@ def _cut(line: str) -> str:
 
 def seen(exercise: Exercise) -> Text:
     """Return the sentence that a student reads after a PASS, with fact numbers such as R38."""
+    numbers = _numbers(exercise)
+    return Text(f"{exercise.seen.en}{numbers.en}", f"{exercise.seen.zh}{numbers.zh}")
+
+
+def _numbers(exercise: Exercise) -> Text:
+    """Return the numbers of the exercise's facts in brackets; "" without facts."""
     numbers = ", ".join(exercise.facts)
-    return Text(f"{exercise.seen.en} ({numbers})", f"{exercise.seen.zh}（{numbers}）")
+    return Text(f" ({numbers})", f"（{numbers}）") if numbers else NOTHING
 
 
 def counted(outcomes: Sequence[Outcome]) -> Text:
@@ -164,8 +189,8 @@ def hint_page(exercise: Exercise, number: int, at: str = "") -> Text:
     if number == of:
         command = f"kerascope learn solution {exercise.name}{at}"
         last = Text(
-            f"\n(that was the last one; {command} shows a solution)",
-            f"\n（这是最后一条提示；{command} 可以查看参考答案）",
+            f"\n(that was the last one; {command} shows a solution after your own attempt)",
+            f"\n（这是最后一条提示；自己试过之后，{command} 可以查看参考答案）",
         )
     return Text(
         f"{exercise.id}, hint {number} of {of}:\n{hint.en}{last.en}",

@@ -201,21 +201,22 @@ class Student:
 
     # --- requirements -----------------------------------------------------------------------------
 
-    def require(self, is_met: bool, *, en: str, zh: str) -> None:
+    def require(self, is_met: bool, *, en: str = "", zh: str = "") -> None:
         """Require that a condition is true, and count the requirement as met.
 
         Parameters
         ----------
         is_met : bool
         en, zh : str
-            The message if the condition is false: "expected ... to be ..., yours is ...".
+            The message if the condition is false: "expected ... to be ..., yours is ...". In a
+            course in one language, give only one of them.
 
         Raises
         ------
         Unmet
             The condition is false.
         """
-        self._raise_unless(is_met, en=en, zh=zh)
+        self._raise_unless(is_met, en=en or zh, zh=zh or en)
         self.met += 1
 
     def _raise_unless(self, is_met: bool, *, en: str, zh: str) -> None:
@@ -223,12 +224,13 @@ class Student:
         if not is_met:
             raise Unmet(Text(en + self._hint.en, zh + self._hint.zh))
 
-    def same(self, what: str | Text, found: Any, expected: Any, why: Text = NOTHING) -> None:
+    def same(self, what: str | Text, found: Any, expected: Any, why: str | Text = "") -> None:
         """Require that a value equals the expected one; `why` is appended to the message.
 
         A float does not count as an int: 3.0 cannot be an index or a number of iterations.
         """
         en, zh = both(what)
+        why = both(why)
         self._raise_unless(
             not is_whole_number_as_float(found, expected),
             en=f"expected {en} to be the int {shown(expected)}, yours is the float {found!s}",

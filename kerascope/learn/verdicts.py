@@ -21,6 +21,8 @@ __all__ = ["LANGUAGES", "Text"]
 class Text(NamedTuple):
     """The same text in English and in Chinese.
 
+    The checkers of a course in one language may use a plain string wherever a `Text` is expected.
+
     Examples
     --------
     >>> Text(en="layer", zh="层").within("zh")

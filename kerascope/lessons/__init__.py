@@ -32,7 +32,7 @@ from __future__ import annotations
 from importlib import resources
 from pathlib import Path
 
-from kerascope.errors import UnavailableError
+from kerascope.errors import ArgumentError, UnavailableError
 
 __all__: list[str] = []  # no public names
 
@@ -45,11 +45,18 @@ def package_folder() -> Path:
     return Path(str(resources.files("kerascope")))
 
 
-def tutorials_folder() -> Path:
+def tutorials_folder(own: str | Path | None = None) -> Path:
     """Return the folder that contains the chapters and `glossary.toml`.
+
+    Parameters
+    ----------
+    own : str or Path, optional
+        The folder of a course of your own, from the option `--tutorials`, which is returned.
 
     Raises
     ------
+    ArgumentError
+        `own` is not a folder.
     UnavailableError
         The folder is neither installed nor part of a checkout.
 
@@ -58,7 +65,11 @@ def tutorials_folder() -> Path:
     >>> (tutorials_folder() / "glossary.toml").is_file()
     True
     """
-    return _found("tutorials", package_folder() / "tutorials", "glossary.toml")
+    if own is None:
+        return _found("tutorials", package_folder() / "tutorials", "glossary.toml")
+    if not Path(own).is_dir():
+        raise ArgumentError(f"--tutorials needs a folder, got {str(own)!r}.")
+    return Path(own)
 
 
 def examples_folder() -> Path:

@@ -24,9 +24,8 @@ DONE, DIFFERS = 0, 1
 
 def run_lessons(options: Namespace) -> int:
     """Run `kerascope lessons` with parsed options; return the exit code."""
-    tutorials = Path(options.tutorials) if options.tutorials else tutorials_folder()
-    if not tutorials.is_dir():
-        raise UsageError(f"--tutorials needs a folder, got {str(tutorials)!r}.")
+    with given():
+        tutorials = tutorials_folder(options.tutorials)
     folders = _chosen(options.chapters, tutorials)
     if options.action == "build" and options.translated and not options.accept:
         raise UsageError("--translated needs --accept.")
@@ -39,7 +38,7 @@ def _chosen(names: Sequence[str], tutorials: Path) -> list[Path]:
     if not folders:
         raise UsageError(
             f"The folder {str(tutorials)!r} contains no chapters. Expected folders NN-topic with "
-            f"lesson.en.md and lesson.zh.md."
+            f"lesson.en.md, lesson.zh.md, or both."
         )
     if not names:
         return folders

@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from kerascope.errors import ArgumentError
+from kerascope.lessons import tutorials_folder
 
 LANGUAGES = ("en", "zh")
 # The kinds of blocks. Every block that is shown is also run.
@@ -256,18 +258,30 @@ class Chapter:
         words += [introduction.for_whom[language]] if has_for_whom else []
         return "\n\n".join([*words, f"*{minutes}*"]) + "\n"
 
-    def exercises_line(self, language: str) -> tuple[str, str]:
-        """Return (sentence about the exercises, command); ("", "") without exercises."""
+    def exercises_line(self, language: str, at: str | None = None) -> tuple[str, str]:
+        """Return (sentence about the exercises, command); ("", "") without exercises.
+
+        `at` is appended to the command; by default, a course of your own is named by its folder.
+        """
         count = len(list(self.folder.glob("exercises/*.toml")))
         if not count:
             return "", ""
         words = EXERCISES[language][count > 1].format(count=count)
-        return words, f"kerascope learn {self.number}"
+        course = self.folder.parent
+        if at is None:
+            is_own = course.resolve() != tutorials_folder().resolve()
+            at = f" --tutorials {shlex.quote(course.name)}" if is_own else ""
+        return words, f"kerascope learn {self.number}{at}"
 
     @property
     def main(self) -> Lesson:
         """The lesson whose blocks are run. Other languages have the same blocks."""
         return next(iter(self.lessons.values()))
+
+
+def languages_of(tutorials: Path) -> tuple[str, ...]:
+    """Return the languages in which a course is written: those of at least one chapter."""
+    return tuple(one for one in LANGUAGES if any(tutorials.glob(f"*/lesson.{one}.md")))
 
 
 # --- lines of a text, as Python and Markdown count them in a file ---------------------------------

@@ -71,8 +71,8 @@ def chapter_text(
         color=color,
         introduction=chapter.introduction_text(language),
     )
-    words, command = chapter.exercises_line(language)
-    return f"{text}\n{words} {command}{at}\n" if words else text
+    words, command = chapter.exercises_line(language, at)
+    return f"{text}\n{words} {command}\n" if words else text
 
 
 def lesson_text(

@@ -54,11 +54,19 @@ seen = "看"
     ("old", "new", "words"),
     [
         ("number = 1", "number = ", "cannot be read"),
-        ("number = 1", "", r"got \['en', 'facts', 'zh'\]"),
-        ('task = "做。"', "", r"expected \[zh\] to contain"),
-        ('task = "做。"', 'task = " "', "a docstring in the stub and a "),
+        ("number = 1", "", "the key 'number' is missing"),
+        ("number = 1", 'number = "one"', "number: expected the exercise's position"),
+        ('task = "做。"', "", r"\[zh\] the key 'task' is missing"),
+        ('task = "做。"', 'task = " "', r"\[zh\] task: expected a text, got ' '"),
         ('hints = ["想"]', 'hints = ["想", "再想"]', "1 hints in English, 2 in Chinese"),
-        ('seen = "seen"', 'saw = "seen"', r"expected \[en\] to contain"),
+        ('hints = ["想"]', 'hints = "想"', r"\[zh\] hints: expected a list of one or more texts"),
+        (
+            'seen = "seen"',
+            'seen = "seen"\nsaw = 1',
+            r"\[en\] unknown key 'saw'. Expected the keys ",
+        ),
+        ("[en]", "[fr]", "unknown key 'fr'"),
+        ("[zh]", "[en.zh]", r"\[en\] unknown key 'zh'"),
     ],
 )
 def test_an_exercise_that_lacks_something_is_refused(tmp_path, old, new, words):
@@ -66,11 +74,29 @@ def test_an_exercise_that_lacks_something_is_refused(tmp_path, old, new, words):
     path.parent.mkdir(parents=True)
     path.with_suffix(".py").write_text('"""Do it."""\nx = ...\n')
     path.write_text(GOOD, encoding="utf-8")
+    for needed in ("checks", "solutions"):
+        file = path.parents[1] / needed / "one.py"
+        with pytest.raises(ConfigError, match=f"one.toml: .* needs the file .*{needed}.one.py"):
+            read_exercise(path)
+        file.parent.mkdir()
+        file.touch()
     exercise = read_exercise(path)
     assert (exercise.id, exercise.title.zh) == ("01/one", "做")
     assert exercise.stub_in("zh") == '"""做。\n"""\nx = ...\n'
     path.write_text(GOOD.replace(old, new), encoding="utf-8")
-    with pytest.raises(ConfigError, match=f"exercise '01-course/one': .*{words}"):
+    with pytest.raises(ConfigError, match=f"one.toml: .*{words}"):
+        read_exercise(path)
+
+
+def test_the_docstring_of_the_stub_is_the_task(tmp_path):
+    path = tmp_path / "01-course" / "exercises" / "one.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text(GOOD, encoding="utf-8")
+    path.with_suffix(".py").write_text("x = ...\n")
+    with pytest.raises(ConfigError, match=r"one.py: expected a docstring at its top: the task"):
+        read_exercise(path)
+    path.with_suffix(".py").write_text("x = \n")
+    with pytest.raises(ConfigError, match=r"one.py: cannot be read .*line 1"):
         read_exercise(path)
 
 

@@ -118,8 +118,12 @@ def test_other_blocks_are_found(tmp_path, old, new, words):
 def test_a_chapter_in_one_language_is_not_done(tmp_path):
     chapter = write_chapter(tmp_path, ENGLISH)
     (chapter.folder / "lesson.zh.md").unlink()
+    assert block_complaints(read_chapter(chapter.folder)) == []  # a course in one language
+    other = tmp_path / "02-more" / "lesson.zh.md"
+    other.parent.mkdir()
+    other.write_text("# 二 {#two}\n", encoding="utf-8")
     assert block_complaints(read_chapter(chapter.folder)) == [
-        "01-kinds: expected lesson.en.md and .zh.md, got only English."
+        "01-kinds: expected lesson.en.md and .zh.md, as in other chapters, got only English."
     ]
 
 
