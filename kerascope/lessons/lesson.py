@@ -9,6 +9,7 @@ import re
 import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from kerascope.errors import ArgumentError
 from kerascope.lessons import tutorials_folder
@@ -117,6 +118,30 @@ class Picture:
 LessonPart = Prose | Block | Picture
 
 
+class Step(NamedTuple):
+    """A block or a picture of a section, with the prose that belongs to it.
+
+    Attributes
+    ----------
+    before : str
+        The Markdown text that leads to the block or the picture; may be empty.
+    part : Block or Picture or None
+        None for the text at the end of a section.
+    answer : str
+        The text after a block whose output the reader predicts. It explains this output, so it is
+        shown together with it.
+    """
+
+    before: str
+    part: Block | Picture | None
+    answer: str = ""
+
+    @property
+    def is_predicted(self) -> bool:
+        """Whether the reader is asked to predict the output before it is shown."""
+        return isinstance(self.part, Block) and self.part.predict and self.part.output is not None
+
+
 @dataclass(frozen=True)
 class Section:
     """A heading and the content up to the next heading.
@@ -141,6 +166,31 @@ class Section:
     twin_hash: str
     line: int
     parts: tuple[LessonPart, ...]
+
+    @property
+    def steps(self) -> list[Step]:
+        """The blocks and pictures in order, each with its prose; last, the remaining prose.
+
+        The text between a predicted block and the next block, picture or heading is the answer to
+        the prediction. If the next block is predicted as well, the last paragraph before it is its
+        question, and not a part of the answer.
+        """
+        steps: list[Step] = []
+        before = ""
+        for part in (*self.parts, None):
+            if isinstance(part, Prose):
+                before = part.text
+                continue
+            step = Step(before, part)
+            if steps and steps[-1].is_predicted:
+                answer, question = before, ""
+                if step.is_predicted:
+                    answer, _, question = before.rstrip().rpartition("\n\n")
+                steps[-1] = steps[-1]._replace(answer=answer)
+                step = step._replace(before=question)
+            steps.append(step)
+            before = ""
+        return steps
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,18 @@ A page contains all languages of its chapter. Code, outputs and pictures are sha
 there in each language, and the style sheet shows only the chosen one. So switching the language
 works without a reload and without JavaScript. The script only stores the choice in the page's
 address.
+
+A block whose output the reader predicts keeps it in a closed `<details>`. The prose that answers
+the question (`Section.steps`) is in the element `.answer` right after the block. The style sheet
+hides it as long as the block contains a closed `<details>`; so a script that opens the `<details>`,
+or takes it out of the block, shows both.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
@@ -25,9 +30,7 @@ from kerascope.lessons.lesson import (
     Block,
     Chapter,
     LessonError,
-    LessonPart,
     Picture,
-    Prose,
     Section,
     lines_of,
 )
@@ -374,7 +377,7 @@ def _exercises(chapter: Chapter) -> str:
 def _introduction(chapter: Chapter, has_for_whom: bool) -> str:
     """Return what a chapter is about in each language; "" for a chapter without `chapter.toml`."""
     texts = {name: chapter.introduction_text(name, has_for_whom) for name in chapter.lessons}
-    html = _each({name: prose_html(text) for name, text in texts.items() if text}, "div")
+    html = _prose(texts)
     return f'<div class="introduction">\n{html}</div>\n' if html else ""
 
 
@@ -403,29 +406,18 @@ def _section(group: tuple[Section, ...], languages: tuple[str, ...], chapter: Ch
         )
     if group[0].level == 1:
         pieces.append(_introduction(chapter, has_for_whom=True))
-    rows = [list(_slots(section.parts)) for section in group]
-    for slots in zip(*rows, strict=True):
-        for name, (prose, _) in zip(languages, slots, strict=True):
-            if prose:
-                html = "".join(prose_html(one.text) for one in prose)
-                pieces.append(f'<div class="in-{name}" lang="{TAGS[name]}">\n{html}</div>\n')
-        pieces.append(_shared([part for _, part in slots], languages, chapter))
+    for steps in zip(*(section.steps for section in group), strict=True):
+        named = dict(zip(languages, steps, strict=True))
+        pieces.append(_prose({name: step.before for name, step in named.items()}))
+        pieces.append(_shared([step.part for step in steps], languages, chapter))
+        answer = _prose({name: step.answer for name, step in named.items()})
+        pieces.append(f'<div class="answer">\n{answer}</div>\n' if answer else "")
     return "".join(pieces)
 
 
-def _slots(parts: tuple[LessonPart, ...]) -> Iterator[tuple[list[Prose], Block | Picture | None]]:
-    """Yield (prose, block or picture) for each block and picture, with the prose before it.
-
-    The last pair has the remaining prose and None.
-    """
-    prose: list[Prose] = []
-    for part in parts:
-        if isinstance(part, Prose):
-            prose.append(part)
-        else:
-            yield prose, part
-            prose = []
-    yield prose, None
+def _prose(texts: dict[str, str]) -> str:
+    """Return the HTML of a piece of prose in each language; "" if there is no text."""
+    return _each({name: prose_html(text) for name, text in texts.items() if text}, "div")
 
 
 def _shared(

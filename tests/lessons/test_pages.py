@@ -301,6 +301,23 @@ def test_the_keyboard_reaches_the_text_the_switch_and_what_is_folded(opened):
 
 
 @pytest.mark.browser
+def test_the_text_after_a_prediction_answers_only_when_the_output_is_open(opened):
+    page = opened("00-tools.html", java_script_enabled=False)
+    answer = page.get_by_text("No numbers. inputs is a placeholder")
+    assert answer.count() == 1
+    assert not answer.is_visible()
+    page.locator("[id='block.first-stop'] summary").click()
+    assert answer.is_visible()
+
+
+@pytest.mark.browser
+def test_the_question_of_the_next_prediction_is_not_a_part_of_the_answer(opened):
+    page = opened("07-dense.html", java_script_enabled=False)
+    assert not page.get_by_text("So the order is not the reason").is_visible()
+    assert page.get_by_text("The next layer prints which method is called").is_visible()
+
+
+@pytest.mark.browser
 def test_a_screen_reader_finds_landmarks_languages_and_names(opened):
     page = opened("00-tools.html")
     for landmark in ("main", "header", "nav[aria-label]"):

@@ -25,6 +25,26 @@ def test_every_kind_of_block_is_read_with_its_output_and_its_line():
     assert [section.id for section in lesson.sections] == ["kinds", "sessions"]
 
 
+PREDICTED = """\
+```python {{#{name} .predict}}
+print({name!r})
+```
+```output
+{name}
+```
+"""
+
+
+def test_the_text_after_a_predicted_block_is_its_answer():
+    one, two, plain = (PREDICTED.format(name=name) for name in "abc")
+    plain = plain.replace(" .predict", "")
+    text = f"Why?\n\n{one}\nSo.\n\nAlso.\n\nAnd b?\n\n{two}\nYes.\n\n{plain}\nEnd.\n"
+    steps = parsed(HEAD + text).sections[0].steps
+    assert [step.is_predicted for step in steps] == [True, True, False, False]
+    assert [step.before.strip() for step in steps] == ["Why?", "And b?", "", "End."]
+    assert [step.answer.strip() for step in steps] == ["So.\n\nAlso.", "Yes.", "", ""]
+
+
 def test_nothing_of_the_text_is_lost():
     lesson = parsed(EVERY_KIND)
     prose = [part.text for part in lesson.parts if isinstance(part, Prose)]
