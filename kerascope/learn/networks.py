@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 
 from kerascope import backend as K
 from kerascope.backend import Tensor, Variable
+from kerascope.engine.graph_map import map_graph
 from kerascope.engine.node import Node
 from kerascope.layers import Add, Dense, Input
+from kerascope.utils.generic_utils import unpack_singleton
 
 
 class Network(NamedTuple):
@@ -135,6 +137,37 @@ def nodes_behind(tensors: list[Tensor]) -> list[Node]:
             found.append(node)
             waiting.extend(node.parent_nodes)
     return found
+
+
+def mirrored(
+    network: Network, make_input: Callable[[Any], Any], make_layer: Callable[[Any], Any]
+) -> dict[Tensor, Any]:
+    """Rebuild a network with the classes of another engine.
+
+    Parameters
+    ----------
+    network : Network
+    make_input : callable
+        Returns a new input tensor for an InputLayer of the network.
+    make_layer : callable
+        Returns a new layer for any other layer of the network. It is called on the mirrored inputs.
+
+    Returns
+    -------
+    dict
+        For each tensor of the network, its counterpart.
+    """
+    copies: dict[Tensor, Any] = {}
+    layers: dict[Any, Any] = {}
+    for node in map_graph(network.inputs, network.outputs).nodes_in_decreasing_depth:
+        if node.is_input:
+            made = make_input(node.layer)
+        else:
+            if node.layer not in layers:
+                layers[node.layer] = make_layer(node.layer)
+            made = layers[node.layer](unpack_singleton([copies[x] for x in node.input_tensors]))
+        copies[node.output_tensors[0]] = made
+    return copies
 
 
 def close_a_cycle(network: Network, seed: int) -> list[Node]:

@@ -137,7 +137,7 @@ class Positive(Op):
     """1 where x is positive, otherwise 0; no gradient flows through it."""
 
     def perform(self, x):
-        return (x > 0) * 1.0
+        return (x > 0).astype("float64")
 
 
 class Softmax(Op):
