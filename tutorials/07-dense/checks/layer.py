@@ -117,6 +117,7 @@ def parents_and_inputs(student):
         zh=f"Input((3,)) 应返回 Tensor，你的是 {type(x).__name__}",
     )
     student.same("Input((3,)).shape", x.shape, (None, 3))
+    student.same("Input((3,), name='one').name", x.name, "one")
     student.same("Input((2, 4)).shape", student.function("Input")((2, 4)).shape, (None, 2, 4))
     layer = x._keras_history[0] if x._keras_history else None
     student.require(
@@ -384,7 +385,7 @@ def dense(student):
             zh=f"{size} 行 {units} 列的新 kernel 应在 ±{limit:.4f} 之内，你的达到 {np.abs(kernel).max():.4f}",
         )
         student.require(
-            0.85 * limit < np.abs(kernel).max()
+            (0.97 if size > 100 else 0.5) * limit < np.abs(kernel).max()
             and kernel.min() < 0 < kernel.max()
             and len(np.unique(kernel)) > size,
             en=f"expected the kernel to fill the range from -{limit:.4f} to {limit:.4f} evenly, "

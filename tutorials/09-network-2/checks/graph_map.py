@@ -169,6 +169,18 @@ def an_input_that_is_missing(student):
 
 
 @check
+def an_input_that_is_an_output_and_missing(student):
+    layer = engine("layer")
+    x, z = layer.Input((4,), name="x"), layer.Input((4,), name="other")
+    student.require(
+        "other" in raised(student, [x], [x, z]),
+        en="expected a ValueError with the name 'other', if this Input is an output and not an "
+        "input; yours does not raise it",
+        zh="名为 'other' 的 Input 是输出却不在 inputs 里时，应抛出含有这个名字的 ValueError，你的没有",
+    )
+
+
+@check
 def a_cycle(student):
     layer = engine("layer")
     x = layer.Input((4,), name="x")

@@ -241,6 +241,22 @@ def called_as_a_layer(student):
 
 
 @check
+def the_first_of_two_outputs(student):
+    layer = engine("layer")
+    x = layer.Input((3,), name="x")
+    a, b = layer.Dense(2), layer.Dense(3)
+    network = student.get("Network")(x, [b(x), a(x)])
+    z = layer.Input((3,), name="z")
+    y = student.method(network, "network")(z)
+    tensor_of(student, Text("network(z)", "network(z)"), y)
+    what = Text(
+        "the shape of network(z), the first of two outputs,",
+        "network(z)（两个输出中的第一个）的形状",
+    )
+    student.same(what, y.shape, (None, 3))
+
+
+@check
 def with_the_other_parts(student):
     """Ten steps of a small network, with our other parts; kerascope trains the same one."""
     from kerascope import layers, models, optimizers

@@ -263,6 +263,24 @@ def rows_of_epochs(student, epochs, seed):
 
 
 @check
+def two_outputs(student):
+    layer, function = engine("layer"), engine("function")
+    x = layer.Input((4,))
+    first, second, third = layer.Dense(3), layer.Dense(2), layer.Dense(3)
+    model = student.get("Model")(x, [first(x), second(x)])
+    rows, targets = data()
+    found = student.method(model.predict, "predict")(rows)
+    what = Text("predict(x), the first of two outputs,", "predict(x)（两个输出中的第一个）")
+    student.close(what, found, rows @ first.get_weights()[0])
+    model = student.get("Model")(x, [third(second(x)), second(x)])
+    student.method(model.compile, "model.compile")(function.SGD(0.0), "mean_squared_error")
+    found = model.train_on_batch(rows, targets)
+    loss = np.mean((rows @ second.get_weights()[0] @ third.get_weights()[0] - targets) ** 2)
+    what = Text("the loss of the first of two outputs", "两个输出中第一个的损失")
+    student.close(what, found, loss)
+
+
+@check
 def with_the_other_parts(student):
     """Three epochs of a small network, with our other parts; kerascope trains the same one."""
     from kerascope import backend as K
