@@ -148,7 +148,7 @@ class Relu(Op):
 
 class Positive(Op):
     def perform(self, x):
-        return (x > 0) * 1.0
+        return (x > 0).astype("float64")
 
 
 class Softmax(Op):

@@ -2,8 +2,8 @@
 
 gradients(loss, wrt) returns d loss / d x for each tensor x of the list `wrt`: a tensor, again
 symbolic, or None if the loss does not depend on x. You have written this sweep in `reverse_sweep`.
-Here it runs on your own graph: every op of part 1 has `grad`, and `applies_in_order` gives the order
-of computing.
+Here it runs on your own graph: every op of part 1 has `grad`, and `applies_in_order` gives the
+order of computing.
 
     apply.op.grad(apply.inputs, apply.outputs, [arriving])
 
