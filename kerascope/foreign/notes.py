@@ -44,6 +44,9 @@ class Notes:
         How many bytes the tape keeps. None means no limit.
     may_wait : bool
         Whether notes may stay in the queue. If False, each note becomes an event immediately.
+    events : EventWriter, optional
+        Writes the events, such as the recorder of a debugger's session. The default writes them on
+        a new tape.
 
     Attributes
     ----------
@@ -63,10 +66,13 @@ class Notes:
     0
     """
 
-    def __init__(self, history: int | None, may_wait: bool) -> None:
+    def __init__(
+        self, history: int | None, may_wait: bool, events: EventWriter | None = None
+    ) -> None:
         self.depth = 0
-        self._events = EventWriter(history=history)
-        self._events.tape.settle = self.write_out
+        self._events = EventWriter(history=history) if events is None else events
+        if may_wait:
+            self._events.tape.settle = self.write_out
         self._makers: dict[Hashable, str] = {}  # the call that made each value, by token
         self._waiting: deque[tuple[Any, ...]] = deque()  # writers and their arguments
         self._most: float = 0

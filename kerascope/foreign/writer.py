@@ -47,6 +47,7 @@ from kerascope.foreign.records import (
     new_recorded,
 )
 from kerascope.registry import did_you_mean
+from kerascope.trace.event_writer import EventWriter
 from kerascope.trace.events import Event
 from kerascope.trace.snapshots import ObjectRef, error_ref
 from kerascope.trace.statistics import MOST_ELEMENTS, Batch, Statistics
@@ -87,6 +88,9 @@ class TapeWriter:
     path : path, optional
         A file to which the events are also written batch by batch, so that `Tape.load` and
         `kerascope replay` can read the tape of a run that was killed.
+    events : EventWriter, optional
+        Writes the events on its own tape, as the recorder of a debugger's session does. Requires
+        `arrays="all"`.
 
     Attributes
     ----------
@@ -120,13 +124,14 @@ class TapeWriter:
         budget: int | None = HISTORY,
         library: str = "",
         path: str | PathLike[str] | None = None,
+        events: EventWriter | None = None,
     ) -> None:
         _check_choice("arrays", arrays, ARRAYS)
         self.arrays = arrays
         self.library = library
         self.calls: list[Call] = []
         self.frames: list[Frame] = []
-        self._notes = Notes(budget, may_wait=arrays != "all")
+        self._notes = Notes(budget, arrays != "all", events)
         self._file = None if path is None else GrowingFile(path)
         if self._file is not None:
             self._notes.listen(self._file.add)
