@@ -30,7 +30,8 @@ FLOOR_PLAN: dict[int, list[str]] = {
     row: names.split()
     for row, names in {
         0: "errors limits printable settings scoped stage unrecorded registry spellings display "
-        "files configurable nested_values call_inputs user_frames missing_names unsupported",
+        "files configurable nested_values call_inputs user_frames missing_names unsupported "
+        "import_hook",
         1: "backend",
         2: "activations initializers regularizers constraints losses metrics optimizers callbacks",
         3: "engine",

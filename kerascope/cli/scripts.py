@@ -35,7 +35,10 @@ SCRIPT_VARIABLE = "KERASCOPE_SCRIPT"  # the path of the script, for child proces
 _OURS = (str(Path(__file__).resolve().parent), contextlib.__file__, importlib.__file__, "<frozen")
 _PACKAGE = Path(__file__).resolve().parents[1]
 _MACHINERY = (
-    *(str(_PACKAGE / "compat"), str(_PACKAGE / "foreign" / "live.py"), "<frozen importlib"),
+    str(_PACKAGE / "compat"),
+    str(_PACKAGE / "import_hook.py"),
+    str(_PACKAGE / "foreign" / "own_engine.py"),
+    "<frozen importlib",
 )
 
 

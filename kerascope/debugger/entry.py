@@ -97,7 +97,7 @@ def begin(frame: FrameType) -> Session:
     The session observes the program up to its end.
     """
     session = _new_session({**frame.f_globals, **frame.f_locals})
-    session.watching.enter_context(observing(session))
+    session.observe()
     session.ask_at(frame)
     return session
 

@@ -20,6 +20,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from typing import Any, ClassVar, NamedTuple
@@ -27,6 +28,7 @@ from typing import Any, ClassVar, NamedTuple
 from kerascope.backend.function import Function
 from kerascope.debugger.unseen import UnseenModels
 from kerascope.engine.network import Network
+from kerascope.import_hook import when_imported
 from kerascope.stage import Mark, Stage, observing
 from kerascope.trace.events import END, NOWHERE
 from kerascope.trace.recorder import Recorder
@@ -46,6 +48,8 @@ from kerascope.trace.tape_store import Tape
 from kerascope.trace.timelines import Timelines
 from kerascope.unrecorded import UnrecordedRunner
 
+OWN_ENGINE = "my_engine"  # the package that a student writes with `kerascope learn`
+ADAPTER, WRITER = "kerascope.foreign.own_engine", "kerascope.foreign.writer"  # loaded for it
 INTERRUPTED = (
     b"\n--- it stops at the next event; Ctrl-C again raises KeyboardInterrupt in the script\n"
 )
@@ -225,6 +229,19 @@ class Session:
                 )  # `fit` has not made its list yet
         self.recorder(stage, event)
 
+    def observe(self) -> None:
+        """Observe the models of kerascope, and those of a student's own engine."""
+        self.watching.enter_context(observing(self))
+        self.watching.enter_context(when_imported([OWN_ENGINE], self._observe_own_engine))
+
+    def _observe_own_engine(self, name: str) -> None:
+        """Observe a student's own engine, which the program has imported."""
+        adapter, writers = import_module(ADAPTER), import_module(WRITER)
+        writer = writers.TapeWriter("all", events=self.recorder)
+        writer.is_paused = lambda: self._is_paused
+        self.watching.enter_context(writer)
+        self.watching.enter_context(adapter.watching(writer))
+
     @property
     def runner(self) -> UnrecordedRunner | None:
         """The object that runs stages, if there is no other observer; some run without events."""
@@ -293,7 +310,7 @@ class Session:
         Session.current = self
         try:
             with self._interruptible(), self.watching:
-                self.watching.enter_context(observing(self))
+                self.observe()
                 self.watching.enter_context(self.unseen.noting_threads())
                 if stop_first:
                     self.ask_first()

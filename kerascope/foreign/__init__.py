@@ -1,5 +1,7 @@
 """Models of other libraries in kerascope: PyTorch, live Keras, ONNX files, functions of JAX.
 
+The engine that a student writes with `kerascope learn`, `my_engine`, is treated like a library.
+
 Each library has an adapter, a module of this package. kerascope finds it from the module in which
 an object's class is defined, and imports it when it meets the first such object. So none of these
 libraries is imported unless it is used. An adapter has these functions:
@@ -46,11 +48,13 @@ __all__ = [
     "drawable", "record", "steps", "summary", "tracing",
 ]  # fmt: skip
 
+OWN_ENGINE = "my_engine"  # the package that a student writes with `kerascope learn`
 # The top-level module of a class -> the adapter, and the extra that installs the library.
 _ADAPTERS = {
     "torch": ("kerascope.foreign.torch_modules", "torch"),
     "keras": ("kerascope.foreign.keras_models", "keras"),
     "onnx": ("kerascope.foreign.onnx_models", "onnx"),
+    OWN_ENGINE: ("kerascope.foreign.own_engine", ""),
     **dict.fromkeys(
         ("jax", "jaxlib", "flax", "equinox"), ("kerascope.foreign.jax_functions", "jax")
     ),

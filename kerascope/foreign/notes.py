@@ -99,7 +99,7 @@ class Notes:
         self._events.listeners.remove(hear)
 
     def close(self) -> None:
-        """End all open spans. Do not add notes after this call."""
+        """End all open spans. Notes that are added after this call are dropped."""
         while self.depth:
             self.end({})
         self._is_closed = True
@@ -142,6 +142,8 @@ class Notes:
         self._take(Notes._begin_pass)
 
     def _take(self, *note: Any) -> None:
+        if self._is_closed:
+            return
         self._waiting.append(note)
         if len(self._waiting) > self._most:
             self._shorten(self._most)

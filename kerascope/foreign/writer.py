@@ -102,6 +102,9 @@ class TapeWriter:
         Tokens of the model's outputs in the last pass; empty if `outputs` was not called.
     tape : Tape
         The tape with all events.
+    is_paused : callable
+        Returns whether calls should not be recorded at present, such as those that a user makes at
+        the debugger's prompt.
 
     Examples
     --------
@@ -131,6 +134,7 @@ class TapeWriter:
         self.library = library
         self.calls: list[Call] = []
         self.frames: list[Frame] = []
+        self.is_paused: Callable[[], bool] = bool
         self._notes = Notes(budget, arrays != "all", events)
         self._file = None if path is None else GrowingFile(path)
         if self._file is not None:
@@ -208,7 +212,7 @@ class TapeWriter:
 
     def end(self, span: OpenSpan, error: BaseException | None = None, **names: Any) -> None:
         """End a span, and the spans inside it that an error left open."""
-        if span.kind == "node":
+        if span.kind == "node" and self._open:
             self._open.pop()
         if self.arrays != "none":
             if error is not None:
@@ -368,7 +372,7 @@ class TapeWriter:
         )  # fmt: skip
 
     def close(self) -> None:
-        """End all open spans and close the file."""
+        """End all open spans and close the file. Later calls of the writer record no events."""
         self._notes.close()
         self._open.clear()
         if self._file is not None:

@@ -22,6 +22,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from kerascope.import_hook import announce
 from kerascope.learn.exercises import ENGINE, Exercise, Workbook, all_exercises, default_folder
 from kerascope.learn.running import is_attempted
 from kerascope.user_frames import warn
@@ -127,6 +128,7 @@ def use_my_engine(folder: Path | None = None) -> ModuleType:
     finder = install(default_folder(Path.cwd()) if folder is None else folder)
     vars(package)["parts"] = finder.parts
     sys.modules[ENGINE] = package
+    announce(ENGINE)  # a debugger's session records it
     return package
 
 

@@ -84,7 +84,7 @@ def script(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     yield "script.py"
     sys.modules.pop("mylib", None)
-    assert not any(type(one).__name__ == "_Finder" for one in sys.meta_path[:1])
+    assert not any(type(one).__name__ == "ImportHook" for one in sys.meta_path[:1])
 
 
 def test_a_run_is_watched_and_says_at_once_where_a_number_is_not_finite(script, capsys):
