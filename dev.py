@@ -326,7 +326,7 @@ def base_of_change() -> str:
 
 
 def rest(arguments: list[str]) -> int:
-    """Run a part of the slow and live tests; all of them with `--all`."""
+    """Run the slow and live tests: one part, which differs from commit to commit, or `--all`."""
     prepare("live")
     chosen = [word for word in arguments if word != "--all"]
     if not arguments:

@@ -335,7 +335,10 @@ def _write_model(
 
 
 def disagreement(path: Path, stored: dict[str, Any]) -> str | None:
-    """Open a sample's model; return the name of the first stored array that differs, or None."""
+    """Compare a sample's model with its stored arrays; return what differs, or None.
+
+    This is "weights", "predicted", or "stepped" (the weights after a training step).
+    """
     model = OPENERS[path.suffix](path)
     x, y = listed(stored, "x"), listed(stored, "y")
     found = {"weights": model.get_weights(), "predicted": predicted(model, x)}

@@ -357,7 +357,7 @@ def _in_row(rows: Rows, module: str, name: str) -> str | None:
 
 
 def names_in_rows(module: str) -> list[str]:
-    """Return the names in a module of Keras that cannot be imported from kerascope."""
+    """Return those names of a Keras module that cannot be imported from kerascope."""
     rows = (*NEVER.get(module, ()), *NAMES.get(module, ()))
     return [name for names, _ in rows for name in names.split()]
 

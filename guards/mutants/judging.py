@@ -141,7 +141,11 @@ def afresh(answer: Answer) -> Judged:
 
 
 def main(seconds: int) -> None:
-    """Check the answers on standard input, each with a limit on its processor time."""
+    """Check answers to exercises, and print a verdict for each.
+
+    Each line of standard input contains the checker and the source of one answer, as JSON. Checking
+    an answer may take `seconds` of processor time.
+    """
     import_everything()
     with tempfile.TemporaryDirectory(prefix="kerascope-answers-") as folder:
         for line in sys.stdin:

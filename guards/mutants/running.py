@@ -100,7 +100,10 @@ class Place:
     # --- without a mutant ------------------------------------------------------------------------
 
     def without_mutants(self, mutants: list[Mutant], processes: int) -> Known:
-        """Run all tests once on the unchanged source, with probes; return their results."""
+        """Run all tests once on the unchanged source; return their results.
+
+        Probes record which tests reach which mutants.
+        """
         notes = self.folder / "notes.txt"
         planted = reaching.plant(self.root, mutants, notes, self.folder)
         words = ["-n", str(processes), "--dist", "loadfile"] if processes > 1 else []

@@ -187,7 +187,7 @@ def with_origin(origin: Origin | None) -> AbstractContextManager[None]:
 
 
 def resuming_in(origin: Origin) -> Callable[[Callable[[], Any]], Any]:
-    """Return the argument `around` for a `Stage` whose new ops belong to the task `origin`."""
+    """Return the argument `around` of a `Stage`; it gives the stage's new ops this `Origin`."""
 
     def advance(go_on: Callable[[], Any]) -> Any:
         with with_origin(origin):

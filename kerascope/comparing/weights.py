@@ -131,6 +131,7 @@ def part_of(weights: Weights, part: Chunk, like: Weights) -> Weights:
     weights : Weights
         The weights of a layer that does the work of several layers.
     part : Chunk
+        The number of the part, and the number of parts of which the layer computes all.
     like : Weights
         The weights of a layer that only computes this part.
     """
@@ -299,7 +300,7 @@ def _expected_axes(
 
 
 def _turned(a: np.ndarray, b: np.ndarray, tolerance: float) -> tuple[str, Difference] | None:
-    """Return the reordering that makes the second array equal the first, and the difference.
+    """Return how the second array is reordered to equal the first, and the rest of difference.
 
     Return None if the arrays do not have the same elements.
     """

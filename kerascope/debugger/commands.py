@@ -190,7 +190,7 @@ class Registry:
         return sorted(self.by_name)
 
     def find(self, name: str | None) -> Command | None:
-        """Return the command with this name, abbreviation or sign; None if there is none."""
+        """Return the command with this name, abbreviation or sign (`!`); None if there is none."""
         return None if name is None else self.by_name.get(SIGNS.get(name, name))
 
     def moves(self, word: str) -> bool:

@@ -193,7 +193,8 @@ class FitBatches:
 class FiguresCache(dict[tuple[int, int], tuple[str, list[str]]]):
     """A cache of the table cells that `BatchFigures` has computed for batches.
 
-    The keys are (timeline number, time); the values are (the mark "~" or "", cells).
+    The keys are (timeline number, time). The values are (mark, cells): the mark is "~" if the batch
+    was executed again, otherwise "".
     """
 
 
@@ -676,6 +677,8 @@ def _range_of(values: Iterable[Any]) -> tuple[float, float]:
 
 def spread_of(value: Any, low: float, high: float, is_plain: bool = False) -> str:
     """Return a histogram of an array as a row of bars; "" if only statistics are kept.
+
+    The bars divide the range from `low` to `high`. With `is_plain` they are ASCII characters.
 
     Examples
     --------

@@ -76,8 +76,8 @@ def _say_table(debugger: Shell, header: Sequence[str], rows: Rows, nothing: str)
 def _fitted(debugger: Shell, rows: Rows) -> Rows:
     """Return the rows of a table, shortened so that its column `changed` fits the width.
 
-    Values are shortened first, then names. If the column `changed` is empty, only its header is
-    removed. Tables without this column are returned unchanged.
+    Values are shortened first, then names. If the column `changed` is empty, its header is
+    removed and nothing is shortened. Tables without this column are returned unchanged.
     """
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     excess = sum(widths) + 2 * (len(widths) - 1) - debugger.width

@@ -29,7 +29,10 @@ _wanted_call: ContextVar[list[Tensor] | None] = ContextVar("wanted_call", defaul
 
 @contextmanager
 def only_of_call(inputs: list[Tensor]) -> Iterator[None]:
-    """In the `with` block, select the losses and updates of the call on the list `inputs`."""
+    """Let layers return only the losses and updates of the call on `inputs`, in a `with` block.
+
+    Those that belong to no call are returned, too.
+    """
     token = _wanted_call.set(inputs)
     try:
         yield

@@ -45,7 +45,7 @@ class CallInModel(NamedTuple):
     depth : int
         Length of the longest path from the call to an output.
     call, calls : int
-        The index of the call among the calls of its layer in the model, and how many these are.
+        The index of the call among the calls of its layer in the model, and their number.
     """
 
     node: Node

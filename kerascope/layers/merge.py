@@ -1,7 +1,7 @@
 """Layers that combine several tensors into one: Add, Multiply, Concatenate, Dot and others.
 
-These layers are derived from `_Merge`: they are called on a list of tensors, broadcast the samples,
-and mask an element of the output if it is masked in any of the inputs. For each layer there is a
+These layers are derived from `_Merge`: they are called on a list of tensors, broadcast shapes, and
+mask an element of the output if it is masked in any of the inputs. For each layer there is a
 function that makes the layer and calls it: `add([x, y])`.
 
 Keras 1 has one function `layers.merge([x, y], mode="sum")` and one layer `Merge`. Keras 2 has a
@@ -195,7 +195,7 @@ class Average(_Merge):
 class _MaskAware(_Merge):
     """Base class of merge layers that ignore masked entries of their inputs in dialect "3".
 
-    A subclass also defines `_combine_unmasked`.
+    A subclass also defines `_combine_unmasked`, which combines the other entries.
     """
 
     def _combine_unmasked(self, tensors: list[Tensor], masks: list[Tensor | None]) -> Tensor:

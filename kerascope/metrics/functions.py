@@ -281,7 +281,7 @@ def _rounded(x: Tensor) -> Tensor:
 
 
 def precision(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return the precision of a batch: the share of true ones among entries predicted as 1.
+    """Return the precision of a batch: the share of the entries predicted as 1 with target 1.
 
     Logs show the mean over the batches; `Precision` counts over all batches.
 
@@ -295,7 +295,7 @@ def precision(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 
 def recall(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return the recall of a batch: the share of the true ones that are predicted as 1."""
+    """Return the recall of a batch: the share of the entries with target 1 predicted as 1."""
     return K.sum(_rounded(y_true * y_pred)) / (K.sum(_rounded(y_true)) + K.epsilon())
 
 

@@ -110,7 +110,9 @@ def selected(
 
 
 def time_of(tape: Tape, when: When, where: str, start: int = 0) -> int:
-    """Return the time of the first event from `start` on that matches a name or a time.
+    """Return the time of an event that is given by its time or by a name.
+
+    A name, such as "dense_2", means the first matching event from the time `start` on.
 
     Raises
     ------

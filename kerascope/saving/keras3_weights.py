@@ -229,7 +229,8 @@ def trained_in_order(layer: Layer, orders: Orders | None = None) -> list[Variabl
 def listed_weights(layer: Layer) -> list[Variable]:
     """Return a layer's weights in the order of Keras 3's .h5 files: trainable weights first.
 
-    The trainable and the non-trainable weights are each sorted by inner layers.
+    Among the trainable weights, and among the others, a layer's own weights come before those of
+    its inner layers, and the inner layers are in their order in the file.
     """
     weights = list(dict.fromkeys(_weights_by_layer(layer)))
     trained = set(layer.trainable_weights)

@@ -354,6 +354,7 @@ class LossCheck(NamedTuple):
     Attributes
     ----------
     checked : list of WeightCheck
+        The result for each checked tensor.
     single : list of str
         The ops that return float32 and therefore get larger tolerances.
     """

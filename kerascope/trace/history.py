@@ -124,7 +124,10 @@ class Landmarks:
 
 
 def landmarks_of(events: History, t: int) -> Landmarks:
-    """Return the landmarks of a history. They cover at least the events before time `t`."""
+    """Return the landmarks of a history, such as the times of fits and batches.
+
+    They cover at least the events before time `t`.
+    """
     found: Landmarks = getattr(events, "landmarks", None) or Landmarks()
     found.read(events, t)
     return found
@@ -170,7 +173,10 @@ class TrainingRuns:
 
 
 def runs_of(events: History, t: int) -> TrainingRuns:
-    """Return the training runs of a history. They cover at least the events before time `t`."""
+    """Return the times of the training runs in a history.
+
+    They cover at least the events before time `t`.
+    """
     found: TrainingRuns = getattr(events, "training_runs", None) or TrainingRuns()
     found.read(events, t)
     return found

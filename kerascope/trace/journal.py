@@ -288,7 +288,8 @@ class FunctionInfo:
     def compute(self, fed: list[Any], engine: str | None = None) -> Any:
         """Compute a call without events.
 
-        With `engine`, from the journal row of a call, compute it in the same way as that call.
+        `engine` is the engine in a call's journal row: the call is computed in the same way again.
+        By default it is computed as any call of the function.
         """
         function = self.function
         if engine is None:
@@ -691,7 +692,7 @@ class Journal:
         self._keep_to_budget()
 
     def add_recorded_call(self, run: UnrecordedRun, first: int, end: int) -> None:
-        """Add a run that contains only one call, a recorded call after the run `run`.
+        """Add a run for a single recorded call, which follows the last call of `run`.
 
         The events of the call have the times from `first` up to, but not including, `end`.
         """

@@ -207,7 +207,7 @@ class BatchReport:
             self.report.emit(phase, "begin", 2, phase, HEADINGS.get(phase, ""))
 
     def depth(self, depth: int) -> None:
-        """Emit the heading of a network depth."""
+        """Emit the heading of a depth of the network, in the forward pass."""
         self.begin("forward")
         self.report.emit("forward", "depth", 3, f"depth {depth}", at=depth)
 

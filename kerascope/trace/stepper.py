@@ -407,7 +407,7 @@ class Passage(NamedTuple):
     losses: tuple[Expression, ...] = ()
 
     def meets(self, outs: Any) -> bool:
-        """Return whether a condition in `losses` is true, or raises an error, for a loss."""
+        """Return whether the loss of a call meets a condition in `losses`, or makes it fail."""
         loss = outs[0] if isinstance(outs, (list, tuple)) else outs
         return any(condition.may_hold_for(loss) for condition in self.losses)
 

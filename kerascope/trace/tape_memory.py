@@ -297,7 +297,7 @@ def _mark(first: int, last: Event, scopes: Scopes) -> Event:
 
 
 def describe_mark(mark: Event) -> str:
-    """Return the error text for a time whose event is forgotten."""
+    """Return the error text for a time whose event was dropped from the full history."""
     return (
         f"{mark.name} are forgotten: the history was full. To keep more, begin with "
         "`set history 1GB`"

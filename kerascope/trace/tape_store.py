@@ -1134,7 +1134,10 @@ def _values(one: Event | None, two: Event | None) -> tuple[Any, Any]:
 
 
 def _last(first: Sequence[Event], second: Sequence[Event]) -> dict[str, tuple[Any, Any]]:
-    """Return the last total losses of two lists of events in a dict; {} if equal or missing."""
+    """Return the last total losses of two lists of events, as {"total_loss": (first, second)}.
+
+    Return {} if the losses are equal, or if a list has none.
+    """
     losses = [
         [d.value for e in events for d in e.deltas if d.name == "total_loss"]
         for events in (first, second)

@@ -308,7 +308,10 @@ class Memory:
                 self._twin_values.pop(next(iter(self._twin_values)))
 
     def twin_values(self, function: Function, t: int) -> dict[Variable, np.ndarray]:
-        """Return the values at time `t` of variables that share a name; {} if none are stored."""
+        """Return the values at time `t` of those of a function's variables that share a name.
+
+        Return {} if none are stored for this time.
+        """
         values = self._twin_values.get(t)
         return {} if values is None else dict(zip(self.twins(function), values, strict=True))
 

@@ -58,6 +58,7 @@ class GraphNode:
     depth : int
         The length of the longest path to an output of the box's own model. Outputs have depth 0.
     attrs : mapping of str to (str, int, float or bool)
+        Further information by name, such as "state" or "detail" (lines of text in the box).
     made_at : str
         The user's line that created the layer or op: "train.py:11"; "" if unknown. It is ignored
         when graphs are compared, so the same model written in another file has an equal graph.
@@ -89,11 +90,13 @@ class GraphGroup:
     Parameters
     ----------
     id, label : str
+        The id, unique in the graph, and the text on the frame.
     parent : str
         Id of the frame around this one, "" for none.
     depth : int
         Depth of the call in the model around it.
     attrs : mapping of str to (str, int, float or bool)
+        Further information by name, such as "output_shapes".
     """
 
     id: str

@@ -197,8 +197,8 @@ class Ink(NamedTuple):
     line_width, dashes : str
         "1.2", "5 3".
     more : str
-        Further CSS, for browsers only: "font-size:10px". Marks contain their size and weight
-        themselves.
+        Further CSS, for browsers only: "font-size:10px". For other formats, labels contain the size
+        and weight of their text themselves.
     """
 
     where: str
@@ -560,7 +560,7 @@ HATCHES = {
 
 
 def hatching(points: Sequence[Point], hatch: str) -> Iterator[tuple[Point, Point]]:
-    """Yield the lines of a pattern inside a convex outline.
+    """Yield the lines of the pattern `hatch`, a key of `HATCHES`, inside a convex outline.
 
     Examples
     --------

@@ -16,8 +16,8 @@ ALIGNMENT = 64
 def empty(shape: tuple[int, ...], dtype: str = "float32") -> np.ndarray:
     """Return an uninitialized array that begins at a multiple of 64 bytes.
 
-    NumPy's own arrays begin at multiples of 16; element-wise functions run up to twice as fast on
-    these.
+    Element-wise functions run up to twice as fast on such arrays as on NumPy's own arrays, which
+    begin at multiples of 16 bytes.
     """
     size = math.prod(shape) * np.dtype(dtype).itemsize
     raw = np.empty(size + ALIGNMENT, "uint8")

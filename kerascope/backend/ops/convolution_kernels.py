@@ -764,11 +764,11 @@ class ShiftedBack:
     def _add_up(
         self, grid: Grid, came: np.ndarray, matrices: list[np.ndarray], total: np.ndarray
     ) -> None:
-        """Add the products of each stripe of a grid to `total`; `came` is the output gradient.
+        """Add the products of the output gradient `came` with each stripe of a grid to `total`.
 
         A stripe of 3 kernel positions adds to 3 elements of the total for each element of the
-        output gradient. So every third element of the output gradient is processed at a time,
-        because the results for these elements are adjacent and do not overlap.
+        output gradient. So only every third element of the output gradient is processed at a time:
+        the results for these elements are adjacent and do not overlap.
         """
         count, run, channels = len(came), grid.run, self.channels
         flat = scratch_array("product", (count, self.places * channels), self.dtype)

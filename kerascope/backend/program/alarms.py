@@ -208,7 +208,9 @@ class Alarms:
     # -------------------------------------------------------
 
     def guarded(self, run: Callable[..., Any], text: str) -> Callable[..., Any]:
-        """Compile a function of a program text again, with inspections where flags are unreliable.
+        """Compile a function of a program text again, with inspections of some calls' results.
+
+        These are the calls after which the processor's floating-point flags are not reliable.
 
         Parameters
         ----------

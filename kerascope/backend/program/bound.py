@@ -61,9 +61,11 @@ def record_facts(facts: Facts, step: Step, values: Sequence[Any]) -> None:
 
 
 def fact_of(value: Any, inputs: Sequence[int] = (), values: Sequence[Any] = ()) -> Fact:
-    """Return the `Fact` about an array that was computed from the slots `inputs`.
+    """Return the `Fact` about an array: its shape, dtype, strides and shared memory.
 
-    A NumPy scalar shares no memory with an input, but an array without axes may be a view of one.
+    The array was computed from the slots `inputs`, whose arrays are in `values`. The `Fact` lists
+    those slots whose memory the array may share. A NumPy scalar shares none, but an array without
+    axes may be a view of an input.
     """
     array = np.asarray(value)
     shares = [

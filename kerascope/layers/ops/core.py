@@ -253,7 +253,7 @@ def associative_scan(
 
 @on_anything
 def map(f: Callable[[Any], Any], xs: Any) -> Any:
-    """Return a function's results for each entry along the first axis, along a new first axis."""
+    """Return the results of `f` for each entry of `xs` along its first axis, as one array."""
     return _scanned(lambda _, x: (None, f(x)), None, xs)[1]
 
 

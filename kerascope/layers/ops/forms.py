@@ -39,7 +39,7 @@ class Form(NamedTuple):
 
 
 def form_of(apply: Apply, items: list[Any]) -> Form:
-    """Return how Keras 3 writes the op of an `Apply`, as an operation on the inputs `items`."""
+    """Return the `Form` of an `Apply`: how Keras 3 writes its op, with the inputs `items`."""
     op = apply.op
     kind = type(op).__name__
     if not type(op).__module__.startswith("kerascope.") or kind not in _FORMS:

@@ -158,7 +158,7 @@ class _Collapse:
     def _is_inner_use(self, edge: GraphEdge) -> bool:
         """Return whether an arrow leads from a tensor in a closed frame into another closed call.
 
-        Only tensors that no layer made count.
+        The tensor must have a box of its own, because no layer made it.
         """
         source, target = self.nodes[edge.source], self.nodes[edge.target]
         frame = self.hiding[target.group]

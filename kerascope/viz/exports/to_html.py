@@ -305,7 +305,10 @@ class _Data:
         return number
 
     def attribute_set(self, attrs: Mapping[str, Attribute], label: str = "") -> int:
-        """Return the index of a set of attributes. A `layer` that equals `label` is omitted."""
+        """Return the index of a set of attributes in the page's data, adding the set if it is new.
+
+        Empty values, and a `layer` that equals `label`, are omitted.
+        """
         pairs: list[Any] = []
         for key, value in attrs.items():
             if value != "" and (key != "layer" or value != label):

@@ -176,8 +176,8 @@ def _framed(inner: Block, group: GraphGroup, ascii_only: bool) -> Block:
 def _titles(words: list[str], doors: list[int], width: int) -> list[tuple[str, int]]:
     """Return the texts in the upper border of a frame and their columns.
 
-    The name, and then the details, are placed between the arrows that enter the frame, if the
-    texts fit.
+    They are placed between the arrows that enter the frame. Details that do not fit there are left
+    out; a name that does not fit is shortened, or left out if it has fewer than 3 cells.
     """
     gaps = [(end - begin - 3, begin + 1) for begin, end in pairwise([1, *doors, width - 2])]
     whole = ", ".join(words)
@@ -679,7 +679,10 @@ class Net:
 
 
 def assign_tracks(nets: list[Net]) -> tuple[list[Net], int]:
-    """Assign a track to every net: the line of the gap in which its horizontal part runs.
+    """Assign a track (a row of characters) to the horizontal part of every net in a gap.
+
+    A net is the set of columns that one line of the picture, `net.line`, connects in a gap between
+    two rows of boxes. A net that runs straight down gets no track.
 
     Returns
     -------

@@ -190,7 +190,7 @@ class Ladder:
             self.put_on_line(box_id, box_id, WEIGHT, short_name(box_id, layer))
 
     def put_on_line(self, box_id: str, line: str, column: str, short: str) -> None:
-        """Move an existing box to the line of a weight on a card."""
+        """Move the box `box_id` to a line of a card: the row of the weight `line`."""
         card = self.card_of[line]
         self.cards[card].members.append(box_id)
         self.cells.add(box_id)

@@ -189,7 +189,7 @@ class _TimeColumns:
         return (self._up if b.row - a.row == 1 else self._past)(source, target)
 
     def _up(self, source: str, target: str) -> Iterator[Shape]:
-        """Yield an arrow to the row above from each time step whose output `source` returns."""
+        """Yield arrows to the row above, from the time steps whose outputs `source` returns."""
         bottom = self.top(target) + self.cell
         for x in self._exits(source):
             yield arrow((x, self.top(source)), (x, bottom + 0.6))

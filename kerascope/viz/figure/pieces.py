@@ -1,4 +1,4 @@
-"""The pieces of a figure of blocks: a box, a row of boxes, a short cut, a frame with its count.
+"""The pieces of a figure of blocks: a box, a row of boxes, a shortcut, a frame with its count.
 
 A `Piece` has a size, and marks that are placed from its own upper left corner. Larger pieces place
 the marks of smaller ones (`Piece.at`). Most pieces are laid out along one of two directions, down
@@ -107,10 +107,10 @@ def row_of(pieces: Sequence[Piece], down: bool) -> Piece:
 
 
 def residual(unit: Unit, segment: Segment, page: Page, down: bool) -> Piece:
-    """Return the piece of a residual segment: its layers as a row, and the short cut around it."""
+    """Return the piece of a residual segment: its layers as a row, and the shortcut around it."""
     boxes = [layer_box(unit, part, page, plain=True) for part in segment.way]
     row, last = row_of(boxes, down), boxes[-1]
-    side, lead = 9.0, 7.0  # space for the short cut: next to the row, before it
+    side, lead = 9.0, 7.0  # space for the shortcut: next to the row, before it
     across, along = on_page(down, row.width, row.height)
     last_across, last_along = on_page(down, last.width, last.height)
     middle, end = side + across / 2, lead + along - last_along / 2
@@ -123,7 +123,7 @@ def residual(unit: Unit, segment: Segment, page: Page, down: bool) -> Piece:
         arrow(*path, color="accent orange", width=0.9),
     ]
     if projections := unit.projections(segment):
-        (x0, y0), (x1, y1) = path[1:3]  # the long part of the short cut
+        (x0, y0), (x1, y1) = path[1:3]  # the long part of the shortcut
         corner = (x0 + x1) / 2 - 2.5, (y0 + y1) / 2 - 2.5
         copies = f"{len(projections)} of {len(unit.copies)}"
         data = data_of(members_of(projections), copies=copies)

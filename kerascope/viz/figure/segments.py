@@ -30,7 +30,7 @@ class Segment:
     way : tuple of Part
         The longest path through the segment.
     is_residual : bool
-        Whether the segment is `way` with a short cut around it: the identity or one projection.
+        Whether the segment is `way` with a shortcut around it: the identity or one projection.
     build : object
         The settings by which segments are compared. Neighbouring segments with an equal `build`
         are repetitions, which are drawn once.
@@ -43,12 +43,12 @@ class Segment:
 
     @property
     def lasting(self) -> tuple[Part, ...]:
-        """The parts that are in every copy of the segment: all except those in a short cut."""
+        """The parts that are in every copy of the segment: all except those in a shortcut."""
         return self.way if self.is_residual else self.parts
 
     @property
     def projections(self) -> tuple[Part, ...]:
-        """The parts in the short cut of a residual segment; empty for other segments."""
+        """The parts in the shortcut of a residual segment; empty for other segments."""
         return tuple(part for part in self.parts if part not in self.lasting)
 
 
@@ -84,14 +84,14 @@ class Unit:
         return []
 
     def projections(self, segment: Segment) -> list[Part]:
-        """Return the parts in the short cuts of all copies of a drawn residual segment."""
+        """Return the parts in the shortcuts of all copies of a drawn residual segment."""
         number = self.drawn.index(segment)
         return [part for copy in self.copies for part in copy[number].projections]
 
     def has_short_cut(self, segment: Segment) -> bool:
-        """Return whether a drawn segment is residual with the identity as short cut.
+        """Return whether a drawn segment is residual with the identity as shortcut.
 
-        The short cut must be the identity in at least one copy of the segment.
+        The shortcut must be the identity in at least one copy of the segment.
         """
         return segment.is_residual and len(self.projections(segment)) < len(self.copies)
 
@@ -196,7 +196,7 @@ def _segment(reading: Reading, parts: list[Part]) -> Segment:
 
 
 def _is_around(reading: Reading, parts: list[Part], way: list[Part]) -> bool:
-    """Return whether the only part of a segment outside its path `way` is a short cut around it."""
+    """Return whether the only part of a segment outside its path `way` is a shortcut around it."""
     beside = next(part for part in parts if part not in way)
     return (
         not beside.shared

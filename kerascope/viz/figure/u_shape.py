@@ -96,7 +96,7 @@ def shape_of_u(reading: Reading) -> UShape | None:
 
 
 def _is_cropping(reading: Reading, one: str) -> bool:
-    """Return whether a part only crops its input, which is allowed on the way of a copy."""
+    """Return whether a part only crops its input. A copied output may pass such parts."""
     return len(reading.sources[one]) == 1 and "Crop" in class_of(reading.parts[one].node)
 
 

@@ -417,7 +417,7 @@ def _straight_beside(
 
 
 def _along_the_lane(line: _Line, level: Level, places: Places, route: Route, end: float) -> None:
-    """Extend a line from its box into the lane of a route, along the lane, and to the end."""
+    """Extend a line from its box into the lane of a route, along the lane, and to x = `end`."""
     lane = places.lanes[route.lane]
     row, last_row = level.row_of[route.stops[0]], level.row_of[route.stops[-1]]
     bottom, top = places.bottoms[row], places.tops[last_row]

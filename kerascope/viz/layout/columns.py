@@ -167,7 +167,7 @@ class _Crossing:
 
 @dataclass(slots=True)
 class _Column:
-    """A column: a vertical interval of the unbroken picture, and the shift of its contents."""
+    """A column of a broken picture: its vertical interval before the break, and its shift."""
 
     top: float
     bottom: float

@@ -149,7 +149,7 @@ def with_weights(graph: Graph, model: Any) -> Graph:
 
 
 def _copy_slots(step: StepLadder, model: Any) -> None:
-    """Copy the optimizer's present slot values to the slots of the picture."""
+    """Copy the present values of the optimizer's slots to the slots of the drawn step, by name."""
     trained = {slot.name: slot for slot in model.optimizer.weights}
     for slot in step.slots:
         own = trained.get(slot.name)

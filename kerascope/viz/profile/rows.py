@@ -67,7 +67,7 @@ class ProfileRow(NamedTuple):
 
     @property
     def rate(self) -> float:
-        """Floating point operations per second for a product, otherwise bytes per second."""
+        """Floating-point operations per second, or bytes per second if there are no products."""
         amount = 2 * self.multiply_adds or self.traffic
         return amount / self.seconds if self.seconds else 0.0
 

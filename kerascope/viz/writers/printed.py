@@ -396,7 +396,10 @@ def _joined(pdf: bytes, objects: Mapping[int, bytes]) -> bytes:
 
 
 def _with_condensed_texts(content: bytes, places: Sequence[TextPlace]) -> bytes | None:
-    """Return the drawing of a PDF page with condensed texts; None if a text is missing in it."""
+    """Return the content of a PDF page with its texts moved and narrowed as in `places`.
+
+    Return None if the content does not have all these texts.
+    """
     waiting = list(reversed(places))
     across, down, x, y = 1.0, 1.0, 0.0, 0.0
     place = TextPlace(0.0, 0.0)

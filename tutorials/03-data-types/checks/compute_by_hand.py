@@ -1,4 +1,4 @@
-"""Lets the student compute graphs with an op that counts how often it is performed."""
+"""Checks graphs that the student computes, with an op that counts how often it is performed."""
 
 import numpy as np
 

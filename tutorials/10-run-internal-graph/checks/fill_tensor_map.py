@@ -43,7 +43,10 @@ def name_of(key):
 
 
 def run(student, model, arrays):
-    """Run the student's loop; return its result, the map, and each call with the keys before it."""
+    """Run the student's loop; return its result, its `tensor_map`, and the calls of layers.
+
+    A call is (name of the layer, number of keys in `tensor_map` when the call starts).
+    """
     calls, tensor_map = [], {}
 
     def observer(stage, event):

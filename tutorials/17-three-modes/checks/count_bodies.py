@@ -1,4 +1,7 @@
-"""Compares predictions with a layer that counts its calls; tests the cache with several sizes."""
+"""Compares the student's predictions with the number of times that a layer's `call` has run.
+
+The student's cache `keep` is tested with batches of several sizes.
+"""
 
 import numpy as np
 

@@ -186,7 +186,10 @@ class StepCalls:
         return is_elementwise and not is_narrow and all(n == rank for n in ranks)
 
     def new_slot(self, spec: Spec, place: int) -> int:
-        """Return a new slot of this shape and dtype, computed at `place`: FIXED, GIVEN or STEP."""
+        """Return a new slot of this shape and dtype.
+
+        `place` says when the slot is computed: FIXED, GIVEN or STEP (see `StepCalls`).
+        """
         slot = self.bound.new_slot()
         self.specs[slot], self.place_of[slot] = spec, place
         return slot
@@ -545,9 +548,9 @@ def with_reshaped_views(step: StepCalls, placeable: set[int]) -> None:
 
 
 def with_copies(step: StepCalls, placeable: set[int]) -> None:
-    """Copy the outputs and new states of a step that cannot be computed into a given array.
+    """Add a copy for each output or new state of a step that cannot use a given array.
 
-    So each of them has memory of its own.
+    So each output and each new state has memory of its own.
 
     Parameters
     ----------
