@@ -392,7 +392,7 @@ def test_on(name: str, python: str, libraries: list[str], arguments: list[str]) 
 
 
 def references(arguments: list[str]) -> int:
-    """Ask the real Keras again and write its answers to tests/references."""
+    """Run the real Keras again, and write its results to tests/references."""
     prepare("live")
     return run(PYTHON, "-m", "pytest", "-m", "live", "--write-references", *arguments)
 

@@ -83,7 +83,7 @@ def some(*shape: int) -> Any:
 
 
 def data_of(model: Any) -> tuple[Any, Any]:
-    """Return four rows of inputs and targets for a model: pictures, forks or sequences."""
+    """Return four rows of data for the model "pictures", "sequences" or one with two inputs."""
     if model.name == "pictures":
         return some(4, 6, 6, 1), np.eye(2, dtype="float32")[[0, 1, 0, 1]]
     if model.name == "sequences":

@@ -208,7 +208,7 @@ current_budget = _budget.get  # the active budget; usually None
 
 
 def count_op(op: Any) -> None:
-    """Subtract an op of a graph from the active budget, if a budget is active.
+    """Subtract a new op from the budget for building models, if a budget is active.
 
     Raises
     ------

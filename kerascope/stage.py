@@ -234,7 +234,7 @@ class Stage:
 
     @boundary
     def drain(self) -> Any:
-        """Walk to the end, pass each event to the observers, and return the result."""
+        """Run the work to its end, pass each event to the observers, and return the result."""
         self.is_drained = not self.is_started
         while True:
             event = self._advance()

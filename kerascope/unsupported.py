@@ -133,7 +133,7 @@ def _remedy_of_weights(weights: Any, call: str) -> str:
 
 
 def _on_module(call: str) -> str:
-    """Return a call for a Keras model, as text, changed to a call for a PyTorch module."""
+    """Return the text of a call on a Keras model, changed to a call on a PyTorch module."""
     if call.startswith(("ks.draw(model)", "ks.to_networkx(model)")):
         return call.replace("(model)", "(module, inputs=x)")
     return call.replace("(model", "(module")

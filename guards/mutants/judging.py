@@ -7,8 +7,8 @@ parent reads one answer a line and writes one verdict a line:
     python -m guards.mutants.judging
 
 An answer that never ends is stopped after some seconds of processor time, independent of the load.
-Without `fork` (Windows), or if system libraries fail after it (macOS), each answer gets a new
-Python: `check_file`, as for a student.
+Without `fork` (Windows), or if system libraries fail after it (macOS), each answer is
+checked in a new Python process by `check_file`, as for a student.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Runs the tasks of one checkout in one process. Both checkouts run the same tasks.
 
-`python worker.py CHECKOUT` answers lines of JSON, `python worker.py CHECKOUT TASK` runs one task
-and ends. The file is started by its path: `kerascope` is imported from the measured checkout,
-everything else from the measuring one.
+`python worker.py CHECKOUT` runs the tasks that it reads as lines of JSON, and writes the results.
+`python worker.py CHECKOUT TASK` runs one task and ends. The file is started by its path:
+`kerascope` is imported from the measured checkout, everything else from the measuring one.
 """
 
 from __future__ import annotations

@@ -329,7 +329,10 @@ def _asked(debugger: ModelDebugger, wanted: Goal, stop: Stop) -> Order | None:
 
 
 def _run_unattended(options: Namespace, wanted: Goal) -> int:
-    """Run the script to its end, or until the result is complete, and write the result."""
+    """Run the script without a prompt, and write the result: the printed stops, or a file.
+
+    The script is ended as soon as the result is complete.
+    """
     unattended = Unattended(wanted)
     script = script_of(options)
     session = _session(unattended.ask, script, options)

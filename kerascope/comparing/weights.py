@@ -48,7 +48,7 @@ class Weights:
 
     @cached_property
     def sizes(self) -> tuple[tuple[int, ...], ...]:
-        """The axis sizes of each array except 1, sorted, to compare shapes in any order of axes."""
+        """The sorted axis sizes of each array, without 1, to compare shapes in any axis order."""
         return tuple(sorted(_size(self.arrays[name]) for name in self._own))
 
     @cached_property
@@ -235,8 +235,8 @@ def _array_difference(
 ) -> tuple[str, Difference, bool] | None:
     """Return the difference between two arrays in the order of axes that matches best.
 
-    The result is (order of axes, difference, whether the order is wrong), or None if the arrays
-    agree or have different sizes.
+    The result is (order of axes, difference, whether this order is not the expected one), or None
+    if the arrays agree or have different sizes.
     """
     orders = _orders(a, b)
     if not orders:

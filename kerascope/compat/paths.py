@@ -137,7 +137,7 @@ def sources_of(path: str) -> tuple[str, ...]:
 
 
 def import_source(source: str) -> Any:
-    """Import and return the module, or group of names in a module, that `sources_of` named."""
+    """Import and return a source of names: a module, or a group of names in a module."""
     name, _, share = source.partition(":")
     module = import_module(name)
     return getattr(module, share) if share else module

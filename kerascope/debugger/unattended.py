@@ -62,7 +62,7 @@ class Until:
         return stepper.continue_() if self.t is None else stepper.until(t=self.t)
 
     def arm(self, stepper: Stepper) -> None:
-        """Set a breakpoint at the event of this `Until`; none if a time gives the event."""
+        """Set a breakpoint at the event of this `Until`, unless the event is given by its time."""
         if self._made is None and self.t is None:
             self._made = stepper.breakpoints.add(self.selector, temporary=True)
 

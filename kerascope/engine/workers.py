@@ -735,7 +735,7 @@ class GeneratorEnqueuer(SequenceEnqueuer):
 
 
 class _OneByOne:
-    """A wrapper of a source of batches that returns only the next batch, none by its number."""
+    """A wrapper of a source of batches, which returns batches only in order, not by number."""
 
     def __init__(self, batches: Any) -> None:
         self.batches = iter(batches)

@@ -489,7 +489,7 @@ class Walk:
     # --- overridden for each library --------------------------------------------------------------
 
     def leaf(self, visit: Visit) -> list[WalkedValue]:
-        """Record a step that contains no body, and return its outputs."""
+        """Record a step without a `Body` (an inner graph), and return its outputs."""
         raise NotImplementedError
 
     def loop_of(self, visit: Visit) -> Loop | None:

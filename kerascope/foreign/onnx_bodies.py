@@ -109,7 +109,7 @@ class _OnnxReader:
         return self._body(*parts, opsets=opsets, outer=outer)
 
     def function(self, function: FunctionProto, call: NodeProto, name: str, types: Types) -> Body:
-        """Return the body of a function, with the attributes and types of one call."""
+        """Return a function's graph as a `Body`, with the attributes and types of one call."""
         given = {one.name: one for one in (*function.attribute_proto, *call.attribute)}
         nodes = [_with_attributes(node, given) for node in function.node]
         opsets = {one.domain: one.version for one in function.opset_import}

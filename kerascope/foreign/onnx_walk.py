@@ -155,7 +155,7 @@ class OnnxEvaluator:
     def _evaluator(
         self, step: Step, body: Body, feed: Mapping[str, Any]
     ) -> tuple[ModelProto, ReferenceEvaluator | Exception]:
-        """Return a model with only this node, and its evaluator, or the error of making one."""
+        """Return a model of this node alone, and its evaluator or the error of making it."""
         types = {name: _type_of(array) for name, array in feed.items()}
         key = (step.name, *(one.SerializeToString() for one in types.values()))
         if key not in self._evaluators:

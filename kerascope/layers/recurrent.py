@@ -252,7 +252,7 @@ class RNN(Layer):
             )
 
     def _without_masked_steps(self, outputs: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the last output and the sequence of all outputs, with zeros at masked steps."""
+        """Return the last output and the sequence of outputs, which are 0 at masked steps."""
         counts = K.reverse(mask, 1) if self.go_backwards else mask
         for _ in range(outputs.ndim - mask.ndim):
             counts = K.expand_dims(counts, -1)

@@ -348,7 +348,7 @@ class _BestRate(_ConfusionMetric):
         self.class_id = class_id
 
     def result_of(self, state: list[Tensor]) -> Tensor:
-        """Return the best value of the reported rate, or 0 if the other rate is too low."""
+        """Return the best value of the reported rate; 0 if the other rate is too low everywhere."""
         allowed = K.greater_equal(_RATES[self._bounded](*state), getattr(self, self._bounded))
         return K.max(_RATES[self._best](*state) * K.cast(allowed, self.dtype))
 

@@ -457,7 +457,7 @@ def _line(stage: Stage, group: Group, commits: Mapping[str, int], write: Write) 
 
 
 def _flags(stage: Stage, beat: Beat) -> Iterator[Mark]:
-    """Yield the outlines around the boxes of a beat, and the flag at the beat's call or cards."""
+    """Yield the outlines around the boxes of a beat, and a flag "now" at its call or its cards."""
     flagged: dict[str, list[Rect]] = {}
     for box in beat.boxes:
         rect = stage.placed.boxes[box]

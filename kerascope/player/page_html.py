@@ -216,7 +216,10 @@ def _both(name: str) -> str:
 
 
 def _gate(gates: Sequence[dict[str, Any]]) -> str:
-    """Return the HTML for questions to readers: a section for the script, a list without it."""
+    """Return the HTML for questions to readers: a section that the page's script fills.
+
+    A browser that runs no scripts shows a list of the questions and answers instead.
+    """
     folded = "".join(
         f"<details><summary>{each(gate['ask'])}</summary><p>{each(gate['answer'])}</p></details>"
         for gate in gates

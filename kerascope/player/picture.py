@@ -302,7 +302,10 @@ def _between_calls(graph: Graph) -> list[GraphEdge]:
 
 
 def _contributions_of(graph: Graph) -> dict[tuple[str, str], list[str]]:
-    """Return the boxes of contributions to gradients, by the gradient's box and the sender."""
+    """Return the boxes of contributions to gradients, by (gradient's box, sender).
+
+    The sender of a contribution is the op or the call that computes it.
+    """
     found: dict[tuple[str, str], list[str]] = {}
     for node in graph.nodes:
         match = CONTRIBUTION.fullmatch(node.label)

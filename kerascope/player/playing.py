@@ -132,7 +132,10 @@ def play(
 
 
 def _tape_of(subject: Any, x: Any, y: Any) -> tuple[Tape, Text]:
-    """Return the tape to play, and the title of the page. A model runs one step for the tape."""
+    """Return the tape to play, and the title of the page.
+
+    For a model, a training step on the batch (x, y) is recorded; without y, a prediction.
+    """
     if isinstance(subject, Tape):
         if x is not None or y is not None:
             raise ArgumentError("play: a tape already contains its data. Leave out x and y.")

@@ -638,7 +638,7 @@ def _value(key: str, value: Any) -> Any:
 
 
 def _function(name: str) -> Any:
-    """Return the `keras.ops` function of a Lambda; for every other function, return its name."""
+    """Return the `keras.ops` function with this name; if there is none, return the name."""
     own = {*get_custom_objects(), *lambda_functions.names()}
     is_operation = name in keras_ops.__all__ and name not in own
     return getattr(keras_ops, name) if is_operation else name

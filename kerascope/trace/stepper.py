@@ -216,7 +216,7 @@ class Next(Step):
         return _unless(depth <= self.depth, self)
 
     def after(self, event: Event) -> Plan:
-        """Return the plan of `next` from the event of a stop, for the remaining stops."""
+        """Return the plan for the remaining repetitions of `next`, from the last stop's event."""
         return replace(next_from(event, self.rank, self.backward), count=self.count - 1)
 
 

@@ -150,10 +150,11 @@ class Budget:
                             self._release(array)
 
     def oldest(self) -> int | None:
-        """Remove and return the time of the next event whose arrays are to be replaced, or None.
+        """Return the time of the next event whose arrays are to be replaced; None if there is none.
 
-        This is the oldest event with arrays. Only events with the inputs and variables at the start
-        of a call are kept longer, so that the arrays of the call can be computed again.
+        Each event is returned once. It is the oldest event with arrays. Only events with the inputs
+        and variables at the start of a call are kept longer, so that the arrays of the call can be
+        computed again.
         """
         queue, starts = self._queue, self._starts
         if starts and (not queue or self._now - starts[0] > LONGER * (self._now - queue[0])):

@@ -387,8 +387,8 @@ class Tape:
     def back(self, t: int) -> Iterator[Event]:
         """Yield the events from time `t` back to the first, with only a few calls of each mark.
 
-        Consecutive unrecorded calls of one function produce the same names. So only the last of
-        these calls is executed again, and the calls before which variables were set.
+        Consecutive unrecorded calls of one function produce the same names. So only two kinds of
+        these calls are executed again: the last one, and those before which variables were set.
         """
         seen: set[Any] = set()
         while t >= 0:

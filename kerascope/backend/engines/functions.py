@@ -98,8 +98,8 @@ class XlaExplanation(NamedTuple):
 def programs_of(function: Any) -> JaxPrograms:
     """Return new JAX programs of a function.
 
-    If the function's engine is a distribution, they use it, otherwise the distribution of
-    `set_distribution`, if any.
+    If the function's engine is a distribution, the arrays are divided by it. Otherwise they are
+    divided by the distribution that `set_distribution` has set, if there is one.
     """
     return JaxPrograms(function._programs, _distribution_of(function.engine))
 

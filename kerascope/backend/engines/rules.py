@@ -239,7 +239,10 @@ def _(op: Any, x: Any, like: Any) -> Any:
 
 
 def _inside(start: Any, sizes: Sequence[int], whole: Sequence[int]) -> list[Any]:
-    """Return the list `start`; require that a slice is inside the array, or XLA would shift it."""
+    """Return `start` as a list, and require that the slice is inside the array.
+
+    XLA would shift a slice that is not.
+    """
     for first, count, size in zip(start, sizes, whole, strict=True):
         require((first >= 0) & (first <= size - count))
     return list(start)

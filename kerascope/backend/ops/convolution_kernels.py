@@ -234,7 +234,7 @@ class Frame:
         self.shape = (largest(blocks)[0], *plan.padded_sizes, channels * times)
 
     def around(self, x: np.ndarray) -> np.ndarray:
-        """Return a buffer for the padded images of a block; `x` itself if it needs no change."""
+        """Return a buffer for the padded images of a block; if no padding is needed, `x` itself."""
         return scratch_array("frame", self.shape, self.dtype) if self.is_needed else x
 
     def place(self, buffer: np.ndarray, x: np.ndarray, images: slice, rows: slice) -> slice:

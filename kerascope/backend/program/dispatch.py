@@ -180,7 +180,7 @@ class Programs(Exclusive):
 
     @property
     def _reading(self) -> ReadMode:
-        """How an interpreted call reads variables: copied if it writes any, otherwise in place."""
+        """How a call without a program reads variables: in place, or copied if calls write any."""
         return ReadMode.COPIED if self._variables else ReadMode.IN_PLACE
 
     @property

@@ -239,7 +239,7 @@ def _independent(
 
 
 def _reading_each_other(parts: Sequence[UpdatePart]) -> set[int]:
-    """Return the indices of `UpdatePart`s that share a variable, which one of them writes."""
+    """Return the indices of the `UpdatePart`s that use a variable which another one writes."""
     readers: dict[int, list[int]] = {}
     for i, part in enumerate(parts):
         for slot in part.roles:

@@ -345,8 +345,8 @@ def _gap(
 ) -> tuple[int, ...] | None:
     """Return the distance in bytes from each array in `before` to the one in `after`.
 
-    Return None if two arrays differ in shape, or are not parts of one larger array, because
-    separate arrays may have equal distances by chance, and do not keep each other alive.
+    Return None if two arrays differ in shape, or are not parts of one larger array. Separate arrays
+    may have equal distances by chance, and they do not keep each other alive.
     """
     gap = []
     for one, other in zip(before, after, strict=True):

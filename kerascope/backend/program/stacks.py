@@ -167,7 +167,9 @@ def _is_plain_view(line: Line) -> bool:
 
 
 def reordered(bound: Bound, made_at: Mapping[int, int], moved: Mapping[int, int]) -> list[Line]:
-    """Return the lines in a new order: those in `moved` move, views come as early as possible.
+    """Return the lines in a new order: those in `moved` at their new positions, views early.
+
+    Each line that makes a view comes as early as possible.
 
     Parameters
     ----------

@@ -167,11 +167,11 @@ class _Probes:
         return nullcontext()
 
     def frame(self, layer: Any, inputs: list[Any], caller: Any) -> AbstractContextManager[Any]:
-        """Do nothing when a layer with inner calls begins. `called` adds zeros to their outputs."""
+        """Do nothing when a layer with inner calls begins. `called` handles the inner calls."""
         return nullcontext()
 
     def left(self, layer: Any, outputs: list[Any]) -> None:
-        """Do nothing when a layer with inner calls ends. `called` added zeros to their outputs."""
+        """Do nothing when a layer with inner calls ends. `called` has handled the inner calls."""
 
     def called(self, call: ReturnedCall) -> list[Any]:
         """Return a call's outputs, with a zero added to each output of floating-point numbers."""

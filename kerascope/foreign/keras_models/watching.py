@@ -235,7 +235,7 @@ class Watch:
         return self._reported(None, name, inputs, settings, sys._getframe(2), result)
 
     def _standardized(self, original: Any, model: Any, args: Any, kwargs: Any) -> Any:
-        """Cast and reshape the inputs of a Functional model. The new arrays keep their tokens."""
+        """Cast and reshape the inputs of a Functional model, with the tokens of the old arrays."""
         before = [x for x in self._arrays.inside((args, kwargs)) if self._arrays.is_known(x)]
         result = self._unseen(original, model, args, kwargs)
         after = self._arrays.inside(result)

@@ -732,7 +732,7 @@ class _Functions(TorchFunctionMode):
         self._is_paused = False
 
     def pause(self) -> None:
-        """Stop observing functions, which takes time, while a module drawn as one box runs."""
+        """Stop the slow observation of functions while a module that is drawn as one box runs."""
         if self._is_last():  # no mode of the user is above it
             self._is_paused = True
             super().__exit__(None, None, None)

@@ -50,7 +50,9 @@ class Forward:
         Whether each argument of an op counts as a use: x * x uses x twice. If False, a box uses a
         tensor once, however many of its ops read it.
     frames : dict of str to GraphGroup
-        The calls of opened nested models, by id. `frame_of` has the frame around each box in them.
+        The calls of opened nested models, by id.
+    frame_of : dict of str to str
+        The frame around each box in these calls.
     """
 
     loss: Tensor

@@ -119,7 +119,10 @@ class _NodeView(GraphBuilder):
         self.groups: dict[str, GraphGroup] = {}
 
     def add_model(self, run: NestedRun, prefix: str, group: str) -> dict[Node, CallEnds]:
-        """Add all calls of a model and the arrows between them. Return the ends of each call."""
+        """Add all calls of a model, and the arrows between them.
+
+        Return for each call the ends of arrows to its inputs and from its outputs.
+        """
         ends: dict[Node, CallEnds] = {}
         calls = calls_in(run.network)
         # Take all ids before adding inner calls, so a layer "a/b" keeps its id next to a model "a".
@@ -248,7 +251,7 @@ def _ends_of(tensors: list[Tensor], ends: dict[Node, CallEnds]) -> list[End]:
 
 
 def _leaving(ends: list[End]) -> list[End]:
-    """Return the ends at the outputs of an expanded call, each with its index in `leaves_as`."""
+    """Return the ends of arrows from an expanded call, with the output numbers in `leaves_as`."""
     return [End(end.box, end.number, (*end.leaves_as, number)) for number, end in enumerate(ends)]
 
 

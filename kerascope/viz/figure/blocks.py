@@ -1,8 +1,8 @@
 """The form "blocks": any model as named boxes; repeated blocks are a frame with a count.
 
 Boxes run from left to right, or from top to bottom on a narrow page. The boxes inside a frame run
-in the perpendicular direction if they fit, so that frames look like the columns of a table. A short
-cut around layers is an arrow at the side of the frame.
+in the perpendicular direction if they fit, so that frames look like the columns of a table. A
+shortcut around layers is an arrow at the side of the frame.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _pieces(
 
 
 def _unit(reading: Reading, unit: Unit, page: Page, down: bool, page_down: bool) -> Piece:
-    """Return the piece of a unit: a box for one layer, otherwise a frame with its count."""
+    """Return the piece of a unit: a box for one layer, otherwise a frame with a count of copies."""
     if len(unit.drawn) == 1 and len(unit.drawn[0].parts) == 1:
         return layer_box(unit, unit.drawn[0].parts[0], page, times=len(unit.copies))
     first, others = unit.drawn[0].parts[0], unit.drawn[-1].parts[:-1]

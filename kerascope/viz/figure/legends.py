@@ -22,6 +22,7 @@ class KeyEntry(NamedTuple):
     Attributes
     ----------
     words : str
+        The text.
     kind : str
         The kind of the box in front of the words; "" for an arrow.
     color : str
@@ -29,6 +30,7 @@ class KeyEntry(NamedTuple):
     turn : int
         Whether the arrow points right (0), down (1) or up (-1).
     dashed : bool
+        Whether the arrow is dashed.
     """
 
     words: str

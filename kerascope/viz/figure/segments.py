@@ -74,7 +74,7 @@ class Unit:
         return tuple(member for one in self.alike(part) for member in one.members)
 
     def alike(self, part: Part) -> list[Part]:
-        """Return the parts that correspond to a drawn part in all copies of its segment."""
+        """Return the parts that a drawn part represents: one in each copy of its segment."""
         for number, segment in enumerate(self.drawn):
             if part in segment.projections:
                 return self.projections(segment)

@@ -38,6 +38,7 @@ class Shape:
     Attributes
     ----------
     across, along : float
+        The size within the row, and the size from row to row.
     doors : dict of (str, int) to float
         Distances from the item's middle, by ("entry" or "exit", index of the arrow).
     """
@@ -289,7 +290,8 @@ def straighten(
 def _straight(level: Level, ties: Sequence[Tie]) -> tuple[list[Tie], set[int]]:
     """Return the ties to make straight, which do not cross, and the items with side inputs.
 
-    Side inputs are inputs such as weights and constants; see `_main_inputs`.
+    A `Tie` is a piece of a route between two rows. Side inputs are inputs such as weights and
+    constants; see `_main_inputs`.
     """
     kinds = level.kinds
     below: dict[int, list[int]] = {}
@@ -427,7 +429,8 @@ def _wanted(
 ) -> list[float]:
     """Return the next position of each strand: halfway to where its ties would be straight.
 
-    A strand is a straight line of items. Strands without ties to other strands do not move.
+    A strand is a straight line of items, and a `Tie` a piece of a route between two rows. Strands
+    without ties to other strands do not move.
     """
     total = [0.0] * len(place)
     weight = [0.0] * len(place)

@@ -1,4 +1,4 @@
-"""Compares the predictions with an LSTM that is called twice, as in the documents."""
+"""Compares the student's predicted numbers with those of an LSTM that is called twice."""
 
 from kerascope.layers import LSTM, Dense, Input
 from kerascope.learn import Text, check

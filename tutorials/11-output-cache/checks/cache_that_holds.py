@@ -1,4 +1,4 @@
-"""Checks the calls of compute, the returned results, and the objects kept in memory."""
+"""Checks when a cache calls `compute`, what it returns, and what it keeps in memory."""
 
 import gc
 import weakref

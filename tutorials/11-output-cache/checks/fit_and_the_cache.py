@@ -1,4 +1,4 @@
-"""Observes a training, and the student's calls of the model after it."""
+"""Counts the stages that run in a training, and in the student's calls of the model after it."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""Tests six last layers: with neither cause, with each alone, and with both."""
+"""Tests models in which the loss, the activation, both or neither stops the gradient."""
 
 import numpy as np
 
