@@ -74,9 +74,10 @@ def program_alone(function: Any, inputs: list[Any]) -> list[Any]:
 
 
 def seconds(work: Callable[[], Any]) -> float:
-    """Return the processor time of one call of `work`, in microseconds.
+    """Return the mean processor time of a call of `work`, in microseconds, over `CALLS` calls.
 
-    Garbage of the previous measurement is collected first. Garbage of this one counts.
+    Garbage of earlier measurements is collected first. The time in which garbage of these calls is
+    collected counts.
     """
     gc.collect()
     begun = time.thread_time()

@@ -160,7 +160,7 @@ def split_fact(fact: str) -> tuple[str, str]:
 
 
 def by_subject(facts: Iterable[str]) -> dict[str, list[str]]:
-    """Return the statements of facts about each subject, by the subject."""
+    """Return facts in a dict from their subject, the text before ": ", to the texts after it."""
     found: dict[str, list[str]] = {}
     for subject, said in map(split_fact, facts):
         if said:

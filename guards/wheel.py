@@ -229,12 +229,12 @@ class Use:
 
 
 def kerascope(*words: str, **more: object) -> Use:
-    """Return the `Use` of a command of kerascope, with its arguments."""
+    """Return a `Use`, a command to run and its expected result, for a command of kerascope."""
     return Use(("kerascope", *words), **more)  # type: ignore[arg-type]
 
 
 def python(code: str, **more: object) -> Use:
-    """Return the `Use` of the package by a piece of Python code."""
+    """Return a `Use`, a command to run and its expected result, for a piece of Python code."""
     return Use(("python", "-c", code), **more)  # type: ignore[arg-type]
 
 

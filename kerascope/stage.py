@@ -244,7 +244,7 @@ class Stage:
                 _notify(self, event)
 
     def take(self, shortcut: Callable[[], Any]) -> Any:
-        """Call a shortcut, which makes no events, and store its result as the stage's result."""
+        """Call `shortcut`, which does the stage's work without events, and store its result."""
         self.is_started = True
         try:
             self.result = shortcut()
@@ -255,7 +255,7 @@ class Stage:
         return self.result
 
     def begin_again(self) -> None:
-        """Reset the stage after its shortcut failed. The generator has not started yet."""
+        """Reset the stage after `take` failed, so that it can run with events instead."""
         self.is_started, self._error = False, None
 
     def walk(self) -> Iterator[tuple[Stage, Any]]:

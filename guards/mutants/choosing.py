@@ -1,7 +1,7 @@
 r"""Makes the one-line mutants of a file, and chooses some of them at random.
 
 A mutant changes one piece of one line: a sign, a comparison, a number, a key. Only lines in the
-bodies of functions are changed, with these exceptions:
+bodies of functions are changed. These pieces are never changed:
 
 - docstrings, annotations and code under `if TYPE_CHECKING`, which never run;
 - `assert` and `cast`, which are there for mypy;

@@ -74,7 +74,7 @@ def is_none(node: ast.expr | None) -> bool:
 
 
 class EveryStep(Finder):
-    """Finds all one-line edits of a short program: those of `Finder` and more, on all lines."""
+    """Finds one-line edits of a short program: more kinds than `Finder`, and on all its lines."""
 
     def __init__(self, source: str) -> None:
         super().__init__(source)

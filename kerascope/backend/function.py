@@ -253,7 +253,8 @@ class Function(Inspectable):
     def _is_to_be_written(self, variable: Variable, values: list[Any]) -> bool:
         """Return whether a call writes a variable.
 
-        A default update is written only if the call has read the variable.
+        An update that the variable has by default, such as the count of a random op's draws, is
+        written only if the call has read the variable.
         """
         guards = self.schedule.guards_of_followers.get(variable)
         return guards is None or is_needed(guards, values)

@@ -35,7 +35,8 @@ class CallUpdate(tuple[Variable, Any]):
     def of(cls, pair: Any, inputs: list[Tensor], chain: list[Tensor] | None = None) -> CallUpdate:
         """Return `pair` as a `CallUpdate` of a layer call with these inputs.
 
-        `chain` contains the inputs of the outermost call if values were assigned during the call.
+        If the call assigned the value, as in Keras 3, `chain` contains the inputs of the outermost
+        call, so that later assignments in it follow this one. Otherwise it is None.
         """
         made = cls(pair)
         made.inputs, made.chain = inputs, chain

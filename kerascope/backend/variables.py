@@ -124,13 +124,13 @@ class Variable(Tensor):
         replace_arrays([(self, array)])
 
     def _calls_to_set(self, array: np.ndarray) -> list[Call]:
-        """Return calls for `at_once` that copy the elements of an array into the variable."""
+        """Return the calls that copy an array into the variable; `at_once` runs them."""
         if self.is_lent:
             return self._calls_to_have(np.array(array, order="C"), is_shared=False)
         return [partial(setitem, self.room, ..., array)]
 
     def _calls_to_have(self, array: np.ndarray, *, is_shared: bool) -> list[Call]:
-        """Return calls for `at_once` that make `array` the variable's own array."""
+        """Return the calls that make `array` the variable's own array; `at_once` runs them."""
         return [
             partial(setattr, self, "_value", array),
             partial(setattr, self, "_state", None),
@@ -139,7 +139,7 @@ class Variable(Tensor):
         ]
 
     def _calls_to_live_in(self, state: DeviceArrays) -> list[Call]:
-        """Return calls for `at_once` that make the array in `state` the variable's only array."""
+        """Return the calls that make the array in `state` the only one; `at_once` runs them."""
         return [partial(setattr, self, "_state", state), partial(setattr, self, "_value", None)]
 
     @property

@@ -261,20 +261,23 @@ class CallbackList:
 
     @property
     def only_count_batches(self) -> bool:
-        """Whether no callback needs batches, except those that `fit` adds to count and average."""
+        """Whether no callback has hooks for batches.
+
+        The callbacks that `fit` adds to count and average are ignored.
+        """
         return not self._batch_begin_hooks and all(map(_counts, self._batch_end_hooks))
 
     @property
     def needs_batch_end_only(self) -> bool:
-        """Whether no callback needs the beginning of a batch."""
+        """Whether no callback has a hook for the beginning of a batch."""
         return not self._batch_begin_hooks
 
     only_hear_of_ends = needs_batch_end_only  # the former name
 
     def averages_of(self, names: list[str]) -> RunningMeans | None:
-        """Return the running means of `BaseLogger`, if no other callback needs batches.
+        """Return the running means of `BaseLogger`, if no other callback has hooks for batches.
 
-        Return None if another callback needs batches, or if `BaseLogger` averages other quantities
+        Return None if another callback has such hooks, or if `BaseLogger` averages other quantities
         than `names`.
         """
         hooks = self._batch_end_hooks

@@ -385,7 +385,7 @@ class FeedStates:
                 )
 
     def restore(self, taken: dict[str, Any]) -> None:
-        """Restore the state of what each feed reads, and let the feed continue at its position."""
+        """Restore each feed's position and the state of its source (a generator or a Sequence)."""
         for name, feed in self.feeds.items():
             place = taken[name]["place"]
             if name in self._read_forward:

@@ -84,7 +84,7 @@ def _vocabulary(model: Network, tensor: Any) -> int:
 
 
 def _declared_by(side: Prepared) -> list[Declared] | None:
-    """Return the inputs that a model of another library declares, or None if any is unclear."""
+    """Return a foreign model's declared inputs; None unless all have a shape and a usable dtype."""
     if isinstance(side.subject, Tape):
         return None
     found = foreign.declared(side.subject)

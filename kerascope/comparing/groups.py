@@ -250,9 +250,9 @@ def _differences(
     tolerance: float,
     same_layout: bool | None,
 ) -> Iterator[WeightDifference]:
-    """Yield the differences between two weights.
+    """Yield a `WeightDifference` for two weights that differ.
 
-    One of the two may have an additional axis for the heads of an attention.
+    One of the two weights may have an additional axis for the heads of an attention.
     """
     first, second = _merged(a, b, same_layout), _merged(b, a, same_layout)
     sides = [

@@ -115,7 +115,7 @@ def in_common(a: np.ndarray, b: np.ndarray, dtype_a: np.dtype, dtype_b: np.dtype
 
 
 def reordered(weights: Weights, order: np.ndarray) -> Weights:
-    """Return the weights of a layer for the same input features in another order."""
+    """Return the weights that a layer needs if its input features are in the order `order`."""
     found = Weights({})
     for name, array in weights.arrays.items():
         axes = [axis for axis, size in enumerate(array.shape) if size == order.size]

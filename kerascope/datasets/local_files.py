@@ -294,7 +294,11 @@ class WordChoice:
     index_from: int | None = 3
 
     def apply_to(self, words: Iterable[int]) -> list[int]:
-        """Return a text with shifted numbers, a start number, and only the chosen words."""
+        """Return a text, a list of word numbers, with a start number and only the chosen words.
+
+        `index_from` is added to each number. `oov_char` replaces the words that are left out, if
+        it is given.
+        """
         start = [] if self.start_char is None else [self.start_char]
         shifted = start + [int(word) + (self.index_from or 0) for word in words]
         if self.oov_char is None:

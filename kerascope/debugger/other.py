@@ -210,7 +210,7 @@ def _values_in(event: Event) -> Iterator[tuple[str, Any]]:
 
 
 def key_of_call(tapes: list[Tape], t: int) -> CallKey:
-    """Return the key of the function call at time `t`; between calls, the key of the next call.
+    """Return the key by which the function call at time `t`, or the next one, is found in a run.
 
     The call is taken from the first tape on which a function is called at that time or later.
 

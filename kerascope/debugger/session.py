@@ -418,7 +418,10 @@ class Session:
             signal.signal(signal.SIGINT, before)
 
     def _handle_interrupt(self, number: int, frame: FrameType | None) -> None:
-        """Request a stop at the first event after Ctrl-C; print a line, as that may take long."""
+        """Request a stop at the first event after Ctrl-C.
+
+        Print a line about the request, because the next event may come late.
+        """
         self.interrupt()
         with suppress(AttributeError, OSError, ValueError):
             # `os.write`, because a print that the signal interrupts must not be entered again.

@@ -57,7 +57,13 @@ class CaughtConditions(list[tuple[int, str]]):
 
 @dataclass
 class RepeatedDrawing:
-    """The function that draws again at each stop after `draw -w`; None if drawing is off."""
+    """What `draw -w` draws again at each stop.
+
+    Attributes
+    ----------
+    draw : callable or None
+        Draws the picture; None if nothing is drawn again.
+    """
 
     draw: Callable[[], None] | None = None
 

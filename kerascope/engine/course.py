@@ -92,8 +92,9 @@ class FastPath:
     """Trains on batches without events, while no observer or callback needs the events.
 
     The path is used in two cases. In the first, `fit` runs without observers and without pauses
-    between events, and no callback needs batches. In the second, no callback needs the beginning of
-    a batch, and an observer records each batch as a whole in a journal.
+    between events, and no callback has hooks for batches, except those that `fit` adds to count and
+    average. In the second, no callback has a hook for the beginning of a batch, and an observer
+    records each batch as a whole in a journal.
 
     Parameters
     ----------

@@ -562,7 +562,10 @@ class GeneratorFeed(Feed):
 
     @property
     def is_fresh(self) -> bool:
-        """Whether the position in the source is known. It is unknown if a generator was read."""
+        """Whether the position in the source is known.
+
+        It is unknown if items were read from a generator, except the first batch (`WithFirst`).
+        """
         is_known = isinstance(self._iterator, WithFirst) or not inspect.isgenerator(self.source)
         return is_known or inspect.getgeneratorstate(self.source) == inspect.GEN_CREATED
 

@@ -29,7 +29,10 @@ wrap_operations = operations.wrap_operations
 
 
 def call_of(layer: Any, arguments: dict[str, Any]) -> Callable[..., Any]:
-    """Return a function that runs a layer's `call`, once for each phase if it may branch on it."""
+    """Return a function that runs a layer's `call`.
+
+    If the `call` branches on `training`, the function runs it once for training and once for test.
+    """
     if not may_branch_on_training(arguments):
         return layer.call
     return lambda inputs, **arguments: call_for_both_phases(layer, inputs, arguments)

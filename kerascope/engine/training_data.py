@@ -83,7 +83,7 @@ def data_as_arrays(
 
 
 def fed_targets(model: Any) -> tuple[list[str], list[int]]:
-    """Return the names of outputs with targets, and the indices of targets that need data."""
+    """Return the names of the trained outputs, and the indices of the targets that must be fed."""
     output_names, fed = model.output_names, set(model._feed_targets)
     names = [output_names[i] for i in model.trained]
     return names, [k for k, target in enumerate(model.targets) if target in fed]
@@ -108,9 +108,10 @@ def of_trained_outputs(model: Any, given: Any) -> Any:
 
 
 def with_own_weights(ins: list[Any], first_weight: int) -> list[Any]:
-    """Return a function's arrays, in which writable copies replace the shared sample weights.
+    """Return the arrays to feed to a function, with writable copies of the sample weights.
 
-    Callbacks receive these arrays as their `validation_data`. Shared arrays would be read-only.
+    Callbacks receive these arrays as their `validation_data`. Without the copies, samples without
+    weights would have a read-only array of ones.
     """
     weights = [w.copy() if isinstance(w, np.ndarray) else w for w in ins[first_weight:]]
     return ins[:first_weight] + weights

@@ -284,7 +284,7 @@ class Walk:
     def walk(
         self, body: Body, given: Values, outer: Mapping[Any, WalkedValue] = NOTHING
     ) -> list[WalkedValue]:
-        """Record the calls of a body and return its outputs.
+        """Record the calls of a body, a graph of a file or function, and return its outputs.
 
         Parameters
         ----------

@@ -27,7 +27,7 @@ _FUNCTIONS = ("jaxpr", "call_jaxpr", "fun_jaxpr")
 
 
 def body_of(closed: ClosedJaxpr, without_scope: bool = False) -> Body:
-    """Return the body of a traced function.
+    """Return a traced function as a `Body`: its inputs, constants, steps and outputs.
 
     Parameters
     ----------

@@ -82,7 +82,7 @@ class Notes:
 
     @property
     def tape(self) -> Tape:
-        """The tape with all events. Reading the tape writes the events of all waiting notes."""
+        """The tape with all events. Reading it first writes the events of all queued notes."""
         return self._events.tape
 
     def __len__(self) -> int:

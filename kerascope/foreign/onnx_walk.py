@@ -54,7 +54,7 @@ class OnnxWalk(Walk):
                 self.write_constant(body, key, value, parameters=weights)
 
     def read(self, key: Any, known: Mapping[Any, WalkedValue]) -> WalkedValue:
-        """Return the value of a name. The name "" is an omitted input."""
+        """Return the value with this name; for "", which names an omitted input, an absent one."""
         return known[key] if key else self.absent()
 
     def leaf(self, visit: Visit) -> list[WalkedValue]:

@@ -157,7 +157,7 @@ def _cut(line: str) -> str:
 
 
 def seen(exercise: Exercise) -> Text:
-    """Return the sentence that a student reads after a PASS, with fact numbers such as R38."""
+    """Return the sentence that a student reads after a PASS, with numbers of facts as in (R38)."""
     numbers = _numbers(exercise)
     return Text(f"{exercise.seen.en}{numbers.en}", f"{exercise.seen.zh}{numbers.zh}")
 

@@ -654,7 +654,7 @@ def _fenced(lines: list[str]) -> list[str]:
 
 
 def _edited(lines: list[str], edits: list[Edit]) -> list[str]:
-    """Return the lines of a file after these edits, which are made from the end of the file."""
+    """Return the lines of a file after these edits. The last edit of the file is made first."""
     result = list(lines)
     for begin, end, new in sorted(edits, reverse=True):
         result[begin:end] = new

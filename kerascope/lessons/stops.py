@@ -67,7 +67,7 @@ def name_places(text: str) -> str:
 def number_places(text: str) -> str:
     r"""Return a stored output with the current line numbers of kerascope's files.
 
-    The number replaces the N, the function or the statement by which a line is stored (see
+    In a stored output, an N, a function or a statement is in the place of each number (see
     `name_places`). If the function or statement no longer exists, the text is not changed.
 
     Examples

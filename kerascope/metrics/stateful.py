@@ -286,7 +286,7 @@ class AUC(_ConfusionMetric):
         return super().increments(y_true, y_pred, weights)
 
     def from_counts(self, tp: Tensor, fp: Tensor, tn: Tensor, fn: Tensor) -> Tensor:
-        """Return the area under the curve, from the numbers of each threshold."""
+        """Return the area, from the true and false positives and negatives at each threshold."""
         if self.curve == "ROC":
             recall, alarms = quotient(tp, tp + fn), quotient(fp, fp + tn)
             return K.sum((alarms[:-1] - alarms[1:]) * (recall[:-1] + recall[1:]) / 2.0)

@@ -880,7 +880,7 @@ class Ftrl(DecayingOptimizer):
         self.beta = self._strength(beta)
 
     def _with_decay(self, params: Sequence[Variable], constraints: Constraints) -> Constraints:
-        """Return the constraints alone, because `step` applies weight decay to the old values."""
+        """Return the constraints unchanged, because `step` applies the weight decay itself."""
         return constraints
 
     def _strength(self, value: float) -> float:

@@ -361,7 +361,9 @@ def _text(marks: Iterable[Mark]) -> str:
 def _drawn(stage: Stage, write: Write, language: str) -> Iterator[str]:
     """Yield the SVG elements of the whole picture.
 
-    `write` makes the element for marks that appear at a beat, or "" if they are not visible.
+    `write(marks, beat, how)` returns the SVG elements of marks. They are visible from this beat of
+    the step, only at this beat, or until this beat: `how` is `STAYS` or `TRAVELS`, `NOW`, or
+    `UNTIL`. In a still picture of one beat, the text is "" if the marks are not visible then.
     """
     yield from _head(stage, write, language)
     yield f'<g transform="translate({number((stage.width - stage.placed.width) / 2)} {HEAD:g})">'

@@ -352,7 +352,7 @@ def _paired(
 
 
 def _writer_of(group: Any) -> list[str | None]:
-    """Return the version of Keras that wrote a group, and the backend that Keras ran on."""
+    """Return the version of Keras that wrote an HDF5 group, and its backend; None if not stored."""
     return [_text(group.attrs.get(name)) for name in ("keras_version", "backend")]
 
 

@@ -407,7 +407,7 @@ def _with_our_calls(entry: Config) -> Config:
 
 
 def _bare_calls(entry: Config) -> list[Any]:
-    """Return the calls of a configured layer as lists of tensors, without their other arguments."""
+    """Return the calls of a layer in a file as lists of tensors, without their other arguments."""
     return [
         [[*_history(x), {}] for x in tensors_in([call.get("args"), call.get("kwargs")])]
         for call in entry["inbound_nodes"]

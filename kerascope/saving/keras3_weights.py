@@ -197,8 +197,8 @@ def _class_of(layer: Layer) -> str:
 def layers_in_order(network: Network, orders: Orders | None = None) -> list[Layer]:
     """Return the layers of a network in Keras 3's order, without operations.
 
-    For a graph this is the order in `orders`, if it contains the network. Otherwise the layers are
-    sorted by decreasing depth.
+    For a graph of layers, this is the order of names that `orders` has for the network. If it has
+    none, the layers are sorted by decreasing depth.
     """
     if isinstance(network, Sequential):
         return network.flattened_layers

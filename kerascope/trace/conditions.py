@@ -370,7 +370,10 @@ def _variables(event: Event) -> list[tuple[str, Any]]:
 
 
 def _was_recorded(event: Event, events: History) -> bool:
-    """Return whether an event is a "weight.set" of a weight that the call's start has too."""
+    """Return whether an event "weight.set" repeats a weight that the event before it contains.
+
+    Other events "weight.set" directly before it are skipped.
+    """
     earlier = next((e for e in before(events, event.t) if e.kind != "weight.set"), None)
     if event.kind != "weight.set" or earlier is None:
         return False

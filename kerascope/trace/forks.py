@@ -262,7 +262,10 @@ class Fork:
         return len(rows) - done
 
     def _end_of_fit(self) -> int:
-        """Return the end of the `fit` around the branch point; `_limit()` if that `fit` is open."""
+        """Return the end of the `fit` around the branch point.
+
+        If that `fit` is still open, return the end of its last complete call or batch.
+        """
         tape, t = self.parent_tape, self._at - 1
         if t < 0 or not any(span.kind == "fit" for span in tape.spans_at(t)):
             raise ArgumentError("rerun fit: no `fit` is open there. Use `rerun` instead.")
@@ -376,10 +379,10 @@ class Fork:
         return True
 
     def _set_as_in(self, row: CallRecord) -> Values:
-        """Return the variables to set before a call of the fork, with values of the parent's row.
+        """Return the variables to set before a call of the fork, with values from the parent.
 
-        Variables that the user overrode are left out and counted in `silenced`; the returned ones
-        are counted in `repeated`.
+        They are those that the parent's journal row of this call contains. Variables that the user
+        overrode are left out and counted in `silenced`; the others are counted in `repeated`.
         """
         for v in row.was_set:
             (self.silenced if v in self._silent else self.repeated)[v.name] += 1

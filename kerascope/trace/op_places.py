@@ -41,7 +41,7 @@ def place_of_op(where: Where, apply: Apply) -> Where:
 
 
 def place_of_layer(where: Where, layer: Layer) -> Where:
-    """Return a copy of `where` with the line that made a layer, and the code of its `call`."""
+    """Return a copy of `where` with the line that made a layer, and the place of its `call`."""
     made_on = layer._made_on or Line("", 0, "")
     code = _code_in(type(layer).call, f"{type(layer).__name__}.call")
     made = Made(made_on.function, f"made {layer.name}", code=code)
@@ -49,7 +49,10 @@ def place_of_layer(where: Where, layer: Layer) -> Where:
 
 
 def place_of_call(where: Where, node: Node) -> Where:
-    """Return the `place_of_layer` of a Node's layer, with the script's line that called it."""
+    """Return a copy of `where` with the lines that made and called a Node's layer.
+
+    The place of the layer's `call` is included, too.
+    """
     place = place_of_layer(where, node.outbound_layer)
     called = _plain(node.called_at.lines[:1])
     return place._replace(made=place.made and place.made._replace(called_from=called))

@@ -164,7 +164,10 @@ class Recorder(EventWriter):
         return events
 
     def _around_a_call(self, callbacks: list[str]) -> list[Event]:
-        """Return example events of a batch and its callbacks, without the function call."""
+        """Return the events that a batch and its callbacks cause, without the call of the function.
+
+        They are recorded for a batch without data, and are not on the tape.
+        """
         known = tuple(callbacks)
         if known not in self._around:
             again = self.scratch_recorder(None)

@@ -290,7 +290,7 @@ def _building(report: RunReport) -> int:
 
 
 def _is_built(report: RunReport) -> bool:
-    """Return whether the user's code calls the layers, and not a running network or function."""
+    """Return whether a call of a layer builds the graph, and is not part of a run of a network."""
     return not report.state.is_inside("run_internal_graph", "function", "evaluate", "predict")
 
 

@@ -363,7 +363,7 @@ def reporting(report: RunReport) -> Iterator[None]:
 
 
 class _Reporting(TracingObserver):
-    """Observes a run for a report. Calls that are not shown in full run without events."""
+    """Observes a run for a report. Only calls that the report shows in full run with events."""
 
     def __init__(self, report: RunReport) -> None:
         super().__init__(Recorder(tape=Clock(history=None)))

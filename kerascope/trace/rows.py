@@ -303,7 +303,7 @@ def _names_of_losses(plan: FunctionPlan) -> set[str]:
 
 
 def _plan_of(recorder: Any, batch: BatchAt | None) -> FunctionPlan | None:
-    """Return the plan of the function that is called in a batch; None if no plan is recorded."""
+    """Return the `FunctionPlan` of the function called in a batch; None if none is recorded."""
     if recorder is None or batch is None or batch.call is None:
         return None
     names = value_of_event(batch.call, "feed_names")

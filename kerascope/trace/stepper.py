@@ -211,7 +211,8 @@ class Next(Step):
     def earliest_hit(self, depth: int) -> float:
         """Return the last time to which calls at a span depth may be skipped.
 
-        Calls deeper than `self.depth` may be skipped without limit, other calls not at all.
+        All calls deeper than `self.depth` may be skipped, because the movement cannot end in them.
+        None of the other calls may.
         """
         return _unless(depth <= self.depth, self)
 
@@ -249,7 +250,8 @@ class Return(Plan):
     def earliest_hit(self, depth: int) -> float:
         """Return the last time to which calls at a span depth may be skipped.
 
-        Calls deeper than `self.depth` may be skipped without limit, other calls not at all.
+        All calls deeper than `self.depth` may be skipped, because the movement cannot end in them.
+        None of the other calls may.
         """
         return _unless(depth <= self.depth, self)
 

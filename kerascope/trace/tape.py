@@ -117,7 +117,7 @@ class TracingObserver:
 
     @property
     def runner(self) -> UnrecordedRunner:
-        """The object that runs stages, if there is no other observer; some run without events."""
+        """The object that runs stages if this is the only observer; it runs some without events."""
         return UnrecordedRunner(self)
 
     def unrecorded_batches(self, function: Function, feed: Any, callbacks: Any) -> Any:

@@ -372,10 +372,10 @@ class Tape:
         return mark.t
 
     def begin_of_rest(self, mark: Event, t: int, but: Container[int]) -> int:
-        """Return the time after the last of a mark's batches whose number is in `but`.
+        """Return the time at which the rest of a mark begins: after its last batch in `but`.
 
-        Only batches that end before time `t` are considered. If there is none, return the first
-        time of the mark.
+        `but` contains numbers of batches. Only batches that end by time `t` are considered. If none
+        of these is in `but`, return the first time of the mark.
         """
         run, begin, _ = mark.deltas[1].value
         found = first_time(mark)

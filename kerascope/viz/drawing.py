@@ -155,11 +155,11 @@ class Drawing:
 
     @property
     def graphml(self) -> bytes:
-        """The graph that is drawn as GraphML."""
+        """The graph that is drawn, in the XML format GraphML."""
         return to_graphml(self.graph)
 
     def to_networkx(self) -> Any:
-        """Return the graph that is drawn as a `networkx.MultiDiGraph`."""
+        """Return a `networkx.MultiDiGraph` of the graph that is drawn."""
         return to_networkx(self.graph)
 
     def to_graphviz(self) -> Any:

@@ -1,8 +1,8 @@
 """A sheet: the marks of a picture (rectangles, lines, labels, ...), which every writer draws.
 
 Figures, pictures of arrays and graphs all become a `Sheet`, which `writers/` writes as SVG, PDF,
-PNG and TikZ. Coordinates are in the units of the sheet; y grows downwards. `data` becomes the data
-attributes of an SVG element.
+PNG and TikZ. Coordinates are in the units of the sheet; y grows downwards. The field `data` of a
+mark becomes the data attributes of its SVG element.
 
 The colours of a mark are roles ("text", "series-2", "on-nan"), which a theme resolves, or
 "#RRGGBB"; "" means none. In a graph, the colour of a mark depends on the box around it. Such a mark

@@ -26,7 +26,10 @@ class Plan(NamedTuple):
 
 
 class DenseNet:
-    """A net of dense layers with relu. A layer's weights and biases are (outputs, inputs + 1)."""
+    """A net of dense layers with relu.
+
+    The weights and biases of a layer are one matrix, of shape (outputs, inputs + 1).
+    """
 
     def __init__(self, workload: Workload, first_weights: list[np.ndarray], epsilon: str) -> None:
         self.workload = workload

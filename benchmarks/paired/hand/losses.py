@@ -99,7 +99,7 @@ def mean_squared_error(
 
 
 def activated(z: np.ndarray, activation: str) -> np.ndarray:
-    """Return the outputs of a net: the last activation of `z`, with samples in rows."""
+    """Return a net's outputs, one row per sample: the activation of the last layer's sums `z`."""
     if activation == "sigmoid":
         return 1 / (1 + np.exp(-z.T))
     if activation == "softmax":

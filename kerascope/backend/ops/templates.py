@@ -39,7 +39,7 @@ def full(value: float) -> str:
 
 
 def reduction(ufunc: str, axes: Iterable[int], keepdims: bool = False, x: str = "{0}") -> str:
-    """Return the template that reduces `x` over axes with a ufunc.
+    """Return the template of a NumPy call that reduces `x` over axes with a ufunc.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def reduction(ufunc: str, axes: Iterable[int], keepdims: bool = False, x: str = 
 
 
 def sum_of_rows(*shape: int) -> str:
-    """Return the template that sums an array of this shape over all axes except the last.
+    """Return the template of a NumPy call that sums an array over all axes except the last.
 
     For a matrix, the number of rows is enough, because the template does not depend on the number
     of columns.

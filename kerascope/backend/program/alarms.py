@@ -248,7 +248,10 @@ class _Guarded(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        """Wrap the called function so that its result is inspected, if it sets flags unreliably."""
+        """Wrap a called function that sets floating-point flags unreliably; inspect its result.
+
+        `write`, which writes the new values, is wrapped too: it raises Alarm if a flag is recorded.
+        """
         into, self._into = self._into, False
         self.generic_visit(node)
         match node.func:
@@ -265,7 +268,7 @@ class _Guarded(ast.NodeTransformer):
         return node
 
     def _wrap(self, node: ast.Call, name: str, made: Callable[[Any], Any]) -> None:
-        """Replace the called function in the program by its wrapper, `made(function)`."""
+        """Replace the function that `node` calls in the program by its wrapper `made(function)`."""
         thing = self._scope[name] if isinstance(node.func, ast.Name) else getattr(np, name)
         while name in self._scope:
             name += "_"

@@ -190,7 +190,8 @@ class Line:
         The step of the schedule to which the line belongs.
     op : Op
     inputs : list of int
-        The input slots. If a rule has replaced a slot by another one, this is the other one.
+        The input slots. If a rewrite rule (`rules.py`) has put another slot in place of an input,
+        this is the other slot.
     outputs : tuple of int
         The slots of the results.
     guards : Guards

@@ -128,10 +128,10 @@ def _has_valid_declarations(kind: type[Any]) -> bool:
 
 
 def _is_declared_for_perform(kind: type[Any], name: str) -> bool:
-    """Return whether a declaration was made for the `perform` of this class.
+    """Return whether the declaration `name` of a custom op class is about its `perform`.
 
-    It is made in the class that defines this `perform`, or in a subclass of it. An absent
-    declaration counts too.
+    That is so if the class that defines this `perform`, or a subclass of it, makes the declaration.
+    It is also so if no class makes the declaration.
     """
     classes = [base for base in kind.__mro__ if base not in PLAIN_BASES]
     first = next((base for base in classes if name in vars(base) or "perform" in vars(base)), Op)

@@ -241,7 +241,7 @@ def is_better_full(ufunc: np.ufunc | None, size: int) -> bool:
 
 
 class _Place:
-    """A placeholder in a format string; formatting it returns the name of a constant array."""
+    """The value of a field in an op's template; formatting it returns a constant array's name."""
 
     def __init__(
         self, literals: Literals, kind: str, dtype: np.dtype, shape: tuple[int, ...]
@@ -325,7 +325,7 @@ def number_name(array: np.ndarray) -> str:
 
 
 def _shortest(array: np.ndarray) -> str:
-    """Return the shortest decimal text that identifies a number of its dtype."""
+    """Return the shortest decimal text that no other number of the same dtype has."""
     size = abs(float(array))
     if size == 0 or 1e-4 <= size < 1e6:
         return np.format_float_positional(array.flat[0], trim="-")

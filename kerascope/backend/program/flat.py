@@ -85,8 +85,8 @@ class Group:
     parts : list of UpdatePart
         One for each weight.
     variables : dict of int to list of Variable
-        For each role that is updated (a position in `UpdatePart.roles`), the variables of all
-        parts.
+        For each kind of array that is updated, such as the weight or the optimizer's slot `m`, the
+        variables of all parts. The key is the position of the kind in `UpdatePart.roles`.
     dtype : np.dtype
     """
 
@@ -108,6 +108,7 @@ def find_groups(
     Parameters
     ----------
     bound : Bound
+        The schedule of a function, for inputs of certain shapes.
     updates : dict of Variable to int
         The slot of each variable's new value.
     outputs : list of int

@@ -247,7 +247,7 @@ class _Placing:
     def _in_order_of_memory(
         self, origins: Sequence[int], operands: Iterable[Sequence[int]]
     ) -> Iterable[int]:
-        """Return the distinct slots of an operand, sorted as another operand is in memory.
+        """Return an operand's distinct slots, in the order in which another operand is in memory.
 
         NumPy is slower if one operand ascends in memory and the other descends.
         """

@@ -279,7 +279,7 @@ class _LineReader:
         self.has_optimizer = any(step.apply.scope.name.startswith(SCOPE) for step in steps)
 
     def lines(self, seconds: Sequence[float]) -> Iterator[MeasuredLine]:
-        """Yield a `MeasuredLine` for each statement of the program; several for groups, stacks."""
+        """Yield a `MeasuredLine` for each op, weight update and other statement of the program."""
         groups = dict(zip(self.source.group_lines, self.draft.plan.groups, strict=True))
         for statement, time in zip(statements_of(self.source), seconds, strict=True):
             positions = self.source.positions_of(statement)

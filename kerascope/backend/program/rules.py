@@ -282,7 +282,7 @@ RULE_NAMES = (*RULES, STACK_EQUAL)
 
 
 def rules_named(names: Iterable[str] | None = None) -> list[Rule]:
-    """Return new rules for one program, by name; None means all rules.
+    """Return the rewrite rules with these names, made anew for one program; None means all rules.
 
     Examples
     --------

@@ -26,12 +26,16 @@ def may_branch_on_training(arguments: dict[str, Any]) -> bool:
 
 
 def call_for_both_phases(layer: Any, inputs: Any, arguments: dict[str, Any]) -> Any:
-    """Return the outputs of a layer's `call`, which may branch on `training`.
+    """Return the outputs of a layer's `call`.
+
+    If the `call` branches on `training`, it runs once for training and once for test, and the
+    learning phase selects the outputs at run time.
 
     Raises
     ------
     ArgumentError
-        The `call` branches, and adds penalties or states, which would count in both phases.
+        The `call` branches, and adds penalties or states, which would count in both phases, or its
+        two runs have different numbers of outputs.
     """
     transaction = Transaction(layer)
     try:

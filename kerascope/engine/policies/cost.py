@@ -31,9 +31,10 @@ def count_call(layer: CalledLayer) -> None:
 
 
 def budget_of(layer: CalledLayer) -> Budget | None:
-    """Return the remaining limits on a model that is made from a file; None without limits.
+    """Return what remains of the limits on the size of a model from a file; None without limits.
 
-    If no model is being made now, the result is for the model with which the layer was made.
+    The model is the one that is being made now. If there is none, it is the model with which the
+    layer was made.
     """
     return current_budget() or vars(layer).get("_budget")
 

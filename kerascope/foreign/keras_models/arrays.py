@@ -45,7 +45,7 @@ class Arrays:
         self._next = count(1)
 
     def inside(self, value: Any) -> list[Any]:
-        """Return the arrays in nested lists, tuples and dicts, in Keras's order."""
+        """Return a flat list of the arrays in nested lists, tuples and dicts, in Keras's order."""
         if isinstance(value, self._kinds):
             return [value]
         if isinstance(value, (list, tuple)):

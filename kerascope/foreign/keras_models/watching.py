@@ -269,7 +269,7 @@ class Watch:
         return self._reported(None, name, inputs, settings, caller, result)
 
     def _converted(self, layer: Any, args: Any, kwargs: Any) -> Any:
-        """Return the arguments of a frame as Keras converts them. The arrays keep their tokens."""
+        """Return a layer's arguments as Keras converts them. The new arrays have the old tokens."""
         if not layer._convert_input_args:
             return args, kwargs
         policy, arrays = layer.dtype_policy, self._arrays

@@ -169,7 +169,7 @@ def _dot(apply: Apply, items: list[Any]) -> Form | None:
 
 
 def _contraction(apply: Apply, items: list[Any]) -> Form:
-    """Return how Keras 3 writes a contraction: an einsum. Paired axes of x and y share a letter."""
+    """Return a contraction as Keras 3's Einsum. Paired axes of x and y have the same letter."""
     op: Any = apply.op
     x, y = apply.inputs
     x_letters, others = ascii_lowercase[: x.ndim], iter(ascii_lowercase[x.ndim :])

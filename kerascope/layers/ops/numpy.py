@@ -39,7 +39,7 @@ Treat = Callable[[Any], Tensor]
 
 
 def _of_one(treat: Treat, kind: type[Op]) -> Callable[..., Any]:
-    """Return a function that applies an op class with one input; `treat` converts it first."""
+    """Return a function that converts its input with `treat` and applies an op class to it."""
 
     def call(x: TensorLike) -> Any:
         return kind()(treat(x))
@@ -48,7 +48,7 @@ def _of_one(treat: Treat, kind: type[Op]) -> Callable[..., Any]:
 
 
 def _of_two(treat: Treat, kind: type[Op]) -> Callable[..., Any]:
-    """Return a function that applies an op class with two inputs; `treat` converts them first."""
+    """Return a function that converts two inputs with `treat` and applies an op class to them."""
 
     def call(x1: TensorLike, x2: TensorLike) -> Any:
         return kind()(*(treat(one) for one in promoted(x1, x2)))

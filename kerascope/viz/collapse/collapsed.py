@@ -262,11 +262,11 @@ class _Collapse:
         return tuple(edges.values())
 
     def _leaves_a_rail(self, edge: GraphEdge) -> bool:
-        """Return whether an arrow of a ladder has no output index, like those to a loss."""
+        """Return whether an arrow leaves a ladder's rail, as to a loss: it has no output index."""
         return bool(self.graph.attrs.get("ladder")) and "output" not in edge.attrs
 
     def _comes_from_a_card(self, edge: GraphEdge) -> bool:
-        """Return whether an arrow of a ladder has no operand index, like those from a card."""
+        """Return whether an arrow comes from a card of a ladder: it has no operand index."""
         return bool(self.graph.attrs.get("ladder")) and "operand" not in edge.attrs
 
     def _leave_call(self, edge: GraphEdge, attrs: dict[str, Attribute]) -> int | None:

@@ -105,7 +105,9 @@ def _by_child(
 
 
 def sequences_of(order: list[str], wiring: Wiring) -> list[list[ChainPiece]]:
-    """Divide the children of a frame level into sequences, and these into pieces; return them.
+    """Divide the children of a frame level into sequences, each a list of pieces; return these.
+
+    A piece begins where only the outputs of one child are read by all later pieces.
 
     Parameters
     ----------
@@ -381,7 +383,10 @@ class FormRegistry:
         return PartForm(*self._in_chains[key], form.boxes)
 
     def frame(self, group: GraphGroup, inside: PartForm) -> PartForm:
-        """Register and return the structural form of a frame, given the form of its contents."""
+        """Return the form of a frame, given the form of its contents; store it in `of`.
+
+        Frames whose structure is the same have the same form.
+        """
         attrs = group.attrs
         what = (attrs.get("kind", "call"), attrs.get("class_name"), attrs.get("copies"))
         exact, outline = (*what, "exact", inside.exact), (*what, "outline", inside.outline)

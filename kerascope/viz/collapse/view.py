@@ -60,7 +60,7 @@ class View:
 
 
 def _with_inner_states(whole: Graph, shown: Graph) -> Graph:
-    """Give each closed frame without a state the state of its contents."""
+    """Return the graph `shown`; a closed frame without a state gets the state of its contents."""
     inner = _states_inside(whole)
     groups = {group.id for group in whole.groups}
     boxes = [

@@ -169,7 +169,7 @@ class BoxLines:
 def lines_of_box(
     node: GraphNode, options: PictureOptions, density: Density, ascii_only: bool
 ) -> BoxLines:
-    """Return the lines of text of a box, as many as a `Density` allows.
+    """Return the lines of text of a box, with as much text as `density` allows.
 
     Examples
     --------

@@ -647,12 +647,14 @@ class _Level:
 
 @dataclass(slots=True, eq=False)
 class Net:
-    """A net: the columns that one line connects in one gap between rows.
+    """A net: columns that one line connects in the gap between two rows of boxes.
+
+    A line draws one arrow, or several arrows from the same output.
 
     Attributes
     ----------
     line : hashable
-        The line that the net belongs to. A crossing of two nets of one line is not visible.
+        Identifies the line. A crossing of two nets of one line is not visible.
     tops, bottoms : list of int
         Columns at the upper and at the lower end of the gap. They are even, so no two lines touch.
     broken : bool

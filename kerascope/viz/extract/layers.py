@@ -379,7 +379,11 @@ def parts_of_wrapper(layer: Layer) -> list[Any]:
 
 
 def wrapped_attributes(layer: Layer) -> dict[str, Attribute]:
-    """Return the `detail` of a wrapper that is drawn closed, or of an opaque layer."""
+    """Return the attribute `detail` for the box of a closed wrapper or of an opaque layer.
+
+    It contains the names of the inner layers, and "opaque" for a layer that cannot run. For other
+    layers, return {}.
+    """
     parts = parts_of_wrapper(layer) or (layer.layers_inside if isinstance(layer, Opaque) else [])
     names = [getattr(part, "label", type(part).__name__) for part in parts[:MOST_PARTS]]
     if len(parts) > MOST_PARTS:

@@ -226,7 +226,7 @@ def _node_of(y: Tensor) -> Node | None:
 
 
 def _heads(nodes: Sequence[Node], outer: dict[Node, Node]) -> dict[Node, tuple[FrameKey, ...]]:
-    """Return, for each call, the keys of the frames around its ops, outermost first."""
+    """Return, for each call, the `FrameKey`s of the frames around its ops, outermost first."""
     heads: dict[Node, tuple[FrameKey, ...]] = {}
     for node in reversed(nodes):  # the calls around it come later
         owner = node.output_tensors[0].owner

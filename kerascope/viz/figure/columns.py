@@ -101,7 +101,7 @@ def is_both_ways(part: Part) -> bool:
 
 
 def places_of(reading: Reading) -> dict[str, Place] | None:
-    """Return the position of each part, or None if the parts do not form columns."""
+    """Return the column and the row of each part; None if the parts do not form columns."""
     places: dict[str, Place] = {}
     columns = 0
     for one, part in reading.parts.items():

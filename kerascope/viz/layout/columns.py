@@ -137,7 +137,7 @@ def _cuts(spans: list[Point], number: int) -> list[float]:
 
 
 def _starts(spans: list[Point], height: float) -> list[int]:
-    """Return the index of each column's first interval if columns are filled up to a height."""
+    """Return the index of the first (top, bottom) of each column, if columns have this height."""
     starts: list[int] = []
     for number, (_, bottom) in enumerate(spans):
         if not starts or bottom - spans[starts[-1]][0] > height:

@@ -62,7 +62,8 @@ def with_run(graph: Graph, run: RecordedRun, at: int | None = None) -> Graph:
         The model's graph at level "node", "gradient" or "training".
     run : RecordedRun
     at : int, optional
-        Show only the forward pass up to this call, counted as in `at_step`.
+        Show only the forward pass up to the call with this index. Negative indices count from the
+        end. By default, show the whole run.
     """
     values = values_of_run(run, graph)
     if at is not None:

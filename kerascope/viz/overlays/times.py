@@ -27,7 +27,7 @@ class Times(NamedTuple):
     forward, backward, update : float
         Seconds of each phase.
     calls : int
-        Number of calls of the layer, if its time was divided equally among them.
+        1, or the number of calls of the layer if the layer's time was divided equally among them.
     """
 
     forward: float = 0.0

@@ -237,7 +237,7 @@ def _model_of(tape: Tape, one: BatchOnTape) -> Any:
 def _values(
     tape: Tape, batches: Sequence[BatchOnTape], most: int
 ) -> tuple[tuple[float, ...], list[BatchValues], list[str]]:
-    """Return the indices and the arrays of at most `most` batches, and notes to show."""
+    """Return the indices and arrays of at most `most` batches, and a note if some are left out."""
     if isinstance(most, bool) or not isinstance(most, int) or most < 1:
         raise ArgumentError(f"plot: expected most to be 1 or more batches, got {most!r}.")
     step = math.ceil(len(batches) / most)

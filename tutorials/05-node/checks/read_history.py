@@ -1,4 +1,4 @@
-"""Tests an LSTM with three outputs, called twice, a layer with one output, and a merge of both."""
+"""Tests tensors of an LSTM (three outputs), of a layer with one output, and of a layer on both."""
 
 from kerascope.layers import LSTM, Concatenate, Dense, Input
 from kerascope.learn import check

@@ -1,4 +1,4 @@
-"""Tests a chain, the diamond, two outputs and two models, and counts the steps of the walk."""
+"""Tests the marks of a chain, the diamond, two outputs, two models; counts the walk's steps."""
 
 from kerascope.layers import Add, Dense, Input
 from kerascope.learn import Text, check, drawn_networks, tower

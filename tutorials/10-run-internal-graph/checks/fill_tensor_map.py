@@ -60,7 +60,7 @@ def run(student, model, arrays):
 
 
 def expected_steps(model):
-    """Return the input nodes of a model, and its other nodes by falling depth."""
+    """Return the input nodes of a model, and its other nodes in the order of decreasing depth."""
     depths = sorted(model.nodes_by_depth, reverse=True)
     calls = [n for depth in depths for n in model.nodes_by_depth[depth] if not n.is_input]
     return [tensor._keras_history.node for tensor in model.inputs], calls

@@ -1,4 +1,4 @@
-"""Tests duplicates of two variables, and that their values stay the same."""
+"""Tests lists in which two variables have several update pairs; no variable may change."""
 
 from kerascope import backend as K
 from kerascope.learn import Text, check

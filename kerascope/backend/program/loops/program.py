@@ -546,6 +546,7 @@ def loop_program(
     schedule : Schedule
         The schedule of one step.
     layout : Layout
+        How many inputs and results of each kind a step has.
     inputs : list of Spec
         The inputs of one step: slices of the sequences, states, others.
     is_backwards : bool
