@@ -65,7 +65,10 @@ class ObjectState:
         self._first_sums = {name: checksum(value) for name, value in self._first.items()}
 
     def _arguments_at_first(self) -> dict[str, Any]:
-        """Return the object's immutable constructor arguments at its first run in this process."""
+        """Return the object's constructor arguments, except mutable ones.
+
+        They have the values of the object's first run in this process.
+        """
         now = {k: v for k, v in self._named().items() if self._is_configuration(k, v)}
         key = id(self.subject)
         if key not in _arguments_of:

@@ -442,7 +442,7 @@ def _say_place(debugger: Shell, place: Where) -> None:
 
 
 def _places_around(debugger: Shell) -> tuple[list[Where], list[Where]]:
-    """Return the user's lines that led to the engine, and the user's lines that it called.
+    """Return the user's lines that led to the engine, and those that the engine then called.
 
     Both lists are empty, unless the stop is where the program is paused or where it has failed.
     """

@@ -197,7 +197,7 @@ def part_of(model: Layer, name: str) -> Any:
 
 
 def fill(file: Any, model: Layer, where: str, orders: Orders) -> Filling:
-    """Set the weights of opaque layers from a file; return the other contents as a `Filling`.
+    """Set the weights of opaque layers from a file; return the rest of the file as a `Filling`.
 
     Parameters
     ----------

@@ -56,9 +56,9 @@ def output_shape(layer: Opaque, inputs: Sequence[Shape], weights: Sequence[Shape
 
 
 def _like(class_name: str, config: Mapping[str, Any]) -> Any:
-    """Return a layer of kerascope with these settings, whose class name ends `class_name`.
+    """Return a layer of kerascope with these settings; `class_name` ends with its class's name.
 
-    None if this class does not exist or does not accept the settings.
+    Return None if there is no such class, or if it does not accept the settings.
     """
     classes = layer_registry._objects
     names = [

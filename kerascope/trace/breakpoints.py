@@ -442,7 +442,7 @@ def _is_worth_a_stop(old: Any, new: Any) -> bool:
 
 
 def _keys(old: Any, new: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Return the keys or elements that were added to a container, and those that were removed."""
+    """Return the keys or elements that only the new container has, and those only the old has."""
     both_dicts = isinstance(old, Mapping) and isinstance(new, Mapping)
     if not both_dicts and not (isinstance(old, COLLECTIONS) and isinstance(new, COLLECTIONS)):
         return (), ()

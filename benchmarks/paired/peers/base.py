@@ -82,7 +82,7 @@ class Peer:
         return self.x[:32] if self.name == "W1" else self.x
 
     def step(self, batch: int) -> Run | None:
-        """Return a function that runs its argument's number of train steps on the first rows."""
+        """Return a function (n) that runs n train steps on the first `batch` rows."""
         net, train = self.net, self.train
         x, y = self.x[:batch], self.y[:batch]
 
@@ -93,7 +93,7 @@ class Peer:
         return run
 
     def fit(self, batch: int) -> Run | None:
-        """Return a function that trains its argument's number of epochs on shuffled rows."""
+        """Return a function (n) that trains for n epochs on shuffled rows."""
         net, train = self.net, self.train
         x, y, rows = self.x, self.y, len(self.x)
         rng = np.random.default_rng(0)
@@ -108,7 +108,7 @@ class Peer:
         return run
 
     def predict(self, batch: int) -> Run | None:
-        """Return a function that predicts all rows in batches, as often as its argument says."""
+        """Return a function (n) that predicts all rows n times, in batches."""
         net, forward, x = self.net, self.forward, self.rows_to_predict
 
         def run(times: int) -> None:

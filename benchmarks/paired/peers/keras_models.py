@@ -119,7 +119,7 @@ class Column(Peer):
         return np.asarray(net.predict(x, batch_size=len(x), verbose=0))
 
     def step(self, batch: int) -> Run | None:
-        """Return a function that calls `train_on_batch` as often as its argument says.
+        """Return a function (n) that calls `train_on_batch` n times.
 
         In the variant "kerascope-function" it calls the train function of the model instead.
         """
@@ -132,14 +132,14 @@ class Column(Peer):
         return (lambda times: [train(x, y) for _ in range(times)]) if self.trains else None
 
     def fit(self, batch: int) -> Run | None:
-        """Return a function that calls `fit` for its argument's number of epochs."""
+        """Return a function (n) that calls `fit` for n epochs."""
         if not self.trains or self.variant == "kerascope-function":
             return None
         fit, x, y = self.net.fit, self.x, self.y
         return lambda times: fit(x, y, batch_size=batch, epochs=times, verbose=0)
 
     def predict(self, batch: int) -> Run | None:
-        """Return a function that calls `predict` on the rows, as often as its argument says."""
+        """Return a function (n) that calls `predict` on the rows n times."""
         if self.variant == "kerascope-function":
             return None
         predict, x = self.net.predict, self.rows_to_predict

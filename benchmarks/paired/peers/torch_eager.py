@@ -128,7 +128,7 @@ class Column(Peer):
             return activations.get(self.workload.last, lambda z: z)(net[0](x)).numpy()
 
     def fit(self, batch: int) -> Run | None:
-        """Return a function that trains its argument's number of epochs on shuffled rows."""
+        """Return a function (n) that trains for n epochs on shuffled rows."""
         net, x, y, torch = self.net, self.x, self.y, self.torch
 
         def run(times: int) -> None:

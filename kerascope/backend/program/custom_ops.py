@@ -25,7 +25,7 @@ PLAIN_BASES = Op.__mro__  # classes without declarations about `perform`
 
 
 class CustomOp(Op):
-    """Wraps a custom op whose declarations do not hold: only `perform` and shapes are used.
+    """Wraps a custom op of which only `perform` and the inferred shapes and dtypes are used.
 
     Parameters
     ----------

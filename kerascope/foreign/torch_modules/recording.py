@@ -765,7 +765,7 @@ class _Functions(TorchFunctionMode):
 
 
 class _Hook:
-    """A hook of a module, whose own calls are not recorded. A copied hook does nothing."""
+    """A hook of a module. Functions that it calls are not recorded; a copy of it does nothing."""
 
     def __init__(self, observe: Callable[..., None] | None) -> None:
         self._observer = observe
@@ -785,7 +785,7 @@ def _changed(
     is_writing: bool,
     keywords: Mapping[str, Any],
 ) -> list[Tensor]:
-    """Return the inputs that a function has written to, by their versions or its name."""
+    """Return the inputs that a function changed, as their versions or the function's name show."""
     changed = [tensor for tensor, version in read if version_of(tensor) != version]
     if changed or not is_writing:
         return changed

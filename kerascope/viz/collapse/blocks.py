@@ -59,7 +59,8 @@ class Item(NamedTuple):
     children : list of str
         Ids of boxes and frames.
     exact, outline : int
-        Numbers of its structural form, with and without sizes; see `parts.PartForm`.
+        Numbers that are equal for items of the same structure, with and without sizes; see
+        `parts.PartForm`.
     boxes : tuple of str
         Ids of all boxes inside, in the order of the form.
     """
@@ -213,7 +214,8 @@ class _Finder:
     ) -> Item:
         """Return the item that represents the new frame around the items `inside`.
 
-        Its structural form is that of `count` copies of `piece`.
+        Items are compared by the numbers `exact` and `outline`. Those of the new item are computed
+        from `count` and the numbers of the items in `piece`.
         """
         exact = self.forms.number((kind, count, "exact", *[item.exact for item in piece]))
         outline = self.forms.number((kind, count, "outline", *[item.outline for item in piece]))
@@ -356,8 +358,8 @@ class _Finder:
     def _block_name(self, piece: list[Item], near: list[str]) -> str:
         """Return a name for a block: the words with which the names of all its boxes start.
 
-        If there are none, they are the words with which the names of its boxes with weights start.
-        If these share none either, the name is that of the last box with "_block", or "" if the
+        If these names share no words, only the names of boxes with weights are compared. If these
+        share none either, the name is that of the last box, followed by "_block". It is "" if the
         last box has a generated name or is the only child of the last item.
         """
         boxes = [self.forms.boxes[box] for item in piece for box in item.boxes]

@@ -301,7 +301,7 @@ class PartForm(NamedTuple):
 
 
 class FormRegistry:
-    """Gives each structural form of boxes and frames a number, by which forms are compared."""
+    """Gives equal numbers to boxes, frames and sequences of them that have the same structure."""
 
     def __init__(self, graph: Graph) -> None:
         self.of: dict[str, PartForm] = {}
@@ -324,7 +324,7 @@ class FormRegistry:
         return self._numbers.setdefault(what, len(self._numbers))
 
     def form(self, children: list[str], ends: Iterable[str], wiring: Wiring) -> PartForm:
-        """Return the structural form of the given children of a frame level.
+        """Return the `PartForm` of the given children of a frame level.
 
         Parameters
         ----------
@@ -352,7 +352,7 @@ class FormRegistry:
         return PartForm(self.number(tuple(exact)), self.number(tuple(outline)), tuple(boxes))
 
     def _form_of_one(self, child: str, links: list[Link], wiring: Wiring) -> PartForm:
-        """Return the structural form of a single child, the most frequent case, by a fast path."""
+        """Return the `PartForm` of a single child, the most frequent case, by a fast path."""
         form = self.of[child]
         if not links:
             return form
@@ -366,7 +366,7 @@ class FormRegistry:
         return PartForm(self.number(exact), self.number(outline), form.boxes)
 
     def _form_in_a_chain(self, form: PartForm, link: Link, wiring: Wiring) -> PartForm:
-        """Return the structural form of a box together with its only incoming arrow.
+        """Return the `PartForm` of a box together with its only incoming arrow.
 
         The numbers of such forms are cached.
         """
@@ -400,7 +400,7 @@ class FormRegistry:
         outside: dict[tuple[str, str, object], int],
         wiring: Wiring,
     ) -> tuple[object, ...]:
-        """Return an arrow as it is in a structural form: with positions instead of names."""
+        """Return an arrow with positions instead of names, to compare parts of a graph."""
         edge = link.edge
         output: object = edge.attrs.get("output", 0)
         operand = edge.attrs.get("operand", 0)

@@ -86,6 +86,7 @@ class Figure(Drawing):
         Only the theme and the colours are used. The theme "print" is black, white, grey and
         patterns; every other theme but "dark" is light.
     form : {"volumes", "u", "neurons", "blocks", "columns"}, optional
+        By default, the first form that suits the model and fits the page.
     width : str
         The printed width: "84mm", "3.3in", "240pt".
     dpi, time_limit : float

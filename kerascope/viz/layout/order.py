@@ -143,7 +143,10 @@ def _sort(
 
 
 def _pair_up(level: Level, place: list[float]) -> None:
-    """Move every item that has a partner in its row immediately to the right of this partner."""
+    """Move every item that has a partner in its row immediately to the right of this partner.
+
+    The partner of an item is the one in `level.partners`.
+    """
     if not level.partners:
         return
     for row in level.rows:
