@@ -55,7 +55,7 @@ def options(words: list[str]) -> argparse.Namespace:
 
 
 def own_tests(root: Path, folders: list[str]) -> list[str]:
-    """Return the tests of folders of kerascope: tests/<folder>, and the folder for its examples.
+    """Return where the tests of kerascope's folders are: tests/<folder> and <folder> (doctests).
 
     Raises
     ------

@@ -61,7 +61,9 @@ def standardize_input_data(
     ----------
     data : array, list of arrays, dict by name, or None
     names : list of str
+        The names of the arrays, in order.
     shapes : list of (tuple or None), optional
+        The expected shape of each array; None accepts any shape.
     check_batch_axis : bool
         Whether the number of samples must equal the first size of the shape, unless it is None.
     exception_prefix : str

@@ -91,6 +91,7 @@ class Session:
         None for a recorded tape.
     stepper : Stepper
     driver : LiveDriver or None
+        None for a recorded tape.
     timelines : Timelines
     model : Model or None
         The live model whose call or `fit` encloses the stop; otherwise the model of the last

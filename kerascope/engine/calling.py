@@ -162,6 +162,7 @@ def run_body(
     ----------
     layer : Layer
     call : Call
+        The inputs and arguments of this call.
     masks : list of (Tensor or None)
         One for each of the call's tensors.
     again : bool

@@ -94,9 +94,11 @@ class Model(Network, ModelOfKeras1, ModelOfKeras3):
     loss, loss_weights, metrics, weighted_metrics, sample_weight_mode : object
         As passed to `compile`.
     loss_functions : list of callable
+        The loss of each output.
     targets, sample_weights : list of Tensor
         The placeholders, such as `[dense_3_target]` and `[dense_3_sample_weights]`.
     total_loss : Tensor, scalar
+        The weighted sum of the losses, with all penalties.
     metrics_names : list of str
         The names of the results of training, such as `['loss', 'acc']`.
     metrics_tensors : list of Tensor

@@ -42,6 +42,7 @@ class CallInModel(NamedTuple):
     ----------
     node : Node
     id : str
+        The id of the call, such as "shared@1".
     depth : int
         Length of the longest path from the call to an output.
     call, calls : int

@@ -139,6 +139,7 @@ class Loss(FunctionWithArguments):
         Parameters
         ----------
         y_true, y_pred : Tensor or array_like
+            Targets and predictions.
         sample_weight : Tensor or array_like, optional
             One weight for each sample, or for each number that `call` returns.
         """

@@ -791,7 +791,7 @@ _OFF: dict[str, tuple[Any, ...]] = {
 
 
 def without_neutral(where: str, own: Sequence[str], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Remove Keras 3's arguments of unsupported features that are switched off.
+    """Return `kwargs` without Keras 3's arguments of unsupported features.
 
     Parameters
     ----------
@@ -800,6 +800,7 @@ def without_neutral(where: str, own: Sequence[str], kwargs: dict[str, Any]) -> d
     own : sequence of str
         Arguments that the optimizer supports.
     kwargs : dict
+        The arguments that the script passed.
 
     Raises
     ------

@@ -177,8 +177,11 @@ class PolynomialDecay(LearningRateSchedule):
     Parameters
     ----------
     initial_learning_rate : float
+        The rate at step 0.
     decay_steps : int
+        Number of steps of the decay.
     end_learning_rate : float
+        The rate at the end of the decay.
     power : float
         The exponent of the remaining share of steps; 1 is a linear decay.
     cycle : bool

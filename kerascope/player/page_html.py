@@ -76,6 +76,7 @@ def page_html(
     Parameters
     ----------
     title : dict of str to str
+        The title of the page in each language.
     sides : sequence of SideHtml
         One or two sides.
     data : dict

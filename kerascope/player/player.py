@@ -271,7 +271,9 @@ class ShownPlayer:
     path : path
         A file that `Player.save` has written.
     title : str
+        The title of the frame, for screen readers.
     language : {"en", "zh"}
+        The language in which the page opens.
     """
 
     def __init__(

@@ -91,6 +91,7 @@ class Condition:
     Attributes
     ----------
     name : str
+        The name of the condition, such as "exploding".
     below, above : float
         The thresholds after `<` and `>`; infinite if the condition has no such threshold.
     """

@@ -277,6 +277,7 @@ class StageRecorder:
     builds : bool
         Whether the stage belongs to the building of models.
     memory : Memory
+        The information that the recorder keeps between stages.
     ref : callable
         Returns a description of a tensor, node or layer.
     level_of_spans : int

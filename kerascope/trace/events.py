@@ -172,9 +172,11 @@ class Event(NamedTuple):
     depth : int
         The number of open spans around the event.
     grain : {"act", "phase", "node", "op", "detail"}
+        How fine the event is.
     name : str
         The layer, node, tensor or variable that the event is about.
     where : Where
+        The line of the engine, and the line of the script that led there.
     deltas : tuple of Delta
         The names that the event changed. The result of an "E" has the name "result".
     facts : mapping of str to object

@@ -53,9 +53,11 @@ class Group:
     name : str
         The id of the call, or the variable's name.
     node : Node or None
+        For a call: its Node.
     depth : int or None
         For a call in the forward pass: its depth in the network.
     variable : Variable or None
+        For a parameter's update: the parameter.
     slots : list of (str, Variable)
         For a parameter's update: the optimizer's slots, as ("m", its variable).
     keys : list of str

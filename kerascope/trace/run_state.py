@@ -20,6 +20,7 @@ class RunSpan:
     Attributes
     ----------
     begin : Event
+        The event that began the span.
     ops : list of (str, object, object)
         The ops that ended directly inside the span: kind, inputs and result.
     arrived : list of (str, object)

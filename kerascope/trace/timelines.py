@@ -96,6 +96,7 @@ class Timelines:
     Attributes
     ----------
     current : Timeline
+        The timeline that the debugger shows.
 
     Examples
     --------

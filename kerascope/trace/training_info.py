@@ -241,6 +241,7 @@ class Memory:
     figures : Figures
         Computes the statistics of arrays, if only statistics are kept.
     facts_of : dict of Function to TrainingInfo
+        The information about each recorded train function.
     swept_of : dict of Function to dict of Apply to Apply
         For each op that computes a gradient, the forward op that it belongs to.
     loss_terms : dict of Model to list of LossTerm

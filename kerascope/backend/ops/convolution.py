@@ -307,6 +307,7 @@ def convolution(where, axes, x, kernel, moves, groups=1):
     axes : int
     x, kernel : Tensor
     moves : Moves
+        Strides, padding, data format and dilation.
     groups : int
         The kernel has shape (sizes, channels // groups, filters).
     """
@@ -634,6 +635,7 @@ def conv1d_transpose(
     x : Tensor, shape (batch, steps, channels)
     kernel : Tensor, shape (size, filters, channels)
     output_shape : tuple of int, None or scalar int Tensor; or int Tensor, shape (3,)
+        The shape of the result; None means the batch size of `x`.
     strides, padding, data_format, dilation_rate
         As for `conv1d`.
 

@@ -28,6 +28,7 @@ class Fact(NamedTuple):
     Attributes
     ----------
     spec : Spec
+        The shape and dtype of the array.
     strides : tuple of int
         The strides of the array that `perform` returned.
     shares : tuple of int

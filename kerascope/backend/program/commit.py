@@ -105,6 +105,7 @@ class VariableWrites:
     rooms : list of (Variable, array)
         The variables that the calls write, with their arrays.
     state : State
+        What this callable shares with its program.
     """
 
     def __init__(self, calls: Sequence[Call], rooms: Rooms, state: State) -> None:

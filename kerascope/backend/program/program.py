@@ -68,6 +68,7 @@ class Program:
     writes : bool
         Whether the program writes any variable.
     state : State
+        What the program shares with the callable that writes its new values.
     """
 
     writes: bool

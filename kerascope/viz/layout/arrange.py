@@ -91,6 +91,7 @@ class Stroke:
         Indices (in the graph's `edges`) of the arrows that the line represents. The first arrow
         determines the look of the line.
     path : Path
+        The points of the line.
     look : {"", "gradient", "update"}
         The role that determines the colour of the line.
     is_mark : bool

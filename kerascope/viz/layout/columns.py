@@ -158,7 +158,7 @@ class _Part:
 
 @dataclass(slots=True)
 class _Crossing:
-    """A point where a cut crosses an arrow: the indices of the arrow and its part, and the x."""
+    """A point where a cut crosses an arrow: its x, the arrow, and the part before it, by index."""
 
     edge: int
     part: int

@@ -388,6 +388,7 @@ class _Judge:
     Parameters
     ----------
     inner : InnerGraph
+        The graph of one step.
     starts : list
         The inputs of the steps from which the result is computed: several for a sum.
     where : str
