@@ -310,7 +310,7 @@ def write_all(folder: Path) -> None:
 def _write_model(
     folder: Path, name: str, dialect: str, endings: tuple[str, ...]
 ) -> Iterator[dict[str, str]]:
-    """Train a model for two steps and write it in each format; return the descriptions of files."""
+    """Train a model for two steps and write it in each format; return descriptions of the files."""
     ks.utils.set_random_seed(1)
     K.reset_uids()
     model = MODELS[name]()

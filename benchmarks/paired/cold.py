@@ -26,7 +26,7 @@ Say = Callable[[str], None]
 
 
 def started(column: str, words: list[str], threads: int, **more: str) -> dict[str, Any]:
-    """Run one process; return its wall and processor seconds, its peak memory and its last line."""
+    """Run a process; return its wall and processor seconds, peak memory and last line of output."""
     python = python_of(column)
     assert python is not None
     found = COLUMNS[column]

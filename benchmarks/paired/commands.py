@@ -39,7 +39,7 @@ QUICK = Timing(rounds=2, target=0.02)
 
 
 def positive(word: str) -> int:
-    """Return a command-line argument as a whole number of at least 1; raise if it is none."""
+    """Return a command-line argument as a whole number of at least 1; raise if it is not one."""
     if not word.isdecimal() or int(word) < 1:
         raise argparse.ArgumentTypeError(f"{word!r}: expected a whole number of at least 1")
     return int(word)

@@ -429,7 +429,7 @@ def say_contrast(shell: Shell, one: BatchOnTape, other: BatchOnTape) -> None:
 
 
 def contrasts_of(one: BatchValues, other: BatchValues) -> list[Contrast]:
-    """Return a `Contrast` for each activation, gradient and weight that both batches have."""
+    """Compare each activation, gradient and weight that both batches have, as a `Contrast`."""
     found = [
         _contrast(part, name, mine[name], theirs[name])
         for part, mine, theirs in (

@@ -102,5 +102,5 @@ def call_layer(layers: dict[str, Layer], name: str, call: Call) -> None:
 
 
 def add_layer(model: Any, layer: Layer) -> None:
-    """Add a layer to a Sequential with the current builder."""
+    """Add a layer to a Sequential with the current builder, which may replace the layer."""
     _builder.get().add_layer(model, layer)

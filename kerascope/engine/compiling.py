@@ -380,7 +380,7 @@ def _stateful_metric(
     weights: Tensor | None,
     mask: Tensor | None,
 ) -> tuple[Any, Any]:
-    """Return a metric with a state, and the tensor of its result. Collect the metric's updates.
+    """Return a metric with a state, and its result. Add its updates to `compiled.metrics_updates`.
 
     Raises
     ------

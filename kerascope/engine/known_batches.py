@@ -71,7 +71,7 @@ class KnownBatches:
         return not self._state or self._state_of_layers() == self._state
 
     def arrays(self, x: Any, y: Any, phase: float) -> list[Any] | None:
-        """Return the function's arrays, made from `x` and `y`; None if these must be checked."""
+        """Return the arrays to feed for `x` and `y`; None if `x` and `y` must be checked first."""
         conversion = self._conversions.get(_key_of(x, y))
         if conversion is None or not self.is_current:
             return None
@@ -124,7 +124,7 @@ class KnownBatches:
 
 
 def ready_arrays(model: Any, name: str, x: Any, y: Any, phase: float) -> list[Any] | None:
-    """Return the arrays for the model's function `name`; None if the data must be checked first."""
+    """Return the arrays to feed to the function `name`; None if the data must be checked first."""
     known = model._known_batches.get(name)
     if known is None or known.function is not getattr(model, name):
         return None

@@ -65,7 +65,7 @@ class Branches:
 
 
 def deserialized(entry: dict[str, Any]) -> Any:
-    """Make a layer from `{"class_name", "config"}`. A Merge is called on its branches."""
+    """Make a layer from `{"class_name", "config"}`. Call a Merge on the outputs of its branches."""
     layer = make_layer(entry)
     if "branches" in entry:
         layer._branches = Branches.from_config(entry["branches"])

@@ -387,7 +387,7 @@ class TapeWriter:
         self.close()
 
     def _read(self, value: Value, arrays: str) -> Recorded:
-        """Return the `Recorded` for a value. Its array is read only once for each token."""
+        """Return a value with what is kept of its array, which is read only once for each token."""
         token, shape, dtype, read, trainable, same_as = value
         known = self._values.get(token)
         if known is not None and (known.array is not None or read is None or arrays == "none"):

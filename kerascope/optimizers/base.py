@@ -98,7 +98,7 @@ class SavedState(NamedTuple):
 
 
 def accepts_spellings(constructor: Callable[..., None]) -> Callable[..., None]:
-    """Decorate an optimizer's constructor: accept `learning_rate=`, use the dialect's defaults."""
+    """Let an optimizer's constructor accept `learning_rate=` and use the dialect's defaults."""
     constructor = default_by_dialect(constructor)
 
     @functools.wraps(constructor)

@@ -329,7 +329,7 @@ class Batch:
         return _shortened((kind_of_shape(dtype, shape), math.sqrt(squares), low, mean, high, 0, 0))
 
     def close(self) -> None:
-        """Compute the statistics of all arrays and release the arrays."""
+        """Compute the statistics of all collected arrays, and release the arrays."""
         arrays = self._arrays
         self._kinds = [(array.dtype, array.shape) for array in arrays]
         ends = np.cumsum([array.size for array in arrays])

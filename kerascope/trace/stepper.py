@@ -201,7 +201,10 @@ class Next(Step):
     depth: int = 0
 
     def is_met_by(self, event: Event) -> bool:
-        """Return whether the event is the next sibling, or the end of the enclosing span."""
+        """Return whether the event ends the movement: the next one at this depth, or a span's end.
+
+        The span is the enclosing one. Backward, its start ends the movement.
+        """
         if RANKS[event.grain] > self.rank:
             return False
         if self.backward:

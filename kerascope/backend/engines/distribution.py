@@ -181,7 +181,7 @@ class Distribution:
 
     @contextmanager
     def scope(self) -> Iterator[None]:
-        """Use the distribution in a block, as `set_distribution` does."""
+        """Return a context manager in which functions use this distribution."""
         before = distribution()
         set_distribution(self)
         try:

@@ -161,7 +161,7 @@ def _by_scope(bound: Bound) -> Iterable[list[Line]]:
 
 
 def _part(bound: Bound, lines: Sequence[Line]) -> UpdatePart | None:
-    """Return the lines that update one weight as an `UpdatePart`; None unless all ops are exact."""
+    """Return the lines that update a weight as an `UpdatePart`; None unless all ops are `EXACT`."""
     part = UpdatePart()
     places: dict[int, int] = {}
     spec = None

@@ -183,7 +183,7 @@ class FirstDifference:
         self.wanted: Any = None
 
     def look(self, arrays: Sequence[np.ndarray]) -> None:
-        """Run the lines on these inputs, and record the first difference.
+        """Run the program's lines on these inputs; record the first difference from the steps.
 
         Raises
         ------

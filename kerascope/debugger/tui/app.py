@@ -481,7 +481,7 @@ class DebuggerApp(App[None]):
         self.take_news()
 
     def take_news(self) -> None:
-        """Take all news from the bridge, and show the printed text, the panes and the prompt."""
+        """Show the printed text, the panes and the prompt that the bridge has received."""
         news = self.bridge.take()
         transcript = self.query_one(Transcript)
         transcript.add(news.text)

@@ -47,7 +47,7 @@ class Program:
         self.thread = threading.Thread(target=self._run, name="program", daemon=True)
 
     def start(self) -> threading.Thread:
-        """Start the thread, with its output on the screen; return the thread."""
+        """Start the thread that runs the program, and return the thread."""
         before = threading.stack_size(STACK)
         try:
             self.thread.start()

@@ -59,7 +59,7 @@ def _tensors(keras: Any, targets: Any) -> Any:
 
 
 class Gradients:
-    """Computes the gradients of a loss after a model has run inside `running`."""
+    """Computes the gradients of a loss after a model has run in a `with` block of `running`."""
 
     def __init__(self, keras: Any, model: Any, arrays: Arrays, loss: Any) -> None:
         self._keras, self._model, self._arrays, self._loss = keras, model, arrays, loss

@@ -394,7 +394,11 @@ def _as_tensor(keras: Any, array: Any) -> Any:
 
 
 def named_inputs(model: Any, arrays: Arrays, inputs: Any, keywords: Any) -> list[tuple[str, Any]]:
-    """Return the arrays in the arguments with their names in `keras.Input` or `call`."""
+    """Return (name, array) for each array in the arguments of a call of a model.
+
+    The names are those of the model's Inputs if there are as many Inputs as arrays, otherwise those
+    of the parameters of `call`.
+    """
     found = arrays.inside((inputs, keywords))
     tensors = getattr(model, "inputs", None) or []
     own = [x._keras_history.operation.name for x in tensors]  # a tensor's name has a counter

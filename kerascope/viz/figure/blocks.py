@@ -193,10 +193,10 @@ def _line(line: list[Piece], corners: list[Point], gap: float) -> Iterator[Shape
 
 
 def _beginning(first: Piece, x: float, y: float) -> list[Point]:
-    """Return the last points of the arrow from the line before to a line of pieces.
+    """Return the last points of the arrow from a line of pieces to the next line below it.
 
-    The arrow reaches the line's first piece from above. If this piece is a frame with an entry
-    point, the arrow reaches this point from the left.
+    The arrow reaches the first piece of the next line from above. If this piece is a frame with an
+    entry point, the arrow reaches this point from the left.
     """
     if not (first.is_frame and first.entry):
         return [(x + first.width / 2, y - 0.6)]

@@ -298,8 +298,8 @@ def _depth(lanes: int) -> float:
 def _parts(points: tuple[Point, ...], cuts: list[float]) -> list[_Part]:
     """Return the parts of an arrow, one for each column that the arrow passes.
 
-    A vertical curve across a cut is divided there. A curve that is not vertical is dropped if it
-    crosses a cut, because it lies entirely between two rows.
+    A cut is a height at which the picture is broken into columns. A vertical curve is divided where
+    it crosses a cut. Any other curve that crosses a cut is between two rows, and is dropped.
     """
     parts = [_Part(bisect_right(cuts, points[0][1]), [points[0]])]
     for at in range(0, len(points) - 1, 3):

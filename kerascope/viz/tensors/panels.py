@@ -355,7 +355,7 @@ def _beyond(values: np.ndarray, limits: tuple[float, float] | None) -> Iterator[
 
 
 def select_sample(part: ArrayPart, sample: int) -> ArrayPart:
-    """Return one sample of an array part, without the axis "sample"; a note states its index."""
+    """Return one sample of an `ArrayPart`, without the axis "sample"; a note states its index."""
     axis = part.axes.index("sample")
     axes = part.axes[:axis] + part.axes[axis + 1 :]
     words = f"sample {sample} of {part.values.shape[axis]}"

@@ -77,7 +77,7 @@ def arrays_to_show(what: Any, x: Any, layer: str | None, call: int) -> ArraysToS
 
 
 def _image(values: np.ndarray) -> ArrayPart:
-    """Return an image of type uint8 as an array part with a panel for each colour channel."""
+    """Return an image of type uint8 as an `ArrayPart` with a panel for each colour channel."""
     colours = ("red", "green", "blue", "alpha")[: values.shape[-1]]
     labels = (("channel", colours),)
     return ArrayPart("", values, ("row", "column", "channel"), labels=labels, has_zero=False)
@@ -241,7 +241,7 @@ def _given(x: Any, fed: Sequence[Tensor]) -> list[np.ndarray]:
 
 
 def _output(title: str, values: Any, layer: Layer | None) -> ArrayPart:
-    """Return an output of a layer as an array part, with names for its axes."""
+    """Return an output of a layer as an `ArrayPart`, with the meaning of its axes."""
     values = _numbers(values, "show")
     kind = kind_of(layer) if layer is not None else ""
     if isinstance(layer, TimeDistributed) and values.ndim > 2:
@@ -269,14 +269,14 @@ def _output(title: str, values: Any, layer: Layer | None) -> ArrayPart:
 
 
 def _in_time(part: ArrayPart, values: np.ndarray) -> ArrayPart:
-    """Return an array part with the given values; its second axis is named "time step"."""
+    """Return a copy of `part` with these values, in which "time step" is a new second axis."""
     axes = (SAMPLE, "time step", *part.axes[1:])
     rows, columns = part.rows, part.columns
     return replace(part, values=values, axes=axes, rows=rows, columns=columns)
 
 
 def one_sample(part: ArrayPart, sample: int) -> ArrayPart:
-    """Return one sample of an array part. A matrix (sample, feature) keeps all samples.
+    """Return one sample of an `ArrayPart`. A matrix (sample, feature) keeps all samples.
 
     Raises
     ------
@@ -295,7 +295,7 @@ def one_sample(part: ArrayPart, sample: int) -> ArrayPart:
 
 
 def _of_layer(layer: Layer, x: Any) -> ArraysToShow:
-    """Return the outputs of a layer that is called directly on arrays, as array parts."""
+    """Return the outputs of a layer that is called directly on arrays, as `ArrayPart`s."""
     given = [np.asarray(one) for one in x] if isinstance(x, (list, tuple)) else np.asarray(x)
     for one in given if isinstance(given, list) else [given]:
         _numbers(one, "show: x")
