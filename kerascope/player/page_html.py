@@ -51,6 +51,7 @@ class SideHtml(NamedTuple):
     title : dict of str to str or None
         The title that distinguishes the two sides, or None.
     picture : Picture or None
+        None for a page without a picture.
     steps : list of str
         The text of each step.
     style : str

@@ -377,6 +377,7 @@ class Watch:
         The value when the watch was set.
     enabled : bool
     hits : int
+        The number of changes reported so far.
     """
 
     number: int

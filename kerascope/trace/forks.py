@@ -74,7 +74,9 @@ class Fork:
         The recorder of the fork. Its tape contains the history up to the branch point, and the
         changed call if there is one.
     parent : Journal or Fork
+        The history from which the fork branches off: the journal of a program, or another fork.
     parent_tape : Tape
+        The tape of that history.
     t : int
         The time up to which both histories are the same.
     call : Call, optional

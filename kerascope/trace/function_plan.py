@@ -87,10 +87,13 @@ class PlannedStep:
     name : str
         The name of the op's tensor. A name that is repeated in the function gets a number.
     phase : str
+        The phase of the op, such as "forward".
     group : Group or None
+        The layer's call or parameter's update that the op belongs to.
     around : Where
         The source lines for a span (a phase or a layer's call) that begins with this op.
     where : Where
+        The source lines for the events of the op.
     op : Delta
         The op's name.
     deltas : tuple of Delta

@@ -777,7 +777,7 @@ class Journal:
             yield
 
     def set(self, values: Values) -> None:
-        """Set variables to these values. Call it only inside a `lending` block."""
+        """Set variables to these values. Call it only in a block of `lending`, which undoes it."""
         set_values(values.items())
 
     def values_now(self) -> Values:

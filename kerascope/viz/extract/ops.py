@@ -274,7 +274,7 @@ class OpView(GraphBuilder):
     def _add_boxes(
         self, piece: _GraphPiece, group_of: dict[Apply, str]
     ) -> list[tuple[_GraphPiece, dict[Apply, str]]]:
-        """Add the boxes of a part of the graph and return the parts inside its loops."""
+        """Add the boxes of a part of the graph; return a part for the step of each loop in it."""
         inside = []
         for apply in piece.applies:
             group = group_of[apply]

@@ -107,6 +107,7 @@ class Panels:
         The scale of all panels. If `is_shared` is False, each panel has its own scale.
     is_shared : bool
     notes : tuple of str
+        Lines of text below the title.
     summary : str
         Shape, smallest and largest number, and counts of NaN and infinite numbers of the whole
         array.
