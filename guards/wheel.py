@@ -213,7 +213,7 @@ class Use:
         return self.judge(done.returncode, said, folder)
 
     def judge(self, code: int, said: str, folder: Path) -> str | None:
-        """Return a text about the first result of the command that is not as expected, or None."""
+        """Return a text about the first unexpected result of the command; None if there is none."""
         if code != self.code:
             return f"exit code {code}, expected {self.code}:\n{tail(said)}"
         for pattern in self.says:

@@ -21,7 +21,7 @@ PHASES = ("build", "map", "compile", "summary", "to_json", "from_json", "first_s
 
 
 def first_step(column: str, workload: str = "W1") -> dict[str, Any]:
-    """Run a column's first train step; return the clock time of its end, and its seconds."""
+    """Run a column's first train step; return the clock time at its end, and its duration."""
     found = COLUMNS[column]
     data = importlib.import_module("benchmarks.paired.data")
     module = importlib.import_module(f"benchmarks.paired.peers.{found.module}")

@@ -149,7 +149,7 @@ class EveryStep(Finder):
                     yield from self.instead(bound, "", "bound of a slice")
 
     def of_constant(self, node: ast.Constant) -> Iterator[Edit]:
-        """Yield edits of a constant: the next or previous number, or another or an empty text."""
+        """Yield edits of a constant: the next and the previous number; for a text, also ""."""
         yield from super().of_constant(node)
         value = node.value
         if isinstance(value, (int, float)) and not isinstance(value, bool):

@@ -182,7 +182,7 @@ def prepare(metrics: list[str], pairs: list[list[Living]]) -> None:
 
 
 def asked_in_rounds(metrics: list[str], pairs: list[list[Living]], end: float) -> Ratios:
-    """Run rounds until `end`. In each, one pair of processes measures all metrics, shuffled."""
+    """Run rounds until `end`. In each, a pair of processes measures all metrics in random order."""
     ratios: Ratios = {metric: [[] for _ in pairs] for metric in metrics}
     for number in itertools.count():
         if number >= len(pairs) and time.monotonic() >= end:

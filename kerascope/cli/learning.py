@@ -103,7 +103,15 @@ def _refuse_files_elsewhere(workbook: Workbook, words: list[str], chosen: list[E
 
 
 def _language(options: Namespace, workbook: Workbook, tutorials: Path) -> str:
-    """Return the language to use; a course in one language is shown in it."""
+    """Return the language to use: of the option, of the workbook, or of the terminal.
+
+    If the course is not written in this language, return the language of the course.
+
+    Raises
+    ------
+    UsageError
+        The option names a language in which the course is not written.
+    """
     language = options.lang or workbook.language or language_of_environment(os.environ)
     known = languages_of(tutorials)
     if options.lang and known and options.lang not in known:

@@ -105,7 +105,10 @@ def reading_of(options: Namespace, with_loss: bool = False) -> ReadOptions:
 
 
 def _expanded(words: list[str]) -> Any:
-    """Return the words of `--expand` as `draw(expand=...)` takes them: a number, a list or None."""
+    """Return the words of `--expand` as `draw(expand=...)` takes them.
+
+    One word is a name or a number; several words are a list; without words, the result is None.
+    """
     expand = [int(word) if word.isdigit() else word for word in words]
     return expand[0] if len(expand) == 1 else expand or None
 

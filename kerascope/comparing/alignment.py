@@ -33,6 +33,7 @@ class Alignment:
     ----------
     a, b : Run
     tolerance : float
+        The largest difference of equal arrays, relative to their largest number.
 
     Attributes
     ----------

@@ -62,7 +62,7 @@ class Command:
 
     @property
     def shown(self) -> str:
-        """The text that `help all` lists: the command's sign, as `!`, or else its full name."""
+        """The text that `help all` lists: a sign such as `!` or, without one, the full name."""
         name = self.names[0]
         return next((sign for sign, meant in SIGNS.items() if meant == name), name)
 

@@ -271,7 +271,7 @@ class _CallbackPdb(pdb.Pdb):
 
 
 def callback_method_at(file: str, line: int) -> str:
-    """Return the method of a callback that contains a line, as "Halve.on_epoch_end", or ""."""
+    """Return the hook that contains a line, as "Halve.on_epoch_end"; "" outside of hooks."""
     try:
         tree = compile("".join(linecache.getlines(path_of(file))), file, "exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError):

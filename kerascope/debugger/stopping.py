@@ -325,7 +325,8 @@ def _say_of_line(debugger: Shell, made: Breakpoint) -> None:
 def _line_or_layer(debugger: Shell, words: str, known: KnownNames, command: str) -> str:
     """Return the selector for the words of `break`.
 
-    At a line of the script, a number alone means a line of this file, as in pdb.
+    While the program is at a line of the script, a number alone means a line of this file, as in
+    pdb.
 
     Raises
     ------

@@ -334,7 +334,7 @@ class Walk:
         self.writer.call(name, read, made, op=step.op, kind=kind, line=step.line, **facts)
 
     def write_constant(self, body: Body, name: str, value: Value, **facts: Any) -> None:
-        """Record a constant of a body as a separate box."""
+        """Record a constant of a graph (`Body`) as a separate box."""
         name = f"{body.name}.{name}" if body.name else name
         self.writer.call(name, [], [value], op="Constant", kind="constant", **facts)
 

@@ -61,7 +61,7 @@ class JaxWalk(Walk):
         self.roles = roles
 
     def enter_constants(self, body: Body, known: dict[Any, WalkedValue]) -> None:
-        """Add a body's constants to the dict `known`, and record those that are not parameters."""
+        """Add the constants of a `Body` to `known`, and record those that are not parameters."""
         for variable, array in body.constants.items():
             known[variable] = one = self._constant(variable.aval, array)
             if one.flows:

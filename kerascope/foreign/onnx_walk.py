@@ -113,7 +113,11 @@ class OnnxEvaluator:
         self._evaluators: dict[Any, tuple[ModelProto, ReferenceEvaluator | Exception]] = {}
 
     def compute(self, visit: Visit) -> list[Any]:
-        """Return the outputs of a node, from onnxruntime or from ONNX's reference evaluator."""
+        """Return the outputs of a node.
+
+        They come from onnxruntime if it is installed and the node is in the main graph, otherwise
+        from ONNX's reference evaluator.
+        """
         results = None
         if not visit.body.name:
             results = self._runtime.values([one for one in visit.step.outputs if one])

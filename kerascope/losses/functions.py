@@ -318,7 +318,7 @@ def binary_focal_crossentropy(
     y_true : Tensor, shape (batch, ..., features)
         Zeros and ones.
     y_pred : Tensor, shape (batch, ..., features)
-        Probabilities; with `from_logits`, the values before the sigmoid.
+        Probabilities, or logits with `from_logits`.
     apply_class_balancing : bool
         Whether the loss is multiplied by `alpha` for ones and by 1 - alpha for zeros.
     alpha : float
@@ -326,6 +326,7 @@ def binary_focal_crossentropy(
     gamma : float
         How much less the values that are predicted well count. With 0, all count equally.
     from_logits : bool
+        Whether `y_pred` contains logits: the values before the sigmoid.
     label_smoothing : float
         Share by which targets move towards 1/2.
     axis : int
@@ -365,12 +366,13 @@ def categorical_focal_crossentropy(
     y_true : Tensor, shape (batch, ..., classes)
         One-hot targets.
     y_pred : Tensor, shape (batch, ..., classes)
-        Probabilities; with `from_logits`, the values before the softmax.
+        Probabilities, or logits with `from_logits`.
     alpha : float or list of float
         Factor of the loss, or one factor for each class.
     gamma : float
         How much less the classes that are predicted well count. With 0, all count equally.
     from_logits : bool
+        Whether `y_pred` contains logits: the values before the softmax.
     label_smoothing : float
         Share of the targets that is spread over all classes.
     axis : int

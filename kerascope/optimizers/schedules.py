@@ -57,8 +57,11 @@ class ExponentialDecay(LearningRateSchedule):
     Parameters
     ----------
     initial_learning_rate : float
+        The rate at step 0.
     decay_steps : int
+        Number of steps over which the rate is multiplied by `decay_rate`.
     decay_rate : float
+        Factor of the rate over `decay_steps` steps.
     staircase : bool
         Whether the rate changes only every `decay_steps` steps, instead of at each step.
     name : str, optional
@@ -102,8 +105,11 @@ class InverseTimeDecay(LearningRateSchedule):
     Parameters
     ----------
     initial_learning_rate : float
+        The rate at step 0.
     decay_steps : int
+        Number of steps over which the divisor grows by `decay_rate`.
     decay_rate : float
+        How much the divisor grows over `decay_steps` steps.
     staircase : bool
         Whether the rate changes only every `decay_steps` steps, instead of at each step.
     name : str, optional
@@ -286,6 +292,7 @@ class CosineDecayRestarts(LearningRateSchedule):
     Parameters
     ----------
     initial_learning_rate : float
+        The rate at step 0.
     first_decay_steps : int
         Number of steps of the first decay.
     t_mul : float

@@ -521,7 +521,7 @@ def _check_names(graph: Graph) -> None:
 
 
 def _boxes_of_nodes(events: list[Event], boxes: set[str]) -> dict[str, str]:
-    """Return the box of each Node, by the Node's name, in the graph that a tape gives."""
+    """Return the box of each Node, by the Node's name, in the graph that was made from a tape."""
     created = [event.name for event in events if event.kind == "node.create"]
     visited = {event.name for event in events if event.kind == "map.visit"}
     calls: Counter[str] = Counter()

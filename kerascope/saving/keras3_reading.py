@@ -664,7 +664,11 @@ def _dtype(config: Any) -> str:
 
 
 def _activation(value: Any) -> Any:
-    """Return kerascope's name of an activation, or the configuration of a layer used as one."""
+    """Return kerascope's name of an activation, as Keras 3 writes it into a configuration.
+
+    For a layer that is used as an activation, return the layer's configuration. A name that is the
+    same in kerascope is returned unchanged.
+    """
     if isinstance(value, dict) and value.get("class_name") == "function":
         value = value.get("config")
     for ours, theirs in table.ACTIVATIONS.items():

@@ -725,7 +725,7 @@ class Journal:
         return made
 
     def row_at(self, t: int) -> int:
-        """Return the number of the row whose call contains time `t`, or else of the next row."""
+        """Return the number of the row whose call contains time `t`, otherwise of the next row."""
         place = bisect_right(self._runs, t, key=lambda s: s.starts[0]) - 1
         if place < 0:
             return 0

@@ -118,7 +118,7 @@ class FunctionRecorder(StageRecorder):
     # --- ops --------------------------------------------------------------------------------------
 
     def event(self, event: Any) -> None:
-        """Record the end of an op and the start of the next op, or a variable that was written."""
+        """Record that an op ended and the next one starts, or that a variable was written."""
         if not isinstance(event, Step):
             if isinstance(event, Update):
                 self._record_update(event)

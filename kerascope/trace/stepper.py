@@ -225,7 +225,7 @@ class Next(Step):
 
 
 def next_from(event: Event | None, rank: int, backward: bool = False) -> Next:
-    """Return the plan of `next` from an event.
+    """Return the plan, which ends a movement, for the command `next` at an event.
 
     Before the first event, the plan ends at any event.
 

@@ -51,7 +51,7 @@ class Program:
         self.globals: dict[str, Any] = dict(FUNCTIONS)
 
     def name(self, value: Any) -> str:
-        """Return how the source of the program writes an operand: as a name or as a number."""
+        """Return the source text of an operand: the name of an array; other values as literals."""
         if not isinstance(value, np.ndarray):
             return repr(value)
         key = id(value)  # the array stays alive in `globals`

@@ -385,7 +385,7 @@ class Einsum(Op):
         return f"{','.join(self.operands)}->{self.result}"
 
     def may_share(self, inputs, outputs):
-        """Declare that the result may be a view, if a single operand is only transposed."""
+        """Return (output, input) pairs that may share memory; () unless it is only a transpose."""
         is_turned = len(inputs) == 1 and set(self.operands[0]) == set(self.result)
         return FIRST_INPUT if is_turned else ()
 

@@ -333,7 +333,7 @@ class Nonzero(Op):
 
 @parametric
 class Bincount(Op):
-    """How often each of 0, 1, ... occurs along the last axis, or the sum of its `weights`."""
+    """How often each of 0, 1, ... occurs along the last axis; with weights, their sum for each."""
 
     minlength: int
     may_refuse = True

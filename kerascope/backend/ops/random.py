@@ -301,6 +301,7 @@ def dropout(x, level, noise_shape=None, seed=None):
         Shape of the random choices, broadcast against `x`. A size of 1 makes the same choice along
         the whole axis; None means the size of `x`.
     seed : int, optional
+        Default: drawn from NumPy's global generator.
 
     Notes
     -----

@@ -253,10 +253,10 @@ class Source:
                 yield f"np.copyto({self._name(slot)}, {value})"
 
     def _keep_new_value(self, commit: Commit) -> tuple[str, list[str]]:
-        """Return the name of the array for a new value until it is written, and lines of text.
+        """Return the name of the array that holds a new value until it is written.
 
-        The lines copy the new value to that array. There are none if the array is the one into
-        which the value was computed.
+        Return also the lines of text that copy the new value to this array. There are none if the
+        value was computed directly into the array.
         """
         value = self._name(commit.new_slot)
         if not (commit.is_at_risk or commit.guards):

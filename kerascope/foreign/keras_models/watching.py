@@ -245,7 +245,10 @@ class Watch:
         return result
 
     def function(self, name: str, original: Any, args: Any, kwargs: Any) -> Any:
-        """Call a function, and report the call unless it comes from Keras or the backend."""
+        """Call a function, and report the call to the observer; return the result of the function.
+
+        A call from inside Keras or the backend is not reported.
+        """
         if not self._is_inside or self._is_busy or threading.get_ident() != self._thread:
             return original(*args, **kwargs)
         caller = _caller(sys._getframe(1))

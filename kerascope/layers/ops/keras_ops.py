@@ -760,7 +760,7 @@ def eye(N: Any, M: Any = None, k: int = 0, dtype: str | None = None) -> Any:
 
 
 def _ones_where(compare: Callable[[Any, Any], Any], N: Any, M: Any, k: int, dtype: Any) -> Any:
-    """Return a matrix with ones where `compare(column, row + k)` is true."""
+    """Return an N x M matrix: 1 where `compare(column, row + k)` is true, 0 elsewhere."""
     rows, columns = arange(N), arange(N if M is None else M)
     compared = on_anything(compare)(columns, rows[:, None] + k)
     return cast(compared, dtype or K.floatx())

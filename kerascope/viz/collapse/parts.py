@@ -49,7 +49,7 @@ class ChainPiece:
 
     @property
     def exit(self) -> str:
-        """The last child, through which all later pieces depend on this piece."""
+        """The last child: every path from this piece to a later piece leads through it."""
         return self.children[-1]
 
 

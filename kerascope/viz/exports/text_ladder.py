@@ -35,6 +35,7 @@ def ladder_lines(
     options : PictureOptions
     width : int
     ascii_only : bool
+        Use ASCII characters only.
     """
     text = _Text(graph, options, ascii_only)
     rows = text.rows()

@@ -277,6 +277,7 @@ class WrapperPart(NamedTuple):
     layer : object or None
         A layer, or a cell of any class; None for a step that the wrapper computes itself.
     facts : CallFacts
+        The shapes and the dtype of the part.
     depth : int
         The length of the longest path from this part to an output of the wrapper.
     """

@@ -422,7 +422,7 @@ def _returns(applies: Sequence[Apply], parts: Parts, tangled: set[Hashable]) -> 
 
 
 def _pieces(applies: Sequence[Apply], parts: Parts, tangled: set[Hashable]) -> Parts:
-    """Return for each op the index of the connected component of the op's part (set of ops)."""
+    """Split parts (sets of ops) into connected pieces; return the number of each op's piece."""
     above: dict[Apply, Apply] = {apply: apply for apply in applies}
 
     def first(apply: Apply) -> Apply:

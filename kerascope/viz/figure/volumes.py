@@ -313,7 +313,7 @@ def _names_fit(columns: list[VolumeColumn], gap: float) -> bool:
 
 
 def _joints(columns: list[VolumeColumn], places: list[float], middle: float) -> Iterator[Shape]:
-    """Yield the marks between each column and the next: the window of a layer, or an arrow."""
+    """Yield the marks between neighbouring columns: windows between volumes, else arrows."""
     for before, after, x0, x1 in zip(columns, columns[1:], places, places[1:], strict=False):
         if before.sheets and not before.flat and not after.flat:
             yield from _window(before, after, x0, x1, middle)

@@ -92,7 +92,7 @@ def order_rows(level: Level) -> None:
 
 
 def segments_of(level: Level) -> list[RoutePiece]:
-    """Return the pieces of all routes, except routes in lanes or inside a single row."""
+    """Return each piece of a route between two rows; skip routes in lanes and inside one row."""
     found = []
     for route in level.routes:
         if route.lane >= 0 or route.beside:

@@ -284,7 +284,7 @@ class Term:
 
     @property
     def read(self) -> list[int]:
-        """All slots from which the term is computed, after the loop or step by step."""
+        """All slots from which the term is computed, those read after the loop first."""
         return [*self.wholes, *self.summed]
 
     def text(self, out: str, whole: Callable[[int], str], names: Names) -> Iterator[str]:

@@ -306,9 +306,9 @@ def _loop(variables: list[str], words: str, body: list[str]) -> list[str]:
 
 
 class LoopViews:
-    """Makes the arguments of a loop's code, and owns the arrays for all steps that it needs.
+    """Makes the arguments of a loop's code, and owns the arrays with the values of all steps.
 
-    The arrays of the loop's results are not among these: the caller owns them.
+    Only the arrays of the loop's results belong to the caller.
 
     Parameters
     ----------
