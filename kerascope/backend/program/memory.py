@@ -396,6 +396,8 @@ def _arrays_of_all(
 class Occupant:
     """The content of a place in memory: the array of a slot, from the line that computes it.
 
+    A run consists of lines of a stack that one NumPy call computes together.
+
     Attributes
     ----------
     slot : int

@@ -52,6 +52,8 @@ class Shape:
 class Places:
     """The positions of the items of a frame level.
 
+    "Across" is the coordinate within a row, "along" the one from row to row.
+
     Attributes
     ----------
     middle : list of float
