@@ -392,6 +392,7 @@ def new_processes() -> Iterator[None]:
 _LEFT_OUT = (
     *("__main__", "kerascope.debugger.tui", "kerascope.wrappers", ".child"),
     *("kerascope.foreign.", "kerascope.backend.engines."),
+    *("kerascope.learn.web.kernel", "kerascope.learn.web.server"),
 )
 _COMMON = ("doctest", "pdb", "pygraphviz", "yaml", "h5py", "networkx", "rich.console", "rich.table")
 

@@ -25,8 +25,10 @@ from kerascope.learn.exercises import (
 )
 from kerascope.learn.pages import Checked, folders_of_class, report, workbook_in
 from kerascope.learn.verdicts import language_of_environment
+from kerascope.learn.web import check_extra
 from kerascope.lessons import examples_folder, tutorials_folder
 from kerascope.lessons.lesson import languages_of
+from kerascope.lessons.parser import find_chapter
 from kerascope.registry import did_you_mean
 
 _DO: dict[str, Callable[[StudentSession, list[Exercise]], int]] = {
@@ -58,12 +60,12 @@ def run_learn(options: Namespace) -> int:
     at = at_folder(folder, own)
     action, words = _action_of(options.script_words, exercises, at)
     _check_options(options, action, words)
-    chosen = [] if action == "read" else _chosen(exercises, words, at)
+    chosen = [] if action in ("read", "web") else _chosen(exercises, words, at)
     if action in _ONE_AT_A_TIME and len(chosen) > 1:
         names = ", ".join(exercise.name for exercise in chosen)
         raise UsageError(f"learn {action}: expected one exercise, got {names}.")
     folders = _folders(options)
-    if not exercises and action != "read":
+    if not exercises and action not in ("read", "web"):
         raise UsageError(
             f"learn {action}: the folder {str(tutorials)!r} contains no exercises. Expected files "
             f"NN-topic/exercises/NAME.toml in it."
@@ -76,6 +78,8 @@ def run_learn(options: Namespace) -> int:
     session = StudentSession(workbook, language, options.time_limit, own)
     if action == "read":
         return _read(words, session, at)
+    if action == "web":
+        return _serve(session, words, options, tutorials)
     _prepare(session, action)
     if not chosen and action in ("check", *_ONE_AT_A_TIME):
         following = workbook.next_exercise()
@@ -130,6 +134,16 @@ def _read(words: list[str], session: StudentSession, at: str) -> int:
         )
     except UnknownNameError as error:
         raise UsageError(f"learn read: {error}") from None
+
+
+def _serve(session: StudentSession, words: list[str], options: Namespace, tutorials: Path) -> int:
+    """Serve the chapters for the browser until Ctrl-C; open the chapter named, or the contents."""
+    with given():
+        page = f"{find_chapter(words[0], tutorials).name}.html" if words else "index.html"
+    check_extra()
+    _prepare(session, "web")
+    opens = not options.no_browser
+    return commands.serve_pages(session, page, tutorials, options.port or 0, opens)
 
 
 def _prepare(session: StudentSession, action: str) -> None:
@@ -188,10 +202,15 @@ def _check_options(options: Namespace, action: str, words: list[str]) -> None:
     for name, is_given in for_check.items():
         if is_given and action != "check":
             raise UsageError(f"learn {action}: {name} belongs to `kerascope learn check`.")
+    for name, is_given in (("--port", options.port), ("--no-browser", options.no_browser)):
+        if is_given and action != "web":
+            raise UsageError(f"learn {action}: {name} belongs to `kerascope learn web`.")
+    if options.port is not None and not 0 < options.port < 65536:
+        raise UsageError(f"--port: expected a number from 1 to 65535, got {options.port}.")
     if options.all and words:
         raise UsageError(f"learn check: expected --all or {words[0]!r}, got both.")
-    if action == "read" and len(words) > 1:
-        raise UsageError(f"learn read: expected one chapter, got {' '.join(words)}.")
+    if action in ("read", "web") and len(words) > 1:
+        raise UsageError(f"learn {action}: expected one chapter, got {' '.join(words)}.")
     if options.class_folder and options.folder:
         raise UsageError("learn check: expected --class or --folder, got both.")
 

@@ -552,13 +552,16 @@ def runs_script(options: argparse.Namespace) -> bool:
 # --- kerascope learn ------------------------------------------------------------------------------
 
 
-LEARN_ACTIONS = ("next", "list", "read", "run", "check", "hint", "reset", "solution", "watch")
+LEARN_ACTIONS = (
+    *("next", "list", "read", "web", "run", "check", "hint", "reset", "solution", "watch"),
+)
 LEARN_USAGE = "kerascope learn [ACTION] [EXERCISE ...] [options]"
 LEARN_EXAMPLES = f"""\
   kerascope learn            show the next exercise; the first time, copy all exercises to
                              ./kerascope-exercises, where you write your answers
   kerascope learn list       list the exercises and your results
   kerascope learn read 5     read chapter 5 in the terminal
+  kerascope learn web        read the chapters in the browser, run their code, do the exercises
   kerascope learn run        run your file and see its output
   kerascope learn check      check your file: NOT ATTEMPTED, FAIL with the reason, or PASS
   kerascope learn hint       show a hint; the next time, a clearer one
@@ -591,6 +594,8 @@ def add_learn_options(parser: argparse.ArgumentParser) -> None:
     add("--class", dest="class_folder", metavar="DIR", help="check: a folder of students' folders.")
     add("--all", action="store_true", help="check: check every exercise.")
     add("--json", action="store_true", help="check: print the results as JSON.")
+    add("--port", type=int, metavar="N", help="web: the port of the pages (default: a free one).")
+    add("--no-browser", action="store_true", help="web: print the address, open no browser.")
     add("--time-limit", type=_seconds, metavar="S",
         help="Stop your file after S seconds (default 10, with run 60)."
     )  # fmt: skip

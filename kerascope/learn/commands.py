@@ -6,6 +6,7 @@ import shlex
 import shutil
 import sys
 import time
+import webbrowser
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
@@ -16,7 +17,6 @@ from rich.console import Console
 from kerascope.errors import UnavailableError
 from kerascope.learn import pages
 from kerascope.learn.exercises import Exercise, Workbook, default_folder
-from kerascope.learn.reader import page_through
 from kerascope.learn.running import check_file, only_defines, run_file
 from kerascope.learn.verdicts import Outcome, Text, Verdict
 
@@ -55,7 +55,8 @@ def _state(path: Path) -> tuple[int, int] | None:
 
 WIDTH, WIDEST = 80, 100  # columns of a chapter: in a pipe, and the maximum
 DONE, FAILED, NOT_ATTEMPTED, TOO_LONG = 0, 1, 5, 124
-_READING = ("kerascope.lessons.reading", "chapter_pages")
+_SERVER = "kerascope.learn.web.server"  # can be imported only with the extra `web`
+_READING = ("kerascope.lessons.reading", "chapter_text")
 
 
 def at_folder(folder: Path | None, tutorials: Path | None = None) -> str:
@@ -243,9 +244,8 @@ def watch_chosen(session: StudentSession, chosen: list[Exercise]) -> int:
 
 
 def read_chapter(word: str, language: str, at: str = "", tutorials: Path | None = None) -> int:
-    """Print a chapter; `at` is appended to each `kerascope learn` command in it.
+    """Print a chapter in the terminal; `at` is appended to each `kerascope learn` command in it.
 
-    On a terminal, the chapter is shown section by section (`reader.py`); in a pipe, at once.
     `tutorials` is the folder of the teacher's own course, or None.
 
     Raises
@@ -257,7 +257,7 @@ def read_chapter(word: str, language: str, at: str = "", tutorials: Path | None 
     """
     module, name = _READING
     try:
-        chapter_pages: Callable[..., list[list[str]]] = getattr(import_module(module), name)
+        chapter_text: Callable[..., str] = getattr(import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise UnavailableError(
             f"learn: chapter {word} cannot be read: the chapters are not in this installation "
@@ -265,12 +265,35 @@ def read_chapter(word: str, language: str, at: str = "", tutorials: Path | None 
         ) from None
     is_terminal = sys.stdout.isatty()
     width = min(shutil.get_terminal_size((WIDTH, 24)).columns, WIDEST) if is_terminal else WIDTH
-    asks = is_terminal and sys.stdin.isatty()
-    pages = chapter_pages(
-        word, language, width=width, color=is_terminal, at=at, tutorials=tutorials, asks=asks
-    )
-    if asks:
-        page_through(pages, language)
-    else:
-        print("\n".join(text for page in pages for text in page))
+    text = chapter_text(word, language, width=width, color=is_terminal, at=at, tutorials=tutorials)
+    print(text)
+    return DONE
+
+
+def serve_pages(session: StudentSession, page: str, tutorials: Path, port: int, opens: bool) -> int:
+    """Serve the chapters and exercises for a browser on this machine, until Ctrl-C.
+
+    Parameters
+    ----------
+    session : StudentSession
+    page : str
+        The page to open: `index.html`, or that of a chapter.
+    tutorials : Path
+        The folder of the chapters.
+    port : int
+        0 for any free port.
+    opens : bool
+        Whether the browser is opened.
+    """
+    server = import_module(_SERVER)
+
+    def report(address: str) -> None:
+        session.say(Text(f"open {address}", f"请打开 {address}"))
+        session.say(Text("Ctrl-C ends it", "按 Ctrl-C 结束"))
+        if opens:
+            webbrowser.open(address)
+
+    room = server.Classroom(session.workbook, tutorials, session.seconds)
+    server.serve(room, f"{page}#{session.language}", port, report)
+    session.say(Text("ended; your work is kept", "已结束，你的内容都已保存"))
     return DONE

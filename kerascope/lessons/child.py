@@ -81,6 +81,25 @@ def run_block(
     return {"id": block["id"], "printed": printed.getvalue(), "error": error, "files": files}
 
 
+def console(code: str) -> None:
+    """Run a doctest in the main module of a notebook, and print it with its new outputs.
+
+    Raises
+    ------
+    ArgumentError
+        An example raised an error that its stored output does not show.
+    """
+    block = {"kind": "pycon", "id": "console", "words": (), "code": code}
+    shows, sys.displayhook = sys.displayhook, sys.__displayhook__  # a notebook shows values itself
+    try:
+        result = run_block(block, vars(sys.modules["__main__"]))
+    finally:
+        sys.displayhook = shows
+    print(result["printed"], end="")
+    if result["error"]:
+        raise errors.ArgumentError(result["error"])
+
+
 def _files() -> dict[str, str]:
     """Return a hash of each file in the folder for pictures, by path."""
     return {

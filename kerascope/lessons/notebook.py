@@ -26,7 +26,13 @@ from kerascope.errors import ArgumentError
 from kerascope.lessons.comparison import FREE
 from kerascope.lessons.lesson import SESSIONS, Block, Chapter, Picture, Prose, lines_with_ends
 from kerascope.lessons.runner import clean, prepare_folder
-from kerascope.lessons.sessions import PACKAGE_PARENT, fixed_environment, run_session, start_session
+from kerascope.lessons.sessions import (
+    PACKAGE_PARENT,
+    fixed_environment,
+    live_session,
+    run_session,
+    start_session,
+)
 from kerascope.lessons.stops import number_places
 
 Cell = dict[str, Any]
@@ -168,15 +174,15 @@ def prepare() -> None:
     np.random.seed(0)  # noqa: NPY002 (the generator that scripts use)
 
 
-def pdb(*words: str, commands: str) -> None:
+def pdb(*words: str, commands: str | None = None) -> None:
     """Print a session of Python's debugger: `python3 -m pdb WORDS` and its commands.
 
     Parameters
     ----------
     *words : str
         The script and its arguments.
-    commands : str
-        The debugger commands, one on each line.
+    commands : str, optional
+        The debugger commands, one on each line. Without them, you type them at the prompt.
 
     Raises
     ------
@@ -186,15 +192,15 @@ def pdb(*words: str, commands: str) -> None:
     _session("pdb", words, commands)
 
 
-def kscope(*words: str, commands: str) -> None:
+def kscope(*words: str, commands: str | None = None) -> None:
     """Print a session of the model debugger: `kerascope debug WORDS` and its commands.
 
     Parameters
     ----------
     *words : str
         Options, the script and its arguments.
-    commands : str
-        The debugger commands, one on each line.
+    commands : str, optional
+        The debugger commands, one on each line. Without them, you type them at the prompt.
 
     Raises
     ------
@@ -204,9 +210,14 @@ def kscope(*words: str, commands: str) -> None:
     _session("kscope", words, commands)
 
 
-def _session(kind: str, words: tuple[str, ...], commands: str) -> None:
+def _session(kind: str, words: tuple[str, ...], commands: str | None) -> None:
     with tempfile.TemporaryDirectory() as home:
-        start = partial(start_session, environment=fixed_environment(Path(home)))
+        environment = fixed_environment(Path(home))
+        if commands is None:
+            if not live_session(kind, words, environment):
+                raise ArgumentError(f"{kind} {' '.join(words)}: ended before its first prompt.")
+            return
+        start = partial(start_session, environment=environment)
         transcript = run_session(kind, words, commands, start)
     print(clean(transcript.text, (str(Path.cwd()), str(PACKAGE_PARENT))), end="")
     if transcript.problem:

@@ -7,6 +7,7 @@ is a separate process: a new one, or a fork of a process that has already import
 
 from __future__ import annotations
 
+import builtins
 import json
 import os
 import pdb
@@ -346,12 +347,94 @@ class EchoingInput:
         raise OSError("EchoingInput: this stream has no file descriptor.")
 
 
-def session_main() -> None:
+def session_main(is_live: bool = False) -> None:
     """Run the debugger named on the command line; the main function of a session's process."""
     kind, *words = sys.argv[1:]
     seed_process()
     if kind == "kscope":
         sys.exit(kerascope_command(["debug", *words]))
-    sys.stdin = EchoingInput(sys.stdin.read())  # type: ignore[assignment]
+    if not is_live:
+        sys.stdin = EchoingInput(sys.stdin.read())  # type: ignore[assignment]
     sys.argv = ["pdb", *words]
     pdb.main()  # type: ignore[attr-defined]
+
+
+# --- a session with a live prompt -----------------------------------------------------------------
+# In a notebook and in `kerascope learn web`, the reader types the commands. The session is still a
+# process of its own, so it changes no names, layers or settings of the notebook. Its `input` marks
+# the end of each prompt with a NUL character; then the notebook's own `input` asks the reader.
+
+
+ASKS = "\0"
+
+
+def live_session(kind: str, words: tuple[str, ...], environment: Mapping[str, str]) -> bool:
+    """Run a debugger on a script, and read each command with `input`, until the debugger ends.
+
+    Parameters
+    ----------
+    kind : {"pdb", "kscope"}
+    words : tuple of str
+        Options, the script, its arguments.
+    environment : mapping of str to str
+        The environment variables of the process.
+
+    Returns
+    -------
+    bool
+        Whether the debugger has asked for a command. Without one, the script did not start.
+    """
+    start = "from kerascope.lessons.sessions import live_main; live_main()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", start, kind, *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+        env=dict(environment),
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    has_asked = False
+    try:
+        line = ""
+        while sign := process.stdout.read(1):
+            line += sign
+            if sign == ASKS:
+                has_asked = True
+                process.stdin.write(input(line.rstrip(ASKS)) + "\n")
+                process.stdin.flush()
+                line = ""
+            elif sign == "\n":
+                print(_without_folders(line), end="", flush=True)
+                line = ""
+        print(line, end="")
+    except BrokenPipeError:  # the script ended while the reader typed
+        pass
+    finally:
+        process.kill()  # has no effect if it has ended; after Ctrl-C, it has not
+        process.communicate()
+    return has_asked
+
+
+def _without_folders(line: str) -> str:
+    """Return a line without the folders that lessons do not print, as in `> example.py(1)`."""
+    for root in (Path.cwd(), PACKAGE_PARENT):
+        line = line.replace(f"{root}{os.sep}", "")
+    return line
+
+
+def live_main() -> None:
+    """Run the debugger named on the command line; `live_session` types its commands."""
+    builtins.input = _ask
+    session_main(is_live=True)
+
+
+def _ask(prompt: object = "") -> str:
+    sys.stdout.write(f"{prompt}{ASKS}")
+    sys.stdout.flush()
+    line = sys.stdin.readline()
+    if not line:
+        raise EOFError
+    return line.rstrip("\n")

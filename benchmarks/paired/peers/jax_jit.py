@@ -167,10 +167,9 @@ class Column(Peer):
         return np.asarray(self.jit_forward(net["state"][0], x))
 
     def step(self, batch: int) -> Run | None:
-        """Return a function that runs a number of train steps.
+        """Return a function that runs train steps. It waits for each in the variant "waits".
 
-        In the variant "waits", it waits for the result of each step, in the variant "" only for
-        that of the last step.
+        In the variant "", it waits only for the last one.
         """
         if self.variant == "waits":
             return super().step(batch)

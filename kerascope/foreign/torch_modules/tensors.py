@@ -108,10 +108,7 @@ class _DLPack:
 
 
 def _numbers_of_others(tensor: Tensor) -> np.ndarray | None:
-    """Return the numbers of a tensor that is not on the CPU, or in a format that NumPy lacks.
-
-    Return None if the tensor has no numbers, such as a tensor on the device "meta".
-    """
+    """Return the numbers of a tensor that is not on the CPU, or in a format that NumPy lacks."""
     if tensor.is_meta:
         return None
     try:

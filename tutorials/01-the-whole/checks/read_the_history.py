@@ -1,4 +1,4 @@
-"""Tests the functions on real trainings, with batches counted by a callback and set losses."""
+"""Runs real trainings: a callback counts the batches and sets the validation losses."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Compares the student's model with the script's, layer by layer; fails on a kerascope warning."""
+"""Compares the model layer by layer, and fails on a warning of kerascope."""
 
 import inspect
 import warnings

@@ -1,4 +1,4 @@
-"""Tests the student's functions on two small backends, whose differences are known."""
+"""Compares two small backends with known differences."""
 
 from types import ModuleType
 

@@ -1,4 +1,4 @@
-"""Compares the predictions with a model after each step, then tests the student's function."""
+"""Looks at a model before and after compile and fit, then tests the student's function."""
 
 import numpy as np
 

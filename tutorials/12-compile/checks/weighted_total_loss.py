@@ -1,4 +1,4 @@
-"""Compares the student's total loss, a tensor, and its gradient with those of compiled models."""
+"""Checks the tensor, its gradient, and its value against that of a compiled model."""
 
 import numpy as np
 

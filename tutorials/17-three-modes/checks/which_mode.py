@@ -1,4 +1,4 @@
-"""Compares the student's predicted modes with the mode of each call of a layer."""
+"""Compares the predictions with a layer that records its inputs."""
 
 import numpy as np
 

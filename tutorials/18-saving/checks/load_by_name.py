@@ -1,4 +1,4 @@
-"""Compares weights before and after loading, for the two models of the task and two others."""
+"""Tests the two models of the task and two others, comparing weights before and after."""
 
 import tempfile
 import warnings

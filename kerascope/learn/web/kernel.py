@@ -1,0 +1,258 @@
+"""The Jupyter kernel in which the blocks of one chapter run.
+
+The kernel is a separate process in a folder of its own, with the environment in which the outputs
+of the course were made. What a block prints, draws and asks becomes a list of events, each a dict
+that the page shows:
+
+    {"text": "..."}                                 printed
+    {"svg": "..."} {"html": "..."} {"png": "..."}   shown, or written to `out/` by the block
+    {"ask": "(Kdb) "}                               `input()` waits for a line
+    {"error": "NameError", "message": "...", "text": "..."}   failed, with its traceback
+    {"done": 0.31}                                  ended after so many seconds
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import queue
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from jupyter_client.asynchronous.client import AsyncKernelClient
+from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
+from jupyter_client.manager import AsyncKernelManager
+
+from kerascope.lessons.lesson import SESSIONS, Block
+from kerascope.lessons.notebook import PREPARE
+from kerascope.lessons.runner import ANSI
+from kerascope.lessons.sessions import PACKAGE_PARENT, fixed_environment
+
+Event = dict[str, Any]
+MOST_TEXT = 200_000  # characters that one run may print; the rest is dropped
+LARGEST_PICTURE = 3_000_000
+SECONDS_TO_START = 60.0
+SECONDS_BETWEEN_LOOKS = 1.0
+SECONDS_FOR_OUTPUT = 0.05
+_START = f"{PREPARE}\nget_ipython().run_line_magic('xmode', 'Plain')"
+_FOLDER = "__import__('os').getcwd()"
+_SHOWN = {"image/svg+xml": "svg", "text/html": "html", "image/png": "png"}
+ENDED = "Python has ended. It starts again with the next block that you run."
+
+
+def cell_code(block: Block, code: str) -> str:
+    """Return the code of the notebook cell that runs a block with this text.
+
+    A session begins a debugger with a live prompt. A doctest is printed with its new outputs.
+
+    Examples
+    --------
+    >>> cell_code(Block("kscope", "a", ("example.py",), "c", 1, (0, 0)), "c")
+    "from kerascope.lessons import notebook as _notebook; _notebook.kscope('example.py')"
+    """
+    if block.kind in SESSIONS:
+        words = ", ".join(map(repr, block.words))
+        return (
+            f"from kerascope.lessons import notebook as _notebook; _notebook.{block.kind}({words})"
+        )
+    if block.kind == "pycon":
+        return f"from kerascope.lessons import child as _child; _child.console({code!r})"
+    return code
+
+
+def events_of(message: dict[str, Any]) -> list[Event]:
+    """Return the events of one message of a kernel.
+
+    Examples
+    --------
+    >>> events_of({"msg_type": "stream", "content": {"name": "stdout", "text": "42"}})
+    [{'text': '42'}]
+    """
+    kind, content = message["msg_type"], message["content"]
+    if kind == "stream":
+        return [{"text": ANSI.sub("", content["text"])}]
+    if kind in ("execute_result", "display_data"):
+        data = content["data"]
+        rich = [{key: data[name]} for name, key in _SHOWN.items() if name in data]
+        return rich[:1] or [{"text": f"{data.get('text/plain', '')}\n"}]
+    if kind == "error":
+        lines = ANSI.sub("", "\n".join(content["traceback"]))
+        lines = lines.replace(f"{PACKAGE_PARENT}{os.sep}", "")
+        return [{"error": content["ename"], "message": content["evalue"], "text": lines}]
+    return []
+
+
+class Run:
+    """A block that runs or has run, and its events, which several pages can read."""
+
+    def __init__(self, block: str) -> None:
+        self.block = block
+        self.events: list[Event] = []
+        self._changed = asyncio.Event()
+        self._room = MOST_TEXT
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the block has ended."""
+        return bool(self.events) and "done" in self.events[-1]
+
+    def add(self, event: Event) -> None:
+        """Append an event. After `MOST_TEXT` characters, printed text is dropped."""
+        if event.keys() == {"text"}:
+            if self._room <= 0:
+                return
+            self._room -= len(event["text"])
+            if self._room <= 0:
+                event = {"text": f"{event['text'][: self._room]}\n...\n"}
+        self.events.append(event)
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def read(self) -> AsyncIterator[Event]:
+        """Yield all events, also later ones, until the run is done."""
+        number = 0
+        while not (self.is_done and number == len(self.events)):
+            changed = self._changed
+            if number == len(self.events):
+                await changed.wait()
+            yield self.events[number]
+            number += 1
+
+
+class _ThisPython(KernelSpecManager):
+    """Kernels of the Python that runs this server, whatever else is installed."""
+
+    def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
+        words = [sys.executable, "-m", "ipykernel_launcher", "--log-level=40"]
+        return KernelSpec(argv=[*words, "-f", "{connection_file}"], language="python")
+
+
+class ChapterKernel:
+    """The kernel of a chapter. It starts with the first block that runs.
+
+    Attributes
+    ----------
+    run : Run or None
+        The present run, or the last one.
+    """
+
+    def __init__(self) -> None:
+        self.run: Run | None = None
+        self._manager: AsyncKernelManager | None = None
+        self._client: AsyncKernelClient | None = None
+        self._top = self._folder = Path()
+        self._is_free = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def running(self) -> Run | None:
+        """The present run; None if no block runs."""
+        return None if self.run is None or self.run.is_done else self.run
+
+    def begin(self, block: str, code: str) -> Run:
+        """Run code as soon as the kernel is free, and return its run at once."""
+        run = Run(block)
+        task = asyncio.create_task(self._execute(run, code))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return run
+
+    def answer(self, line: str) -> None:
+        """Pass a line to the block that waits in `input()`, and add it to the events."""
+        if self._client is not None and (run := self.running):
+            run.add({"text": f"{line}\n"})
+            self._client.input(line)
+
+    async def interrupt(self) -> None:
+        """Raise KeyboardInterrupt in the block that runs."""
+        if self._manager is not None and self.running:
+            await self._manager.interrupt_kernel()
+
+    async def close(self) -> None:
+        """End the kernel, and remove its folder. The next block starts a new one."""
+        manager, client, self._manager, self._client = self._manager, self._client, None, None
+        if manager is not None:
+            if client is not None:
+                client.stop_channels()
+            await manager.shutdown_kernel(now=True)
+            shutil.rmtree(self._top, ignore_errors=True)
+
+    async def _start(self) -> AsyncKernelClient:
+        self._top = Path(tempfile.mkdtemp(prefix="kerascope-web-")).resolve()
+        connection = str(self._top / "kernel.json")
+        self._manager = AsyncKernelManager(
+            kernel_spec_manager=_ThisPython(), connection_file=connection
+        )
+        # The folder that `prepare` makes is inside of ours, so that one removal is enough.
+        environment = fixed_environment(self._top) | {"TMPDIR": str(self._top)}
+        await self._manager.start_kernel(cwd=str(self._top), env=environment)
+        client = self._client = self._manager.client()
+        client.start_channels()
+        await client.wait_for_ready(timeout=SECONDS_TO_START)
+        reply = await client.execute_interactive(
+            _START, silent=True, user_expressions={"folder": _FOLDER}, output_hook=events_of
+        )
+        shown = reply["content"]["user_expressions"]["folder"]["data"]["text/plain"]
+        self._folder = Path(shown.strip("'"))
+        return client
+
+    async def _execute(self, run: Run, code: str) -> None:
+        async with self._is_free:
+            self.run, begun = run, time.time()
+            try:
+                client = self._client or await self._start()
+                begun = time.time()
+                await self._talk(run, client, code)
+                for event in self._pictures(begun):
+                    run.add(event)
+            except Exception as error:  # no kernel could be started, or it does not answer
+                await self.close()
+                run.add({"error": type(error).__name__, "message": str(error), "text": ""})
+            finally:
+                run.add({"done": round(time.time() - begun, 2)})
+
+    async def _talk(self, run: Run, client: AsyncKernelClient, code: str) -> None:
+        """Execute code, and add events to the run, until the code or the kernel has ended."""
+
+        def on_output(message: dict[str, Any]) -> None:
+            for event in events_of(message):
+                run.add(event)
+
+        async def on_input(message: dict[str, Any]) -> None:
+            # What was printed before comes by another channel, and belongs before the prompt.
+            with suppress(queue.Empty):
+                while True:
+                    on_output(await client.get_iopub_msg(timeout=SECONDS_FOR_OUTPUT))
+            run.add({"ask": message["content"]["prompt"]})
+
+        task = asyncio.ensure_future(
+            client.execute_interactive(
+                code, allow_stdin=True, output_hook=on_output, stdin_hook=on_input
+            )
+        )
+        while not task.done():
+            await asyncio.wait({task}, timeout=SECONDS_BETWEEN_LOOKS)
+            manager = self._manager
+            if client is not self._client or not (manager and await manager.is_alive()):
+                task.cancel()
+                await self.close()
+                run.add({"error": "KernelEnded", "message": ENDED, "text": ""})
+                return
+        await task
+
+    def _pictures(self, begun: float) -> list[Event]:
+        """Return events for the pictures and players that a run has written to `out/`."""
+        events = []
+        for path in sorted((self._folder / "out").glob("*")):
+            facts, kind = path.stat(), path.suffix[1:]
+            is_new = facts.st_mtime >= begun and facts.st_size <= LARGEST_PICTURE
+            if is_new and kind in ("svg", "html"):
+                content = path.read_text(encoding="utf-8", errors="replace")
+                events.append({kind: content, "name": f"out/{path.name}"})
+        return events

@@ -1,0 +1,328 @@
+"""`kerascope learn web` without a browser: who may ask, blocks, what is kept, exercises.
+
+One server runs for the whole module, as a process of its own. Its kernel starts with the first
+block.
+"""
+
+import http.client
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from kerascope.errors import ArgumentError, MissingToolError
+from kerascope.learn.web import check_extra
+from kerascope.learn.web.kept import KEPT, KeptWork, events_to_keep, fields_of_page
+
+for needed in ("starlette", "uvicorn", "jupyter_client", "ipykernel"):
+    pytest.importorskip(needed)
+
+pytestmark = pytest.mark.process
+CHAPTER_NAME = "02-backend"
+
+
+class Server:
+    """A running `kerascope learn web`, and requests to it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        words = [sys.executable, "-m", "kerascope", "learn", "web", "--no-browser", "--lang", "en"]
+        self.process = subprocess.Popen(
+            words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        said = ""
+        while not (found := re.search(r"http://127.0.0.1:(\d+)/(\S*)\?token=([\w-]+)", said)):
+            line = self.process.stdout.readline()
+            assert line, said
+            said += line
+        self.port, self.token = int(found[1]), found[3]
+        self.cookie = f"kerascope-{self.port}={self.token}"
+
+    def ask(self, path, data=None, **headers):
+        """Return status, headers and text of an answer."""
+        own = {"Cookie": self.cookie} | {k.replace("_", "-"): v for k, v in headers.items()}
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        body = None if data is None else json.dumps(data)
+        connection.request("GET" if data is None else "POST", path, body, own)
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        connection.close()
+        return answer.status, dict(answer.getheaders()), text
+
+    def data(self, path, data=None):
+        """Return the JSON of an answer."""
+        return json.loads(self.ask(path, data)[2])
+
+    def run(self, block, code, **more):
+        """Return the events of a block."""
+        data = {"block": block, "code": code, **more}
+        lines = self.ask(f"/blocks/{CHAPTER_NAME}/run", data)[2].splitlines()
+        return [json.loads(line) for line in lines]
+
+    @contextmanager
+    def stream(self, block, code):
+        """Run a block, and give its events while they come."""
+        data = json.dumps({"block": block, "code": code})
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        with closing(connection):
+            path = f"/blocks/{CHAPTER_NAME}/run"
+            connection.request("POST", path, data, {"Cookie": self.cookie})
+            with connection.getresponse() as answer:
+                yield answer
+
+    def stop(self):
+        """Press Ctrl-C, and return the exit code and what was printed since the start."""
+        self.process.send_signal(signal.SIGINT)
+        said = self.process.communicate(timeout=30)[0]
+        return self.process.returncode, said
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    running = Server(tmp_path_factory.mktemp("student"))
+    yield running
+    if running.process.poll() is None:
+        running.stop()
+
+
+@pytest.fixture(scope="module")
+def first(server):
+    """The name of the chapter's first block."""
+    return server.data(f"/blocks/{CHAPTER_NAME}")["blocks"][0]["id"]
+
+
+def printed(events):
+    return "".join(event.get("text", "") for event in events if "error" not in event)
+
+
+# --- who may ask ----------------------------------------------------------------------------------
+
+
+def test_the_first_visit_sets_a_strict_cookie_and_leads_to_the_clean_address(server):
+    status, headers, _ = server.ask(f"/05-node.html?token={server.token}", Cookie="")
+    assert (status, headers["location"]) == (303, "/05-node.html")
+    assert "HttpOnly" in headers["set-cookie"]
+    assert "samesite=strict" in headers["set-cookie"].lower()
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "sentence"),
+    [
+        ("/index.html", {"Cookie": ""}, "has a token"),
+        ("/index.html", {"Cookie": "kerascope=wrong"}, "has a token"),
+        ("/index.html?token=wrong", {}, "not the token of the running server"),
+        ("/index.html", {"Host": "evil.example"}, "127.0.0.1 and localhost"),
+        ("/blocks/02-backend/restart", {"Origin": "http://evil.example"}, "another server"),
+        ("/blocks/02-backend/restart", {"Origin": "null"}, "another server"),
+        ("/files/web.js", {"Cookie": ""}, "has a token"),
+    ],
+)
+def test_others_are_refused_with_a_sentence(server, path, headers, sentence):
+    data = {} if path.endswith("restart") else None
+    status, _, text = server.ask(path, data, **headers)
+    assert status == 403
+    assert sentence in text
+    assert len(text.splitlines()) == 2  # English and Chinese
+
+
+def test_pages_may_connect_to_this_server_and_to_nothing_else(server):
+    status, headers, page = server.ask("/05-node.html")
+    assert status == 200
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "connect-src 'self'" in policy
+    assert "Content-Security-Policy" not in page
+    assert headers["referrer-policy"] == "no-referrer"
+
+
+@pytest.mark.parametrize("path", ["/99-none.html", "/files/nothing.js", "/blocks/99-none"])
+def test_what_does_not_exist_is_said(server, path):
+    status, _, text = server.ask(path)
+    assert status == 400
+    assert text.startswith("There is no")
+
+
+# --- blocks ---------------------------------------------------------------------------------------
+
+
+def test_blocks_share_their_names_and_an_error_has_a_traceback(server, first):
+    server.run(first, "x = 3")
+    assert printed(server.run(first, "print(x + 1)")) == "4\n"
+    error, done = server.run(first, "print(unknown)")
+    assert (error["error"], error["message"]) == ("NameError", "name 'unknown' is not defined")
+    assert done["done"] >= 0
+
+
+def test_a_block_is_stopped_and_its_output_is_kept_but_not_without_end(server, first):
+    with server.stream(first, "while True: print('again')") as lines:
+        lines.readline()
+        assert server.data(f"/blocks/{CHAPTER_NAME}")["running"] == first
+    # The page is closed, and opened again.
+    server.ask(f"/blocks/{CHAPTER_NAME}/stop", {})
+    lines = server.ask(f"/blocks/{CHAPTER_NAME}/follow", {})[2].splitlines()
+    assert not lines or json.loads(lines[-1]).keys() in ({"done"}, set())
+    end = time.monotonic() + 20
+    while server.data(f"/blocks/{CHAPTER_NAME}")["running"] and time.monotonic() < end:
+        time.sleep(0.1)
+    kept = server.data(f"/blocks/{CHAPTER_NAME}")["kept"][first]["events"]
+    assert any(event.get("error") == "KeyboardInterrupt" for event in kept)
+    assert len(json.dumps(kept)) < 500_000
+
+
+def test_a_debugger_asks_in_the_page_and_leaves_the_kernel_alone(server, first):
+    state = server.data(f"/blocks/{CHAPTER_NAME}")
+    session = next(block for block in state["blocks"] if block["kind"] == "pdb")
+    script = f"open({session['words'][0]!r}, 'w').write('y = 40 + 2\\n')"
+    server.run(first, script)
+    commands, events = ["n", "p y", "q"], []
+    with server.stream(session["id"], "") as lines:
+        while line := lines.readline():
+            events.append(json.loads(line))
+            if "ask" in events[-1]:
+                assert events[-1]["ask"] == "(Pdb) "
+                server.ask(f"/blocks/{CHAPTER_NAME}/answer", {"text": commands.pop(0)})
+    said = "".join(event.get("text", event.get("ask", "")) for event in events)
+    assert said.index("(Pdb) p y\n") < said.index("42\n") < said.index("(Pdb) q\n")
+    assert printed(server.run(first, "print('y' in globals())")) == "False\n"
+
+
+def test_a_picture_that_a_block_writes_is_shown(server, first):
+    code = "from pathlib import Path\n_ = Path('out/mine.svg').write_text('<svg/>')"
+    picture, _ = server.run(first, code)
+    assert picture == {"svg": "<svg/>", "name": "out/mine.svg"}
+
+
+def test_a_kernel_that_ends_is_said_and_starts_again(server, first):
+    events = server.run(first, "import os\nos._exit(1)")
+    assert [event["error"] for event in events if "error" in event] == ["KernelEnded"]
+    assert printed(server.run(first, "print(1)")) == "1\n"
+    server.ask(f"/blocks/{CHAPTER_NAME}/restart", {})
+    assert printed(server.run(first, "print('x' in globals())")) == "False\n"
+
+
+# --- what is kept ---------------------------------------------------------------------------------
+
+
+def test_what_was_typed_survives_the_server(tmp_path):
+    one = Server(tmp_path)
+    first = one.data(f"/blocks/{CHAPTER_NAME}")["blocks"][0]["id"]
+    fields = {"code": "print(7)", "prediction": "八", "reason": "I forgot"}
+    one.ask(f"/blocks/{CHAPTER_NAME}/keep", {"block": first, "fields": fields})
+    one.run(first, "print(7)")
+    one.ask(f"/blocks/{CHAPTER_NAME}/keep", {"seen": ["a", "b", "a"]})
+    code, said = one.stop()
+    assert code == 0
+    assert "your work is kept" in said
+    assert "Traceback" not in said
+    other = Server(tmp_path)
+    kept = other.data(f"/blocks/{CHAPTER_NAME}")["kept"][first]
+    assert fields.items() <= kept.items()
+    assert kept["events"][0] == {"text": "7\n"}
+    assert other.data("/progress")[CHAPTER_NAME]["seen"] == 2
+    other.stop()
+
+
+@pytest.mark.parametrize("data", [{"block": "none", "fields": {}}, {"seen": 1}, ["a"], {}])
+def test_what_no_page_sends_changes_nothing(server, data):
+    before = (server.folder / "kerascope-exercises" / KEPT).read_bytes()
+    status, _, _ = server.ask(f"/blocks/{CHAPTER_NAME}/keep", data)
+    assert status == 400
+    assert (server.folder / "kerascope-exercises" / KEPT).read_bytes() == before
+
+
+def test_two_tabs_change_different_fields(tmp_path):
+    one, other = KeptWork(tmp_path), KeptWork(tmp_path)
+    one.keep_block("c", "b", {"code": "1"})
+    other.keep_block("c", "b", {"prediction": "2"})
+    one.keep_seen("c", ["s"])
+    assert one.chapter("c") == {"seen": ["s"], "blocks": {"b": {"code": "1", "prediction": "2"}}}
+    one.keep_block("c", "b", {"code": None})
+    assert other.chapter("c")["blocks"] == {"b": {"prediction": "2"}}
+
+
+def test_a_damaged_file_is_put_aside(tmp_path):
+    (tmp_path / KEPT).write_text("{")
+    assert KeptWork(tmp_path).chapter("c")["blocks"] == {}
+    assert (tmp_path / f"{KEPT}.damaged").read_text() == "{"
+
+
+def test_only_texts_of_known_fields_are_kept():
+    with pytest.raises(ArgumentError, match="got 'events'"):
+        fields_of_page({"events": "x"})
+    with pytest.raises(ArgumentError, match="got 'code'"):
+        fields_of_page({"code": 3})
+
+
+def test_what_is_too_long_is_not_kept():
+    events = [{"text": "a"}, {"html": "x" * 500_000}, {"done": 1}]
+    assert events_to_keep(events) == [{"text": "a"}, {"done": 1}]
+
+
+# --- exercises ------------------------------------------------------------------------------------
+
+
+def test_an_exercise_is_saved_checked_and_not_overwritten_blindly(server, first):
+    address = "/exercises/call_twice"
+    state = server.data(address)
+    path = server.folder / state["file"]
+    assert path.read_text() == state["code"]
+    status, _, text = server.ask(f"{address}/solution", {})
+    assert status == 403
+    assert "after an attempt of your own" in json.loads(text)["message"]["en"]
+    wrong = state["code"].replace("...", "0")
+    checked = server.data(f"{address}/check", {"code": wrong, "version": state["version"]})
+    assert checked["outcome"]["verdict"] == "FAIL"
+    assert path.read_text() == wrong
+    assert len(server.data(f"{address}/hint", {})["hints"]) == 1
+    solution = server.data(f"{address}/solution", {})["solution"]
+    path.write_text(wrong + "# from another editor\n")
+    data = {"code": solution, "version": checked["version"]}
+    status, _, text = server.ask(f"{address}/check", data)
+    assert status == 409
+    assert "from another editor" in path.read_text()
+    data["version"] = json.loads(text)["version"]
+    assert server.data(f"{address}/check", data)["outcome"]["verdict"] == "PASS"
+    said = subprocess.run(
+        [sys.executable, "-m", "kerascope", "learn", "list", "call_twice"],
+        cwd=server.folder, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    assert "1 of" in said
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+def test_without_the_extra_one_message_names_it(monkeypatch):
+    monkeypatch.setattr("kerascope.learn.web.NEEDED", ("no_such_package",))
+    with pytest.raises(MissingToolError, match=r'no_such_package.*pip install "kerascope\[web\]"'):
+        check_extra()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["web", "--port", "70000"], "expected a number from 1 to 65535"),
+        (["check", "--port", "8000"], "belongs to `kerascope learn web`"),
+        (["web", "99"], "No chapter '99'"),
+    ],
+)
+def test_wrong_words_are_refused(tmp_path, words, message):
+    command = [sys.executable, "-m", "kerascope", "learn", *words]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    assert message in ended.stderr
+    assert not os.listdir(tmp_path)
+
+
+def test_a_port_in_use_is_said(server, tmp_path):
+    command = [sys.executable, "-m", "kerascope", "learn", "web", "--port", str(server.port)]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert f"port {server.port} is not free" in ended.stderr
