@@ -8,13 +8,24 @@ import os
 import shlex
 from argparse import Namespace
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+
+from rich.console import Console
+from rich.progress import Progress
 
 from kerascope.cli.options import LEARN_ACTIONS
 from kerascope.cli.usage import UsageError, given
 from kerascope.errors import UnknownNameError
 from kerascope.files import write_whole
 from kerascope.learn import commands, pages
+from kerascope.learn.class_report import (
+    class_csv,
+    class_json,
+    class_table,
+    folders_of_class,
+    workbook_in,
+)
 from kerascope.learn.commands import StudentSession, at_folder
 from kerascope.learn.exercises import (
     Exercise,
@@ -23,8 +34,8 @@ from kerascope.learn.exercises import (
     default_folder,
     find_exercises,
 )
-from kerascope.learn.pages import Checked, folders_of_class, report, workbook_in
-from kerascope.learn.verdicts import language_of_environment
+from kerascope.learn.running import SECONDS, check_files
+from kerascope.learn.verdicts import Outcome, language_of_environment
 from kerascope.learn.web import check_extra
 from kerascope.lessons import examples_folder, tutorials_folder
 from kerascope.lessons.lesson import languages_of
@@ -70,7 +81,7 @@ def run_learn(options: Namespace) -> int:
             f"learn {action}: the folder {str(tutorials)!r} contains no exercises. Expected files "
             f"NN-topic/exercises/NAME.toml in it."
         )
-    if options.json or len(folders) > 1 or options.class_folder:
+    if options.json or options.csv or len(folders) > 1 or options.class_folder:
         return _check_for_teachers(options, folders, chosen or exercises)
     workbook = Workbook(folders[0], exercises)
     language = _language(options, workbook, tutorials)
@@ -197,6 +208,8 @@ def _check_options(options: Namespace, action: str, words: list[str]) -> None:
         "--all": options.all,
         "--json": options.json,
         "--class": options.class_folder,
+        "--csv": options.csv,
+        "--jobs": options.jobs,
         "several --folder": len(options.folder) > 1,
     }
     for name, is_given in for_check.items():
@@ -213,6 +226,8 @@ def _check_options(options: Namespace, action: str, words: list[str]) -> None:
         raise UsageError(f"learn {action}: expected one chapter, got {' '.join(words)}.")
     if options.class_folder and options.folder:
         raise UsageError("learn check: expected --class or --folder, got both.")
+    if options.csv and not Path(options.csv).absolute().parent.is_dir():
+        raise UsageError(f"learn check: --csv: there is no folder for {options.csv!r}.")
 
 
 def _folders(options: Namespace) -> list[Path]:
@@ -235,19 +250,32 @@ def _check_for_teachers(options: Namespace, folders: list[Path], chosen: list[Ex
     if missing:
         raise UsageError(f"learn check: there is no folder '{missing[0]}'.")
     language = options.lang or language_of_environment(os.environ)
-    results: list[tuple[Path, Checked]] = []
-    outcomes = []
-    for folder in map(workbook_in, folders):
-        session = StudentSession(Workbook(folder, chosen), language, options.time_limit)
-        checked = [(e, session.workbook.path_of(e), session.check(e)) for e in chosen]
-        results.append((folder, checked))
-        own = [outcome for _, _, outcome in checked]
-        outcomes += own
-        if not options.json:
-            session.say(pages.class_line(folder, own))
+    books = [Workbook(folder, chosen) for folder in map(workbook_in, folders)]
+    files = [(exercise, book.path_of(exercise)) for book in books for exercise in chosen]
+    outcomes = _outcomes(files, options)
+    results = []
+    for number, book in enumerate(books):
+        own = slice(number * len(chosen), (number + 1) * len(chosen))
+        checked = [(*file, one) for file, one in zip(files[own], outcomes[own], strict=True)]
+        results.append((book.folder, checked))
     if options.json:
-        print(json.dumps(report(results), ensure_ascii=False, indent=1))
+        print(json.dumps(class_json(results), ensure_ascii=False, indent=1))
+    else:
+        print(class_table(results, language))
+    if options.csv:  # with the mark by which Excel recognises UTF-8
+        write_whole(options.csv, class_csv(results, language).encode("utf-8-sig"))
     return commands.code_of(outcomes)
+
+
+def _outcomes(files: list[tuple[Exercise, Path]], options: Namespace) -> list[Outcome]:
+    """Return the outcome of each file; on a terminal, show the progress in the error output."""
+    checking = check_files(files, options.time_limit or SECONDS, options.jobs or 2)
+    console = Console(stderr=True)
+    with (
+        closing(checking),
+        Progress(console=console, transient=True, disable=not console.is_terminal) as progress,
+    ):
+        return list(progress.track(checking, total=len(files), description="learn check"))
 
 
 # --- kerascope examples: the scripts that the course reads ----------------------------------------

@@ -574,7 +574,8 @@ Default: the next exercise that you have not passed.
 
 for teachers:
   kerascope learn check --all --json --folder ann --folder bob
-  kerascope learn check --all --class submissions        print one line per student
+  kerascope learn check --all --class submissions        print a table of a class
+  kerascope learn check --all --class submissions --jobs 4 --csv marks.csv
 No file in these folders is changed. The check runs the students' code, so use a safe machine.
 
 {exit_codes({5: "check: none failed, but one was not attempted", 124: "run: time limit exceeded"})}
@@ -593,6 +594,9 @@ def add_learn_options(parser: argparse.ArgumentParser) -> None:
     add("--tutorials", metavar="DIR", help="The folder of another course, such as your teacher's.")
     add("--class", dest="class_folder", metavar="DIR", help="check: a folder of students' folders.")
     add("--all", action="store_true", help="check: check every exercise.")
+    add("--jobs", type=_at_least(1), metavar="N",
+        help="check: check N files at a time in a class (default 2).")  # fmt: skip
+    add("--csv", metavar="FILE", help="check: write a row for each student and exercise to FILE.")
     add("--json", action="store_true", help="check: print the results as JSON.")
     add("--port", type=int, metavar="N", help="web: the port of the pages (default: a free one).")
     add("--no-browser", action="store_true", help="web: print the address, open no browser.")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from kerascope.learn.exercises import FOLDER, Exercise, Workbook, when_solutions_are_shown
+from kerascope.learn.exercises import Exercise, Workbook, when_solutions_are_shown
 from kerascope.learn.verdicts import NOTHING, Outcome, Text, Verdict
 from kerascope.lessons.lesson import lines_of
 
@@ -221,88 +220,3 @@ def _rows(workbook: Workbook, exercises: Sequence[Exercise], language: str) -> l
         changed = Text("* changed since it was checked", "* 检查之后又有改动")
         rows.append(changed.within(language))
     return rows
-
-
-def class_line(folder: Path, outcomes: Sequence[Outcome]) -> Text:
-    """Return the line of one student in the report on a class: the counts of verdicts."""
-    words = counted(outcomes)
-    return Text(f"{folder}: {words.en}", f"{folder}：{words.zh}")
-
-
-# --- `check --json`: the verdicts as data, for teachers and for editors ---------------------------
-# The schema, `kerascope-learn-check/1`::
-#
-#     {"schema": "kerascope-learn-check/1",
-#      "folders": [                      one for each student
-#        {"folder": "class/ann",         as given on the command line
-#         "passed": 1, "failed": 1, "not_attempted": 22,
-#         "exercises": [                 in the order of the course
-#           {"id": "01/count_parameters",
-#            "chapter": "01-the-whole",
-#            "name": "count_parameters",
-#            "facts": ["R01", "R21"],
-#            "file": "class/ann/01-the-whole/count_parameters.py",
-#            "verdict": "FAIL",          or "PASS", or "NOT ATTEMPTED"
-#            "message": {"en": "expected ...", "zh": "..."},
-#            "checks": 3,                requirements that were met
-#            "line": 12,                 in the student's file, or null
-#            "details": "Traceback ..."  or ""
-#           }]}]}
-#
-# The number in the schema's name rises when a key changes its meaning or is removed. New keys may
-# be added under the same number.
-
-
-SCHEMA = "kerascope-learn-check/1"
-Checked = list[tuple[Exercise, Path, Outcome]]
-
-
-def report(folders: list[tuple[Path, Checked]]) -> dict[str, Any]:
-    """Return the verdicts of several students as JSON data of the schema in `SCHEMA`.
-
-    Examples
-    --------
-    >>> report([])
-    {'schema': 'kerascope-learn-check/1', 'folders': []}
-    """
-    return {"schema": SCHEMA, "folders": [_of_folder(*folder) for folder in folders]}
-
-
-def counts(checked: Checked) -> dict[Verdict, int]:
-    """Return how many exercises got each verdict, in the order PASS, FAIL, NOT ATTEMPTED."""
-    verdicts = [outcome.verdict for _, _, outcome in checked]
-    return {v: verdicts.count(v) for v in _ORDER}
-
-
-def folders_of_class(folder: Path) -> list[Path]:
-    """Return the workbook folder of each student in a class, sorted by name."""
-    students = sorted(p for p in folder.iterdir() if p.is_dir() and not p.name.startswith("."))
-    return [workbook_in(student) for student in students]
-
-
-def workbook_in(folder: Path) -> Path:
-    """Return the workbook inside a student's folder; without one, return the folder itself."""
-    inner = folder / FOLDER
-    return inner if inner.is_dir() else folder
-
-
-def _of_folder(folder: Path, checked: Checked) -> dict[str, Any]:
-    number = counts(checked)
-    return {
-        "folder": folder.as_posix(),
-        "passed": number[Verdict.PASS],
-        "failed": number[Verdict.FAIL],
-        "not_attempted": number[Verdict.NOT_ATTEMPTED],
-        "exercises": [_of_exercise(*one) for one in checked],
-    }
-
-
-def _of_exercise(exercise: Exercise, path: Path, outcome: Outcome) -> dict[str, Any]:
-    return {
-        "id": exercise.id,
-        "chapter": exercise.folder.name,
-        "name": exercise.name,
-        "facts": list(exercise.facts),
-        "file": path.as_posix(),
-        **outcome.as_json(),
-    }

@@ -14,12 +14,15 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
 from kerascope.learn.exercises import Exercise
+from kerascope.learn.servers import CAN_FORK, Fork, ForkServer
 from kerascope.learn.verdicts import NOTHING, Outcome, Text, Verdict, failed
 
 # --- has the student written anything? ------------------------------------------------------------
@@ -137,6 +140,7 @@ _START = (
     "from importlib import import_module as load; "
 )
 _CHECK = _START + "load('kerascope.learn.child').main(*sys.argv[2:])"
+_SERVE = _START + "load('kerascope.learn.servers').serve(load('kerascope.learn.child').main)"
 _RUN = _START + "sys.exit(load('kerascope.cli').main(['run', *sys.argv[2:]]))"
 
 MISSING = Text(en="the file does not exist yet", zh="还没有这个文件")
@@ -146,7 +150,9 @@ ENDED_ITSELF = Text(
 )
 
 
-def check_file(exercise: Exercise, path: Path, seconds: float = SECONDS) -> Outcome:
+def check_file(
+    exercise: Exercise, path: Path, seconds: float = SECONDS, server: ForkServer | None = None
+) -> Outcome:
     """Run a student's file and its checker in a separate process, and return the outcome.
 
     A file that is missing, or that is still the stub, is not run.
@@ -158,6 +164,8 @@ def check_file(exercise: Exercise, path: Path, seconds: float = SECONDS) -> Outc
         The student's file.
     seconds : float
         Time limit for the file and its checker together.
+    server : ForkServer, optional
+        A server from `fork_server` that starts the process, if many files are checked.
     """
     try:
         written = path.read_bytes()
@@ -167,7 +175,7 @@ def check_file(exercise: Exercise, path: Path, seconds: float = SECONDS) -> Outc
         return failed(en=f"cannot be read: {error.strerror}", zh=f"无法读取：{error.strerror}")
     if not is_attempted(exercise.stub.read_bytes(), written):
         return _untouched(open_places(written))
-    outcome = _run_checker(exercise.checker, path, seconds)
+    outcome = _run_checker(exercise.checker, path, seconds, server)
     if outcome.verdict is Verdict.FAIL and (places := open_places(written)):
         return _with_open_places(outcome, places)
     return outcome
@@ -195,11 +203,47 @@ def _with_open_places(outcome: Outcome, places: list[int]) -> Outcome:
     return replace(outcome, message=message)
 
 
-def _run_checker(checker: Path, path: Path, seconds: float) -> Outcome:
+def check_files(
+    files: Sequence[tuple[Exercise, Path]], seconds: float = SECONDS, jobs: int = 2
+) -> Generator[Outcome, None, None]:
+    """Check many files, `jobs` at a time, and yield the outcomes in the order of the files.
+
+    Each file is run in a process of its own. No process is left if the caller is interrupted.
+    """
+    is_one = len(files) == 1  # a server would not be faster
+    servers = [None if is_one else fork_server() for _ in range(min(jobs, len(files)))]
+    free = list(servers)
+
+    def check(file: tuple[Exercise, Path]) -> Outcome:
+        server = free.pop()
+        try:
+            return check_file(*file, seconds, server)
+        finally:
+            free.append(server)
+
+    pool = ThreadPoolExecutor(max(1, len(servers)))
+    try:
+        yield from pool.map(check, files)
+    finally:
+        for server in filter(None, servers):
+            server.interrupt()
+        pool.shutdown(cancel_futures=True)
+        for server in filter(None, servers):
+            server.close()
+
+
+def fork_server() -> ForkServer | None:
+    """Return a server that starts the processes of `check_file` faster; None if it cannot fork."""
+    if not CAN_FORK:
+        return None
+    return ForkServer([sys.executable, "-P", "-c", _SERVE, _ROOT], environment())
+
+
+def _run_checker(checker: Path, path: Path, seconds: float, server: ForkServer | None) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="kerascope-") as folder:
         result = Path(folder) / "outcome.json"
         words = [str(checker), str(path), str(result), str(seconds)]
-        printed, code = _run_process(_CHECK, words, seconds + SECONDS_TO_START)
+        printed, code = _run_process(words, seconds + SECONDS_TO_START, server)
         if result.is_file():
             return Outcome.from_json(json.loads(result.read_text(encoding="utf-8")), printed)
     if code is None:
@@ -217,20 +261,26 @@ def _run_checker(checker: Path, path: Path, seconds: float) -> Outcome:
     )
 
 
-def _run_process(start: str, words: list[str], seconds: float) -> tuple[str, int | None]:
-    """Run a process; return its output and its exit code.
+def _run_process(
+    words: list[str], seconds: float, server: ForkServer | None
+) -> tuple[str, int | None]:
+    """Run `child.main` in a process; return its output and its exit code.
 
     A process that exceeds the time limit is killed, and its exit code is None. The process is also
     killed when the present process is interrupted.
     """
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-c", start, _ROOT, *words],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        env=environment(),
-        start_new_session=os.name == "posix",
-    )
+    process: subprocess.Popen[bytes] | Fork
+    if server is not None:
+        process = server.start(words)
+    else:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-c", _CHECK, _ROOT, *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=environment(),
+            start_new_session=os.name == "posix",
+        )
     code: int | None = None
     try:  # at once: Ctrl-C before this line would leave the process alone
         assert process.stdout is not None
@@ -243,12 +293,12 @@ def _run_process(start: str, words: list[str], seconds: float) -> tuple[str, int
     return kept.text(), code
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: subprocess.Popen[bytes] | Fork) -> None:
     """Kill a process that is still running, and all processes that it started."""
     if os.name == "posix":
         with suppress(ProcessLookupError, PermissionError):  # all have ended
             os.killpg(process.pid, signal.SIGKILL)  # the group of the process
-    elif process.poll() is None:
+    elif isinstance(process, subprocess.Popen) and process.poll() is None:
         process.kill()
     process.wait()
 

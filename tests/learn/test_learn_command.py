@@ -300,6 +300,9 @@ def test_an_installation_without_chapters_says_so(learn, monkeypatch):
         (["hint", "5"], "expected one exercise, got call_twice, two_graphs"),
         (["check", "--all", "5"], "expected --all or '5', got both."),
         (["list", "--json"], "--json belongs to `kerascope learn check`"),
+        (["list", "--jobs", "2"], "--jobs belongs to `kerascope learn check`"),
+        (["check", "--csv", "nowhere/marks.csv"], "there is no folder for 'nowhere/marks.csv'"),
+        (["check", "--jobs", "0"], "--jobs"),
         (["check", "--class", "nowhere"], "there is no folder 'nowhere'"),
         (["check", "--class", "."], "'.' contains no student's folder"),
         (["check", "--json", "--folder", "nowhere"], "there is no folder 'nowhere'"),
@@ -374,15 +377,28 @@ def test_the_work_of_a_class_is_one_json_object(learn, a_class):
     assert state_of(Path("class")) == before
 
 
-def test_the_work_of_a_class_is_a_line_for_each_student(learn, a_class):
-    code, out, _ = learn("check", FIRST.chapter, "--class", "class")
-    assert code == 1
-    assert out.splitlines() == [
-        f"class/ann: 1 PASS, 0 FAIL, {OTHERS} NOT ATTEMPTED",
-        f"class/bob/kerascope-exercises: 0 PASS, 1 FAIL, {OTHERS} NOT ATTEMPTED",
+def test_the_work_of_a_class_is_a_table(learn, a_class):
+    code, out, err = learn("check", "1", "2", "--class", "class")
+    assert (code, err) == (1, "")
+    others = sum(e.chapter in ("01", "02") for e in EXERCISES) - 1
+    assert [line.split() for line in out.splitlines()[:4]] == [
+        ["student", "01", "02", "PASS", "FAIL", "NOT", "ATTEMPTED"],
+        ["(exercises)", str(OTHERS + 1), str(others - OTHERS)],
+        ["ann", "1", ".", "1", "0", str(others)],
+        ["bob", ".", ".", "0", "1", str(others)],
     ]
     code, out, _ = learn("check", FIRST.name, "--folder", "class/ann", "--folder", "class/bob")
-    assert out.splitlines()[1] == "class/bob/kerascope-exercises: 0 PASS, 1 FAIL, 0 NOT ATTEMPTED"
+    assert [line.split() for line in out.splitlines()] == [
+        ["student", FIRST.name, "PASS", "FAIL", "NOT", "ATTEMPTED"],
+        ["ann", "PASS", "1", "0", "0"],
+        ["bob", "FAIL", "0", "1", "0"],
+    ]
+    out = learn("check", FIRST.name, "--class", "class", "--lang", "zh")[1]
+    assert [line.split() for line in out.splitlines()] == [
+        ["学生", FIRST.name, "通过", "未通过", "未作答"],
+        ["ann", "通过", "1", "0", "0"],
+        ["bob", "未通过", "0", "1", "0"],
+    ]
     code, out, _ = learn("check", FIRST.name, "--folder", "class/ann", "--json")
     assert (code, json.loads(out)["folders"][0]["passed"]) == (0, 1)
 
