@@ -207,7 +207,7 @@ def _start(array: np.ndarray) -> int:
 
 
 def _arrays(units: Sequence[Unit]) -> dict[str, tuple[Call, np.ndarray]]:
-    """Return the weights of units except constant ones: pairs (call, array) by "id.name"."""
+    """Return pairs (call, weight) by "id.name" for the weights of units that are not constant."""
     return {
         f"{unit.call.id}.{name}": (unit.call, array)
         for unit in units

@@ -385,7 +385,7 @@ class Judge:
         return not known or any(compared_figures(m, n, self.tolerance).agrees for m, n in known)
 
     def _pair_of_group(self, group: Group) -> Pair:
-        """Compare the outputs of two groups of calls, and return them as a pair."""
+        """Compare the outputs of two groups of calls, and return the groups as a `Pair`."""
         a, b = group.calls
         found = self.outputs(group.outputs[0], group.outputs[1], any_order=True)
         reasons = reasons_of_group(group, self.alignment, self.tolerance)

@@ -85,7 +85,7 @@ class CallObserver(Protocol):
         """Return a context manager for a frame, which contains the calls made in its block."""
 
     def left(self, layer: Any, outputs: list[Any]) -> None:
-        """Receive the outputs of a frame, just before its context manager (see `frame`) ends."""
+        """Receive the outputs of a layer with inner calls, just before its `frame` ends."""
 
     def called(self, call: ReturnedCall) -> list[Any]:
         """Receive a call that has returned, and return the arrays to use as its outputs."""

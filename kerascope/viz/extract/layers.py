@@ -331,7 +331,7 @@ class CallFacts(NamedTuple):
 
     @property
     def attributes(self) -> dict[str, Attribute]:
-        """The attributes of the box that differ between calls: shapes, dtype and number."""
+        """The attributes of the box that differ between calls: shapes, dtype and call number."""
         return {
             "call": self.call,
             "calls": self.calls,

@@ -1,4 +1,4 @@
-"""Compares the answers with the parameters of real models, some from the documents S0 to S4."""
+"""Compares the student's counts with the parameters of real models, some from the documents."""
 
 import numpy as np
 

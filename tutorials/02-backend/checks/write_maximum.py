@@ -1,4 +1,4 @@
-"""Runs both functions on the same numbers, and looks at the graph of the symbolic function."""
+"""Runs the student's two functions on the same numbers; checks the graph of the symbolic one."""
 
 import numpy as np
 

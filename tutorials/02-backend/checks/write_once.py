@@ -1,4 +1,4 @@
-"""Runs the same functions on two backends: kerascope's, and a small backend with hidden numbers."""
+"""Runs the student's functions on two backends: kerascope's, and one with hidden numbers."""
 
 from types import ModuleType
 

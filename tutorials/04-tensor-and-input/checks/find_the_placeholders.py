@@ -1,4 +1,4 @@
-"""Tests a chain, a merge of three, and a diamond on one input."""
+"""Tests the student's function on a chain, a merge of three, and a diamond on one input."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""Checks the tensor, the layer that made it, and the layer's only Node."""
+"""Checks the student's input tensor, the layer that made it, and the layer's only Node."""
 
 from kerascope import backend as K
 from kerascope.layers import Dense, Input, InputLayer

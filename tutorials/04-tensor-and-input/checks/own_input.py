@@ -1,4 +1,4 @@
-"""Checks a layer before and after it gets its Input, and a model that starts with it."""
+"""Checks the student's layer before and after it gets its Input, and a model that starts with it."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Tests a chain with a shared layer and a model with two inputs; looks for cycles in the edges."""
+"""Tests the student's edges between Nodes, which have no cycle, and between layers."""
 
 from graphlib import CycleError, TopologicalSorter
 

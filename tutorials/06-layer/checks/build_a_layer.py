@@ -1,4 +1,4 @@
-"""Checks the layer before its first call, after it, after a second call, and in training."""
+"""Checks the student's layer before its first call, after one call and two, and in training."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Tests arrays, tensors, and equal arrays that are other objects."""
+"""Tests the student's function: arrays, tensors, and equal arrays that are other objects."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Checks the weights, the penalty, and the kernel after steps that pull it below zero."""
+"""Checks the student's weights, penalty, and kernel after steps that pull it below zero."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Checks the configuration, the layer made from it, and a copy of a model."""
+"""Checks the configuration of the student's layer, the layer made from it, and a copied model."""
 
 import json
 

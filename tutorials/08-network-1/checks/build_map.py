@@ -1,4 +1,4 @@
-"""Tests the marks of a chain, the diamond, two outputs, two models; counts the walk's steps."""
+"""Tests the student's marks (a chain, the diamond, two outputs, two models); counts the steps."""
 
 from kerascope.layers import Add, Dense, Input
 from kerascope.learn import Text, check, drawn_networks, tower

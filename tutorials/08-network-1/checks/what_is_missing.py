@@ -1,4 +1,4 @@
-"""Tests models without one Input, without several, and with a tensor from the middle as input."""
+"""Tests the student's search: one Input missing, several, and a tensor from the middle as input."""
 
 from kerascope.layers import Add, Dense, Input
 from kerascope.learn import Text, check, drawn_networks

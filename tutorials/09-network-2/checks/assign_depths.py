@@ -1,4 +1,4 @@
-"""Compares the depths with the engine's, for a chain, unequal paths, a diamond, a shared layer."""
+"""Compares the student's depths with the engine's: unequal paths, a diamond, a shared layer."""
 
 from kerascope.layers import Add, Dense, Input
 from kerascope.learn import Text, check, drawn_networks

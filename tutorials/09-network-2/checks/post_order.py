@@ -1,4 +1,4 @@
-"""Compares the order with the engine's, for a chain, the diamond, two outputs, a shared layer."""
+"""Compares the student's order with the engine's: a chain, a diamond, two outputs, shared layers."""
 
 from kerascope.engine.graph_map import map_graph
 from kerascope.layers import Add, Dense, Input

@@ -1,4 +1,4 @@
-"""Compares the predictions with the depths in the model itself."""
+"""Compares the student's predicted depths with those in the model itself."""
 
 from kerascope.layers import Add, Dense, Input
 from kerascope.learn import Text, check

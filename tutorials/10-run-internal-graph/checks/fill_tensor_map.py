@@ -1,4 +1,4 @@
-"""Checks each entry of tensor_map when it is stored, and each call of a layer."""
+"""Checks each entry of the student's `tensor_map` when it is stored, and each call of a layer."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Checks the predictions, one call with the student's arguments, and two runs of one node."""
+"""Checks the student's predictions and arguments of a call, and two runs of one node."""
 
 import numpy as np
 

@@ -118,7 +118,7 @@ class Gaps(Told):
 
 
 def run(student, model, size):
-    """Run the student's loop on new symbols; return it with the calls of layers."""
+    """Run the student's loop on new symbols; return its result and the calls of layers."""
     new = [Input(shape=(size,)) for _ in model.inputs]
     Told.heard.clear()
     answer = student.function("run")(model, new, [None] * len(new))

@@ -1,4 +1,4 @@
-"""Checks the names, and the placeholders that each tensor needs."""
+"""Checks the student's names, and the placeholders that the student's function finds."""
 
 from kerascope.layers import Add, Dense, Input
 from kerascope.learn import Text, check

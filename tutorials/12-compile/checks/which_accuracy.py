@@ -1,4 +1,4 @@
-"""Checks the functions that compile chooses, and the student's metric in a compiled model."""
+"""Checks the student's names of metric functions, and a metric of the student in a compiled model."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Compares the gradients with finite differences, for matrices of different shapes."""
+"""Compares the student's gradients with finite differences, for matrices of different shapes."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Compares the gradient with finite differences, and checks that it is a graph."""
+"""Compares the student's gradient with finite differences, and checks that it is a graph."""
 
 import numpy as np
 

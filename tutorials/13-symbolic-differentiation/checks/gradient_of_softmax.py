@@ -1,4 +1,4 @@
-"""Compares the gradient with finite differences, and with 0 for one unit."""
+"""Compares the student's gradient with finite differences; for a single unit it must be 0."""
 
 import numpy as np
 

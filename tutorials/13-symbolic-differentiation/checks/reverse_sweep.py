@@ -1,4 +1,4 @@
-"""Checks the order in which the ops compute their gradients, then the numbers."""
+"""Checks in which order the student's sweep computes the gradients of ops, then the numbers."""
 
 import numpy as np
 

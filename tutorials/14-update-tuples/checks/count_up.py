@@ -1,4 +1,4 @@
-"""Checks an accumulator with the numbers in the documents, and the variables of RMSprop."""
+"""Checks the student's accumulator, and the student's list of the slots of RMSprop."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Checks the update pairs before any call, and accumulators and weights after two calls."""
+"""Checks the student's update pairs before any call, and all variables after two calls."""
 
 import numpy as np
 

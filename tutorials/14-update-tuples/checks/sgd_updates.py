@@ -1,4 +1,4 @@
-"""Checks the update pairs, then the weights after a call, and after a change of the rate."""
+"""Checks the student's update pairs, then the weights after a call, and with another rate."""
 
 import numpy as np
 

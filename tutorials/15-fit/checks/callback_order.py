@@ -1,4 +1,4 @@
-"""Compares the predicted calls with those of a training with the exercise's callbacks."""
+"""Compares the student's predicted calls with those of a training with the same callbacks."""
 
 import numpy as np
 

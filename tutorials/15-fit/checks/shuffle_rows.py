@@ -1,4 +1,4 @@
-"""Checks that each row comes once, that rows are mixed as required, and anew for each epoch."""
+"""Checks that the student's order has each row once, is mixed as required, and new in each epoch."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Checks the unchanged layers, a gradient at each weight, and the loss after 100 epochs."""
+"""Checks the student's model: its layers, a gradient at each weight, the loss after 100 epochs."""
 
 import numpy as np
 

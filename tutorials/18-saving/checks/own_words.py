@@ -1,4 +1,4 @@
-"""Checks the configuration, and the layer made from it, alone and in a model."""
+"""Checks the configuration of the student's layer, and the layer made from it, also in a model."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""Compares the twin with its model: connections, numbers, and shared layers and weights."""
+"""Compares the student's twin with its model: connections, numbers, shared layers and weights."""
 
 import numpy as np
 
