@@ -366,7 +366,7 @@ class _Ladder:
         return max(calls, sum(cards) + STRIP_GAP * (len(cards) - 1))
 
     def _swing(self, depth: int) -> float:
-        """Return the extra space below a row, which arrows need that move far to the side there."""
+        """Return the extra space below a row for arrows that move far to the side below it."""
         steps = [0.0]
         for rail in (self.forward, self.backward):
             level, middle = rail.level, rail.places.middle
