@@ -201,9 +201,10 @@ class Next(Step):
     depth: int = 0
 
     def is_met_by(self, event: Event) -> bool:
-        """Return whether the event ends the movement: the next one at this depth, or a span's end.
+        """Return whether the event ends the movement.
 
-        The span is the enclosing one. Backward, its start ends the movement.
+        This is the next event at this depth, or the end of the enclosing span; backward, the start
+        of that span.
         """
         if RANKS[event.grain] > self.rank:
             return False

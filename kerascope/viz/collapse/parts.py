@@ -107,7 +107,7 @@ def _by_child(
 def sequences_of(order: list[str], wiring: Wiring) -> list[list[ChainPiece]]:
     """Divide the children of a frame level into sequences, each a list of pieces; return these.
 
-    A piece begins where only the outputs of one child are read by all later pieces.
+    Later pieces depend on a piece only through its last child. In a chain, each child is a piece.
 
     Parameters
     ----------
