@@ -17,7 +17,7 @@ from rich.progress import Progress
 from kerascope.cli.options import LEARN_ACTIONS
 from kerascope.cli.usage import UsageError, given
 from kerascope.errors import UnknownNameError
-from kerascope.files import write_whole
+from kerascope.files import check_writable, write_whole
 from kerascope.learn import commands, pages
 from kerascope.learn.class_report import (
     class_csv,
@@ -91,6 +91,10 @@ def run_learn(options: Namespace) -> int:
         return _read(words, session, at)
     if action == "web":
         return _serve(session, words, options, tutorials)
+    if action == "report":
+        with given():
+            target = check_writable(options.output or "report.html")
+        return commands.write_report(session, target, options.name or "", options.date or "")
     _prepare(session, action)
     if not chosen and action in ("check", *_ONE_AT_A_TIME):
         following = workbook.next_exercise()
@@ -220,6 +224,12 @@ def _check_options(options: Namespace, action: str, words: list[str]) -> None:
             raise UsageError(f"learn {action}: {name} belongs to `kerascope learn web`.")
     if options.port is not None and not 0 < options.port < 65536:
         raise UsageError(f"--port: expected a number from 1 to 65535, got {options.port}.")
+    for_report = {"-o": options.output, "--name": options.name, "--date": options.date}
+    for name, value in for_report.items():
+        if value and action != "report":
+            raise UsageError(f"learn {action}: {name} belongs to `kerascope learn report`.")
+    if action == "report" and words:
+        raise UsageError(f"learn report: expected no exercise, got {words[0]!r}. Use -o FILE.")
     if options.all and words:
         raise UsageError(f"learn check: expected --all or {words[0]!r}, got both.")
     if action in ("read", "web") and len(words) > 1:

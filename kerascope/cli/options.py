@@ -554,6 +554,7 @@ def runs_script(options: argparse.Namespace) -> bool:
 
 LEARN_ACTIONS = (
     *("next", "list", "read", "web", "run", "check", "hint", "reset", "solution", "watch"),
+    "report",
 )
 LEARN_USAGE = "kerascope learn [ACTION] [EXERCISE ...] [options]"
 LEARN_EXAMPLES = f"""\
@@ -568,6 +569,7 @@ LEARN_EXAMPLES = f"""\
   kerascope learn reset      start the exercise again; your file is kept under another name
   kerascope learn solution   show one solution
   kerascope learn watch      check again whenever you save
+  kerascope learn report     write a page that shows what you have done, with your own engine
 
 EXERCISE is a name (count_parameters), an id (01/count_parameters), a file or a chapter's number.
 Default: the next exercise that you have not passed.
@@ -600,8 +602,11 @@ def add_learn_options(parser: argparse.ArgumentParser) -> None:
     add("--json", action="store_true", help="check: print the results as JSON.")
     add("--port", type=int, metavar="N", help="web: the port of the pages (default: a free one).")
     add("--no-browser", action="store_true", help="web: print the address, open no browser.")
+    add("-o", "--output", metavar="FILE", help="report: the page (default report.html).")
+    add("--name", metavar="NAME", help="report: your name, to print on the page.")
+    add("--date", metavar="DATE", help="report: a date to print on the page, in any form.")
     add("--time-limit", type=_seconds, metavar="S",
-        help="Stop your file after S seconds (default 10, with run 60)."
+        help="Stop your file after S seconds (default 10, with run 60, with report 120)."
     )  # fmt: skip
 
 

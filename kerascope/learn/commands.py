@@ -11,13 +11,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
 from kerascope.errors import UnavailableError
+from kerascope.files import write_whole
 from kerascope.learn import pages
+from kerascope.learn.engine import parts_of
 from kerascope.learn.exercises import Exercise, Workbook, default_folder
-from kerascope.learn.running import check_file, only_defines, run_file
+from kerascope.learn.running import check_file, only_defines, run_engine, run_file
 from kerascope.learn.verdicts import Outcome, Text, Verdict
 
 # --- waiting for a file to change -----------------------------------------------------------------
@@ -54,8 +57,10 @@ def _state(path: Path) -> tuple[int, int] | None:
 
 
 WIDTH, WIDEST = 80, 100  # columns of a chapter: in a pipe, and the maximum
+SECONDS_FOR_REPORT = 120.0
 DONE, FAILED, NOT_ATTEMPTED, TOO_LONG = 0, 1, 5, 124
 _SERVER = "kerascope.learn.web.server"  # can be imported only with the extra `web`
+_REPORT = "kerascope.learn.report"  # loaded for the report only
 _READING = ("kerascope.lessons.reading", "chapter_text")
 
 
@@ -240,6 +245,20 @@ def watch_chosen(session: StudentSession, chosen: list[Exercise]) -> int:
         session.say()
         return DONE
     session.say(pages.ALL_DONE)
+    return DONE
+
+
+def write_report(session: StudentSession, target: Path, name: str, date: str) -> int:
+    """Write the page of `kerascope learn report`. The engine runs if a part is the student's."""
+    workbook, seconds = session.workbook, session.seconds or SECONDS_FOR_REPORT
+    proof: dict[str, Any] = {}
+    if any(part.is_own for part in parts_of(workbook).values()):
+        session.say(Text("running your engine ...", "正在运行你的引擎……"))
+        proof = run_engine(workbook.folder, session.language, seconds)
+    report_page = import_module(_REPORT).report_page
+    page: str = report_page(workbook, session.language, proof, name, date)
+    write_whole(target, page.encode("utf-8"))
+    session.say(Text(f"report: {target}", f"学习报告：{target}"))
     return DONE
 
 

@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from kerascope.learn.exercises import Exercise
 from kerascope.learn.servers import CAN_FORK, Fork, ForkServer
@@ -141,6 +141,7 @@ _START = (
 )
 _CHECK = _START + "load('kerascope.learn.child').main(*sys.argv[2:])"
 _SERVE = _START + "load('kerascope.learn.servers').serve(load('kerascope.learn.child').main)"
+_PROOF = _START + "load('kerascope.learn.proof').main(*sys.argv[2:])"
 _RUN = _START + "sys.exit(load('kerascope.cli').main(['run', *sys.argv[2:]]))"
 
 MISSING = Text(en="the file does not exist yet", zh="还没有这个文件")
@@ -261,10 +262,29 @@ def _run_checker(checker: Path, path: Path, seconds: float, server: ForkServer |
     )
 
 
+def run_engine(folder: Path, language: str, seconds: float) -> dict[str, Any]:
+    """Run the student's own engine in a separate process; see `proof.py`.
+
+    Returns
+    -------
+    dict
+        What the engine did, or {"error": text} with the last line that the process printed.
+    """
+    with tempfile.TemporaryDirectory(prefix="kerascope-") as temporary:
+        result = Path(temporary) / "proof.json"
+        words = [str(folder), language, str(result)]
+        printed, code = _run_process(words, seconds + SECONDS_TO_START, None, _PROOF)
+        if result.is_file():
+            return dict(json.loads(result.read_text(encoding="utf-8")))
+    still = Text(f"still running after {seconds:g} s", f"运行 {seconds:g} 秒后仍未结束")
+    last = printed.strip().rpartition("\n")[2] or f"exit {code}"
+    return {"error": still.within(language) if code is None else last}
+
+
 def _run_process(
-    words: list[str], seconds: float, server: ForkServer | None
+    words: list[str], seconds: float, server: ForkServer | None, start: str = _CHECK
 ) -> tuple[str, int | None]:
-    """Run `child.main` in a process; return its output and its exit code.
+    """Run `child.main`, or another program `start`; return its output and its exit code.
 
     A process that exceeds the time limit is killed, and its exit code is None. The process is also
     killed when the present process is interrupted.
@@ -274,7 +294,7 @@ def _run_process(
         process = server.start(words)
     else:
         process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _CHECK, _ROOT, *words],
+            [sys.executable, "-P", "-c", start, _ROOT, *words],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -1,0 +1,192 @@
+"""`kerascope learn report`: one page that shows what a student has done.
+
+The page is a single file. It has the pictures of the student's own engine and of its training
+(`proof.py`), and the exercises that passed in each chapter. It fits on two sheets of paper.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from kerascope.learn.engine import Part, parts_of
+from kerascope.learn.exercises import Exercise, Workbook
+from kerascope.learn.pages import progress_line
+from kerascope.learn.verdicts import Text
+from kerascope.lessons.page_style import NO_NETWORK, TAGS, style_sheet
+from kerascope.lessons.parser import read_lesson
+from kerascope.lessons.render_html import COURSE, inline_html
+
+SMALL, SHOWN = 1e-6, "1e\u20116"  # the largest difference of losses that counts as agreement
+STYLE = """
+.page { max-width: 60rem; }
+.beside-it, .charts { display: flex; flex-wrap: wrap; gap: 0 2rem; align-items: center; }
+.beside-it figure { flex: 1 1 18rem; }
+.charts figure { flex: 1 1 20rem; }
+.done { columns: 2 18rem; column-gap: 2rem; list-style: none; padding: 0; }
+.done li { display: flex; gap: .6rem; break-inside: avoid; }
+.done .title { flex: 1; }
+.done .number { flex: 0 0 1.4rem; text-align: right; color: var(--quiet); }
+.none { color: var(--quiet); }
+@media print {
+  h1 { margin-top: 0; }
+  h2 { margin-top: 1em; }
+  p, table, figure { margin-bottom: 6pt; }
+  .done { font-size: 9pt; }
+  .charts figure { flex: 1 1 0; }
+}
+"""
+
+
+def report_page(
+    workbook: Workbook, language: str, proof: dict[str, Any], name: str = "", date: str = ""
+) -> str:
+    """Return the report as an HTML page.
+
+    Parameters
+    ----------
+    workbook : Workbook
+    language : str
+        "en" or "zh".
+    proof : dict
+        What `run_engine` returned; empty if no part of the engine is the student's.
+    name, date : str
+        The name of the student, and the date of the report. Without them, the page has none.
+    """
+    parts = parts_of(workbook)
+    title = COURSE[language] + Text(": report", "：学习报告").within(language)
+    number = len(workbook.exercises)
+    passed = progress_line(sum(map(workbook.is_passed, workbook.exercises)), number)
+    pieces = [f"<h1>{title}</h1>"]
+    pieces += [f"<p><strong>{escape(name)}</strong></p>"] if name else []
+    pieces += [f"<p>{escape(date)}</p>"] if date else []
+    pieces += [f"<p>{passed.within(language)}</p>"]
+    if parts:
+        pieces += [f"<h2>{Text('My own engine', '我自己的引擎').within(language)}</h2>"]
+        pieces += [_engine(parts, proof.get("picture", ""), language)]
+        pieces += [_proof(proof, parts, language)]
+    heading = Text("Exercises passed in each chapter", "各章通过的练习").within(language)
+    pieces += [f"<h2>{heading}</h2>", _chapters(workbook, language)]
+    body = "\n".join(pieces)
+    return f"""<!DOCTYPE html>
+<html lang="{TAGS[language]}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{NO_NETWORK}">
+<title>{title}</title>
+<style>
+{style_sheet()}{STYLE}</style>
+</head>
+<body>
+<main class="page report">
+{body}
+</main>
+</body>
+</html>
+"""
+
+
+# --- the engine -----------------------------------------------------------------------------------
+
+
+def _engine(parts: dict[str, Part], picture: str, language: str) -> str:
+    """Return a sentence about the parts of the engine, their table, and the picture of a model."""
+    own = [part for part in parts.values() if part.is_own]
+    lines = sum(code_lines(part.path) for part in own)
+    count = Text(
+        f"{len(own)} of {len(parts)} parts are my own, {lines} lines of code.",
+        f"{len(parts)} 个部分中有 {len(own)} 个是我自己写的，共 {lines} 行代码。",
+    )
+    others = Text(" kerascope's solutions stand in for the others.", "其余部分用的是参考答案。")
+    text = count.within(language) + (others.within(language) if 0 < len(own) < len(parts) else "")
+    heads = Text("part chapter written&nbsp;by lines", "部分 章 作者 行数").within(language).split()
+    rows = "".join(f"<th>{head}</th>" for head in heads)
+    for part in parts.values():
+        whose = Text("me", "我") if part.is_own else Text("kerascope", "kerascope")
+        chapter = part.exercise.chapter.lstrip("0")
+        cells = [f"<code>{part.exercise.part}</code>", chapter, whose.within(language)]
+        cells += [str(code_lines(part.path))]
+        shown = "".join(f"<td>{cell}</td>" for cell in cells)
+        rows += f"<tr>{shown}</tr>" if part.is_own else f'<tr class="none">{shown}</tr>'
+    drawn = Text("A model of this engine, drawn by kerascope", "这个引擎的模型，由 kerascope 画出")
+    figure = _figure(picture, drawn.within(language)) if picture else ""
+    return f'<p>{text}</p>\n<div class="beside-it"><table>{rows}</table>{figure}</div>'
+
+
+def code_lines(path: Path) -> int:
+    """Return the number of lines of a Python file without blank lines, comments and docstrings."""
+    tree = ast.parse(path.read_bytes())
+    expressions = [node for node in ast.walk(tree) if isinstance(node, ast.Expr)]
+    texts = [node for node in expressions if isinstance(node.value, ast.Constant)]
+    left_out = {id(part) for node in texts for part in (node, node.value)}
+    nodes = [node for node in ast.walk(tree) if id(node) not in left_out]
+    return len({line for node in nodes if (line := getattr(node, "lineno", None))})
+
+
+def _proof(proof: dict[str, Any], parts: dict[str, Part], language: str) -> str:
+    """Return what the engine did: its picture, its curves, and how it agrees with kerascope."""
+    if not proof:
+        first = next(iter(parts.values())).exercise
+        text = Text(
+            "No part is my own yet, so no engine was run. The first part: "
+            f"<code>kerascope learn {first.name}</code>",
+            "还没有一个部分是我自己写的，所以没有运行引擎。第一个部分："
+            f"<code>kerascope learn {first.name}</code>",
+        )
+        return f'<p class="none">{text.within(language)}</p>'
+    if "error" in proof:
+        text = Text("The engine did not run to its end:", "引擎没有运行到底：")
+        return f"<p>{text.within(language)} <code>{escape(proof['error'])}</code></p>"
+    right, losses, difference = proof["right"], proof["losses"], proof["difference"]
+    is_equal = difference <= SMALL
+    agrees = Text(
+        f"Ten steps from the same weights: the losses of this engine and of kerascope differ by at "
+        f"most {difference:.1g}. They {'agree' if is_equal else 'do not agree'} "
+        f"(required: {SHOWN}).",
+        f"从同样的权重出发走十步：这个引擎与 kerascope 的损失最多相差 {difference:.1g}，"
+        f"{'两者一致' if is_equal else '两者不一致'}（要求不超过 {SHOWN}）。",
+    )
+    trained = Text(
+        f"Trained with this engine: {len(losses)} epochs on 1,437 handwritten digits. The loss "
+        f"fell from {losses[0]:.3f} to {losses[-1]:.3f}; {right[-1]:.1%} of the 360 test digits "
+        f"are right.",
+        f"用这个引擎训练：1437 个手写数字，{len(losses)} 轮。损失从 {losses[0]:.3f} 降到 "
+        f"{losses[-1]:.3f}；360 个测试数字中 {right[-1]:.1%} 判断正确。",
+    )
+    curves = "".join(_figure(svg) for svg in proof["curves"])
+    texts = "".join(f"<p>{text.within(language)}</p>\n" for text in (trained, agrees))
+    return f'{texts}<div class="charts">{curves}</div>'
+
+
+def _figure(svg: str, caption: str = "") -> str:
+    below = f"<figcaption>{caption}</figcaption>" if caption else ""
+    return f'<figure><div class="picture" tabindex="0">{svg}</div>{below}</figure>'
+
+
+# --- the chapters ---------------------------------------------------------------------------------
+
+
+def _chapters(workbook: Workbook, language: str) -> str:
+    """Return the list of the chapters with exercises, and how many of these passed."""
+    chapters: dict[Path, list[Exercise]] = {}
+    for exercise in workbook.exercises:
+        chapters.setdefault(exercise.folder, []).append(exercise)
+    rows = "".join(_chapter(*one, workbook, language) for one in chapters.items())
+    return f'<ol class="done">{rows}</ol>'
+
+
+def _chapter(folder: Path, own: Sequence[Exercise], workbook: Workbook, language: str) -> str:
+    path = folder / f"lesson.{language}.md"
+    title = inline_html(read_lesson(path).title) if path.is_file() else escape(folder.name)
+    passed = sum(map(workbook.is_passed, own))
+    mark = "✓ " if passed == len(own) else ""
+    shown = ' class="none"' if not passed else ""
+    number = own[0].chapter.lstrip("0").upper() or "0"
+    return (
+        f'<li{shown}><span class="number">{number}</span><span class="title">{title}</span>'
+        f"<span>{mark}{passed}/{len(own)}</span></li>"
+    )
