@@ -316,7 +316,7 @@ def _contributions_of(graph: Graph) -> dict[tuple[str, str], list[str]]:
 
 
 def nodes_made(events: Iterable[Event]) -> dict[int, str]:
-    """Return the names of the Nodes that calls of layers made, by the times at which they began."""
+    """Return the names of the Nodes made by calls of layers, by the start times of the calls."""
     made: dict[int, str] = {}
     calls: list[Event] = []
     for event in events:

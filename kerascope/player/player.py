@@ -511,7 +511,7 @@ class Player:
 
     @property
     def lanes(self) -> list[tuple[str, list[LaneSpan]]]:
-        """The lanes of the time line, each with its name and bars (label, first, last moment)."""
+        """The lanes of the time line, each with its name and bars: (label, first moment, last)."""
         return lanes_of([side.events for side in self.sides], self.moments)
 
     @property

@@ -251,7 +251,7 @@ def load_weights_from_hdf5_group_by_name(
 
 
 def in_order_of(group: Any, layers: list[Layer]) -> list[Layer]:
-    """Return layers in the file's order; unchanged if one that has weights is not in the file."""
+    """Return layers in the file's order; unchanged if the file lacks a layer with weights."""
     names = hdf5_files.load_attributes_from_hdf5_group(group, "layer_names")
     places = {name: place for place, name in enumerate(names)}
     if all(layer.name in places or not layer.weights for layer in layers):

@@ -586,7 +586,7 @@ def _line(config: Config) -> Config:
 
 
 def _arguments(ours: str, theirs: str, config: Config) -> Config:
-    """Return a layer's arguments by kerascope's names; omit unsupported ones without effect."""
+    """Return a layer's arguments by kerascope's names, without unsupported ones of no effect."""
     cls = layer_registry._lookup_saved(ours)
     always = {"name", "trainable", "dtype", "batch_input_shape"}
     known = {*constructor_keywords(cls), *always, *table.TAKEN_TOO.get(ours, ())}
@@ -638,7 +638,7 @@ def _value(key: str, value: Any) -> Any:
 
 
 def _function(name: str) -> Any:
-    """Return the `keras.ops` function with this name; if there is none, return the name."""
+    """Return the `keras.ops` function with this name; return custom and other names unchanged."""
     own = {*get_custom_objects(), *lambda_functions.names()}
     is_operation = name in keras_ops.__all__ and name not in own
     return getattr(keras_ops, name) if is_operation else name

@@ -371,7 +371,7 @@ def _event(
 
 
 def _last_time(t: int, last: Any, deltas: tuple[Delta, ...]) -> int:
-    """Check a mark of forgotten events that was read from a file, and return its last time."""
+    """Check a mark in a file that represents dropped events, and return its last time."""
     mark = {delta.name: delta.value for delta in deltas}
     spans, scopes = mark["spans"], mark["scopes"]
     if type(last) is not int or last < t or mark["first"] != t or deltas[0].name != "first":

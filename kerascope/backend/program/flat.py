@@ -240,7 +240,7 @@ def _independent(
 
 
 def _reading_each_other(parts: Sequence[UpdatePart]) -> set[int]:
-    """Return the indices of the `UpdatePart`s that use a variable which another one writes."""
+    """Return the indices of `UpdatePart`s with a common variable that one of them writes."""
     readers: dict[int, list[int]] = {}
     for i, part in enumerate(parts):
         for slot in part.roles:

@@ -5,7 +5,10 @@ from kerascope.learn import check, drawn_networks
 
 
 def walk(student, words, tensor, takes):
-    """Require each Node once, after its input Nodes. `takes` maps names of Nodes to their inputs."""
+    """Require each Node once in the student's list, after its input Nodes.
+
+    `takes` maps the names of the Nodes to those of their input Nodes.
+    """
     found = student.function("calls_needed")(tensor)
     student.require(
         isinstance(found, (list, tuple)),
