@@ -87,7 +87,7 @@ def seconds(work: Callable[[], Any]) -> float:
 
 
 def recorded(model: Any, work: Callable[[], Any], **options: Any) -> tuple[float, int]:
-    """Return the time of a call of `work` with a new recorder, and its number of events."""
+    """Return the microseconds of a call of `work` with a new recorder, and its number of events."""
     recorder = Recorder(**options)
     recorder.know(model)
     with observing(recorder):
@@ -98,7 +98,7 @@ def recorded(model: Any, work: Callable[[], Any], **options: Any) -> tuple[float
 
 
 def failing_on_nan(model: Any, work: Callable[[], Any]) -> float:
-    """Return the time of a call of `work` while a stepper would stop at a NaN."""
+    """Return the microseconds of a call of `work` while a stepper would stop at a NaN."""
     recorder = Recorder()
     recorder.know(model)
     stepper = Stepper(Running(recorder.tape))
@@ -152,7 +152,7 @@ def bytes_of_a_record() -> int:
 
 
 def memory_of_a_long_run(history: int) -> tuple[int, int, int]:
-    """Return the bytes that a long run's tape takes, and how many events it counted and stores."""
+    """Return the bytes of a long run's tape, how many events it counted, and how many it stores."""
     import tracemalloc
 
     model, x, y = toy()

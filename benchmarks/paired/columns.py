@@ -137,7 +137,7 @@ def known(word: str) -> str:
 
 
 def chosen(words: list[str]) -> list[str]:
-    """Return the columns with these names, kerascope and the reference, in the table's order.
+    """Return the reference, kerascope and the columns with these names, in the table's order.
 
     Raises
     ------

@@ -103,7 +103,7 @@ def told(facts: dict[str, Any]) -> str:
 
 
 def places(blocks: list[Block]) -> list[dict[str, Any]]:
-    """Return the conditions of the runs, each once. Runs that differ only in engines are joined."""
+    """Return the machines and settings of the runs, each once, with the versions of all engines."""
     found: dict[str, dict[str, Any]] = {}
     for block in blocks:
         others = {key: value for key, value in block.facts.items() if key not in UNIMPORTANT}

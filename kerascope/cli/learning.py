@@ -139,7 +139,7 @@ def _language(options: Namespace, workbook: Workbook, tutorials: Path) -> str:
 
 
 def _read(words: list[str], session: StudentSession, at: str) -> int:
-    """Print the named chapter; without a name, that of the next exercise or of the last one."""
+    """Print the named chapter; without a name, that of the next exercise (or of the last one)."""
     workbook = session.workbook
     current = [e for e in (workbook.next_exercise(), *workbook.exercises[-1:]) if e]
     chapter = current[0].chapter if current else "1"

@@ -532,7 +532,7 @@ class Judge:
     def outputs(
         self, a: Sequence[Recorded], b: Sequence[Recorded], any_order: bool = False
     ) -> Agreement | None:
-        """Compare the outputs of two calls. Return None if the numbers are unknown."""
+        """Return how far the outputs of two calls agree; None if their numbers are unknown."""
         if len(a) == len(b):
             found = [self._compared(x, y, any_order) for x, y in zip(a, b, strict=True)]
             known = [one for one in found if one is not None]
@@ -584,7 +584,7 @@ class Judge:
         return compared_figures(m, n, self.tolerance)
 
     def _in_common_layout(self, x: np.ndarray, y: np.ndarray, found: Agreement) -> Agreement:
-        """Compare two unequal arrays in the order of axes in which most other values agree.
+        """Return the difference of two arrays in the order of axes in which most others agree.
 
         The order with the smallest difference may be wrong, for instance if an image has as many
         channels as rows.

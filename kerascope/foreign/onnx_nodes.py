@@ -258,7 +258,10 @@ _LAST_WORD = re.compile(r"(?:^|[./])([A-Za-z][A-Za-z_]*\d?)$")
 
 
 def role_of(node: NodeProto, place: int, opset: int, name: str) -> str:
-    """Return the role of an array for a node: the array's name in the file or in the schema.
+    """Return the role of an array for a node, such as "weight".
+
+    If the array's name in the file has a dot, this is the last word of the name, otherwise the name
+    of the input in ONNX's schema of the operator. Without a schema, it is "input 0" and so on.
 
     Examples
     --------

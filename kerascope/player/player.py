@@ -474,7 +474,7 @@ class Player:
         return [(self.moment_of(step), named[step]) for step in sorted(named)]
 
     def _steps_of(self, when: When, where: str) -> list[int]:
-        """Return the steps of all events with a name, or the step of the event at a time."""
+        """Return the steps of the events that a selector matches or, for a time, of this event."""
         first = time_of(self.tape, when, where)
         if isinstance(when, int):
             found = [step for step, event in enumerate(self.events) if event.t == first]

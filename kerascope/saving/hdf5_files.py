@@ -168,7 +168,7 @@ def writing_hdf5(path: Any) -> Iterator[Any]:
 
 
 def is_open(target: Any) -> bool:
-    """Return whether `source` is already open: an HDF5 file, a group of a file, or a stream."""
+    """Return whether `target` is an open HDF5 file, a group of a file, or a stream, not a path."""
     return any(hasattr(target, name) for name in ("create_group", "read", "write"))
 
 

@@ -137,7 +137,10 @@ class LayoutMap(UserDict[str, Any]):
         self.data[key] = TensorLayout(axes, self.device_mesh)
 
     def __getitem__(self, path: str) -> TensorLayout | None:
-        """Return the layout for a path, or None."""
+        """Return the layout for the path of a variable; None if no key matches the path.
+
+        A key matches a path if it is equal to it or, as a regular expression, occurs in it.
+        """
         if path in self.data:
             return self.data[path]  # type: ignore[no-any-return]
         keys = [key for key in self.data if re.search(key, path)]

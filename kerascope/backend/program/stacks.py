@@ -300,7 +300,7 @@ def _can_be_stacked(line: Line, specs: Sequence[Spec]) -> bool:
 
 
 def writing_of_stack(bound: Bound, line: Line, count: int) -> Writing | None:
-    """Return the `Writing` of one call for `count` lines like `line`; None if no call can do it."""
+    """Return how one call for `count` lines like `line` is written; None if no call can do it."""
     plain = writing_of(bound, line)
     if plain.kind is not Kind.CALL:
         return None

@@ -392,10 +392,11 @@ class _Data:
         return [*row, tails, heads] if tails or heads else row
 
     def _ports(self, number: int, box: str, ports: Mapping[tuple[int, str], int]) -> list[int]:
-        """Return the index in `ports` of an arrow at each frame around a box that has one.
+        """Return where an arrow meets the frames around a box, if these frames are closed.
 
-        The list contains the number of each of these frames, followed by the index of the input or
-        output at which the arrow meets the frame when it is closed.
+        For each frame with an entry in `ports`, the list contains the number of the frame, followed
+        by the index of the input or output at which the arrow meets it. The innermost frame is
+        first.
         """
         found = []
         around = self.graph.nodes[self.box_numbers[box]].group

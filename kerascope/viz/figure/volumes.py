@@ -75,7 +75,7 @@ class VolumeColumn:
 
     @property
     def shift(self) -> float:
-        """How far the last sheet is to the right of and above the first; 0 without sheets."""
+        """How far the last channel's square is right of and above the first; 0 without squares."""
         is_stack = self.sheets and not self.flat
         return (self.first.channels - 1) * self.thick if is_stack else 0.0
 

@@ -186,7 +186,10 @@ def _of_weight(old: Any, new: Any) -> dict[str, Attribute]:
 def _with_shares(
     graph: Graph, attributes: Mapping[str, Mapping[str, Attribute]]
 ) -> dict[str, dict[str, Attribute]]:
-    """Return the attributes with `share` added: a number divided by the maximum of its column."""
+    """Return the attributes with `share` added: a norm divided by the largest norm in its column.
+
+    The columns of the cards contain gradients, slots and new weights.
+    """
     columns: dict[str, dict[str, float]] = {}
     for one, own in attributes.items():
         column = str(graph.node(one).attrs.get("column", ""))

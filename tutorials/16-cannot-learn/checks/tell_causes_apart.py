@@ -47,7 +47,7 @@ def fainter_mse(y_true, y_pred):
 
 
 def differences(z):
-    """Test three outputs whose sum is always 0."""
+    """Return three outputs whose sum is always 0."""
     return K.dot(z, K.constant([[1.0, 0.0, -1.0], [-1.0, 1.0, 0.0], [0.0, -1.0, 1.0]]))
 
 
