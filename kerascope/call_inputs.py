@@ -66,7 +66,9 @@ def is_size(value: Any) -> bool:
 
 
 def with_numbers(inputs: Any) -> Any:
-    """Return inputs with each shape replaced by an array of random numbers, with a fixed seed.
+    """Return arrays of random numbers for a shape or a tuple of shapes, with a fixed seed.
+
+    A shape is a tuple of whole numbers of at least 1. Any other value is returned unchanged.
 
     Examples
     --------

@@ -28,7 +28,7 @@ CALL_COST = 4  # in parts: a call takes the time of some ops, in addition to the
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits for building a model from a configuration.
+    """The greatest counts that are allowed while a model is built from a configuration.
 
     Attributes
     ----------

@@ -87,7 +87,7 @@ def legend(columns: list[str], top: float) -> list[str]:
 
 
 def grid(axis: Axis, top: float, bottom: float) -> list[str]:
-    """Return the vertical lines with their ratios, and the band up to the goal, as SVG."""
+    """Return as SVG the vertical lines with their ratios, and the band from ratio 1 to the goal."""
     begin, end = axis.place(1.0), axis.place(GOAL)
     found = [
         f"<rect x='{begin}' y='{top}' width='{round(end - begin, 1)}' "

@@ -366,7 +366,11 @@ def chosen(root: Path, folders: list[str], number: int, seed: int) -> list[Mutan
 
 
 def one_of(edits: list[Edit], source: str, lots: random.Random) -> Edit | None:
-    """Return a random edit of a line: first a kind of edit is drawn, then an edit of this kind."""
+    """Return a random edit of a line: first a kind of edit is drawn, then an edit of this kind.
+
+    Edits that make no mutant, such as those with invalid syntax, are skipped. Return None if no
+    edit is left.
+    """
     kinds = sorted({edit.what for edit in edits})
     lots.shuffle(kinds)
     for kind in kinds:

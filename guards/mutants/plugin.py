@@ -28,7 +28,7 @@ def pytest_sessionstart(session):
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
-    """Select the tests that the instructions name, in their order."""
+    """Run only the tests that the mutants guard lists, in its order; without a list, all."""
     wanted = ORDERS["tests"]
     if wanted is None:
         return

@@ -38,6 +38,8 @@ UNCHECKED = 1  # the flags of an unchecked byte code file (PEP 552)
 def plant(root: Path, mutants: list[Mutant], notes: Path, folder: Path) -> list[Path]:
     """Put probes into the byte code of a copied checkout; return the files with probes.
 
+    A probe records which test reaches a mutant's line.
+
     Parameters
     ----------
     root : Path
@@ -68,7 +70,7 @@ def plant(root: Path, mutants: list[Mutant], notes: Path, folder: Path) -> list[
 
 
 def with_probes(source: str, wanted: dict[int, list[int]]) -> ast.Module:
-    """Return a module's code with a probe before each statement that starts on one of the lines."""
+    """Return a module's code with a probe before each statement that starts on a wanted line."""
     tree = ast.parse(source)
     left = dict(wanted)
     for node in ast.walk(tree):

@@ -128,7 +128,10 @@ class Place:
     # --- with one --------------------------------------------------------------------------------
 
     def of_mutant(self, mutant: Mutant, number: int, known: Known) -> dict[str, Any]:
-        """Run the tests that reach a mutant, the most likely first; return its results."""
+        """Run the tests that reach a mutant until one fails; return the result for the report.
+
+        The tests that are most likely to fail run first.
+        """
         path = self.root / mutant.path
         source, times = path.read_bytes(), path.stat()
         path.write_bytes(mutant.edit.mutated(source.decode()).encode())

@@ -167,7 +167,7 @@ class Writable(Protocol):
         """Return a value as an array of the variable's shape and dtype, or raise ShapeError."""
 
     def _calls_to_set(self, array: np.ndarray) -> list[Call]:
-        """Return calls for `at_once` that copy the elements of an array into the variable."""
+        """Return the calls, to be made by `at_once`, that copy an array into the variable."""
 
     def _calls_to_have(self, array: np.ndarray, *, is_shared: bool) -> list[Call]:
         """Return calls for `at_once` that make `array` the variable's own array."""

@@ -114,7 +114,8 @@ def default_updates(
 ) -> dict[Variable, Update]:
     """Return the default updates of variables that the graph reads and that have no other update.
 
-    Such variables are, for example, the counts of draws of random ops.
+    A variable with a default update changes in every call of a function that reads it. The counts
+    of draws of random ops have one, for example.
     """
     needed = leaves([*outputs, *(update.new_value for update in updates.values())])
     return {

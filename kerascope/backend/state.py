@@ -179,7 +179,7 @@ def learning_phase() -> Placeholder | int:
 
 
 def phase_is_open() -> bool:
-    """Return whether ops compute at once (eager mode) while no learning phase is fixed."""
+    """Return whether ops compute at once (eager mode) and no learning phase is fixed."""
     is_fixed = _phase_in_scope.get() is not None or not isinstance(_state.phase, Placeholder)
     return is_eager() and not is_fixed
 

@@ -690,7 +690,7 @@ class ModelCheckpoint(Callback):
 
 
 class _Fields(dict[str, Any]):
-    """The values for the fields of a file name, from the logs. Accepts `acc` and `accuracy`."""
+    """The values in the logs for the fields of a file name. `acc` and `accuracy` are the same."""
 
     def __missing__(self, name: str) -> Any:
         value = find(name, self)

@@ -112,7 +112,7 @@ class TensorBoard(Callback):
         self._write(logs or {}, epoch if self.update_freq == "epoch" else self.samples_seen)
 
     def get_state(self) -> dict[str, Any] | None:
-        """Return the name and length of the event file, for a backup."""
+        """Return the name and length of the event file, for a backup; None before it is created."""
         if self.writer is None:
             return None
         return {"name": self.writer.path.name, "length": self.writer.path.stat().st_size}

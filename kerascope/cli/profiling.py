@@ -188,9 +188,10 @@ def _run(script: ScriptRun, is_json: bool) -> int:
 
 
 def _chosen(called: Sequence[CalledFunction], is_all: bool) -> list[CalledFunction]:
-    """Return the slowest few of the functions that models created, or else of all functions.
+    """Return the few slowest of the functions that models created.
 
-    With `is_all`, return all functions.
+    If models created none, return the slowest of all functions. With `is_all`, return all
+    functions.
     """
     if is_all:
         return list(called)

@@ -16,7 +16,7 @@ ARGUMENTS = ("layer", "sample", "call", "most", "scale", "limits", "theme", "dpi
 
 
 def run_show(options: Namespace) -> int:
-    """Draw the layer of `kerascope show` to each output file."""
+    """Draw the layer or the arrays that `kerascope show` names; write each output file."""
     for output in options.output:
         if output != STANDARD_OUTPUT:
             with given():  # before the model is read

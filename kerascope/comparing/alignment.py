@@ -228,7 +228,7 @@ class Alignment:
     # --- matching of units ------------------------------------------------------------------------
 
     def _alike(self, a: Unit, b: Unit, *, size: bool) -> float:
-        """Return how similar two units are in family, name and sizes; 0 if they cannot match."""
+        """Return how similar two units are in kind, name and sizes; 0 if they cannot match."""
         if a.family != b.family or (self._know_weights and bool(a.weights) != bool(b.weights)):
             return 0.0
         if a.family == "other" and a.op != b.op:
@@ -275,7 +275,7 @@ class Alignment:
         return set(bits_of(self._fronts("a", False)[unit.number]))
 
     def free_readers(self, a: Unit, b: Unit) -> tuple[bool, bool]:
-        """Return, for each of two units, whether it has readers, and all of them are unpaired."""
+        """Return, for each of two units, whether units read its output, all of them unpaired."""
         return (
             bool(a.readers) and not self.pairs.keys() & set(a.readers),
             bool(b.readers) and not self._back.keys() & set(b.readers),

@@ -202,7 +202,10 @@ def _weights(group: Group, alignment: Alignment, tolerance: float) -> Iterator[W
 
 
 def _start(array: np.ndarray) -> int:
-    """Return the memory address at which an array begins, which identifies a part of an array."""
+    """Return the memory address of an array's first element.
+
+    It distinguishes the parts of a longer array, which are views that begin at different elements.
+    """
     return int(array.__array_interface__["data"][0])
 
 
@@ -322,7 +325,7 @@ def _recorded(arrays: Mapping[str, np.ndarray]) -> dict[str, Recorded]:
 
 
 def _folded(layer: Unit, norm: Unit, library: str) -> dict[str, np.ndarray] | None:
-    """Return the weights of a layer after folding its normalization into them."""
+    """Return a layer's weights with its normalization folded in; None if they do not fit."""
     own, kernel = _roles(layer), _roles(layer).get("kernel")
     of_norm, epsilon = _roles(norm), setting_of(norm.call, "epsilon", library)
     variance, mean = of_norm.get("moving_variance"), of_norm.get("moving_mean")

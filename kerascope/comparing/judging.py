@@ -305,7 +305,7 @@ class _OpenPair:
 
 
 class Judge:
-    """Judges all pairs of an alignment.
+    """Finds a verdict for each pair of units in an alignment: equal, or the kind of difference.
 
     Parameters
     ----------
@@ -550,7 +550,8 @@ class Judge:
     ) -> tuple[bool | None, float, str]:
         """Return whether the inputs of two calls agree, how far they differ, and in which form.
 
-        The form is the order of axes in which the arrays match: see `Agreement.layout`.
+        The form is the order of axes in which the arrays match: see `Agreement.layout`. If a call
+        has no input whose numbers are known, return None, 0 and "".
         """
         a, b = ([v for v in values if moments(v) is not None] for values in (a, b))
         if not a or not b:

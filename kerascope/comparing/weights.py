@@ -276,7 +276,10 @@ def _shape(array: np.ndarray, like: np.ndarray) -> Sequence[int]:
 
 
 def _orders(a: np.ndarray, b: np.ndarray) -> list[tuple[int, ...]]:
-    """Return the orders of axes that give the second array the shape of the first."""
+    """Return the orders of axes that give the second array the shape of the first.
+
+    The list is empty if there are none.
+    """
     if a.size != b.size:
         return []
     shape = _shape(b, a)

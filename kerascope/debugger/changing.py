@@ -649,7 +649,10 @@ def _other_run(debugger: Shell) -> tuple[Tape, str]:
 
 
 def _other_here(debugger: Shell) -> Any:
-    """Return the other run's arrays of the current function call; between calls, of the next."""
+    """Return the arrays of another run for the current function call; between calls, for the next.
+
+    The other run was chosen by the command `other`; by default, it is the parent timeline.
+    """
     module, (tape, label) = import_module(OTHER), _other_run(debugger)
     fork = debugger.session.timelines.current.fork
     # A fork that has not run yet has no next call; its parent has the same call.

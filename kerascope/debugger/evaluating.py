@@ -76,7 +76,7 @@ class CustomNames:
     """A value whose items have names that Python cannot parse, such as `other.dense_1/kernel`."""
 
     def rewritten(self, text: str) -> str:
-        """Return a text with the names of the items as valid Python; by default, unchanged."""
+        """Return a text in which Python can parse the names of the items; by default, unchanged."""
         return text
 
 
@@ -562,7 +562,7 @@ def _computed(
 
 
 def _fed(session: Session, t: int) -> dict[Tensor, Any]:
-    """Return the inputs of the last function call up to time `t`: arrays, or their statistics."""
+    """Return the inputs of the last function call up to time `t`: arrays or statistics, or {}."""
     for event in session.tape.back(t):
         if event.kind == "function" and event.ph == BEGIN and event.name in session.functions:
             arrays = value_of_event(event, "inputs") or ()

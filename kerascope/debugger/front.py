@@ -89,7 +89,8 @@ class ModelDebugger(Shell):
     def ask(self, stop: Stop) -> Callable[[Stepper], Stop | None] | None:
         """Show a stop, read commands until one chooses a movement, and return this movement.
 
-        A movement is a function that moves the stepper and returns its next stop.
+        A movement is a function that moves the stepper and returns its next stop. To detach the
+        program, return None.
 
         If the program has failed, show the traceback and go to the event that failed.
         """

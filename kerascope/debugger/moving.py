@@ -66,8 +66,8 @@ def _gives(event: Event, name: str) -> bool:
 def _last_given(tape: Tape, name: str, t: int) -> Event | None:
     """Return the last event up to time `t` that assigned a name of the Keras source.
 
-    Events of a layer with this name do not count. Return None if no event assigned the name, or if
-    the tape may have dropped the event.
+    An event that is only called `name`, such as the call of a layer with this name, does not count.
+    Return None if no event assigned the name, or if the tape may have dropped the event.
     """
     for event in tape.back(t):
         if event.kind == FORGOTTEN:

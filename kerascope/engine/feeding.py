@@ -160,7 +160,10 @@ def feed(
 def labelled_feed(
     model: Any, ins: list[Any], batch_size: int | None, steps: int | None, shuffle: Any = False
 ) -> Any:
-    """Return a feed of inputs, targets and sample weights; weights of 1 are shared arrays."""
+    """Return a feed of inputs, targets and sample weights.
+
+    Sample weights that are all 1 are replaced by a read-only array of ones, which is reused.
+    """
     made = feed(model, ins, batch_size, steps, shuffle)
     made.first_weight = _first_weight(model)
     return made

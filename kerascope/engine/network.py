@@ -516,7 +516,7 @@ class Network(Layer, NetworkOfKeras1):
         return self._collected("get_state_updates_for", self._own_state_updates)
 
     def get_state_updates_for(self, inputs: Any) -> list[tuple[Variable, Any]]:
-        """Return those updates of states kept between batches that depend on exactly `inputs`."""
+        """Return the updates of states kept between batches, if they depend on exactly `inputs`."""
         return self._items_for(inputs, "get_state_updates_for", self._own_state_updates)
 
     @property

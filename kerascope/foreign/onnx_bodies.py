@@ -55,7 +55,7 @@ OLDEST_SCAN = 9  # older opsets have a batch axis
 
 
 def body_of(model: ModelProto, fed: Mapping[str, object]) -> Body:
-    """Return the body of a file's graph.
+    """Return the graph of an ONNX file as a `Body`: its inputs, its arrays, its nodes in order.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class _OnnxReader:
     def graph(
         self, graph: GraphProto, name: str, opsets: Mapping[str, int], outer: Constants
     ) -> Body:
-        """Return the body of a graph. `outer` contains the names of the enclosing graphs."""
+        """Return a graph as a `Body`. `outer` contains the names that enclosing graphs define."""
         given = [*graph.initializer, *(one.values for one in graph.sparse_initializer)]
         constants = {one.name: one for one in given if one.name not in self.fed}
         inputs = tuple(one.name for one in graph.input if one.name not in constants)

@@ -20,6 +20,7 @@ from kerascope.files import write_whole
 from kerascope.learn import pages
 from kerascope.learn.engine import parts_of
 from kerascope.learn.exercises import Exercise, Workbook, default_folder
+from kerascope.learn.reader import page_through
 from kerascope.learn.running import check_file, only_defines, run_engine, run_file
 from kerascope.learn.verdicts import Outcome, Text, Verdict
 
@@ -61,7 +62,7 @@ SECONDS_FOR_REPORT = 120.0
 DONE, FAILED, NOT_ATTEMPTED, TOO_LONG = 0, 1, 5, 124
 _SERVER = "kerascope.learn.web.server"  # can be imported only with the extra `web`
 _REPORT = "kerascope.learn.report"  # loaded for the report only
-_READING = ("kerascope.lessons.reading", "chapter_text")
+_READING = ("kerascope.lessons.reading", "chapter_pages")
 
 
 def at_folder(folder: Path | None, tutorials: Path | None = None) -> str:
@@ -263,8 +264,9 @@ def write_report(session: StudentSession, target: Path, name: str, date: str) ->
 
 
 def read_chapter(word: str, language: str, at: str = "", tutorials: Path | None = None) -> int:
-    """Print a chapter in the terminal; `at` is appended to each `kerascope learn` command in it.
+    """Print a chapter; `at` is appended to each `kerascope learn` command in it.
 
+    On a terminal, the chapter is shown section by section (`reader.py`); in a pipe, at once.
     `tutorials` is the folder of the teacher's own course, or None.
 
     Raises
@@ -276,7 +278,7 @@ def read_chapter(word: str, language: str, at: str = "", tutorials: Path | None 
     """
     module, name = _READING
     try:
-        chapter_text: Callable[..., str] = getattr(import_module(module), name)
+        chapter_pages: Callable[..., list[list[str]]] = getattr(import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise UnavailableError(
             f"learn: chapter {word} cannot be read: the chapters are not in this installation "
@@ -284,8 +286,14 @@ def read_chapter(word: str, language: str, at: str = "", tutorials: Path | None 
         ) from None
     is_terminal = sys.stdout.isatty()
     width = min(shutil.get_terminal_size((WIDTH, 24)).columns, WIDEST) if is_terminal else WIDTH
-    text = chapter_text(word, language, width=width, color=is_terminal, at=at, tutorials=tutorials)
-    print(text)
+    asks = is_terminal and sys.stdin.isatty()
+    pages = chapter_pages(
+        word, language, width=width, color=is_terminal, at=at, tutorials=tutorials, asks=asks
+    )
+    if asks:
+        page_through(pages, language)
+    else:
+        print("\n".join(text for page in pages for text in page))
     return DONE
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kerascope.learn.exercises import Exercise, Workbook, when_solutions_are_shown
 from kerascope.learn.verdicts import NOTHING, Outcome, Text, Verdict
+from kerascope.lessons import appendix_number
 from kerascope.lessons.lesson import lines_of
 
 LINES_SHOWN = 20
@@ -69,6 +70,12 @@ the chapter   kerascope learn read {chapter}{at}"""
 检查       kerascope learn check{more}
 提示       kerascope learn hint{more}
 本章课文   kerascope learn read {chapter}{at}"""
+    appendix = appendix_number(exercise.folder.parent) if exercise.facts else ""
+    if appendix:
+        first = exercise.facts[0]
+        label = Text(f"{first}, ...", f"{first} 等") if exercise.facts[1:] else Text(first, first)
+        en += f"\n{label.en:<14}what the documents say: kerascope learn read {appendix}{at}"
+        zh += f"\n{label.zh:<10}文档里的说法：kerascope learn read {appendix}{at}"
     return Text(en, zh)
 
 

@@ -29,6 +29,7 @@ How to write a chapter:
 
 from __future__ import annotations
 
+import re
 from importlib import resources
 from pathlib import Path
 
@@ -81,6 +82,29 @@ def examples_folder() -> Path:
         The folder is neither installed nor part of a checkout.
     """
     return _found("examples", package_folder() / "tutorials" / "examples", "example.py")
+
+
+# The sections of the appendix about the documents S0 to S4, which the chapters quote.
+DOCUMENTS = ("s0", "s1", "s2", "s3", "s4")
+
+
+def is_appendix(source: str) -> bool:
+    """Return whether the text of a lesson has a section for each document."""
+    return all(re.search(rf"(?m)^## .*\{{#{name}\b", source) for name in DOCUMENTS)
+
+
+def appendix_number(tutorials: Path) -> str:
+    """Return the number or letter of a course's appendix; "" for a course without one.
+
+    Examples
+    --------
+    >>> appendix_number(tutorials_folder())
+    'A'
+    """
+    for path in sorted(tutorials.glob("*/lesson.*.md"), reverse=True):
+        if is_appendix(path.read_text(encoding="utf-8")):
+            return path.parent.name.partition("-")[0].lstrip("0")
+    return ""
 
 
 def _found(name: str, installed: Path, member: str) -> Path:

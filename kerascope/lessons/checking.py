@@ -19,7 +19,7 @@ from typing import NamedTuple
 from markdown_it.token import Token
 
 from kerascope.files import write_whole
-from kerascope.lessons.comparison import Difference, compare, compare_whole, unproved_numbers
+from kerascope.lessons.comparison import FREE, Difference, compare, compare_whole, unproved_numbers
 from kerascope.lessons.introduction import introduction_complaints
 from kerascope.lessons.lesson import (
     Block,
@@ -50,7 +50,7 @@ FACT = re.compile(r"\b[RC]\d\d\b")
 
 
 class FactRow(NamedTuple):
-    """A row of the table in a section `documents`: facts, and the blocks that show them.
+    """A row of a table in a section `documents`: facts, and the blocks that show them.
 
     Attributes
     ----------
@@ -60,11 +60,14 @@ class FactRow(NamedTuple):
         The numbers of facts that the documents (S0 to S4) state, such as `R38`; may be empty.
     blocks : tuple of str
         Ids of the blocks that show the facts.
+    cells : tuple of str
+        The text of each cell, without formatting.
     """
 
     line: int
     facts: tuple[str, ...]
     blocks: tuple[str, ...]
+    cells: tuple[str, ...]
 
 
 def facts_shown(tutorials: Path | None = None) -> dict[str, list[str]]:
@@ -83,12 +86,12 @@ def facts_shown(tutorials: Path | None = None) -> dict[str, list[str]]:
     return dict(sorted(found.items()))
 
 
-def rows_of(lesson: Lesson) -> list[FactRow]:
-    """Return the rows of the tables in a lesson's section `documents`."""
+def rows_of(lesson: Lesson, name: str = SECTION) -> list[FactRow]:
+    """Return the rows of the tables in a section of a lesson, by default in `documents`."""
     return [
         row
         for section in lesson.sections
-        if section.id == SECTION
+        if section.id == name
         for part in section.parts
         if isinstance(part, Prose)
         for row in _rows(part)
@@ -109,7 +112,12 @@ def _rows(prose: Prose) -> Iterator[FactRow]:
             words = " ".join(cell.content for cell in cells)
             names = [one.content for one in cells[-1].children or [] if one.type == "code_inline"]
             line = prose.line + (cells[0].map or [0])[0]
-            yield FactRow(line, tuple(FACT.findall(words)), tuple(names))
+            texts = tuple(_text_of(cell) for cell in cells)
+            yield FactRow(line, tuple(FACT.findall(words)), tuple(names), texts)
+
+
+def _text_of(cell: Token) -> str:
+    return "".join(child.content for child in cell.children or []).replace(FREE, "")
 
 
 def fact_complaints(chapter: Chapter) -> list[str]:

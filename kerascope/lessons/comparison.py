@@ -282,7 +282,7 @@ def _reachable(expected: list[str], got: list[str]) -> list[set[int]]:
 
 
 def _diff(expected: list[str], got: list[str]) -> str:
-    """Return a diff with two lines of context; lines that match count as equal."""
+    """Return a diff with two lines of context; lines whose numbers nearly agree count as equal."""
     shown = list(got)
     for index, line in enumerate(shown):
         near = _from_the_middle(expected, index)

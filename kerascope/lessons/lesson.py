@@ -260,6 +260,8 @@ class Introduction:
     for_whom: dict[str, str]
 
 
+# In a text for the terminal: the line after a predicted output, to be replaced by the prediction.
+SAID = "\x02"
 MINUTES = {"en": "About {minutes} minutes.", "zh": "约 {minutes} 分钟。"}
 # The line at the end of a chapter: for one exercise, and for several.
 EXERCISES = {

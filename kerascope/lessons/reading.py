@@ -1,6 +1,7 @@
 """Show a chapter in the terminal: `kerascope learn read 7`.
 
-`chapter_text` returns it as text, wrapped to a width, with or without colors.
+`chapter_text` returns it as text, wrapped to a width, with or without colors. `chapter_pages`
+returns it in pieces, for a reader who goes through it section by section (`learn/reader.py`).
 """
 
 from __future__ import annotations
@@ -13,8 +14,18 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from kerascope.errors import UnknownNameError
-from kerascope.lessons.lesson import SESSIONS, Block, Lesson, LessonPart, Picture, Prose, lines_of
+from kerascope.lessons.lesson import (
+    SAID,
+    SESSIONS,
+    Block,
+    Lesson,
+    Picture,
+    Section,
+    Step,
+    lines_of,
+)
 from kerascope.lessons.parser import find_chapter, read_chapter
+from kerascope.lessons.references import CODE, note_on_codes
 from kerascope.lessons.render_html import LESSON_LINK, PREDICT, WIDE, session_command, shown_text
 from kerascope.lessons.stops import number_places
 
@@ -28,6 +39,8 @@ OUTPUT = {"en": "Output:", "zh": "输出："}
 # Marks where a Chinese line may be broken. Rich breaks lines only at white space. This character
 # counts as white space without width, and is removed after wrapping.
 BREAK = "\x1f"
+# Ends a text where the reader is asked for a prediction.
+ASK = "\x01"
 BREAKS = re.compile(rf"(?<={WIDE})(?<![（《“‘「])(?={WIDE})(?![，。、：；？！）》”’」])")
 
 
@@ -52,7 +65,7 @@ def chapter_text(
     color : bool
         Whether to write escape sequences for colors and bold text.
     at : str
-        Text to append to the command for the exercises at the end: ` --folder ann`.
+        Text to append to the `kerascope learn` commands in the text: ` --folder ann`.
     tutorials : Path, optional
         Folder of the chapters; default `tutorials_folder()`.
 
@@ -61,80 +74,130 @@ def chapter_text(
     UnknownNameError
         The chapter does not exist, or does not exist in this language.
     """
+    pages = chapter_pages(name, language, width=width, color=color, at=at, tutorials=tutorials)
+    return "\n".join(text for page in pages for text in page)
+
+
+def chapter_pages(
+    name: str | int,
+    language: str = "en",
+    *,
+    width: int = DEFAULT_WIDTH,
+    color: bool = False,
+    at: str = "",
+    tutorials: Path | None = None,
+    asks: bool = False,
+) -> list[list[str]]:
+    """Return a chapter as one page for each section; a page is a list of texts.
+
+    With `asks`, a text ends where the reader is asked for a prediction. The next text begins with
+    the output, and `SAID` is the line for the prediction. Without `asks`, each page has one text.
+    For the other parameters, see `chapter_text`.
+    """
     chapter = read_chapter(find_chapter(name, tutorials))
     if language not in chapter.lessons:
         known = ", ".join(chapter.lessons)
         raise UnknownNameError(f"{chapter.name} has no language {language!r}. Use one of: {known}.")
-    text = lesson_text(
-        chapter.lessons[language],
-        width=width,
-        color=color,
-        introduction=chapter.introduction_text(language),
-    )
-    words, command = chapter.exercises_line(language, at)
-    return f"{text}\n{words} {command}\n" if words else text
+    lesson = chapter.lessons[language]
+    printer = _Printer(lesson, width, color, asks)
+    printer.note = note_on_codes(lesson.source, language, chapter.folder.parent, at)
+    introduction = Step(chapter.introduction_text(language), None)
+    pages = [
+        printer.page(section, [introduction, *section.steps] if section.level == 1 else None)
+        for section in lesson.sections
+    ]
+    words, command = chapter.exercises_line(language)
+    if words:
+        pages[-1][-1] += f"\n{words} {command}{at}\n"
+    return pages
 
 
-def lesson_text(
-    lesson: Lesson, *, width: int = DEFAULT_WIDTH, color: bool = False, introduction: str = ""
-) -> str:
-    """Return one lesson as text for a terminal; see `chapter_text`.
+def lesson_text(lesson: Lesson, *, width: int = DEFAULT_WIDTH, color: bool = False) -> str:
+    """Return one lesson as text for a terminal, without its introduction; see `chapter_text`."""
+    printer = _Printer(lesson, width, color, asks=False)
+    return "\n".join(text for one in lesson.sections for text in printer.page(one))
 
-    `introduction` is Markdown that is shown below the title.
+
+class _Printer:
+    """Prints the sections of a lesson as texts of a given width.
+
+    Attributes
+    ----------
+    note : str
+        A note in Markdown that is printed before the first prose with a code such as S4:51.
     """
-    out = io.StringIO()
-    console = Console(
-        file=out, width=width, force_terminal=color, no_color=not color, color_system="256" if color
-        else None, highlight=False, emoji=False, markup=False, legacy_windows=False,
-    )  # fmt: skip
-    for section in lesson.sections:
-        console.print(f"{'#' * section.level} {section.title}", style="bold")
-        console.print()
-        if section.level == 1 and introduction:
-            _print_part(console, Prose(introduction, 0), lesson.language, lesson.path.parent)
-        for part in section.parts:
-            _print_part(console, part, lesson.language, lesson.path.parent)
-    lines = [line.rstrip() for line in out.getvalue().replace(BREAK, "").split("\n")]
-    return "\n".join(lines).strip("\n") + "\n"
 
+    note = ""
 
-def _print_part(console: Console, part: LessonPart, language: str, folder: Path) -> None:
-    if isinstance(part, Prose):
-        text = LESSON_LINK.sub(lambda match: match["chapter"], shown_text(part.text))
+    def __init__(self, lesson: Lesson, width: int, color: bool, asks: bool) -> None:
+        self.lesson = lesson
+        self.width, self.color, self.asks = width, color, asks
+        self.console = Console()
+
+    def page(self, section: Section, steps: list[Step] | None = None) -> list[str]:
+        """Return a section as texts, with its own steps or with the given ones."""
+        out = io.StringIO()
+        self.console = Console(
+            file=out, width=self.width, force_terminal=self.color, no_color=not self.color,
+            color_system="256" if self.color else None, highlight=False, emoji=False, markup=False,
+            legacy_windows=False,
+        )  # fmt: skip
+        self.console.print(f"{'#' * section.level} {section.title}", style="bold")
+        self.console.print()
+        for step in steps or section.steps:
+            self._print_prose(step.before)
+            if isinstance(step.part, Block):
+                self._print_block(step.part, self.asks and step.is_predicted)
+            elif step.part is not None:
+                self.console.print(self._picture_line(step.part), soft_wrap=False)
+                self.console.print()
+            self._print_prose(step.answer)
+        lines = [line.rstrip() for line in out.getvalue().replace(BREAK, "").split("\n")]
+        return [text.strip("\n") + "\n" for text in "\n".join(lines).split(ASK)]
+
+    def _print_prose(self, text: str) -> None:
+        if not text.strip():
+            return
+        if self.note and CODE.search(text):
+            text, self.note = f"{self.note}\n\n{text}", ""
+        text = LESSON_LINK.sub(lambda match: match["chapter"], shown_text(text))
         text = re.sub(r"\[([^\]]+)\]\([\w-]+\)", r"\1", text)
-        console.print(Markdown(BREAKS.sub(BREAK, text), hyperlinks=False))
-        console.print()
-    elif isinstance(part, Block):
-        _print_block(console, part, language)
-    else:
-        console.print(_picture_line(part, language, folder), soft_wrap=False)
-        console.print()
+        self.console.print(Markdown(BREAKS.sub(BREAK, text), hyperlinks=False))
+        self.console.print()
 
+    def _picture_line(self, picture: Picture) -> str:
+        """Return the line shown in place of a picture: its description, the file of a player."""
+        language = self.lesson.language
+        if not picture.is_player:
+            return f"[{PICTURE[language]}: {picture.alt}]"
+        path = self.lesson.path.parent / picture.path
+        if path.is_relative_to(Path.cwd()):
+            path = path.relative_to(Path.cwd())
+        return PLAYER[language].format(alt=picture.alt, path=path.as_posix())
 
-def _picture_line(picture: Picture, language: str, folder: Path) -> str:
-    """Return the line shown in place of a picture: its description, and the file of a player."""
-    if not picture.is_player:
-        return f"[{PICTURE[language]}: {picture.alt}]"
-    path = folder / picture.path
-    if path.is_relative_to(Path.cwd()):
-        path = path.relative_to(Path.cwd())
-    return PLAYER[language].format(alt=picture.alt, path=path.as_posix())
+    def _print_block(self, block: Block, asks: bool) -> None:
+        """Print the code of a block with a bar before each line, then its output; wrap no lines.
 
+        A session contains its commands, so before a question its commands are printed alone.
+        """
+        language = self.lesson.language
+        output = number_places(block.output.text) if block.output else ""
+        if block.kind not in SESSIONS:
+            self._print_lines(block.code, "| ", "bold")
+        elif asks:
+            self._print_lines(f"$ {session_command(block)}\n{block.code}", "| ", "bold")
+        if asks:
+            self.console.print(ASK)
+        if block.kind in SESSIONS:
+            self._print_lines(f"$ {session_command(block)}\n{output}", "| ", "")
+        elif output:
+            said = PREDICT[language] if block.predict and not asks else OUTPUT[language]
+            self.console.print(said, style="italic")
+            self._print_lines(output, "  ", "")
+        if asks:
+            self.console.print(SAID)
+        self.console.print()
 
-def _print_block(console: Console, block: Block, language: str) -> None:
-    """Print the code of a block with a bar before each line, then its output; wrap no lines."""
-    output = number_places(block.output.text) if block.output else ""
-    if block.kind in SESSIONS:
-        _print_lines(console, f"$ {session_command(block)}\n{output}", "| ", "")
-    else:
-        _print_lines(console, block.code, "| ", "bold")
-        if output:
-            said = PREDICT[language] if block.predict else OUTPUT[language]
-            console.print(said, style="italic")
-            _print_lines(console, output, "  ", "")
-    console.print()
-
-
-def _print_lines(console: Console, text: str, before: str, style: str) -> None:
-    for line in lines_of(text):
-        console.print(f"{before}{line}", style=style or None, soft_wrap=True)
+    def _print_lines(self, text: str, before: str, style: str) -> None:
+        for line in lines_of(text):
+            self.console.print(f"{before}{line}", style=style or None, soft_wrap=True)

@@ -18,12 +18,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from kerascope.lessons.checking import block_complaints
+from kerascope.lessons.checking import SECTION, block_complaints
 from kerascope.lessons.comparison import FREE
 from kerascope.lessons.lesson import (
     LANGUAGES,
@@ -37,6 +37,7 @@ from kerascope.lessons.lesson import (
 )
 from kerascope.lessons.page_style import NAMES, NO_NETWORK, TAGS, script, style_sheet
 from kerascope.lessons.parser import markdown
+from kerascope.lessons.references import CODE, Reference, reference_to, references_of
 from kerascope.lessons.stops import number_places
 from kerascope.player.player import frame
 
@@ -162,12 +163,34 @@ TABLE_SIGNS, COLUMN_SIGNS, AIR = 62, 16, 3
 LESSON_LINK = re.compile(r"(?:\.\./)?(?P<chapter>[\w-]+)/lesson\.\w+\.md(?:#[\w.-]*)?")
 
 
-def prose_html(text: str) -> str:
+class Codes(NamedTuple):
+    """What is needed to link codes such as R38 and S4:51 in the prose of one chapter.
+
+    Attributes
+    ----------
+    references : dict of str to Reference
+        The explanations of all codes (`references.py`); empty for a course without appendix.
+    chapter : str
+        The name of the chapter's folder.
+    language : str
+    """
+
+    references: dict[str, Reference]
+    chapter: str
+    language: str
+
+
+NO_CODES = Codes({}, "", "")
+
+
+def prose_html(text: str, codes: Codes = NO_CODES) -> str:
     """Return the HTML of a piece of prose.
 
     A link to another lesson, `../05-node/lesson.en.md`, points to its page. A table with much text
     has the class "wordy", and each cell has the heading of its column as an attribute: in a narrow
-    window, the style sheet shows each row as a card.
+    window, the style sheet shows each row as a card. A code such as R38 or S4:51 becomes a link to
+    its row in the appendix, with its explanation as the title; in the appendix, the code of a fact
+    becomes a link to the table of the chapter that shows it.
 
     Examples
     --------
@@ -176,7 +199,7 @@ def prose_html(text: str) -> str:
     """
     reader = markdown()
     _add_rules(reader)
-    return str(reader.render(shown_text(text)))
+    return str(reader.render(shown_text(text), {"codes": codes}))
 
 
 def inline_html(text: str) -> str:
@@ -205,10 +228,42 @@ def _add_rules(reader: MarkdownIt) -> None:
         name = "scroll wordy" if _is_wordy(_label_cells(tokens, index)) else "scroll"
         return f'<div class="{name}" tabindex="0">' + str(plain(tokens, index, options, env))
 
+    def words(tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        before = [token.type for token in tokens[:index]]
+        if before.count("link_open") > before.count("link_close"):
+            return escape(tokens[index].content)
+        return with_links(tokens[index].content, env["codes"])
+
+    def row(tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        codes = env["codes"]
+        first = tokens[index + 2].content
+        found = reference_to(first, codes.references)
+        if found and found.appendix == codes.chapter and found.place == first:
+            tokens[index].attrs["id"] = f"{codes.language}.{first}"
+        return str(plain(tokens, index, options, env))
+
     def table_end(tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
         return str(plain(tokens, index, options, env)) + "</div>\n"
 
     rules.rules |= {"link_open": link, "table_open": table, "table_close": table_end}
+    rules.rules |= {"text": words, "tr_open": row}
+
+
+def with_links(text: str, codes: Codes) -> str:
+    """Return a text as HTML, with a link for each code that has an explanation."""
+
+    def link(match: re.Match[str]) -> str:
+        code = match[0]
+        found = reference_to(code, codes.references)
+        page, place = (found.appendix, found.place) if found else ("", "")
+        if found and found.appendix == codes.chapter:
+            page, place = found.chapter, SECTION
+        if not found or not page:
+            return code
+        target = f"{page}.html#{codes.language}.{place}"
+        return f'<a class="code" href="{escape(target)}" title="{escape(found.says)}">{code}</a>'
+
+    return CODE.sub(link, escape(text))
 
 
 def _label_cells(tokens: Sequence[Token], begin: int) -> list[int]:
@@ -403,7 +458,7 @@ def _exercises(chapter: Chapter) -> str:
 def _introduction(chapter: Chapter, has_for_whom: bool) -> str:
     """Return what a chapter is about in each language; "" for a chapter without `chapter.toml`."""
     texts = {name: chapter.introduction_text(name, has_for_whom) for name in chapter.lessons}
-    html = _prose(texts)
+    html = _prose(texts, chapter)
     return f'<div class="introduction">\n{html}</div>\n' if html else ""
 
 
@@ -434,16 +489,20 @@ def _section(group: tuple[Section, ...], languages: tuple[str, ...], chapter: Ch
         pieces.append(_introduction(chapter, has_for_whom=True))
     for steps in zip(*(section.steps for section in group), strict=True):
         named = dict(zip(languages, steps, strict=True))
-        pieces.append(_prose({name: step.before for name, step in named.items()}))
+        pieces.append(_prose({name: step.before for name, step in named.items()}, chapter))
         pieces.append(_shared([step.part for step in steps], languages, chapter))
-        answer = _prose({name: step.answer for name, step in named.items()})
+        answer = _prose({name: step.answer for name, step in named.items()}, chapter)
         pieces.append(f'<div class="answer">\n{answer}</div>\n' if answer else "")
     return "".join(pieces)
 
 
-def _prose(texts: dict[str, str]) -> str:
+def _prose(texts: dict[str, str], chapter: Chapter) -> str:
     """Return the HTML of a piece of prose in each language; "" if there is no text."""
-    return _each({name: prose_html(text) for name, text in texts.items() if text}, "div")
+    tutorials = chapter.folder.parent
+    codes = {name: Codes(references_of(tutorials, name), chapter.name, name) for name in texts}
+    return _each(
+        {name: prose_html(text, codes[name]) for name, text in texts.items() if text}, "div"
+    )
 
 
 def _shared(

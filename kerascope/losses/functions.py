@@ -1,7 +1,7 @@
 """Losses as functions of targets and predictions: one number for each sample.
 
 The losses of Keras 1 and 2 come first, then those that are new in Keras 3. Arguments other than
-targets and predictions are Keras 3's: `CosineSimilarity`, `Huber` and so on in `classes.py` store
+targets and predictions are those of Keras 3; the classes in `classes.py`, such as `Huber`, store
 them.
 """
 

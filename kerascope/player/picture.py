@@ -218,7 +218,10 @@ class BoxStates:
         return self._drawn(name)
 
     def _owner_of(self, name: str) -> str:
-        """Return the box of the call with a variable or an update op ("update/d/kernel/add")."""
+        """Return the box of the call that owns a variable; "" if there is none.
+
+        `name` is the name of the variable, or of an op of its update ("update/d/kernel/add").
+        """
         name = name.removeprefix("update/")
         while name and name not in self._owners:
             name = name.rpartition("/")[0]

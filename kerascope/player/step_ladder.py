@@ -198,7 +198,7 @@ class LadderStates(BoxStates):
 
 
 def _sender(node: GraphNode) -> str:
-    """Return the name of the call that sends a contribution, from the label of its box."""
+    """Return the name of the call that sends a contribution to a gradient, from its box's label."""
     return node.label.rpartition("(from ")[2].removesuffix(")")
 
 

@@ -874,7 +874,7 @@ def _zoom_factors(zoom_range: Any) -> tuple[float, float]:
 
 
 def _shift(rng: Any, reach: Range, size: int) -> float:
-    """Return a random shift in pixels along an axis, for a `width_shift_range` or similar."""
+    """Return a random shift in pixels along an axis, for a `width_shift_range`; 0 for range 0."""
     if not np.any(reach):
         return 0
     if isinstance(reach, (float, np.floating)):

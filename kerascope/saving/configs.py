@@ -53,7 +53,7 @@ ARGUMENTS = ("function", "output_shape", "mask")
 
 
 def lambda_entries(config: Any) -> Iterator[dict[str, Any]]:
-    """Yield the configuration of each Lambda layer with byte code."""
+    """Yield the configuration of each Lambda layer in `config` that has functions in byte code."""
     for entry in dicts_in(config):
         inner: Any = entry.get("config")
         is_lambda = entry.get("class_name") == "Lambda" and isinstance(inner, dict)

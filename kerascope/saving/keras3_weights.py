@@ -62,7 +62,7 @@ def folder_names(class_names: Sequence[str]) -> list[str]:
 
 
 def orders_in(config: object) -> dict[str, list[str]]:
-    """Return the names of each graph network's layers, in the order of a configuration.
+    """Return, by the name of each graph network, its layers' names in the order of the file.
 
     Parameters
     ----------

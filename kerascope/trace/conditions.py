@@ -319,7 +319,7 @@ def _loss(event: Event) -> float | None:
 
 
 def _change(event: Event, events: History) -> tuple[Any, Any] | None:
-    """Return the old and the new value if an event writes a parameter; otherwise None."""
+    """Return the old and the new value if an event writes a trained weight; otherwise None."""
     if event.kind != "update.apply":
         return None
     old, new = value_of_event(event, "old"), value_of_event(event, "new")

@@ -222,7 +222,10 @@ class FunctionPlan:
         return found
 
     def _ops_of_added_losses(self) -> set[Apply]:
-        """Return the ops of the total loss that no model output needs, as for `add_loss`."""
+        """Return the ops that the total loss needs and no output of the model needs.
+
+        They include the ops of losses that `add_loss` adds. Without a total loss, the set is empty.
+        """
         loss = self.facts.losses.get("total_loss") if self.facts is not None else None
         if self.facts is None or loss is None:
             return set()
@@ -545,7 +548,7 @@ def slot_of(plan: FunctionPlan, name: str, event: Event) -> int:
 def slots_in_update(plan: FunctionPlan, event: Event) -> dict[str, int | None]:
     """Return the slots of `p`, `g`, `new_p`, `m` and `v` while a parameter is being updated.
 
-    These are the local names in the optimizer's source.
+    These are the local names in the optimizer's source. At all other events, return {}.
     """
     groups = [
         planned.group

@@ -492,7 +492,7 @@ class Journal:
     def _is_unchanged(self, info: FunctionInfo) -> bool:
         """Return whether it is certain that no variable was set since the last row.
 
-        Then `was_set` and `seen` of the next call's row are empty.
+        If so, `was_set` and `seen` are empty in the row of the next call.
         """
         return (
             self._writes == LOCKS.writes

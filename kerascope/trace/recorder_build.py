@@ -356,7 +356,7 @@ class DepthRecorder(MapRecorder):
     """Records how each node gets its depth: the longest path to an output."""
 
     def started(self) -> None:
-        """Record the start of the computation of the depths, with the result of the walk."""
+        """Record the start of the computation of the depths, with the visited Nodes."""
         ordered = [self.ref(n) for n in self.stage.names["graph_map"].nodes_in_decreasing_depth]
         self.begin_map(nodes_in_decreasing_depth=ordered, nodes_depths={}, layers_depths={})
 

@@ -130,7 +130,7 @@ class Statistics(PendingStatistics):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The statistics as a dict: dtype and shape, and the numbers, rounded as in print."""
+        """The statistics as a dict: dtype and shape, and the known numbers, rounded for display."""
         figures = {"norm": self.norm, "min": self.min, "mean": self.mean, "max": self.max}
         known = {name: float(figure(x)) for name, x in figures.items() if x is not None}
         counts = {"nans": self.nans, "infinities": self.infinities}
@@ -172,7 +172,7 @@ def _figures_of(array: np.ndarray) -> tuple[Any, ...]:
 
 
 def _figures_in_pieces(kind: str, array: np.ndarray) -> tuple[Any, ...]:
-    """Return the fields of `Statistics` for a large array, in pieces that fit the CPU cache."""
+    """Return the fields of `Statistics` for a large array, read in pieces that fit the cache."""
     flat = array.ravel(order="K")
     squares = total = 0.0
     low, high = math.inf, -math.inf

@@ -157,7 +157,7 @@ class Plan:
         return -inf if self.backward else inf
 
     def after(self, event: Event) -> Plan:
-        """Return the plan for the remaining stops, after a stop at an event."""
+        """Return the plan after a stop at an event: the movement ends one stop earlier."""
         return replace(self, count=self.count - 1)
 
 
@@ -180,11 +180,11 @@ class Step(Plan):
     rank: int = len(GRAINS)
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the limit that allows no calls to be skipped, because a step ends in any call."""
+        """Return the limit that lets no call be skipped, because a step may end in any call."""
         return _unless(True, self)
 
     def is_met_by(self, event: Event) -> bool:
-        """Return whether the event's grain is not finer than the grain of the plan."""
+        """Return whether the step ends at an event: its grain is not finer than the plan's."""
         return RANKS[event.grain] <= self.rank
 
 

@@ -310,7 +310,7 @@ def _end_of_pieces(line: bytes) -> int | None:
 def _events_below(
     header: dict[str, Any], raw: list[bytes], first: int, path: Path, beside: Path, t: int
 ) -> Iterator[Event]:
-    """Yield the events in the lines after the header, the line `raw[first]`."""
+    """Yield the events in the lines after the header. The header is the line `raw[first]`."""
     name = path.name
     if len(raw) != first + header["events"] + 2 or raw[-1]:
         last = max(len(raw) - (not raw[-1]), 1)

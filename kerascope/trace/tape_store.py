@@ -1013,9 +1013,10 @@ class Difference:
 
 
 def difference(first: Sequence[Event], second: Sequence[Event]) -> Difference:
-    """Compare two lists of events. Arrays are compared bit for bit.
+    """Return the first difference between two lists of events, and how many events differ.
 
-    If one list has only the statistics of an array, statistics are compared, up to rounding.
+    Arrays are compared bit for bit. If one list has only the statistics of an array, statistics are
+    compared, up to rounding.
     """
     first, second = _where_both_are_whole(first, second)
     mine, theirs = _numbered(first), _numbered(second)

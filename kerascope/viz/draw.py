@@ -335,7 +335,7 @@ def _direction(graph: Graph, asked: str | None, engine: str) -> str:
 
 
 def _columns(graph: Graph, wrap: int | bool) -> int | bool:
-    """Return the option `wrap`. Raise if it is set for a ladder, which cannot be broken."""
+    """Return the option `wrap`. Raise if it is set for a ladder, which has two columns already."""
     if wrap and is_ladder(graph):
         raise ArgumentError(
             f"draw: wrap={wrap!r} does not fit level={graph.attrs['level']!r}, which has two "

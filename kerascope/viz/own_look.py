@@ -12,7 +12,7 @@ from kerascope.viz.theme import BACKGROUND, FONT, STYLES, TRANSPARENT
 
 
 def own_colors(colors: Any, theme: str, style: str) -> tuple[tuple[str, str], ...]:
-    """Return the user's colours as (kind, "#RRGGBB") pairs.
+    """Return the user's colours as (kind of box, "#RRGGBB") pairs; () if `colors` is None.
 
     Raises
     ------

@@ -246,7 +246,7 @@ def _plain(value: Any) -> Any:
 
 
 def printer(format: str, file: IO[str]) -> Callable[[Record], None]:
-    """Return a function that prints records in a format: "text", "md" or "jsonl".
+    """Return a function that writes a record to `file` in a format: "text", "md" or "jsonl".
 
     Raises
     ------

@@ -256,9 +256,9 @@ def test_a_change_of_a_file_is_seen(tmp_path):
 
 def test_a_chapter_is_read_through_the_lessons(learn, monkeypatch):
     reading = ModuleType("kerascope.lessons.reading")
-    reading.chapter_text = lambda word, language, width, color, at, tutorials: (
-        f"{word} {language} {width} {color}"
-    )
+    reading.chapter_pages = lambda word, language, width, color, at, tutorials, asks: [
+        [f"{word} {language} {width} {color}"]
+    ]
     monkeypatch.setitem(sys.modules, "kerascope.lessons.reading", reading)
     assert learn("read", "7") == (0, "7 en 80 False\n", "")
     assert learn("read", "7", "--lang", "zh")[1] == "7 zh 80 False\n"
@@ -450,7 +450,8 @@ def test_every_line_that_is_printed_for_another_folder_can_be_typed(learn):
     assert f"kerascope learn read 0{given})" in out
     assert f"kerascope learn check{given}\n" in out
     assert f"kerascope learn hint{given}\n" in out
-    assert out.rstrip().endswith(f"kerascope learn read 1{given}")
+    assert f"the chapter   kerascope learn read 1{given}\n" in out
+    assert out.rstrip().endswith(f"what the documents say: kerascope learn read A{given}")
     for _ in FIRST.hints:
         out = learn("hint", "--folder", folder)[1]
     assert f"kerascope learn solution {FIRST.name}{given} shows a solution" in out

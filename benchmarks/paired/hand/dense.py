@@ -85,7 +85,7 @@ class DenseNet:
         return before
 
     def plan_of(self, samples: int) -> Plan:
-        """Return the plan of a batch size, created at its first use."""
+        """Return the buffers and compiled functions for a batch size, created at its first use."""
         if samples not in self.plans:
             self.plans[samples] = self.plan(samples)
         return self.plans[samples]

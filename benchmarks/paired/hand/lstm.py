@@ -174,7 +174,7 @@ class RecurrentNet:
         program("multiply", total, self.sigmoid_rows(0.25), total)
 
     def plan_of(self, samples: int) -> Plan:
-        """Return the plan of a batch size, created at its first use."""
+        """Return the buffers and compiled functions for a batch size, created at its first use."""
         if samples not in self.plans:
             self.plans[samples] = self.plan(samples)
         return self.plans[samples]

@@ -167,9 +167,10 @@ class Column(Peer):
         return np.asarray(self.jit_forward(net["state"][0], x))
 
     def step(self, batch: int) -> Run | None:
-        """Return a function that runs train steps. It waits for each in the variant "waits".
+        """Return a function that runs a number of train steps.
 
-        In the variant "", it waits only for the last one.
+        In the variant "waits", it waits for the result of each step, in the variant "" only for
+        that of the last step.
         """
         if self.variant == "waits":
             return super().step(batch)

@@ -244,7 +244,10 @@ def hits(
 
 
 def put_at_maximum_into(shape: Sizes, dtype: np.dtype, windows: WindowOp) -> Routine:
-    """Return a function (out, g, x, y) that adds `g` to `out` at each window's first maximum.
+    """Return a function (out, g, x, y) that computes the gradient of a maximum pooling in `out`.
+
+    `x` is the input of the pooling, and `y` are the maxima. The output gradient `g` of a window is
+    added to `out` at the window's first maximum. All other elements are 0.
 
     Parameters
     ----------

@@ -177,7 +177,7 @@ class Alarms:
         return call_and_inspect
 
     def inspecting_product(self, product: Callable[..., Any], name: str) -> Callable[..., Any]:
-        """Wrap a matrix product so that its result is inspected if its flags are not reliable."""
+        """Wrap a matrix product: inspect its result if the processor's flags are not reliable."""
 
         def call_and_inspect(x: Any, y: Any, out: Any) -> Any:
             product(x, y, out)
@@ -235,7 +235,7 @@ class Alarms:
 
 
 class _Guarded(ast.NodeTransformer):
-    """Adds inspections of results to a program text, for calls whose flags are not reliable."""
+    """Adds inspections of results to a program text, where the processor's flags are unreliable."""
 
     def __init__(self, alarms: Alarms, scope: dict[str, Any]) -> None:
         self._alarms = alarms
@@ -300,7 +300,11 @@ def _inspects_itself(thing: Any) -> bool:
 
 
 def _are_flags_reliable(name: str, shape: tuple[int, ...], terms: int) -> bool:
-    """Return whether a matrix product is so small that one thread computes it and sets flags."""
+    """Return whether the processor's flags are reliable after a matrix product.
+
+    They are if the product is so small that one thread computes it, and if such a product sets
+    flags at all.
+    """
     is_of_vector = len(shape) < 2 or 1 in shape[-2:]
     few = FEW_OF_VECTOR if is_of_vector else math.prod(FEW)
     return math.prod(shape) * terms <= few and _products_set_flags(name)

@@ -44,7 +44,7 @@ Facts = dict[int, Fact]
 
 
 def record_facts(facts: Facts, step: Step, values: Sequence[Any]) -> None:
-    """Record a `Fact` about each result of a step that was just performed.
+    """Record the shape, dtype and memory layout of each result of a step, just after it.
 
     Examples
     --------

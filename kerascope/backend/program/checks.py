@@ -122,7 +122,7 @@ ARE_CHECKED: ContextVar[bool] = ContextVar("loops_are_checked", default=False)
 
 @contextmanager
 def checked_loops(are_checked: bool = True) -> Iterator[None]:
-    """Return a context manager that sets whether loops are compared with their interpreter."""
+    """Return a context manager that sets whether loops are also computed op by op and compared."""
     token = ARE_CHECKED.set(are_checked)
     try:
         yield

@@ -158,7 +158,10 @@ class Program:
         return own, self._code
 
     def end_guarded(self, own: Code, guarded: Code) -> bool:
-        """Switch back to the program's own code; return False if it was recompiled meanwhile."""
+        """Switch from guarded code, which checks for infinity and NaN, back to the program's own.
+
+        Do nothing and return False if the program was recompiled meanwhile.
+        """
         if self._code is not guarded:
             return False  # it was compiled again
         self._code = own

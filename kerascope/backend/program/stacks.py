@@ -32,7 +32,10 @@ LARGEST = 1 << 14  # elements of an array; beyond, arithmetic dominates
 
 
 def longest_run(gaps: Iterable[Any]) -> tuple[int, int]:
-    """Return start and length of the longest run of items with equal gaps between them.
+    """Return start and length of the longest run of items at equal distances.
+
+    `gaps` contains the distance of each item from the item before, beginning with the second item;
+    None ends a run.
 
     Examples
     --------
@@ -57,9 +60,10 @@ def longest_run(gaps: Iterable[Any]) -> tuple[int, int]:
 
 
 def stretch_rows(bound: Bound, groups: Sequence[Group]) -> None:
-    """Repeat the biases of many equal layers as rows of matrices, by one call at the start.
+    """Repeat the biases of many equal layers as rows of matrices, by one call.
 
-    The lines that add the biases then read the matrices.
+    This call is at the beginning of the program. The lines that add the biases then read the
+    matrices.
 
     Parameters
     ----------

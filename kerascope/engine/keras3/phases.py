@@ -21,7 +21,10 @@ from kerascope.spellings import dialect_options
 
 
 def may_branch_on_training(arguments: dict[str, Any]) -> bool:
-    """Return whether a `call` with these arguments may branch on `training`, as in Keras 3."""
+    """Return whether a `call` with these arguments may branch on `training`, as in Keras 3.
+
+    It may if the argument `training` is the learning phase, in dialect "3".
+    """
     return arguments.get("training") is PHASE and dialect_options().training_is_bool
 
 

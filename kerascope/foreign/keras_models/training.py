@@ -250,7 +250,11 @@ class KerasTraining:
         return self._arrays.backend == "jax"
 
     def _with_data(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any]:
-        """Return the arguments of a training step and its batch; None for an unknown batch."""
+        """Return the arguments of a training step, and its batch, which is None if it is unknown.
+
+        On JAX, the batch is read from an iterator among the arguments. The returned iterator yields
+        this batch again.
+        """
         if self._is_jax:
             state, iterator = args
             data = next(iterator)  # StopIteration ends the step, too

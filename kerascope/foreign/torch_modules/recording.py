@@ -282,10 +282,12 @@ class TorchRecorder:
             self.forward_ends(call, result)
 
     def _users_frame_around(self, frame: FrameType) -> FrameType | None:
-        """Return the innermost Python frame of the user's code around another Python frame.
+        """Return the innermost frame of the user's code around a Python frame; None without one.
 
-        Modules are nested many frames deep, so the search stops at the innermost open call. Open
-        calls that do not contain the frame are closed, because Ctrl-C skips their hooks.
+        Modules are nested many frames deep. So the search stops at the frame of the innermost
+        module call that has not ended. If it has found no frame of the user's code, it returns the
+        frame that was stored when this call began. Calls that do not contain the frame are ended
+        first, because Ctrl-C skips their hooks.
         """
         while self._stack:
             top = self._stack[-1]
@@ -676,7 +678,10 @@ class TorchRecorder:
         return value
 
     def _sources(self, tensor: Tensor, frame: FrameType | None) -> list[Value]:
-        """Return the recorded values from which a tensor was computed, according to autograd."""
+        """Return the recorded values from which a tensor was computed, according to autograd.
+
+        The list is empty for a weight, and for a tensor that autograd does not follow.
+        """
         if tensor.grad_fn is None or id(tensor) in self._weights:
             return []
         values, leaves = self._tokens.behind(tensor)

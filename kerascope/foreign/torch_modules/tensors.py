@@ -108,7 +108,10 @@ class _DLPack:
 
 
 def _numbers_of_others(tensor: Tensor) -> np.ndarray | None:
-    """Return the numbers of a tensor that is not on the CPU, or in a format that NumPy lacks."""
+    """Return the numbers of a tensor that is not on the CPU, or in a format that NumPy lacks.
+
+    Return None if the tensor has no numbers, such as a tensor on the device "meta".
+    """
     if tensor.is_meta:
         return None
     try:

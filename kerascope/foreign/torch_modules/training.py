@@ -216,7 +216,11 @@ class TorchTraining(TorchRecorder):
             self._is_over = True
 
     def _copies_of(self, parameter: Tensor) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return copies of a parameter and its gradient before the optimizer changes them."""
+        """Return copies of a parameter and its gradient before the optimizer changes them.
+
+        The gradient is not scaled, and None if there is none. The copy of a parameter whose numbers
+        cannot be read is empty.
+        """
         held = numbers_of(parameter)
         gradient = None if parameter.grad is None else numbers_of(parameter.grad)
         empty = np.empty(0)  # for a parameter without numbers

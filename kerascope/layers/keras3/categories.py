@@ -225,7 +225,10 @@ class Discretization(Layer):
         self.bin_boundaries = np.interp(wanted, shares, kept).tolist()
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return the index of each number's interval, or rows as `CategoryEncoding` does."""
+        """Return the index of each number's interval.
+
+        In other output modes than "int", return these indices encoded as by `CategoryEncoding`.
+        """
         if self.bin_boundaries is None:
             raise ArgumentError(f"{self.label}: has no boundaries yet. Call adapt(data) first.")
         indices = digitize(inputs, np.asarray(self.bin_boundaries, "float32"))

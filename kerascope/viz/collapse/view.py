@@ -85,7 +85,11 @@ def _states_inside(graph: Graph) -> dict[str, dict[str, None]]:
 
 
 def _common_state(states: Iterable[str]) -> str:
-    """Return the state of a closed frame from the states of the boxes inside the frame."""
+    """Return the state of a closed frame: the most important state of the boxes inside it.
+
+    This is the first of `STATES_BY_PRIORITY` that a box has. Otherwise it is the state that all
+    boxes share, "current" or "pending" if calls are pending, "changed" in a comparison, or "".
+    """
     listed = list(states)
     for state in STATES_BY_PRIORITY:
         if state in listed:
@@ -331,7 +335,10 @@ class _Closing:
         return max(0, self.shown[group] - 1)
 
     def close_kind(self, kind: str, most: int) -> None:
-        """Close frames of a kind, family by family, until at most `most` boxes are visible."""
+        """Close frames of a kind until at most `most` boxes are visible.
+
+        Similar frames (a family, see `_families`) are closed together, those that hide most first.
+        """
         families = [*self._families(kind).values()]
         waiting = [(-self._hidden_by(family), number) for number, family in enumerate(families)]
         heapify(waiting)

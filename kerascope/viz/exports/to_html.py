@@ -569,7 +569,7 @@ class ClosedFrames:
 
 
 def closed_frames(graph: Graph) -> ClosedFrames:
-    """Return the box of each frame when closed, and the inputs and outputs that arrows use.
+    """Return the box of each frame when closed, and the inputs and outputs at which arrows meet it.
 
     Parameters
     ----------

@@ -294,6 +294,7 @@ def draw_level(
     blocks : dict of str to Block
         The drawn frames in this frame level, by id.
     boxed, ascii_only : bool
+        Whether boxes have borders, and whether only ASCII characters are used.
     """
     drawing = _Level(graph, level, words, blocks, boxed, ascii_only)
     drawing.place()
@@ -723,7 +724,10 @@ def assign_tracks(nets: list[Net]) -> tuple[list[Net], int]:
 
 
 def _is_ready(net: Net, above: dict[int, list[Net]], waiting: list[Net]) -> bool:
-    """Return whether all nets that must be above this net already have their tracks."""
+    """Return whether a net, the part of a line in a gap between rows, can get its track now.
+
+    It can if all nets that must be above it have their tracks.
+    """
     if net.after is not None and net.after in waiting:
         return False
     return not any(

@@ -178,7 +178,10 @@ class _Tree:
             waiting.extend(reversed(self._print_line(item)))
 
     def _print_line(self, item: _Item) -> list[_Item]:
-        """Print the line of an item, and return the items of its inputs."""
+        """Print the line of a tensor, and return the tensors to print below it, its inputs.
+
+        Return [] if it has no inputs, or if they are printed elsewhere.
+        """
         x, apply = item.tensor, item.tensor.owner
         start = item.above + item.role
         right = f"{shapes_text([x.shape])} {x.dtype}"

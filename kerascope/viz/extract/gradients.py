@@ -236,7 +236,7 @@ class _Drawing:
         return home
 
     def add_gradient(self, x: Tensor) -> None:
-        """Add the box of a tensor's gradient and, if it has several contributions, their boxes."""
+        """Add the box of a tensor's gradient and, if it is a sum, the boxes of its terms."""
         home, box_id = self.boxes[self._home(x)], self._ids[x]
         uses = self.backward.contributions.get(x, [])
         kind = "sum" if len(uses) > 1 else "gradient"
@@ -378,7 +378,7 @@ def sweep_backward(forward: Forward, wrt: Sequence[Tensor]) -> Backward:
 
 
 class _Sweep:
-    """Collects gradients and contributions from the events of a reverse sweep."""
+    """Collects the gradients of a reverse sweep, and the contributions of which each is the sum."""
 
     def __init__(self, forward: Forward, wrt: Sequence[Tensor]) -> None:
         self.forward = forward
@@ -439,7 +439,7 @@ class _Sweep:
         self.entered[box] = self.entered[box] or self.forward.home(x) != box
 
     def backward(self) -> Backward:
-        """Return the collected gradients and contributions in the order of the forward pass."""
+        """Return the gradients, and the contributions to each, in the order of the forward pass."""
         places = {box: place for place, box in enumerate(self.forward.homes.values())}
         contributions = {
             x: sorted(uses.values(), key=lambda use: (places[use.consumer], use.operand))

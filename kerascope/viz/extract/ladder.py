@@ -301,7 +301,7 @@ class Ladder:
     def _read_by(
         self, terms: Iterable[Tensor], call: str, sources: Mapping[str, GraphEdge]
     ) -> dict[str, None]:
-        """Return the boxes of a call's inputs from which a contribution is computed.
+        """Return the boxes of the inputs that a call's contribution to a gradient is computed from.
 
         The walk goes back through the ops of the call's backward pass and the call's own ops. It
         stops at incoming gradients and at the outputs of other boxes.

@@ -347,7 +347,7 @@ class CallFacts(NamedTuple):
 def facts_of(
     call: CallInModel, shape_of: Callable[[Tensor], Shape] = attrgetter("shape")
 ) -> CallFacts:
-    """Return the shapes, dtype and number of a call. For an InputLayer, omit the input shapes."""
+    """Return the shapes, the dtype and the index of a call. An InputLayer has no input shapes."""
     node = call.node
     return CallFacts(
         [] if node.is_input else [shape_of(x) for x in node.input_tensors],

@@ -136,7 +136,7 @@ def _numbers(keys: list[FrameKey]) -> dict[FrameKey, tuple[int, int]]:
 
 
 def keys_of(applies: Sequence[Apply]) -> Keys:
-    """Return the keys of the desired frames around each op, outermost first.
+    """Return the keys of the frames to draw around each op, the outermost first.
 
     Parameters
     ----------
@@ -321,7 +321,7 @@ def copies_of(
 
 
 def without_common_keys(keys: Keys) -> Keys:
-    """Return the frame keys of each op without the leading keys that all ops share."""
+    """Return the keys of the frames around each op, without outer frames that all ops share."""
     if not keys:
         return keys
     common = min(map(len, keys.values()))

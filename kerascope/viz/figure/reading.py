@@ -100,7 +100,7 @@ def members_of(parts: Iterable[Part]) -> tuple[str, ...]:
 
 
 def _window_of_a_module(node: GraphNode) -> str:
-    """Return the window of a PyTorch module: "kernel_size 3" of a Conv2d is 3\u00d73."""
+    """Return the window of a PyTorch module, or "": "kernel_size 3" of a Conv2d is 3\u00d73."""
     settings = str(node.attrs.get("settings", ""))
     found = re.search(r"\bkernel_size (\d+)|\bkernel_size \(([\d, ]+)\)", settings)
     axes = re.search(r"([123])d$", class_of(node))

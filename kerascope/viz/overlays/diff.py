@@ -323,7 +323,10 @@ _COUNT = re.compile(r"(_\d+)?(@\d+)?$")
 
 
 def matched_boxes(before: Graph, after: Graph) -> Pairs:
-    """Return the counterpart in `after` of each box of `before`, by ids.
+    """Return the counterpart in `after` of each box of `before`, by ids and by neighbours.
+
+    Boxes with equal ids are paired first, except generated ids such as `dense_1`. The other boxes
+    are paired if their neighbours agree, or if their generated ids are equal.
 
     Examples
     --------
@@ -767,7 +770,7 @@ def _relative(moved: float, size: float) -> float:
 
 
 def _checked(arrays: Sequence[Any], weights: Sequence[Any], name: str) -> list[np.ndarray]:
-    """Return the arrays as float64. Raise an error if they do not fit the weights."""
+    """Return arrays as float64. Raise an error unless they have the shapes of the weights."""
     found = [np.asarray(array, "float64") for array in arrays]
     wanted, given = [tuple(w.shape) for w in weights], [array.shape for array in found]
     if wanted == given:

@@ -144,7 +144,7 @@ def _with_subclasses(cls: type) -> set[type]:
 def function_of(
     model: Any, x: Any, y: Any, of: str | None, batch_size: int | None
 ) -> tuple[Function, Sequence[Any] | None]:
-    """Return the function of a model, and the batch with which to call this function."""
+    """Return the function of a model, and the batch to call it with; None if `x` is None."""
     of = of or ("predict" if y is None and x is not None else "train")
     if of not in FUNCTIONS:
         raise ArgumentError(

@@ -283,7 +283,7 @@ def _heading(profile: Profile) -> Iterator[str]:
 
 
 def tables_of(profile: Profile) -> Iterator[tuple[str, list[Column]]]:
-    """Yield the title and the columns of each table."""
+    """Yield the title and the columns of each table of a profile: by phase, by layer, by op."""
     yield "By phase", _phase_columns(profile.phases)
     yield "By layer", _layer_columns(profile.layers)
     rows = profile.sorted_rows()

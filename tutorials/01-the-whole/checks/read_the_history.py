@@ -1,4 +1,4 @@
-"""Runs real trainings: a callback counts the batches and sets the validation losses."""
+"""Tests the functions on real trainings, with batches counted by a callback and set losses."""
 
 import numpy as np
 

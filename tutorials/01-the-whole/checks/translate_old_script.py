@@ -1,4 +1,4 @@
-"""Compares the model layer by layer, and fails on a warning of kerascope."""
+"""Compares the student's model with the script's, layer by layer; fails on a kerascope warning."""
 
 import inspect
 import warnings

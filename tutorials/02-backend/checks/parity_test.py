@@ -1,4 +1,4 @@
-"""Compares two small backends with known differences."""
+"""Tests the student's functions on two small backends, whose differences are known."""
 
 from types import ModuleType
 

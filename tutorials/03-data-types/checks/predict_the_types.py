@@ -1,4 +1,4 @@
-"""Compares the predictions with the types of real tensors."""
+"""Compares the student's predictions with the types of real tensors."""
 
 import numpy as np
 

@@ -6,6 +6,7 @@ from collections import Counter
 import numpy as np
 
 from kerascope.learn import Text, Unmet, check
+from kerascope.learn.showing import shown
 
 # For each op the shapes of its inputs, where b is the batch: None in a tensor, 5 in an array.
 B = 5
@@ -110,8 +111,8 @@ def output(student, op, words, inputs):
     )
     student.require(
         isinstance(y.owner, student.get("Apply")),
-        en=f"expected the owner of the output of {words} to be its Apply, yours is {y.owner!r}",
-        zh=f"{words} 的输出的 owner 应是它的 Apply，你的是 {y.owner!r}",
+        en=f"expected the owner of the output of {words} to be its Apply, yours is {shown(y.owner)}",
+        zh=f"{words} 的输出的 owner 应是它的 Apply，你的是 {shown(y.owner, 'zh')}",
     )
     return y
 
@@ -181,9 +182,9 @@ def a_call_computes_nothing(student):
     is_tensor = isinstance(inputs[1], student.get("Tensor"))
     student.require(
         is_tensor,
-        en=f"expected op(x, 2.0) to make a Tensor of the number 2.0, yours keeps {inputs[1]!r}: "
+        en=f"expected op(x, 2.0) to make a Tensor of the number 2.0, yours keeps {shown(inputs[1])}: "
         "use as_tensor",
-        zh=f"op(x, 2.0) 应把数 2.0 变成 Tensor，你的留下了 {inputs[1]!r}：请用 as_tensor",
+        zh=f"op(x, 2.0) 应把数 2.0 变成 Tensor，你的留下了 {shown(inputs[1], 'zh')}：请用 as_tensor",
     )
     student.close("y.owner.inputs[1].value", inputs[1].value, 2.0)
     outputs = student.listed("y.owner.outputs", apply.outputs, 1)
@@ -309,8 +310,8 @@ def gradients(student):
                 continue
             student.require(
                 isinstance(gradient, student.get("Tensor")),
-                en=f"expected {what.en} to be a Tensor, yours is {gradient!r}",
-                zh=f"{what.zh} 应是 Tensor，你的是 {gradient!r}",
+                en=f"expected {what.en} to be a Tensor, yours is {shown(gradient)}",
+                zh=f"{what.zh} 应是 Tensor，你的是 {shown(gradient, 'zh')}",
             )
             given = computed(student, gradient, dict(values))
             student.close(what, given, differences(student, y, x, arriving, values))

@@ -1,4 +1,4 @@
-"""Tests a chain, a layer called twice, a long and a short path, two inputs, and a tower."""
+"""Tests a chain, a shared layer, long and short paths, two inputs, and very many paths."""
 
 from kerascope.layers import Add, Dense, Input
 from kerascope.learn import check, drawn_networks

@@ -5,6 +5,7 @@ from importlib import import_module
 import numpy as np
 
 from kerascope.learn import Text, check
+from kerascope.learn.showing import shown
 
 
 def engine(part):
@@ -19,8 +20,8 @@ def is_the_same(student, what, found, expected):
     en, zh = what
     student.require(
         found is expected,
-        en=f"expected {en}, yours is {found!r}",
-        zh=f"{zh}，你的是 {found!r}",
+        en=f"expected {en}, yours is {shown(found)}",
+        zh=f"{zh}，你的是 {shown(found, 'zh')}",
     )
 
 
@@ -29,8 +30,8 @@ def called(student, layer, inputs, name):
     y = student.method(layer, name)(inputs)
     student.require(
         isinstance(y, engine("graph").Tensor),
-        en=f"expected {name}(x) to return the output tensor, yours is {y!r}",
-        zh=f"{name}(x) 应返回输出张量，你的是 {y!r}",
+        en=f"expected {name}(x) to return the output tensor, yours is {shown(y)}",
+        zh=f"{name}(x) 应返回输出张量，你的是 {shown(y, 'zh')}",
     )
     return y
 
@@ -85,8 +86,8 @@ def a_node(student):
         student.require(
             isinstance(history, tuple) and len(history) == 3,
             en="expected _keras_history of an output to be (layer, node_index, tensor_index), "
-            f"yours is {history!r}",
-            zh=f"输出的 _keras_history 应是 (layer, node_index, tensor_index)，你的是 {history!r}",
+            f"yours is {shown(history)}",
+            zh=f"输出的 _keras_history 应是 (layer, node_index, tensor_index)，你的是 {shown(history, 'zh')}",
         )
         is_the_same(
             student,
@@ -122,8 +123,8 @@ def parents_and_inputs(student):
     layer = x._keras_history[0] if x._keras_history else None
     student.require(
         isinstance(layer, student.get("InputLayer")),
-        en=f"expected the history of an Input to begin with its InputLayer, yours is {layer!r}",
-        zh=f"Input 的历史应以它的 InputLayer 开头，你的是 {layer!r}",
+        en=f"expected the history of an Input to begin with its InputLayer, yours is {shown(layer)}",
+        zh=f"Input 的历史应以它的 InputLayer 开头，你的是 {shown(layer, 'zh')}",
     )
     student.same("Input((3,), name='one')._keras_history[0].name", layer.name, "one")
     student.same("InputLayer(...).built", layer.built, True)
@@ -263,8 +264,8 @@ def weights(student):
     first, second = add_weight(given, "kernel"), add_weight([1, 2], "bias")
     student.require(
         isinstance(first, engine("graph").Tensor),
-        en=f"expected add_weight to return a Tensor, yours is {first!r}",
-        zh=f"add_weight 应返回 Tensor，你的是 {first!r}",
+        en=f"expected add_weight to return a Tensor, yours is {shown(first)}",
+        zh=f"add_weight 应返回 Tensor，你的是 {shown(first, 'zh')}",
     )
     student.same(Text("the shape of the weight", "权重的形状"), first.shape, (2, 3))
     student.same(Text("the name of the weight", "权重的名字"), first.name, "mine/kernel")
@@ -296,7 +297,7 @@ def weights(student):
     arrays[0][0, 0] = 99.0
     student.close(
         Text(
-            "the weight, after the array of get_weights() was changed,",
+            "the weight, after the array of get_weights() was changed",
             "改动 get_weights() 的数组之后，权重",
         ),
         first.value,
@@ -317,7 +318,7 @@ def weights(student):
     new[0][:] = 7.0
     student.close(
         Text(
-            "the weight, after the array given to set_weights was changed,",
+            "the weight, after the array given to set_weights was changed",
             "改动交给 set_weights 的数组之后，权重",
         ),
         first.value,
@@ -436,7 +437,7 @@ def with_the_other_parts(student):
     theirs.set_weights(own.get_weights())
     for step in range(10):
         what = Text(
-            f"the loss of step {step + 1}, beside kerascope's,",
+            f"the loss of step {step + 1}, beside kerascope's",
             f"与 kerascope 对照，第 {step + 1} 步的损失",
         )
         student.close(

@@ -1,4 +1,4 @@
-"""Compares both counts with the engine's for a chain, a diamond, and rows of blocks."""
+"""Compares the student's counts of visits with the engine's: a chain, a diamond, and blocks."""
 
 from kerascope.engine.graph_map import map_graph
 from kerascope.layers import Add, Dense, Input

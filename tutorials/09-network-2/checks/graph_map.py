@@ -7,6 +7,7 @@ from kerascope.engine.graph_map import map_graph as map_of_kerascope
 from kerascope.layers import Dense, Input
 from kerascope.learn import Text, Unmet, check, drawn_networks, mirrored
 from kerascope.learn.networks import Network
+from kerascope.learn.showing import shown
 
 
 def engine(part):
@@ -45,8 +46,8 @@ def compare(student, network):
     for name in ("nodes_by_depth", "layers", "nodes_depths"):
         student.require(
             hasattr(found, name),
-            en=f"expected map_graph to return a GraphMap with {name}, yours is {found!r}",
-            zh=f"map_graph 应返回带有 {name} 的 GraphMap，你的是 {found!r}",
+            en=f"expected map_graph to return a GraphMap with {name}, yours is {shown(found)}",
+            zh=f"map_graph 应返回带有 {name} 的 GraphMap，你的是 {shown(found, 'zh')}",
         )
     words, by_depth = network.words, found.nodes_by_depth
     student.require(
@@ -66,8 +67,8 @@ def compare(student, network):
     for node, depth in depths:
         student.require(
             node in nodes,
-            en=f"expected nodes_by_depth to hold only nodes that {words} needs, yours has {node!r}",
-            zh=f"nodes_by_depth 只应含 {words} 所需的结点，你的含有 {node!r}",
+            en=f"expected nodes_by_depth to hold only nodes that {words} needs, yours has {shown(node)}",
+            zh=f"nodes_by_depth 只应含 {words} 所需的结点，你的含有 {shown(node, 'zh')}",
         )
         what = Text(
             f"the depth of {name_of(node)} in {words}", f"{words} 中 {name_of(node)} 的深度"
@@ -103,6 +104,16 @@ def a_shared_layer(student):
     x = Input(shape=(4,), name="x")
     s, d = Dense(4, name="s"), Dense(4, name="d")
     compare(student, Network([x], [s(d(s(x)))], "s(d(s(x)))"))
+
+
+@check
+def outputs_of_a_shared_layer(student):
+    x, z = Input(shape=(4,), name="x"), Input(shape=(4,), name="z")
+    s, d = Dense(4, name="s"), Dense(4, name="d")
+    compare(student, Network([x, z], [s(z), d(s(x))], "s(z), d(s(x))"))
+    s, c = Dense(4, name="s"), Dense(4, name="c")
+    first = s(x)
+    compare(student, Network([x, z], [first, s(z), c(first)], "s(x), s(z), c(s(x))"))
 
 
 @check
@@ -237,7 +248,7 @@ def with_the_other_parts(student):
     theirs.set_weights(own.get_weights())
     for step in range(10):
         what = Text(
-            f"the loss of step {step + 1}, beside kerascope's,",
+            f"the loss of step {step + 1}, beside kerascope's",
             f"与 kerascope 对照，第 {step + 1} 步的损失",
         )
         student.close(

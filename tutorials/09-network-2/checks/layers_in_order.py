@@ -1,4 +1,4 @@
-"""Compares the order with model.layers, for the diamond, two outputs, and a shared layer."""
+"""Compares the student's orders with the engine's: a diamond, two outputs, a shared layer."""
 
 from kerascope.layers import Add, Dense, Input
 from kerascope.learn import check, drawn_networks, tower

@@ -5,7 +5,8 @@ from importlib import import_module
 import numpy as np
 
 from kerascope import backend as K
-from kerascope.learn import Text, check, drawn_networks, mirrored
+from kerascope.learn import Text, Unmet, check, drawn_networks, mirrored
+from kerascope.learn.showing import shown
 from kerascope.models import Model
 
 
@@ -18,6 +19,14 @@ def own_layer(layer):
 
     class Merge(engine("layer").Layer):
         def call(self, inputs):
+            if not isinstance(inputs, list):
+                raise Unmet(
+                    Text(
+                        "expected `call` of a layer with several inputs to get a list of tensors, "
+                        f"yours gives it {shown(inputs)}",
+                        f"有几个输入的层，`call` 应收到张量的列表，你的给了它 {shown(inputs, 'zh')}",
+                    )
+                )
             return sum(inputs[1:], start=inputs[0])
 
     if not layer.get_weights():
@@ -49,8 +58,8 @@ def arrays_for(model):
 def tensor_of(student, what, found):
     student.require(
         isinstance(found, engine("graph").Tensor),
-        en=f"expected {what.en} to be a Tensor, yours is {found!r}",
-        zh=f"{what.zh} 应是 Tensor，你的是 {found!r}",
+        en=f"expected {what.en} to be a Tensor, yours is {shown(found)}",
+        zh=f"{what.zh} 应是 Tensor，你的是 {shown(found, 'zh')}",
     )
     return found
 
@@ -73,8 +82,8 @@ def one_layer(student):
         (found,) = student.listed(f"network.{name}", getattr(network, name), 1)
         student.require(
             found is tensor,
-            en=f"expected network.{name}[0] to be the tensor that was given, yours is {found!r}",
-            zh=f"network.{name}[0] 应是所给的张量，你的是 {found!r}",
+            en=f"expected network.{name}[0] to be the tensor that was given, yours is {shown(found)}",
+            zh=f"network.{name}[0] 应是所给的张量，你的是 {shown(found, 'zh')}",
         )
     student.same("network.layers", [one.name for one in network.layers], ["x", "d"])
     student.same(
@@ -128,8 +137,8 @@ def an_input_as_output(student):
     (new,) = student.listed("run_internal_graph([z])", network.run_internal_graph([z]), 1)
     student.require(
         new is z,
-        en=f"expected a network whose output is its input to return z itself, yours is {new!r}",
-        zh=f"输出就是输入的网络应返回 z 本身，你的是 {new!r}",
+        en=f"expected a network whose output is its input to return z itself, yours is {shown(new)}",
+        zh=f"输出就是输入的网络应返回 z 本身，你的是 {shown(new, 'zh')}",
     )
 
 
@@ -250,7 +259,7 @@ def the_first_of_two_outputs(student):
     y = student.method(network, "network")(z)
     tensor_of(student, Text("network(z)", "network(z)"), y)
     what = Text(
-        "the shape of network(z), the first of two outputs,",
+        "the shape of network(z), the first of two outputs",
         "network(z)（两个输出中的第一个）的形状",
     )
     student.same(what, y.shape, (None, 3))
@@ -276,7 +285,7 @@ def with_the_other_parts(student):
     theirs.set_weights(own.get_weights())
     for step in range(10):
         what = Text(
-            f"the loss of step {step + 1}, beside kerascope's,",
+            f"the loss of step {step + 1}, beside kerascope's",
             f"与 kerascope 对照，第 {step + 1} 步的损失",
         )
         student.close(

@@ -55,7 +55,7 @@ class Told(Layer):
 
 
 class Narrow(Told):
-    """A layer with one output column, so that a repeated call does not fit."""
+    """A layer whose output has one column, so that a call on its own output raises an error."""
 
     def build(self, input_shape):
         self.kernel = self.add_weight(name="k", shape=(input_shape[-1], 1), initializer="ones")

@@ -1,4 +1,4 @@
-"""Looks at a model before and after compile and fit, then tests the student's function."""
+"""Compares the predictions with a model after each step, then tests the student's function."""
 
 import numpy as np
 

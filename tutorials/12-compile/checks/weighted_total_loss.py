@@ -1,4 +1,4 @@
-"""Checks the tensor, its gradient, and its value against that of a compiled model."""
+"""Compares the student's total loss, a tensor, and its gradient with those of compiled models."""
 
 import numpy as np
 

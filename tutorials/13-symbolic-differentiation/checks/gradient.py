@@ -6,6 +6,7 @@ from importlib import import_module
 import numpy as np
 
 from kerascope.learn import Text, check
+from kerascope.learn.showing import shown
 
 
 def engine(part):
@@ -30,8 +31,8 @@ def gradients(student, loss, wrt):
 def close(student, what, found, expected):
     student.require(
         isinstance(found, engine("graph").Tensor),
-        en=f"expected {what.en} to be a Tensor of your engine, yours is {found!r}",
-        zh=f"{what.zh} 应是你的引擎里的 Tensor，你的是 {found!r}",
+        en=f"expected {what.en} to be a Tensor of your engine, yours is {shown(found)}",
+        zh=f"{what.zh} 应是你的引擎里的 Tensor，你的是 {shown(found, 'zh')}",
     )
     student.close(what, value_of(found), expected)
 
@@ -71,7 +72,7 @@ def where_nothing_flows(student):
     close(
         student,
         Text(
-            "d sum(h * positive(h - 2)) / d x, h = x * x,",
+            "d sum(h * positive(h - 2)) / d x, h = x * x",
             "h = x * x 时的 d sum(h * positive(h - 2)) / d x",
         ),
         slope,
@@ -94,7 +95,7 @@ def a_tensor_that_is_used_twice(student):
     loss = graph.Sum()(h * 3.0 + h * h)
     (slope,) = gradients(student, loss, [x])
     what = Text(
-        "d sum(3h + h * h) / d x, where h = x * x is used three times,",
+        "d sum(3h + h * h) / d x, where h = x * x is used three times",
         "d sum(3h + h * h) / d x（h = x * x 用了三次）",
     )
     close(student, what, slope, [6 * 2 + 4 * 8, -6 - 4])
@@ -170,7 +171,7 @@ def a_gradient_of_a_gradient(student):
         [12.0, 27.0],
     )
     (second,) = gradients(student, first, [x])
-    close(student, Text("its derivative, 6 * x,", "它的导数 6 * x"), second, [12.0, 18.0])
+    close(student, Text("its derivative, 6 * x", "它的导数 6 * x"), second, [12.0, 18.0])
 
 
 @check
@@ -205,7 +206,7 @@ def with_the_other_parts(student):
     theirs.set_weights(own.get_weights())
     for step in range(10):
         what = Text(
-            f"the loss of step {step + 1}, beside kerascope's,",
+            f"the loss of step {step + 1}, beside kerascope's",
             f"与 kerascope 对照，第 {step + 1} 步的损失",
         )
         student.close(

@@ -1,4 +1,4 @@
-"""Compares the gradient with finite differences away from 0, and with the convention at 0."""
+"""Compares the student's gradient with finite differences; at 0, it must be 0 by convention."""
 
 import numpy as np
 

@@ -6,6 +6,7 @@ from importlib import import_module
 import numpy as np
 
 from kerascope.learn import Text, Unmet, check
+from kerascope.learn.showing import shown
 
 
 def engine(part):
@@ -67,7 +68,7 @@ def values_are_read_at_each_call(student):
     )
     x = tensor([1.0], "x")
     what = Text(
-        "x * 2, where x is an input that has a value of its own,",
+        "x * 2, where x is an input that has a value of its own",
         "x 是输入，自己也有 value 时的 x * 2",
     )
     student.close(what, made(student, [x], [x * 2.0])([np.array([5.0])])[0], [10.0])
@@ -83,7 +84,7 @@ def two_phases(student):
         found = student.listed("f([])", f([]), 1)
         student.close(
             Text(
-                f"what call {number} returns, the square of w,",
+                f"what call {number} returns, the square of w",
                 f"第 {number} 次调用返回的 w 的平方",
             ),
             found,
@@ -158,7 +159,7 @@ def each_op_once(student):
     x = given((1,))
     h = Counted()(x)
     y = h
-    for _ in range(20):
+    for _ in range(10):
         y = y * 0.5 + y * 0.5
     w = tensor([1.0])
     f = made(student, [x], [y, h], [(w, h * 2.0)])
@@ -167,7 +168,7 @@ def each_op_once(student):
     student.close(Text("w after the call", "调用之后的 w"), w.value, [4.0])
     student.same(
         Text(
-            "times that an op was performed that is used in many places",
+            "the number of times an op is performed that is used in many places",
             "一个多处用到的运算执行的次数",
         ),
         len(performed),
@@ -176,7 +177,10 @@ def each_op_once(student):
     unused = Counted()(x)
     made(student, [x], [x * 2.0])([np.array([1.0])])
     student.same(
-        Text("times that an op was performed that no output needs", "没有输出需要的运算执行的次数"),
+        Text(
+            "the number of times an op is performed that no output needs",
+            "没有输出需要的运算执行的次数",
+        ),
         len(performed) - 1,
         0,
     )
@@ -230,14 +234,14 @@ def sgd(student):
     for variable, new_value in pairs:
         student.require(
             isinstance(new_value, graph.Tensor),
-            en=f"expected the new value of {variable.name!r} to be a Tensor, yours is {new_value!r}",
-            zh=f"{variable.name!r} 的新值应是 Tensor，你的是 {new_value!r}",
+            en=f"expected the new value of {variable.name!r} to be a Tensor, yours is {shown(new_value)}",
+            zh=f"{variable.name!r} 的新值应是 Tensor，你的是 {shown(new_value, 'zh')}",
         )
     student.close(Text("w after get_updates", "get_updates 之后的 w"), w.value, [2.0, -1.0])
     made(student, [], [loss], pairs)([])
     student.close(
         Text(
-            "w = [2, -1] after a step on b * sum(w * w), lr = 0.1,",
+            "w = [2, -1] after a step on b * sum(w * w), lr = 0.1",
             "w = [2, -1] 对 b * sum(w * w) 走一步（lr = 0.1）之后",
         ),
         w.value,
@@ -267,7 +271,7 @@ def with_the_other_parts(student):
     theirs.set_weights(own.get_weights())
     for step in range(10):
         what = Text(
-            f"the loss of step {step + 1}, beside kerascope's,",
+            f"the loss of step {step + 1}, beside kerascope's",
             f"与 kerascope 对照，第 {step + 1} 步的损失",
         )
         student.close(

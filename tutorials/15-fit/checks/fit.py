@@ -5,6 +5,7 @@ from importlib import import_module
 import numpy as np
 
 from kerascope.learn import Text, check
+from kerascope.learn.showing import shown
 
 
 def engine(part):
@@ -42,6 +43,17 @@ def loss_of(model, x, y, kind="mean_squared_error"):
     return -np.mean(np.sum(y * np.log(p), axis=-1))
 
 
+def step(student, model, x, y):
+    """Make one step; return the loss, which must be a float."""
+    found = student.method(model.train_on_batch, "train_on_batch")(x, y)
+    student.require(
+        isinstance(found, float),
+        en=f"expected train_on_batch to return a float, yours is a {type(found).__name__}",
+        zh=f"train_on_batch 应返回 float，你的是 {type(found).__name__}",
+    )
+    return found
+
+
 @check
 def losses(student):
     function = engine("function")
@@ -53,8 +65,8 @@ def losses(student):
         loss = student.function(name)(tensor(y_true), tensor(y_pred))
         student.require(
             isinstance(loss, engine("graph").Tensor),
-            en=f"expected {name} to return a Tensor, yours is {loss!r}",
-            zh=f"{name} 应返回 Tensor，你的是 {loss!r}",
+            en=f"expected {name} to return a Tensor, yours is {shown(loss)}",
+            zh=f"{name} 应返回 Tensor，你的是 {shown(loss, 'zh')}",
         )
         found = function.Function([], [loss])([])[0]
         if name == "categorical_crossentropy":
@@ -73,16 +85,16 @@ def compiling(student):
     )
     student.require(
         isinstance(model.optimizer, function.SGD),
-        en=f"expected model.optimizer to be the optimizer, yours is {model.optimizer!r}",
-        zh=f"model.optimizer 应是所给的优化器，你的是 {model.optimizer!r}",
+        en=f"expected model.optimizer to be the optimizer, yours is {shown(model.optimizer)}",
+        zh=f"model.optimizer 应是所给的优化器，你的是 {shown(model.optimizer, 'zh')}",
     )
     student.same("model.target.shape", model.target.shape, (None, 3))
     student.same("model.target.name", model.target.name, "target")
     student.same("model.total_loss.shape", model.total_loss.shape, ())
     student.require(
         isinstance(model.train_function, function.Function),
-        en=f"expected model.train_function to be a Function, yours is {model.train_function!r}",
-        zh=f"model.train_function 应是 Function，你的是 {model.train_function!r}",
+        en=f"expected model.train_function to be a Function, yours is {shown(model.train_function)}",
+        zh=f"model.train_function 应是 Function，你的是 {shown(model.train_function, 'zh')}",
     )
     before = model.get_weights()
     student.method(model.compile, "model.compile")(function.SGD(0.1), "mean_squared_error")
@@ -101,13 +113,13 @@ def compiling(student):
             "the loss of a model compiled with a function that is always 7",
             "用恒为 7 的函数编译的模型的损失",
         ),
-        own.train_on_batch(rows, targets),
+        step(student, own, rows, targets),
         7.0,
     )
     student.require(
         own.loss is function_of_loss,
-        en=f"expected model.loss to be the loss function, yours is {own.loss!r}",
-        zh=f"model.loss 应是损失函数，你的是 {own.loss!r}",
+        en=f"expected model.loss to be the loss function, yours is {shown(own.loss)}",
+        zh=f"model.loss 应是损失函数，你的是 {shown(own.loss, 'zh')}",
     )
 
 
@@ -118,12 +130,7 @@ def one_step(student):
         x, y = data()
         before = model.get_weights()
         expected = loss_of(model, x, y, kind)
-        found = student.method(model.train_on_batch, "train_on_batch")(x, y)
-        student.require(
-            isinstance(found, float),
-            en=f"expected train_on_batch to return a float, yours is {type(found).__name__}",
-            zh=f"train_on_batch 应返回 float，你的是 {type(found).__name__}",
-        )
+        found = step(student, model, x, y)
         student.close(
             Text(f"the loss of the first step ({kind})", f"第一步的损失（{kind}）"), found, expected
         )
@@ -155,6 +162,26 @@ def predictions(student):
     student.close(
         Text("a weight after predict", "predict 之后的权重"), model.get_weights()[0], kernel
     )
+
+
+@check
+def sizes_of_batches(student):
+    for rows, batch_size, expected in ((10, 4, [4, 4, 2]), (8, 4, [4, 4]), (3, 32, [3])):
+        x, y = data(rows)
+        model, sizes = small(student), []
+        train_function = model.train_function
+
+        def watched(arrays, sizes=sizes, train_function=train_function):
+            sizes.append(len(arrays[0]))
+            return train_function(arrays)
+
+        model.train_function = watched
+        student.method(model.fit, "fit")(x, y, batch_size=batch_size, shuffle=False)
+        what = Text(
+            f"the numbers of rows in the batches of {rows} rows with batch_size={batch_size}",
+            f"{rows} 行、batch_size={batch_size} 时各批的行数",
+        )
+        student.same(what, sizes, expected)
 
 
 @check
@@ -192,7 +219,7 @@ def the_usual_arguments(student):
     expected = other.fit(x, y, batch_size=32, epochs=1, shuffle=True)
     student.close(
         Text(
-            "fit(x, y), beside batch_size=32, epochs=1, shuffle=True,",
+            "fit(x, y), beside batch_size=32, epochs=1, shuffle=True",
             "fit(x, y) 与 batch_size=32、epochs=1、shuffle=True 对照",
         ),
         found,
@@ -208,7 +235,7 @@ def shuffled(student):
     np.random.seed(1)
     found = student.method(still.fit, "fit")(x, y, batch_size=5, epochs=3)
     what = Text(
-        "the loss of an epoch with lr = 0, whatever the order of the rows,",
+        "the loss of an epoch with lr = 0, whatever the order of the rows",
         "lr = 0 时一轮的损失（与行的次序无关）",
     )
     for loss in student.listed("fit(x, y)", found, 3):
@@ -270,7 +297,7 @@ def two_outputs(student):
     model = student.get("Model")(x, [first(x), second(x)])
     rows, targets = data()
     found = student.method(model.predict, "predict")(rows)
-    what = Text("predict(x), the first of two outputs,", "predict(x)（两个输出中的第一个）")
+    what = Text("predict(x), the first of two outputs", "predict(x)（两个输出中的第一个）")
     student.close(what, found, rows @ first.get_weights()[0])
     model = student.get("Model")(x, [third(second(x)), second(x)])
     student.method(model.compile, "model.compile")(function.SGD(0.0), "mean_squared_error")
@@ -302,7 +329,7 @@ def with_the_other_parts(student):
     found = own.fit(rows, targets, batch_size=8, epochs=3, shuffle=False)
     history = theirs.fit(rows, targets, batch_size=8, epochs=3, shuffle=False, verbose=0)
     student.close(
-        Text("the losses of three epochs, beside kerascope's,", "与 kerascope 对照，三轮的损失"),
+        Text("the losses of three epochs, beside kerascope's", "与 kerascope 对照，三轮的损失"),
         found,
         history.history["loss"],
         1e-6,

@@ -90,7 +90,7 @@ def whole_batches(student):
 
 
 def same_batches(student, first):
-    """Require that each batch can go to every position, for several sizes."""
+    """Require that whole batches are mixed, and that the rows of each batch stay together."""
     places = first[:48:4] // 4
     student.require(
         (np.diff(places) != 1).sum() > 5,

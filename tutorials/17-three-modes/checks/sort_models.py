@@ -1,4 +1,4 @@
-"""Compares kind_of with the models that Model makes, and the orders with those of two models."""
+"""Compares the student's kind_of and the predicted orders with those of real models."""
 
 from kerascope.layers import Dense, Input
 from kerascope.learn import Text, check

@@ -1,4 +1,4 @@
-"""Compares the predictions with a layer that records its inputs."""
+"""Compares the student's predicted modes with the mode of each call of a layer."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Tests the two models of the task and two others, comparing weights before and after."""
+"""Compares weights before and after loading, for the two models of the task and two others."""
 
 import tempfile
 import warnings

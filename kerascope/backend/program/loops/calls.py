@@ -421,8 +421,9 @@ class Rewriter:
     def _pays_inside(self, join: Call, a: int) -> bool:
         """Return whether to multiply the parts of a joined array by `a` instead of the whole array.
 
-        If `a` is a scalar, this saves time only if each part is itself a product, because one of
-        its factors can then be multiplied by the scalar before the loop.
+        If `a` is not a scalar, this saves time. If it is a scalar, this saves time only if each
+        part is itself a product, because one of its factors can then be multiplied by the scalar
+        before the loop.
         """
         if self.step.specs[a].shape:
             return True

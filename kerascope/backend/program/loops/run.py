@@ -312,7 +312,7 @@ def _error(inner: InnerGraph, found: Difference) -> VerificationError:
 
 
 def failed(inner: InnerGraph, failure: Exception) -> VerificationError:
-    """Return the error to raise if a loop's program fails although its interpreter does not."""
+    """Return the error to raise if a loop's program fails, but computing it op by op does not."""
     return VerificationError(
         f"The compiled loop over {_names_of(inner)} fails, but its interpreter does not "
         f"({type(failure).__name__}: {failure}). No variable was changed. Please report this, "

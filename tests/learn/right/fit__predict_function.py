@@ -1,0 +1,57 @@
+"""A Model: a network with losses, and with loops that train it and let it predict."""
+
+import numpy as np
+from my_engine.function import Function
+from my_engine.graph import Log, Sum, Tensor, mean
+from my_engine.network import Network
+
+
+def categorical_crossentropy(y_true, y_pred):
+    return -Sum(axis=-1)(y_true * Log()(y_pred))
+
+
+def mean_squared_error(y_true, y_pred):
+    difference = y_true - y_pred
+    return difference * difference
+
+
+LOSSES = {
+    "categorical_crossentropy": categorical_crossentropy,
+    "mean_squared_error": mean_squared_error,
+}
+
+
+class Model(Network):
+    def compile(self, optimizer, loss):
+        self.optimizer = optimizer
+        self.loss = LOSSES[loss] if isinstance(loss, str) else loss
+        output = self.outputs[0]
+        self.target = Tensor(output.shape, name="target")
+        self.total_loss = mean(self.loss(self.target, output))
+        updates = optimizer.get_updates(self.total_loss, self.trainable_weights)
+        self.train_function = Function([*self.inputs, self.target], [self.total_loss], updates)
+
+    def train_on_batch(self, x, y):
+        """Make one step, and return the loss of the weights before it."""
+        (loss,) = self.train_function([x, y])
+        return loss.item()
+
+    def fit(self, x, y, batch_size=32, epochs=1, shuffle=True):
+        """Return the mean loss of each epoch."""
+        losses = []
+        for _ in range(epochs):
+            rows = np.arange(len(x))
+            if shuffle:
+                np.random.shuffle(rows)
+            total = 0.0
+            for start in range(0, len(x), batch_size):
+                batch = rows[start : start + batch_size]
+                total += self.train_on_batch(x[batch], y[batch]) * len(batch)
+            losses.append(total / len(x))
+        return losses
+
+    def predict(self, x):
+        if not hasattr(self, "predict_function"):
+            self.predict_function = Function(self.inputs, [self.outputs[0]])
+        (y,) = self.predict_function([x])
+        return y

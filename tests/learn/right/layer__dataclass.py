@@ -1,0 +1,114 @@
+"""The layer graph: a Layer holds weights, and each call of it makes a Node."""
+
+from collections import Counter, namedtuple
+from dataclasses import dataclass
+
+import numpy as np
+from my_engine.graph import Dot, Relu, Softmax, Tensor
+
+KerasHistory = namedtuple("KerasHistory", "layer node_index tensor_index")
+ACTIVATIONS = {None: lambda x: x, "relu": Relu(), "softmax": Softmax()}
+numbers = Counter()  # of the layers of each kind, for their names
+
+
+@dataclass(eq=False)
+class Node:
+    outbound_layer: object
+    input_tensors: list
+    output_tensors: list
+
+    def __post_init__(self):
+        calls = self.outbound_layer.inbound_nodes
+        calls.append(self)
+        for place, x in enumerate(self.output_tensors):
+            x._keras_history = KerasHistory(self.outbound_layer, len(calls) - 1, place)
+
+    @property
+    def is_input(self):
+        return isinstance(self.outbound_layer, InputLayer)
+
+    @property
+    def parent_nodes(self):
+        if self.is_input:
+            return ()
+        return [made_by(x) for x in self.input_tensors]
+
+
+def made_by(tensor):
+    layer, index, _ = tensor._keras_history
+    return layer.inbound_nodes[index]
+
+
+class Layer:
+    """A part of a network: `build` makes its weights, `call` its output."""
+
+    def __init__(self, name=None):
+        kind = type(self).__name__.lower()
+        numbers[kind] += 1
+        self.name = name or f"{kind}_{numbers[kind]}"
+        self.inbound_nodes = []
+        self.trainable_weights = []
+        self.built = False
+
+    def add_weight(self, value, name):
+        value = np.asarray(value, dtype="float64")
+        weight = Tensor(value.shape, name=f"{self.name}/{name}", value=value)
+        self.trainable_weights.append(weight)
+        return weight
+
+    def get_weights(self):
+        return [weight.value.copy() for weight in self.trainable_weights]
+
+    def set_weights(self, arrays):
+        for weight, array in zip(self.trainable_weights, arrays, strict=True):
+            weight.value = np.array(array, dtype="float64")
+
+    def build(self, input_shape):
+        """Make the weights; a layer without weights has nothing to do."""
+
+    def call(self, inputs):
+        raise NotImplementedError
+
+    def __call__(self, inputs):
+        tensors = inputs if isinstance(inputs, list) else [inputs]
+        if not self.built:
+            shapes = [x.shape for x in tensors]
+            self.build(shapes if isinstance(inputs, list) else shapes[0])
+            self.built = True
+        output = self.call(inputs)
+        Node(self, tensors, [output])
+        return output
+
+
+class InputLayer(Layer):
+    """The beginning of a network: its only Node has the tensor as its input and its output."""
+
+    def __init__(self, shape, name=None):
+        super().__init__(name)
+        self.built = True
+        tensor = Tensor((None, *shape), name=self.name)
+        Node(self, [tensor], [tensor])
+
+
+def Input(shape, name=None):
+    return InputLayer(shape, name).inbound_nodes[0].output_tensors[0]
+
+
+class Dense(Layer):
+    """activation(x . kernel + bias)."""
+
+    def __init__(self, units, activation=None, name=None):
+        super().__init__(name)
+        self.units = units
+        self.activation = ACTIVATIONS[activation]
+
+    def build(self, input_shape):
+        size = input_shape[-1]
+        limit = np.sqrt(6 / (size + self.units))
+        self.kernel = self.add_weight(
+            np.random.uniform(-limit, limit, (size, self.units)), "kernel"
+        )
+        self.bias = self.add_weight(np.zeros(self.units), "bias")
+
+    def call(self, inputs):
+        return self.activation(Dot()(inputs, self.kernel) + self.bias)

@@ -1,0 +1,109 @@
+"""`kerascope learn read` on a terminal: section by section, with a question before an output."""
+
+import os
+import re
+import shutil
+import sys
+import time
+
+import pytest
+
+from kerascope.learn import reader
+from kerascope.lessons.lesson import SAID
+
+PAGES = [["# One\n\nfirst page\n"], ["## Two\n\nwhy?\n", f"output\n{SAID}\n\nbecause\n"], ["end\n"]]
+
+
+@pytest.fixture
+def read(monkeypatch, capsys):
+    """Read the pages with these answers; return what is printed and the questions."""
+
+    def read_pages(answers, pages=PAGES, language="en", lines=24):
+        size = os.terminal_size((80, lines))
+        monkeypatch.setattr(shutil, "get_terminal_size", lambda *_: size)
+        questions, waiting = [], iter(answers)
+
+        def answer(question):
+            questions.append(question)
+            try:
+                return next(waiting)
+            except StopIteration:
+                raise EOFError from None
+
+        monkeypatch.setattr("builtins.input", answer)
+        reader.page_through(pages, language)
+        return capsys.readouterr().out, questions
+
+    return read_pages
+
+
+def test_enter_leads_through_the_sections_and_each_prediction(read):
+    out, questions = read(["", "no idea", "", ""])
+    assert questions == [
+        "-- Enter: next section (2 of 3) · b: back · q: leave ",
+        "Your prediction (Enter: look) ",
+        "-- Enter: next section (3 of 3) · b: back · q: leave ",
+    ]
+    assert out.index("why?") < out.index("output\nYou said: no idea\n\nbecause") < out.index("end")
+
+
+def test_without_a_prediction_nothing_is_said_about_it(read):
+    out, _ = read(["", "", ""], language="zh")
+    assert "output\n\nbecause" in out
+    assert "你的预测：" not in out
+
+
+def test_b_goes_back_and_q_leaves(read):
+    out, questions = read(["", "x", "b", "", "y", "q"])
+    assert out.count("first page") == 2
+    assert "You said: y" in out
+    assert "end" not in out
+    assert len(questions) == 6
+
+
+def test_the_end_of_the_input_leaves(read):
+    out, _ = read([""])
+    assert "why?" in out
+    assert "output" not in out
+
+
+def test_a_long_section_stops_at_each_screen_between_paragraphs(read):
+    text = "".join(f"line {n}\n" + ("\n" if n % 5 == 4 else "") for n in range(20))
+    out, questions = read(["", "", "", ""], pages=[[text]], lines=12)
+    assert questions == ["-- Enter: more · b: back · q: leave "] * 3
+    assert [int(n) for n in re.findall(r"line (\d+)", out)] == list(range(20))
+    out, _ = read(["q"], pages=[[text]], lines=12)
+    assert "line 4" in out
+    assert "line 5\n" not in out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo terminal")
+@pytest.mark.process
+def test_on_a_pseudo_terminal_the_answer_waits_for_the_prediction():
+    pty = pytest.importorskip("pty")
+    words = ["-m", "kerascope", "learn", "read", "0", "--lang", "en"]
+    process, terminal = pty.fork()
+    if process == 0:
+        os.environ |= {"TERM": "xterm", "COLUMNS": "80", "LINES": "200"}
+        os.execv(sys.executable, [sys.executable, *words])
+    shown = ""
+
+    def until(text):
+        nonlocal shown
+        end = time.monotonic() + 60
+        while text not in shown and time.monotonic() < end:
+            shown += os.read(terminal, 65536).decode("utf-8", "replace")
+        assert text in shown
+        before, shown = shown, ""
+        return before
+
+    for place in (2, 3):
+        until(f"next section ({place} of 8)")
+        os.write(terminal, b"\n")
+    assert "No numbers" not in until("Your prediction (Enter: look)")
+    os.write(terminal, b"a promise\n")
+    answer = until("next section (4 of 8)")
+    assert answer.index("You said: a promise") < answer.index("No numbers")
+    os.write(terminal, b"q\n")
+    os.close(terminal)
+    os.waitpid(process, 0)

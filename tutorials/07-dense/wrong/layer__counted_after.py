@@ -1,0 +1,111 @@
+"""The index is read after the Node was appended.
+
+en: expected (node_index, tensor_index) of output 0 of call 0 to be (0, 0), yours is (1, 0)
+zh: 第 0 次调用的第 0 个输出的 (node_index, tensor_index) 应为 (0, 0)，你的是 (1, 0)
+"""
+
+from collections import Counter, namedtuple
+
+import numpy as np
+from my_engine.graph import Dot, Relu, Softmax, Tensor
+
+KerasHistory = namedtuple("KerasHistory", "layer node_index tensor_index")
+ACTIVATIONS = {None: lambda x: x, "relu": Relu(), "softmax": Softmax()}
+numbers = Counter()  # of the layers of each kind, for their names
+
+
+class Node:
+    """One call of one layer."""
+
+    def __init__(self, outbound_layer, input_tensors, output_tensors):
+        self.outbound_layer = outbound_layer
+        self.input_tensors = input_tensors
+        self.output_tensors = output_tensors
+        outbound_layer.inbound_nodes.append(self)
+        node_index = len(outbound_layer.inbound_nodes)
+        for tensor_index, tensor in enumerate(output_tensors):
+            tensor._keras_history = KerasHistory(outbound_layer, node_index, tensor_index)
+
+    @property
+    def is_input(self):
+        return self.input_tensors == self.output_tensors
+
+    @property
+    def parent_nodes(self):
+        histories = [] if self.is_input else [x._keras_history for x in self.input_tensors]
+        return [h.layer.inbound_nodes[h.node_index] for h in histories]
+
+
+class Layer:
+    """A part of a network: `build` makes its weights, `call` its output."""
+
+    def __init__(self, name=None):
+        kind = type(self).__name__.lower()
+        numbers[kind] += 1
+        self.name = name or f"{kind}_{numbers[kind]}"
+        self.inbound_nodes = []
+        self.trainable_weights = []
+        self.built = False
+
+    def add_weight(self, value, name):
+        value = np.asarray(value, dtype="float64")
+        weight = Tensor(value.shape, name=f"{self.name}/{name}", value=value)
+        self.trainable_weights.append(weight)
+        return weight
+
+    def get_weights(self):
+        return [weight.value.copy() for weight in self.trainable_weights]
+
+    def set_weights(self, arrays):
+        for weight, array in zip(self.trainable_weights, arrays, strict=True):
+            weight.value = np.array(array, dtype="float64")
+
+    def build(self, input_shape):
+        """Make the weights; a layer without weights has nothing to do."""
+
+    def call(self, inputs):
+        raise NotImplementedError
+
+    def __call__(self, inputs):
+        tensors = inputs if isinstance(inputs, list) else [inputs]
+        if not self.built:
+            shapes = [x.shape for x in tensors]
+            self.build(shapes if isinstance(inputs, list) else shapes[0])
+            self.built = True
+        output = self.call(inputs)
+        Node(self, tensors, [output])
+        return output
+
+
+class InputLayer(Layer):
+    """The beginning of a network: its only Node has the tensor as its input and its output."""
+
+    def __init__(self, shape, name=None):
+        super().__init__(name)
+        self.built = True
+        tensor = Tensor((None, *shape), name=self.name)
+        Node(self, [tensor], [tensor])
+
+
+def Input(shape, name=None):
+    return InputLayer(shape, name).inbound_nodes[0].output_tensors[0]
+
+
+class Dense(Layer):
+    """activation(x . kernel + bias)."""
+
+    def __init__(self, units, activation=None, name=None):
+        super().__init__(name)
+        self.units = units
+        self.activation = ACTIVATIONS[activation]
+
+    def build(self, input_shape):
+        size = input_shape[-1]
+        limit = np.sqrt(6 / (size + self.units))
+        self.kernel = self.add_weight(
+            np.random.uniform(-limit, limit, (size, self.units)), "kernel"
+        )
+        self.bias = self.add_weight(np.zeros(self.units), "bias")
+
+    def call(self, inputs):
+        return self.activation(Dot()(inputs, self.kernel) + self.bias)

@@ -1,0 +1,56 @@
+"""Nothing notices a node that needs itself.
+
+en: expected a graph with a cycle to be a ValueError, yours never ends: remember which nodes are in progress
+zh: 有环的图应抛出 ValueError，你的没有尽头：请记住哪些结点正在处理
+"""
+
+
+class GraphMap:
+    """The nodes and the layers of a graph, the deepest first."""
+
+    def __init__(self, nodes_depths, layers):
+        self.nodes_depths = nodes_depths
+        self.layers = layers
+        self.nodes_by_depth = {}
+        for depth in sorted(set(nodes_depths.values()), reverse=True):
+            self.nodes_by_depth[depth] = [n for n, d in nodes_depths.items() if d == depth]
+
+
+def map_graph(inputs, outputs):
+    nodes = order_nodes([x._keras_history for x in outputs])
+    nodes_depths, layers_depths = assign_depths(nodes)
+    for node in nodes:
+        if node.is_input and node.output_tensors[0] not in inputs:
+            raise ValueError(f"the outputs need the Input {node.outbound_layer.name!r}: pass it")
+    layers = sorted(layers_depths, key=layers_depths.get, reverse=True)
+    return GraphMap(nodes_depths, layers)
+
+
+def order_nodes(histories):
+    """Return all nodes that the outputs need, each after its parents."""
+    ordered, in_progress = [], []
+
+    def visit(node):
+        if node in ordered:
+            return
+        in_progress.append(node)
+        for parent in node.parent_nodes:
+            visit(parent)
+        in_progress.pop()
+        ordered.append(node)
+
+    for layer, node_index, _ in histories:
+        visit(layer.inbound_nodes[node_index])
+    return ordered
+
+
+def assign_depths(nodes):
+    """Return the depth of each node and of each layer, from the outputs to the inputs."""
+    nodes_depths, layers_depths = {}, {}
+    for node in reversed(nodes):
+        layer = node.outbound_layer
+        depth = max(nodes_depths.get(node, 0), layers_depths.get(layer, 0))
+        nodes_depths[node] = layers_depths[layer] = depth
+        for parent in node.parent_nodes:
+            nodes_depths[parent] = max(depth + 1, nodes_depths.get(parent, 0))
+    return nodes_depths, layers_depths

@@ -1,0 +1,49 @@
+"""Each new value is written as soon as it is computed.
+
+en: expected (a, b, c) = (1, 2, 3) after a rotation, at [2], to be 1, yours is 2
+zh: (a, b, c) = (1, 2, 3) 轮换之后，[2] 处应为 1，你的是 2
+"""
+
+import numpy as np
+from my_engine.gradient import gradients
+from my_engine.graph import applies_in_order
+
+
+class Function:
+    """Compute everything, then write the new values all at once."""
+
+    def __init__(self, inputs, outputs, updates=()):
+        self.inputs = inputs
+        self.outputs = outputs
+        self.updates = list(updates)
+        self.results = [*outputs, *[new_value for _, new_value in self.updates]]
+        self.schedule = applies_in_order(self.results)
+
+    def __call__(self, arrays):
+        values = dict(zip(self.inputs, arrays, strict=True))
+
+        def value_of(tensor):
+            if tensor in values:
+                return values[tensor]
+            if tensor.value is None:
+                raise ValueError(f"the outputs need {tensor.name!r}, which is not an input")
+            return tensor.value
+
+        for apply in self.schedule:
+            arrays = [value_of(x) for x in apply.inputs]
+            values[apply.outputs[0]] = apply.op.perform(*arrays)
+        outputs = [value_of(x) for x in self.outputs]
+        for variable, new_value in self.updates:
+            variable.value = np.array(value_of(new_value))
+        return outputs
+
+
+class SGD:
+    """p becomes p - lr * d loss / d p."""
+
+    def __init__(self, lr=0.01):
+        self.lr = lr
+
+    def get_updates(self, loss, params):
+        grads = gradients(loss, params)
+        return [(p, p - g * self.lr) for p, g in zip(params, grads, strict=True)]

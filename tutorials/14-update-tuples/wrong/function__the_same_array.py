@@ -1,0 +1,50 @@
+"""A variable gets the very array that was computed or fed.
+
+en: expected w after the array that was fed has changed, at [0], to be 5, yours is 99
+zh: 所喂的数组改动之后的 w，[0] 处应为 5，你的是 99
+"""
+
+import numpy as np
+from my_engine.gradient import gradients
+from my_engine.graph import applies_in_order
+
+
+class Function:
+    """Compute everything, then write the new values all at once."""
+
+    def __init__(self, inputs, outputs, updates=()):
+        self.inputs = inputs
+        self.outputs = outputs
+        self.updates = list(updates)
+        self.results = [*outputs, *[new_value for _, new_value in self.updates]]
+        self.schedule = applies_in_order(self.results)
+
+    def __call__(self, arrays):
+        values = dict(zip(self.inputs, arrays, strict=True))
+
+        def value_of(tensor):
+            if tensor in values:
+                return values[tensor]
+            if tensor.value is None:
+                raise ValueError(f"the outputs need {tensor.name!r}, which is not an input")
+            return tensor.value
+
+        for apply in self.schedule:
+            arrays = [value_of(x) for x in apply.inputs]
+            values[apply.outputs[0]] = apply.op.perform(*arrays)
+        results = [value_of(x) for x in self.results]
+        new_values = results[len(self.outputs) :]
+        for (variable, _), array in zip(self.updates, new_values, strict=True):
+            variable.value = array
+        return results[: len(self.outputs)]
+
+
+class SGD:
+    """p becomes p - lr * d loss / d p."""
+
+    def __init__(self, lr=0.01):
+        self.lr = lr
+
+    def get_updates(self, loss, params):
+        grads = gradients(loss, params)
+        return [(p, p - g * self.lr) for p, g in zip(params, grads, strict=True)]
