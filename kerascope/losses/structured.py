@@ -220,7 +220,10 @@ class Circle(Loss):
         self.remove_diagonal = remove_diagonal
 
     def counted(self, y_true: Tensor, y_pred: Tensor) -> Tensor | None:
-        """Return a mask of the samples that share their class with another sample of the batch."""
+        """Return a mask of the samples that have a positive partner in the batch.
+
+        Without `remove_diagonal`, every sample has one: itself.
+        """
         same = _same_class(y_true)
         return K.any(_without_diagonal(same) if self.remove_diagonal else same, axis=1)
 

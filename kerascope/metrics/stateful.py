@@ -840,7 +840,7 @@ class R2Score(Metric):
         return [*(K.sum(part, axis=0) for part in parts), K.sum(K.ones_like(y))]
 
     def result_of(self, state: list[Tensor]) -> Tensor:
-        """Return the scores of the outputs, aggregated and adjusted."""
+        """Return R2 of each output or their average, adjusted for `num_regressors` above 0."""
         squares, total, residual, count, number = state
         spread = squares - total * quotient(total, count)
         spread = spread * K.cast(K.greater(spread, 1e-12 * squares), "float64")  # less is noise

@@ -91,7 +91,7 @@ def get_registered_object(
     custom_objects: dict[str, Any] | None = None,
     module_objects: dict[str, Any] | None = None,
 ) -> Any:
-    """Return the object registered under a name, or None."""
+    """Return the object with a name, registered or in a given dict; None if there is none."""
     for known in (get_custom_objects(), custom_objects or {}, module_objects or {}):
         if name in known:
             return known[name]
