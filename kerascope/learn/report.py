@@ -23,8 +23,8 @@ from kerascope.lessons.render_html import COURSE, inline_html
 SMALL, SHOWN = 1e-6, "1e\u20116"  # the largest difference of losses that counts as agreement
 STYLE = """
 .page { max-width: 60rem; }
-.beside-it, .charts { display: flex; flex-wrap: wrap; gap: 0 2rem; align-items: center; }
-.beside-it figure { flex: 1 1 18rem; }
+.in-a-row, .charts { display: flex; flex-wrap: wrap; gap: 0 2rem; align-items: center; }
+.in-a-row figure { flex: 1 1 18rem; }
 .charts figure { flex: 1 1 20rem; }
 .done { columns: 2 18rem; column-gap: 2rem; list-style: none; padding: 0; }
 .done li { display: flex; gap: .6rem; break-inside: avoid; }
@@ -101,7 +101,7 @@ def _engine(parts: dict[str, Part], picture: str, language: str) -> str:
         f"{len(own)} of {len(parts)} parts are my own, {lines} lines of code.",
         f"{len(parts)} 个部分中有 {len(own)} 个是我自己写的，共 {lines} 行代码。",
     )
-    others = Text(" kerascope's solutions stand in for the others.", "其余部分用的是参考答案。")
+    others = Text(" The others are kerascope's solutions.", "其余部分用的是参考答案。")
     text = count.within(language) + (others.within(language) if 0 < len(own) < len(parts) else "")
     heads = Text("part chapter written&nbsp;by lines", "部分 章 作者 行数").within(language).split()
     rows = "".join(f"<th>{head}</th>" for head in heads)
@@ -114,7 +114,7 @@ def _engine(parts: dict[str, Part], picture: str, language: str) -> str:
         rows += f"<tr>{shown}</tr>" if part.is_own else f'<tr class="none">{shown}</tr>'
     drawn = Text("A model of this engine, drawn by kerascope", "这个引擎的模型，由 kerascope 画出")
     figure = _figure(picture, drawn.within(language)) if picture else ""
-    return f'<p>{text}</p>\n<div class="beside-it"><table>{rows}</table>{figure}</div>'
+    return f'<p>{text}</p>\n<div class="in-a-row"><table>{rows}</table>{figure}</div>'
 
 
 def code_lines(path: Path) -> int:
@@ -128,7 +128,7 @@ def code_lines(path: Path) -> int:
 
 
 def _proof(proof: dict[str, Any], parts: dict[str, Part], language: str) -> str:
-    """Return what the engine did: its picture, its curves, and how it agrees with kerascope."""
+    """Return the learning curves of the engine, and how closely it agrees with kerascope."""
     if not proof:
         first = next(iter(parts.values())).exercise
         text = Text(

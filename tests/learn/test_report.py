@@ -61,7 +61,7 @@ def test_half_an_engine_is_run_with_solutions_for_the_rest(folder):
     page = report("--lang", "en", "-o", "half.html", path="half.html")
     text = text_of(page)
     assert "3 of 7 parts are my own" in text
-    assert "kerascope's solutions stand in for the others" in text
+    assert "The others are kerascope's solutions" in text
     assert page.count("<svg") == 3
     assert re.search(r"differ by at most \d\S*\. They agree", text)
     for number, part in enumerate(PARTS):
