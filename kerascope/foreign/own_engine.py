@@ -121,7 +121,11 @@ def read(model: Any, writer: TapeWriter, values: Mapping[Any, Any] = NOTHING) ->
 
 
 def _weights(weights: list[Any]) -> dict[str, Value]:
-    return {w.name.rpartition("/")[2]: _value(w, {w: w.value}) for w in weights}
+    return {_short(w): _value(w, {w: w.value}) for w in weights}
+
+
+def _short(weight: Any) -> str:
+    return str(weight.name).rpartition("/")[2]
 
 
 def _value(tensor: Any, values: Mapping[Any, Any]) -> Value:
@@ -162,6 +166,7 @@ class EngineRecorder:
         self._waiting: list[Any] | None = None
         self._places: dict[Any, tuple[Any, ...]] = {}
         self._values: dict[Any, Any] = {}
+        self._names: dict[Any, str] = {}  # of weights
         self._open: list[tuple[Any, OpenSpan]] = []
 
     def wrap_all(self) -> None:
@@ -233,11 +238,11 @@ class EngineRecorder:
                 results = call(arrays)
                 for weight, gradient in gradients.items():
                     self._move(("backward",))
-                    writer.gradient(weight.name, gradient, line=line)
+                    writer.gradient(self._name(weight), gradient, line=line)
                 for (weight, new), old in zip(function.updates, before, strict=True):
                     self._move(("update",))
                     at, g = self._lines.get(new, line), gradients.get(weight)
-                    writer.update(weight.name, old, np.asarray(weight.value), g, line=at)
+                    writer.update(self._name(weight), old, np.asarray(weight.value), g, line=at)
             finally:
                 self._waiting = None
                 self._move(())
@@ -287,6 +292,7 @@ class EngineRecorder:
         if output._keras_history is None:
             return
         layer, node_index, _ = output._keras_history
+        self._names |= {w: f"{layer.name}/{_short(w)}" for w in layer.trainable_weights}
         inputs, tensors = layer.inbound_nodes[node_index].input_tensors, [output]
         for tensor in tensors:
             if tensor.owner is not None and tensor not in inputs:
@@ -327,6 +333,9 @@ class EngineRecorder:
             settings={"": ", ".join(f"{float(x.value):g}" for x in numbers)} if numbers else {},
             parameters=_weights(weights),
         )
+
+    def _name(self, weight: Any) -> str:
+        return self._names.get(weight, str(weight.name))
 
     def _line(self) -> Line:
         """Return the line that is being executed, outside this file and the tensors' operators."""

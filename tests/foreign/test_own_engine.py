@@ -191,6 +191,10 @@ def folder(request, tmp_path, monkeypatch):
     if request.param == "other styles":
         (package / "graph.py").write_text(GRAPH, "utf-8")
         (package / "function.py").write_text(FUNCTION, "utf-8")
+        layer = (package / "layer.py").read_text("utf-8")
+        full = 'name=f"{self.name}/{name}"'
+        assert full in layer
+        (package / "layer.py").write_text(layer.replace(full, "name=name"), "utf-8")
     (tmp_path / "train.py").write_text(TRAIN + FIT, "utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
@@ -291,7 +295,9 @@ def test_a_trace_has_layers_losses_gradients_and_updates(names):
     for name in ("hidden", "hidden/dot", "scores/softmax", "loss/log", "hidden/kernel"):
         assert name in steps
     names_then = tape.names_at(next(e.t for e in reversed(list(tape)) if e.kind == "function"))
-    assert set(names_then["grads"]) == {w.name for w in model.trainable_weights}
+    assert set(names_then["grads"]) == {
+        f"{layer}/{weight}" for layer in ("hidden", "scores") for weight in ("kernel", "bias")
+    }
     assert np.allclose(names_then["weights"]["scores/bias"], trained[3])
     updates = [e for e in tape if e.kind == "update.apply" and e.name == "scores/bias"]
     old, new = (next(d.value for d in updates[-1].deltas if d.name == n) for n in ("old", "new"))

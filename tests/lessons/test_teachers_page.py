@@ -149,5 +149,5 @@ def test_files_and_options_that_the_words_name_are_there(language):
     for name in re.findall(r"`(kerascope/[\w/]+\.py)`", words):
         assert (root / name).is_file()
     named = set(re.findall(r"`(?:kerascope )?(?:learn|lessons) (\w+)", words))
-    assert named <= {"check", "hint", "build", "html"}
+    assert named <= {"check", "hint", "report", "build", "html"}
     assert re.search("[\u4e00-\u9fff]", words) is None or language == "zh"
