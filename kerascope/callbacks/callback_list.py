@@ -300,10 +300,10 @@ def _comes_last(callback: Any) -> bool:
 
 
 def _written_hooks(callbacks: list[Any], name: str) -> list[Callable[..., None]]:
-    """Return the overridden hooks called `name`.
+    """Return the hooks `name`, such as `on_batch_begin`, of the callbacks that override it.
 
-    If a callback overrides the hook with Keras 3's name, such as `on_train_batch_begin`, only this
-    hook is called. The base class's hook with this name calls `on_batch_begin`.
+    If a callback overrides the hook with Keras 3's name, `on_train_batch_begin`, this hook is
+    returned instead. In the base class it calls `on_batch_begin`.
     """
     newer = name.replace("on_", "on_train_")
     empty, empty_newer = getattr(Callback, name), getattr(Callback, newer)

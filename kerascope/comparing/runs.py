@@ -166,7 +166,7 @@ class Run:
         return [u for u in self.units if any(v.token in self._outputs for v in u.outputs)]
 
     def words_of(self, units: Iterable[Unit]) -> list[str]:
-        """Return the names of units, in order.
+        """Return the names of units, in the order of the run.
 
         If all units inside a frame are given, the name of the frame replaces their names.
 

@@ -342,7 +342,7 @@ class Notebook:
 def _prompt(debugger: ModelDebugger, conditions: set[str]) -> Callable[[Stop], Any]:
     """Return the function that opens the prompt at a stop.
 
-    If the stop meets one of the conditions of `--fail-on`, it raises `ConditionMet` instead. With
+    If the stop meets a condition of `--fail-on`, the function raises `ConditionMet` instead. With
     such conditions, the prompt does not open at the end of the cell.
     """
 

@@ -270,7 +270,7 @@ class MapRecorder(StageRecorder):
     builds = True
 
     def begin_map(self, **names: Any) -> None:
-        """Record that the walk, the depths or the check of a graph begins.
+        """Record that the walk of a graph, the computation of its depths or its check begins.
 
         If the graph belongs to a network already, the network is recorded too.
         """

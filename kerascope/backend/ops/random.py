@@ -97,7 +97,7 @@ class RandomOp(Op):
     def drawing(self, spec: Spec) -> Drawing | None:
         """Return a function (generator, out) that fills `out` with the numbers of `draw`.
 
-        If None, as by default, compiled functions call `draw` instead.
+        None, the default, means that compiled functions call `draw` instead.
         """
         return None
 

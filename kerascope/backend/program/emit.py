@@ -87,7 +87,7 @@ def writing_of(bound: Bound, line: Line) -> Writing:
 def _reads_once(op: Op, text: str) -> bool:
     """Return whether a kernel's text reads its only input once, element by element.
 
-    Then the result may overwrite the input.
+    If so, the result may overwrite the input.
     """
     return isinstance(op, Elementwise) and text.count("{0}") == 1 and "{1}" not in text
 

@@ -443,7 +443,7 @@ def _without_ends(
 ) -> tuple[int, int]:
     """Return the range (start, stop) of a computation order without its inputs and outputs.
 
-    If there are more than `MOST_ENDS` inputs, they stay in the range; the same for outputs.
+    More than `MOST_ENDS` inputs stay in the range, and so do more than `MOST_ENDS` outputs.
     """
     first, last = 0, len(order)
     while first < last and kinds.get(order[first]) == "input":

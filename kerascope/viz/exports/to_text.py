@@ -177,7 +177,7 @@ def _titles(words: list[str], doors: list[int], width: int) -> list[tuple[str, i
     """Return the texts in the upper border of a frame and their columns.
 
     They are placed between the arrows that enter the frame. Details that do not fit there are left
-    out; a name that does not fit is shortened, or left out if it has fewer than 3 cells.
+    out. A name that does not fit is shortened, or left out if there are fewer than 3 cells for it.
     """
     gaps = [(end - begin - 3, begin + 1) for begin, end in pairwise([1, *doors, width - 2])]
     whole = ", ".join(words)

@@ -143,7 +143,7 @@ class Places:
     def owner(self, slot: int) -> int:
         """Return the slot whose array contains the array of this slot.
 
-        It is the slot itself if this is not a part of a joined array.
+        If its array is not a part of a joined array, return the slot itself.
         """
         while slot in self.inside:
             slot = self.inside[slot][0]
