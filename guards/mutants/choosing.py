@@ -337,8 +337,8 @@ def says(call: ast.Call) -> bool:
 def chosen(root: Path, folders: list[str], number: int, seed: int) -> list[Mutant]:
     """Return random mutants of folders: lines are drawn uniformly, then one edit of each line.
 
-    The same source, number and seed give the same mutants, independent of the tests. A larger
-    number starts with the mutants of a smaller number.
+    The same source, number and seed give the same mutants, independent of the tests. The mutants
+    for a larger number begin with those for a smaller number.
     """
     by_line: dict[tuple[str, int], list[Edit]] = {}
     sources: dict[str, str] = {}

@@ -303,7 +303,7 @@ def _expected_axes(
 
 
 def _turned(a: np.ndarray, b: np.ndarray, tolerance: float) -> tuple[str, Difference] | None:
-    """Return how the second array is reordered to equal the first, and the rest of difference.
+    """Return the order in which the second array equals the first, and the remaining difference.
 
     Return None if the arrays do not have the same elements.
     """

@@ -409,7 +409,7 @@ class SensitivityAtSpecificity(_BestRate):
 
     Sensitivity is tp / (tp + fn), specificity tn / (tn + fp).
 
-    The result is 0 if no threshold reaches this minimum. The other arguments are those of
+    The result is 0 if the specificity is lower at every threshold. The other arguments are those of
     `PrecisionAtRecall`.
     """
 
