@@ -357,7 +357,7 @@ class _BestRate(_ConfusionMetric):
 class PrecisionAtRecall(_BestRate):
     """Greatest precision at a threshold where the recall is at least `recall`.
 
-    The result is 0 if no threshold reaches this minimum.
+    The result is 0 if the recall is lower at every threshold.
 
     Parameters
     ----------
@@ -386,7 +386,7 @@ class PrecisionAtRecall(_BestRate):
 class RecallAtPrecision(_BestRate):
     """Greatest recall at a threshold where the precision is at least `precision`.
 
-    The result is 0 if no threshold reaches this minimum. The other arguments are those of
+    The result is 0 if the precision is lower at every threshold. The other arguments are those of
     `PrecisionAtRecall`.
     """
 
@@ -432,7 +432,7 @@ class SpecificityAtSensitivity(_BestRate):
 
     Specificity is tn / (tn + fp), sensitivity tp / (tp + fn).
 
-    The result is 0 if no threshold reaches this minimum. The other arguments are those of
+    The result is 0 if the sensitivity is lower at every threshold. The other arguments are those of
     `PrecisionAtRecall`.
     """
 
