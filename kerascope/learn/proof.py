@@ -49,10 +49,10 @@ def main(folder: str, language: str, result: str) -> None:
     for _ in range(EPOCHS):
         losses.append(float(model.fit(x, targets, batch_size=BATCH, epochs=1)[0]))
         right.append(float(np.mean(model.predict(x_test).argmax(axis=1) == y_test)))
-    axes = [_axes(_LOSS, losses, language), _axes(_RIGHT, right, language)]
+    curves = [_curves(_LOSS, losses, language), _curves(_RIGHT, right, language)]
     found = {
         "picture": draw(model, rankdir="LR").svg,
-        "curves": [Picture(Curves("", (one,))).svg for one in axes],
+        "curves": [Picture(one).svg for one in curves],
         "losses": losses,
         "right": right,
         "difference": difference,
@@ -84,7 +84,7 @@ def _difference_from_kerascope(model: Any, x: np.ndarray, targets: np.ndarray) -
     return float(np.abs(differences).max())
 
 
-def _axes(title: Text, numbers: list[float], language: str) -> Axes:
+def _curves(title: Text, numbers: list[float], language: str) -> Curves:
     epochs = tuple(float(n) for n in range(1, len(numbers) + 1))
     curve = Curve(f"{numbers[-1]:.3f}", epochs, tuple(numbers))
-    return Axes(title.within(language), _EPOCH.within(language), (curve,))
+    return Curves(title.within(language), (Axes("", _EPOCH.within(language), (curve,)),))

@@ -104,7 +104,7 @@ def _engine(parts: dict[str, Part], picture: str, language: str) -> str:
     others = Text(" The others are kerascope's solutions.", "其余部分用的是参考答案。")
     text = count.within(language) + (others.within(language) if 0 < len(own) < len(parts) else "")
     heads = Text("part chapter written&nbsp;by lines", "部分 章 作者 行数").within(language).split()
-    rows = "".join(f"<th>{head}</th>" for head in heads)
+    rows = f"<tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr>"
     for part in parts.values():
         whose = Text("me", "我") if part.is_own else Text("kerascope", "kerascope")
         chapter = part.exercise.chapter.lstrip("0")
@@ -164,7 +164,7 @@ def _proof(proof: dict[str, Any], parts: dict[str, Part], language: str) -> str:
 
 def _figure(svg: str, caption: str = "") -> str:
     below = f"<figcaption>{caption}</figcaption>" if caption else ""
-    return f'<figure><div class="picture" tabindex="0">{svg}</div>{below}</figure>'
+    return f'<figure><div class="picture">{svg}</div>{below}</figure>'
 
 
 # --- the chapters ---------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import re
 import shutil
 
 import pytest
+from browser import OpenPage, browser
 
 from kerascope.cli import main
 from kerascope.learn.exercises import Workbook, all_exercises
@@ -121,6 +122,26 @@ def test_an_engine_that_does_not_run_is_reported(folder, monkeypatch, source, wo
 def test_wrong_words_are_refused(folder, capsys, words, message):
     assert main(["learn", *words]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.browser
+def test_the_page_fits_a_telephone_and_two_sheets_of_paper(folder):
+    solve(folder, EXERCISES)
+    report("--lang", "en", "--name", "Ann Lee", "--date", "30 November")
+    path = folder.parent / "report.html"
+    with browser() as chromium:
+        opened = OpenPage(chromium, path)
+        page = opened.page
+        for width in (1280, 390):
+            page.set_viewport_size({"width": width, "height": 900})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+        unnamed = "svg:not([aria-label]), svg[aria-label='']"
+        assert page.locator(unnamed).count() == 0
+        pages = re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4"))
+        assert 1 <= len(pages) <= 2
+        assert set(opened.requests) == {path.as_uri()}
+        assert opened.complaints == []
+        opened.close()
 
 
 def test_lines_of_code_leave_out_comments_and_docstrings(tmp_path):
