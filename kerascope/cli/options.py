@@ -646,9 +646,10 @@ LESSONS_EXAMPLES = f"""\
   kerascope lessons html -o pages          write a page for each chapter, and an index
   kerascope lessons notebook --lang zh 7   write a Jupyter notebook to ./07-dense.zh.ipynb
   kerascope lessons check --tutorials my_course   check the chapters of your own course
+  kerascope lessons check --exercises 7    also its solutions and wrong answers
 
 A chapter is given by its number or its name (7, 07, 07-dense, dense). Default: all chapters. A new
-chapter is a folder NN-topic with lesson.en.md and lesson.zh.md.
+chapter is a folder NN-topic with lesson.en.md, lesson.zh.md, or both.
 
 {exit_codes({1: "also: check or build found a difference"})}
 """
@@ -683,6 +684,10 @@ def add_lessons_options(parser: argparse.ArgumentParser) -> None:
             action.add_argument(
                 "--jobs", type=_at_least(1), default=2, metavar="N",
                 help="Run N chapters at a time (default 2).",
+            )  # fmt: skip
+            action.add_argument(
+                "--exercises", action="store_true",
+                help="Check the exercises too: their solutions and wrong answers.",
             )  # fmt: skip
         if name in ("html", "notebook"):
             where = "lessons" if name == "html" else "."

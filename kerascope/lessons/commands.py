@@ -11,6 +11,8 @@ from pathlib import Path
 from kerascope.cli.usage import UsageError, given
 from kerascope.errors import ArgumentError, UnavailableError
 from kerascope.files import write_whole
+from kerascope.learn.authoring import exercise_complaints
+from kerascope.learn.exercises import all_exercises
 from kerascope.lessons import tutorials_folder
 from kerascope.lessons.checking import accept, complaints_of, read_glossary, stale_pictures
 from kerascope.lessons.lesson import LANGUAGES, Chapter
@@ -60,15 +62,34 @@ def _check(options: Namespace, tutorials: Path, chapters: list[Chapter]) -> int:
         complaints = [*complaints_of(run, terms), *stale_pictures(run.chapter)]
         wrong += len(complaints)
         _print_run(run, complaints)
+    if options.exercises:
+        wrong += _check_exercises(chapters, options.jobs)
     verdict = f"{wrong} wrong" if wrong else "every printed line holds"
     print(f"{_counted(len(chapters))}: {verdict}")
     return DIFFERS if wrong else DONE
 
 
+def _check_exercises(chapters: list[Chapter], jobs: int) -> int:
+    """Check the exercises of chapters, print all complaints, and return their number."""
+    folders = [chapter.folder for chapter in chapters]
+    exercises = [e for e in all_exercises(folders[0].parent) if e.folder in folders]
+    wrong = 0
+    for exercise, complaints in zip(exercises, exercise_complaints(exercises, jobs), strict=True):
+        wrong += len(complaints)
+        count = len(exercise.wrong_answers)
+        done = f"solution and {count} wrong answer{'s' if count != 1 else ''}"
+        _print_state(exercise.id, done, complaints)
+    return wrong
+
+
 def _print_run(run: ChapterRun, complaints: list[str]) -> None:
     count = len(run.chapter.main.blocks)
+    _print_state(run.chapter.name, f"{len(run.blocks)} of {count} blocks run", complaints)
+
+
+def _print_state(name: str, done: str, complaints: list[str]) -> None:
     state = f"{len(complaints)} wrong" if complaints else "ok"
-    print(f"{run.chapter.name:<24} {len(run.blocks)} of {count} blocks run   {state}")
+    print(f"{name:<24} {done}   {state}")
     for complaint in complaints:
         print(f"\n{complaint}")
     if complaints:

@@ -9,6 +9,7 @@ from collections import Counter
 import pytest
 from thinned import thinned
 
+from kerascope.learn.authoring import quoted_messages
 from kerascope.learn.exercises import all_exercises
 from kerascope.learn.running import check_file, open_places
 from kerascope.learn.verdicts import LANGUAGES, Verdict
@@ -33,12 +34,6 @@ def of_wrong(value):
     return value.id if hasattr(value, "id") else value.stem.partition("__")[2]
 
 
-def messages_of(path):
-    """Return what a wrong answer's docstring says that the messages are."""
-    words = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
-    return dict(re.findall(r"^(en|zh): (.+)$", words, flags=re.MULTILINE))
-
-
 @pytest.mark.parametrize("exercise", EXERCISES, ids=of_exercise)
 def test_the_stub_is_not_attempted_in_either_language(exercise, tmp_path):
     for language in LANGUAGES:
@@ -60,12 +55,12 @@ def test_the_solution_passes(exercise):
 def test_a_wrong_answer_fails_with_exactly_its_own_message(exercise, path):
     outcome = check_file(exercise, path, SECONDS)
     assert outcome.verdict is Verdict.FAIL
-    assert outcome.message.as_json() == messages_of(path)
+    assert outcome.message.as_json() == quoted_messages(path)
 
 
 @pytest.mark.parametrize("exercise", EXERCISES, ids=of_exercise)
 def test_wrong_answers_are_told_apart(exercise):
-    messages = [messages_of(path) for path in exercise.wrong_answers]
+    messages = [quoted_messages(path) for path in exercise.wrong_answers]
     assert len(messages) >= 2
     for language in LANGUAGES:
         assert len({one[language] for one in messages}) == len(messages)

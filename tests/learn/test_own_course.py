@@ -146,3 +146,48 @@ def test_a_folder_without_exercises_is_refused(course, learn):
     _, _, err = learn()
     assert "spread.toml: expected a table [en], a table [zh], or both; there is none." in err
     assert main(["learn", "--tutorials", "nowhere"]) == 2
+
+
+WRONG = '''"""{words}"""
+
+
+def spread(numbers):
+    return {answer}
+'''
+
+
+def check_exercises(capsys):
+    code = main(["lessons", "check", "--exercises", "--tutorials", "my course"])
+    return code, capsys.readouterr().out
+
+
+def test_an_author_checks_the_exercises(course, capsys):
+    main(["lessons", "build", "--accept", "--tutorials", "my course"])
+    capsys.readouterr()
+    wrong = course / "01-spread" / "wrong" / "spread__seven.py"
+    wrong.parent.mkdir()
+    words = "错。\n\nzh: 空列表的极差应为 0\n"
+    wrong.write_text(WRONG.format(words=words, answer=7), encoding="utf-8")
+    code, out = check_exercises(capsys)
+    assert code == 0
+    assert "01/spread                solution and 1 wrong answer   ok\n" in out
+
+    wrong.write_text(WRONG.format(words=words, answer=8), encoding="utf-8")
+    code, out = check_exercises(capsys)
+    assert code == 1
+    assert "spread__seven.py: the message differs (- quoted, + given now):" in out
+    assert "    + zh: spread([3, 1, 8]) 应为 7，你的是 8：8 - 1\n" in out
+    assert "en:" not in out
+
+    wrong.write_text(WRONG.format(words="错。", answer=7), encoding="utf-8")
+    assert "expected a docstring that quotes the message" in check_exercises(capsys)[1]
+
+    solution = FILES["01-spread/solutions/spread.py"]
+    wrong.write_text(solution, encoding="utf-8")
+    assert "expected this wrong answer to FAIL, got PASS." in check_exercises(capsys)[1]
+    (course / "01-spread/solutions/spread.py").write_text("x = 1\n", encoding="utf-8")
+    (course / "01-spread/exercises/spread.py").write_text('"""做。"""\n', encoding="utf-8")
+    code, out = check_exercises(capsys)
+    assert "expected the solution to PASS, got FAIL:\n    你的文件里应有 spread" in out
+    assert "expected `...` where the student writes, got none." in out
+    assert out.endswith("1 chapter: 3 wrong\n")
