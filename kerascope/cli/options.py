@@ -558,27 +558,34 @@ LEARN_ACTIONS = (
 )
 LEARN_USAGE = "kerascope learn [ACTION] [EXERCISE ...] [options]"
 LEARN_EXAMPLES = f"""\
-  kerascope learn            show the next exercise; the first time, copy all exercises to
-                             ./kerascope-exercises, where you write your answers
+  kerascope learn            show the next exercise; the first time, copy all
+                             exercises to ./kerascope-exercises, where you
+                             write your answers
   kerascope learn list       list the exercises and your results
   kerascope learn read 5     read chapter 5 in the terminal
-  kerascope learn web        read the chapters in the browser, run their code, do the exercises
+  kerascope learn web        read the chapters in the browser, run their code,
+                             do the exercises
   kerascope learn run        run your file and see its output
-  kerascope learn check      check your file: NOT ATTEMPTED, FAIL with the reason, or PASS
+  kerascope learn check      check your file: NOT ATTEMPTED, FAIL with the
+                             reason, or PASS
   kerascope learn hint       show a hint; the next time, a clearer one
-  kerascope learn reset      start the exercise again; your file is kept under another name
+  kerascope learn reset      start the exercise again; your file is kept under
+                             another name
   kerascope learn solution   show one solution
   kerascope learn watch      check again whenever you save
-  kerascope learn report     write a page that shows what you have done, with your own engine
+  kerascope learn report     write a page that shows what you have done, with
+                             your own engine
 
-EXERCISE is a name (count_parameters), an id (01/count_parameters), a file or a chapter's number.
+EXERCISE is a name (count_parameters), an id (01/count_parameters), a file or a
+chapter's number.
 Default: the next exercise that you have not passed.
 
 for teachers:
   kerascope learn check --all --json --folder ann --folder bob
   kerascope learn check --all --class submissions        print a table of a class
   kerascope learn check --all --class submissions --jobs 4 --csv marks.csv
-No file in these folders is changed. The check runs the students' code, so use a safe machine.
+No file in these folders is changed. The check runs the students' code, so use
+a safe machine.
 
 {exit_codes({5: "check: none failed, but one was not attempted", 124: "run: time limit exceeded"})}
 """

@@ -13,8 +13,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from kerascope.errors import UnavailableError
 from kerascope.files import write_whole
 from kerascope.learn import pages
@@ -23,6 +21,7 @@ from kerascope.learn.exercises import Exercise, Workbook, default_folder
 from kerascope.learn.reader import page_through
 from kerascope.learn.running import check_file, only_defines, run_engine, run_file
 from kerascope.learn.verdicts import Outcome, Text, Verdict
+from kerascope.lessons.lesson import BREAK, BREAKS
 
 # --- waiting for a file to change -----------------------------------------------------------------
 
@@ -110,7 +109,8 @@ class StudentSession:
         """Print a text in the student's language. On a terminal, wrap its lines between words."""
         words = text if isinstance(text, str) else text.within(self.language)
         if sys.stdout.isatty():
-            Console(highlight=False).print(words, markup=False, emoji=False)
+            text = BREAKS.sub(BREAK, pages.unwrapped(words))
+            print("\n".join(pages.wrapped(text, shutil.get_terminal_size().columns)))
         else:
             print(words, flush=True)
 
@@ -143,7 +143,8 @@ def show_next(session: StudentSession, chosen: list[Exercise]) -> int:
 
 def show_list(session: StudentSession, chosen: list[Exercise]) -> int:
     """Print a table of the chosen exercises, by default of all, with their verdicts."""
-    session.say(pages.table(session.workbook, chosen or session.workbook.exercises))
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else pages.WIDEST_TABLE
+    session.say(pages.table(session.workbook, chosen or session.workbook.exercises, width))
     return DONE
 
 

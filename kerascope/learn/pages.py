@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import io
+import re
 from collections.abc import Sequence
 from pathlib import Path
+
+from rich.cells import cell_len
+from rich.console import Console, RenderableType
+from rich.table import Table
 
 from kerascope.learn.exercises import Exercise, Workbook, when_solutions_are_shown
 from kerascope.learn.verdicts import NOTHING, Outcome, Text, Verdict
 from kerascope.lessons import appendix_number
-from kerascope.lessons.lesson import lines_of
+from kerascope.lessons.lesson import BREAK, BREAKS, lines_of
 
 LINES_SHOWN = 20
 LONGEST_LINE = 120
+WIDEST_TABLE = 1000  # columns: in a pipe, no title is wrapped
+LINE = 96  # columns of a line in tasks and hints: the next word would make it longer
+# The beginning of a line that is never joined to the one before: code, output, an item of a list.
+OWN_LINE = re.compile(r" {4}| *(?:[-|]|\d+\.|`\w+\(.*?\)`[:：])")
 ALL_DONE = Text(en="You have passed every exercise of the course.", zh="你已通过本课程的全部练习。")
 _ORDER = (Verdict.PASS, Verdict.FAIL, Verdict.NOT_ATTEMPTED)
 
@@ -204,26 +214,68 @@ def hint_page(exercise: Exercise, number: int, at: str = "") -> Text:
     )
 
 
-def table(workbook: Workbook, exercises: Sequence[Exercise]) -> Text:
-    """Return a table with one line for each exercise: its verdict, id and title."""
-    return Text(*("\n".join(_rows(workbook, exercises, one)) for one in ("en", "zh")))
+def table(workbook: Workbook, exercises: Sequence[Exercise], width: int = WIDEST_TABLE) -> Text:
+    """Return a table with a row for each exercise: its verdict, id and title.
+
+    A title that does not fit into the width continues below its own column.
+    """
+    return Text(*("\n".join(_rows(workbook, exercises, one, width)) for one in ("en", "zh")))
 
 
-def _rows(workbook: Workbook, exercises: Sequence[Exercise], language: str) -> list[str]:
-    width = max((len(e.id) for e in exercises), default=0)
+def _rows(
+    workbook: Workbook, exercises: Sequence[Exercise], language: str, width: int
+) -> list[str]:
     following = workbook.next_exercise()
-    rows = []
+    grid = Table.grid(padding=(0, 1, 0, 0))
+    grid.add_column(min_width=9)
+    grid.add_column(no_wrap=True)
     for exercise in exercises:
         verdict = Verdict(workbook.progress(exercise).verdict)
         words = "" if verdict is Verdict.NOT_ATTEMPTED else verdict.text.within(language)
-        mark = f"{words}{'*' if workbook.is_changed(exercise) else ''}"
-        wide = sum(2 if ord(letter) > 0x2E80 else 1 for letter in mark)
         arrow = ">" if exercise == following else " "
-        title = exercise.title.within(language)
-        rows.append(f"{arrow} {mark}{' ' * (7 - wide)} {exercise.id:<{width}}  {title}")
+        mark = f"{arrow} {words}{'*' if workbook.is_changed(exercise) else ''}"
+        title = BREAKS.sub(BREAK, exercise.title.within(language))
+        grid.add_row(mark, f"{exercise.id} ", title)
+    rows = wrapped(grid, width)
     passed = sum(map(workbook.is_passed, workbook.exercises))
     rows.append(progress_line(passed, len(workbook.exercises)).within(language))
     if any(workbook.is_changed(e) for e in exercises):
         changed = Text("* changed since it was checked", "* 检查之后又有改动")
         rows.append(changed.within(language))
     return rows
+
+
+def wrapped(content: RenderableType, width: int) -> list[str]:
+    """Return the lines of a text or table at a given width; Chinese is wrapped between words, too.
+
+    The text must contain `BREAK` where its Chinese may be divided.
+    """
+    out = io.StringIO()
+    console = Console(file=out, width=width, markup=False, emoji=False, highlight=False)
+    console.print(content)
+    return [line.rstrip() for line in lines_of(out.getvalue().replace(BREAK, ""))]
+
+
+def unwrapped(text: str) -> str:
+    r"""Return a text with the lines of each paragraph joined, so that a terminal can wrap them.
+
+    Tasks and hints have lines of about `LINE` columns. A line whose first word did not fit there
+    belongs to the line before it.
+
+    Examples
+    --------
+    >>> unwrapped(f"{'word ' * 19}word\nand more\nnext").count("\n")
+    1
+    """
+    lines: list[str] = []
+    before = ""
+    for line in lines_of(text):
+        first = re.match(r"\s*([!-~]+|\S|$)", line)
+        word = first[1] if first and not OWN_LINE.match(line) else ""
+        if word and before and cell_len(f"{before} {word}") > LINE:
+            is_chinese = cell_len(before[-1]) == cell_len(word[0]) == 2
+            lines[-1] += line.strip() if is_chinese else f" {line.strip()}"
+        else:
+            lines.append(line)
+        before = line
+    return "\n".join(lines)

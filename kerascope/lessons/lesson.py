@@ -336,6 +336,17 @@ def languages_of(tutorials: Path) -> tuple[str, ...]:
     return tuple(one for one in LANGUAGES if any(tutorials.glob(f"*/lesson.{one}.md")))
 
 
+# --- Chinese in lines of a text -------------------------------------------------------------------
+
+
+# Wide characters. Chinese lines are joined without a space.
+WIDE = r"[\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uff00-\uffef]"
+# Marks where a Chinese line may be broken. Rich breaks lines only at white space. This character
+# counts as white space without width, and is removed after wrapping.
+BREAK = "\x1f"
+BREAKS = re.compile(rf"(?<={WIDE})(?<![（《“‘「])(?={WIDE})(?![，。、：；？！）》”’」])")
+
+
 # --- lines of a text, as Python and Markdown count them in a file ---------------------------------
 # `str.splitlines` also ends a line at a form feed, at U+2028 and at eight more characters. These do
 # not end a line of a file, so code that counts lines must not use it.

@@ -15,6 +15,8 @@ from rich.markdown import Markdown
 
 from kerascope.errors import UnknownNameError
 from kerascope.lessons.lesson import (
+    BREAK,
+    BREAKS,
     SAID,
     SESSIONS,
     Block,
@@ -26,7 +28,7 @@ from kerascope.lessons.lesson import (
 )
 from kerascope.lessons.parser import find_chapter, read_chapter
 from kerascope.lessons.references import CODE, note_on_codes
-from kerascope.lessons.render_html import LESSON_LINK, PREDICT, WIDE, session_command, shown_text
+from kerascope.lessons.render_html import LESSON_LINK, PREDICT, session_command, shown_text
 from kerascope.lessons.stops import number_places
 
 DEFAULT_WIDTH = 80
@@ -36,12 +38,8 @@ PLAYER = {
     "zh": "[播放器，在浏览器里一步步看：{alt} 请打开 {path}]",
 }
 OUTPUT = {"en": "Output:", "zh": "输出："}
-# Marks where a Chinese line may be broken. Rich breaks lines only at white space. This character
-# counts as white space without width, and is removed after wrapping.
-BREAK = "\x1f"
 # Ends a text where the reader is asked for a prediction.
 ASK = "\x01"
-BREAKS = re.compile(rf"(?<={WIDE})(?<![（《“‘「])(?={WIDE})(?![，。、：；？！）》”’」])")
 
 
 def chapter_text(

@@ -28,6 +28,7 @@ from kerascope.lessons.comparison import FREE
 from kerascope.lessons.lesson import (
     LANGUAGES,
     SESSIONS,
+    WIDE,
     Block,
     Chapter,
     LessonError,
@@ -155,8 +156,6 @@ def _foldable(block: Block, html: str, languages: tuple[str, ...]) -> str:
 # --- prose ----------------------------------------------------------------------------------------
 
 
-# Wide characters. Chinese lines are joined without a space.
-WIDE = r"[\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uff00-\uffef]"
 # How many characters of a table fit side by side on a phone; the most that a column needs, because
 # words wrap; and the padding of a column.
 TABLE_SIGNS, COLUMN_SIGNS, AIR = 62, 16, 3

@@ -185,11 +185,12 @@ def test_a_chapter_ends_with_how_to_get_its_exercises(tmp_path, count, en, zh):
     (folder / "exercises").mkdir()
     for number in range(count):
         (folder / "exercises" / f"e{number}.toml").touch()
-    assert chapter_text(1, tutorials=tmp_path).endswith(f"\n\n{en} kerascope learn 1\n")
-    assert chapter_text(1, "zh", tutorials=tmp_path).endswith(f"\n\n{zh} kerascope learn 1\n")
+    command = f"kerascope learn 1 --tutorials {tmp_path.name}"
+    assert chapter_text(1, tutorials=tmp_path).endswith(f"\n\n{en} {command}\n")
+    assert chapter_text(1, "zh", tutorials=tmp_path).endswith(f"\n\n{zh} {command}\n")
     page = chapter_page(read_chapter(folder), None, None)
-    assert f"{en} <code>kerascope learn 1</code>" in page
-    assert f"{zh} <code>kerascope learn 1</code>" in page
+    assert f"{en} <code>{command}</code>" in page
+    assert f"{zh} <code>{command}</code>" in page
 
 
 def test_a_chapter_reads_well_in_a_pipe(tmp_path):
