@@ -13,8 +13,9 @@ calls `check_part`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_file_location
@@ -73,11 +74,16 @@ class PartFinder(MetaPathFinder):
 
     Parameters
     ----------
-    parts : dict of str to Part
+    folder : Path
+        The workbook. It is read at the first import of a part.
     """
 
-    def __init__(self, parts: Mapping[str, Part]) -> None:
-        self._parts = parts
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @cached_property
+    def _parts(self) -> dict[str, Part]:
+        return parts_of(Workbook(self._folder, all_exercises()))
 
     def parts(self) -> dict[str, Part]:
         """Return the parts by name; each shows whether it is yours or kerascope's."""
@@ -101,7 +107,7 @@ class PartFinder(MetaPathFinder):
 
 def install(folder: Path) -> PartFinder:
     """Let `import my_engine.PART` find the parts for the workbook in `folder`."""
-    finder = PartFinder(parts_of(Workbook(folder, all_exercises())))
+    finder = PartFinder(folder)
     sys.meta_path[:] = [f for f in sys.meta_path if not isinstance(f, PartFinder)]
     sys.meta_path.insert(0, finder)
     return finder
@@ -132,8 +138,10 @@ def use_my_engine(folder: Path | None = None) -> ModuleType:
     return package
 
 
-def check_part(name: str, module: ModuleType, path: Path) -> None:
-    """Use the module of a student's file as the part `name`, whatever its last verdict was.
+def check_part(name: str, module: ModuleType) -> None:
+    """Use a student's file as the part `name`, whatever its last verdict was.
+
+    Call it after `use_my_engine`.
 
     Parameters
     ----------
@@ -141,11 +149,8 @@ def check_part(name: str, module: ModuleType, path: Path) -> None:
         The name of the part.
     module : module
         The namespace in which the student's file will run.
-    path : Path
-        The student's file. Other parts of its workbook are used if they have passed.
     """
-    package = use_my_engine(path.resolve().parents[1])
     module.__name__ = f"{ENGINE}.{name}"
     module.__package__ = ENGINE
     sys.modules[module.__name__] = module
-    setattr(package, name, module)
+    setattr(sys.modules[ENGINE], name, module)

@@ -317,8 +317,7 @@ keras_imports_for_good()
 import keras
 '''
 ENGINE = "my_engine"  # the folder and the package of the student's own engine
-ENGINE_FILES = {
-    "__init__.py": '''"""Your own engine; parts that have not passed are reference solutions.
+ENGINE_PACKAGE = '''"""Your own engine; parts that have not passed are reference solutions.
 
 `my_engine.parts()` shows which parts are yours.
 """
@@ -328,8 +327,9 @@ from pathlib import Path
 from kerascope.learn.engine import install
 
 parts = install(Path(__file__).resolve().parents[1]).parts
-''',
-    "my_engine.py": '''"""Lets `python graph.py`, started in this folder, import my_engine."""
+'''
+# Written into the other folders from which exercises import the engine, its own one among them.
+ENGINE_IMPORT = '''"""Lets a file in this folder import my_engine when Python runs the file."""
 
 import sys
 from pathlib import Path
@@ -337,8 +337,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 del sys.modules["my_engine"]
 import my_engine
-''',
-}
+'''
 
 
 @dataclass
@@ -449,8 +448,7 @@ class Workbook:
                 written.append(path)
             elif self.language not in (None, language) and _is_stub(exercise, path):
                 self._write(path, exercise.stub_in(language))
-            helpers = {"keras.py": KERAS} | (ENGINE_FILES if exercise.part else {})
-            for name, text in helpers.items():
+            for name, text in _helpers(exercise).items():
                 if not (helper := path.with_name(name)).exists():
                     self._write(helper, text)
         self.language = language
@@ -508,6 +506,16 @@ class Workbook:
                 f"learn: cannot write '{path}' ({error.strerror}). "
                 f"Choose a folder of your own: --folder DIR."
             ) from None
+
+
+def _helpers(exercise: Exercise) -> dict[str, str]:
+    """Return the names and texts of the files to write next to the student's file."""
+    helpers = {"keras.py": KERAS}
+    if exercise.part:
+        helpers["__init__.py"] = ENGINE_PACKAGE
+    if exercise.part or ENGINE in exercise.stub.read_text(encoding="utf-8"):
+        helpers[f"{ENGINE}.py"] = ENGINE_IMPORT
+    return helpers
 
 
 def _is_stub(exercise: Exercise, path: Path) -> bool:
