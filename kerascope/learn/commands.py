@@ -160,11 +160,13 @@ def check_chosen(session: StudentSession, chosen: list[Exercise]) -> int:
         outcomes.append(outcome)
     if len(outcomes) > 1:
         session.say(pages.counted(outcomes))
-    following = session.workbook.next_exercise()
+    following = session.workbook.next_exercise(chosen[-1])
     if len(outcomes) == 1 and outcomes[0].verdict is Verdict.PASS:
         session.say(pages.compare(chosen[0], session.at))
     if outcomes[-1].verdict is Verdict.PASS and following is not None:
-        session.say(pages.what_next(following, session.at))
+        is_first = following == session.workbook.next_exercise()
+        more = "" if is_first else f" {following.name}"
+        session.say(pages.what_next(following, more + session.at))
     return code_of(outcomes)
 
 
@@ -242,7 +244,7 @@ def watch_chosen(session: StudentSession, chosen: list[Exercise]) -> int:
             for _ in changes_of(path):
                 if check_chosen(session, [exercise]) == DONE:
                     break
-            exercise = session.workbook.next_exercise()
+            exercise = session.workbook.next_exercise(exercise)
     except KeyboardInterrupt:
         session.say()
         return DONE

@@ -417,9 +417,13 @@ class Workbook:
         is_tried = self.progress(exercise).verdict != Verdict.NOT_ATTEMPTED.value
         return when == "always" or (when == "after an attempt" and is_tried)
 
-    def next_exercise(self) -> Exercise | None:
-        """Return the first exercise that is not passed; None if all are passed."""
-        return next((e for e in self.exercises if not self.is_passed(e)), None)
+    def next_exercise(self, after: Exercise | None = None) -> Exercise | None:
+        """Return the first exercise that is not passed; None if all are passed.
+
+        With `after`, exercises that come after this one are preferred.
+        """
+        later = self.exercises[self.exercises.index(after) + 1 :] if after else []
+        return next((e for e in (*later, *self.exercises) if not self.is_passed(e)), None)
 
     def remember(self, exercise: Exercise, outcome: Outcome) -> None:
         """Store the verdict on an exercise, with a hash of the student's file."""

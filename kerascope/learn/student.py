@@ -417,11 +417,11 @@ class Student:
         words = " ".join(f"{type(error).__name__}: {error}".split())
         line = lines[-1] if lines else None
         place = Text(f" at line {line}", f"（第 {line} 行）") if lines else Text("", "")
-        what = Text(during or "your file", during or "你的文件")
+        what = Text(during or "your file", f"{during} " if during else "你的文件")
         advice = NO_KEYBOARD if isinstance(error, EOFError) else NOTHING
         message = Text(
             en=f"{what.en} stopped{place.en} with {words}{advice.en}",
-            zh=f"{what.zh} 中途出错{place.zh}：{words}{advice.zh}",
+            zh=f"{what.zh}中途出错{place.zh}：{words}{advice.zh}",
         )
         if not lines and not during:
             message = Text(

@@ -443,6 +443,16 @@ def test_a_narrow_terminal_breaks_no_word(tmp_path):
     )
 
 
+def test_who_begins_with_a_later_chapter_goes_on_there(learn):
+    fourth = EXERCISES[3]
+    learn()
+    answer(fourth)
+    out = learn("check", fourth.name)[1]
+    fifth = EXERCISES[4]
+    assert f"next: {fifth.id}  {fifth.title.en}  (kerascope learn {fifth.name})" in out
+    assert f"check it      kerascope learn check {fifth.name}\n" in learn(fifth.name)[1]
+
+
 def test_every_line_that_is_printed_for_another_folder_can_be_typed(learn):
     folder = Path("ann lee")
     given = " --folder 'ann lee'"
