@@ -76,16 +76,21 @@ def events_of(message: dict[str, Any]) -> list[Event]:
     """
     kind, content = message["msg_type"], message["content"]
     if kind == "stream":
-        return [{"text": ANSI.sub("", content["text"])}]
+        return [{"text": _clean(content["text"])}]
     if kind in ("execute_result", "display_data"):
-        data = content["data"]
+        data = dict(content["data"])
+        if "<pre" in data.get("text/html", "")[:9]:  # a table of rich: text says the same
+            del data["text/html"]
         rich = [{key: data[name]} for name, key in _SHOWN.items() if name in data]
-        return rich[:1] or [{"text": f"{data.get('text/plain', '')}\n"}]
+        return rich[:1] or [{"text": _clean(data.get("text/plain", "")).rstrip("\n") + "\n"}]
     if kind == "error":
-        lines = ANSI.sub("", "\n".join(content["traceback"]))
-        lines = lines.replace(f"{PACKAGE_PARENT}{os.sep}", "")
+        lines = _clean("\n".join(content["traceback"]))
         return [{"error": content["ename"], "message": content["evalue"], "text": lines}]
     return []
+
+
+def _clean(text: str) -> str:
+    return ANSI.sub("", text).replace(f"{PACKAGE_PARENT}{os.sep}", "")
 
 
 class Run:
@@ -123,6 +128,10 @@ class Run:
                 await changed.wait()
             yield self.events[number]
             number += 1
+
+
+class KernelEnded(Exception):
+    """The kernel has ended while a block ran."""
 
 
 class _ThisPython(KernelSpecManager):
@@ -175,7 +184,12 @@ class ChapterKernel:
             await self._manager.interrupt_kernel()
 
     async def close(self) -> None:
-        """End the kernel, and remove its folder. The next block starts a new one."""
+        """End what runs and waits, and the kernel. The next block starts a new one."""
+        for task in self._tasks:
+            task.cancel()
+        await self._end()
+
+    async def _end(self) -> None:
         manager, client, self._manager, self._client = self._manager, self._client, None, None
         if manager is not None:
             if client is not None:
@@ -190,7 +204,10 @@ class ChapterKernel:
             kernel_spec_manager=_ThisPython(), connection_file=connection
         )
         # The folder that `prepare` makes is inside of ours, so that one removal is enough.
-        environment = fixed_environment(self._top) | {"TMPDIR": str(self._top)}
+        environment = fixed_environment(self._top) | {
+            "TMPDIR": str(self._top),
+            "JUPYTER_COLUMNS": "100",
+        }
         await self._manager.start_kernel(cwd=str(self._top), env=environment)
         client = self._client = self._manager.client()
         client.start_channels()
@@ -203,19 +220,22 @@ class ChapterKernel:
         return client
 
     async def _execute(self, run: Run, code: str) -> None:
-        async with self._is_free:
-            self.run, begun = run, time.time()
-            try:
+        begun = time.time()
+        try:
+            async with self._is_free:
+                self.run = run
                 client = self._client or await self._start()
                 begun = time.time()
                 await self._talk(run, client, code)
                 for event in self._pictures(begun):
                     run.add(event)
-            except Exception as error:  # no kernel could be started, or it does not answer
-                await self.close()
-                run.add({"error": type(error).__name__, "message": str(error), "text": ""})
-            finally:
-                run.add({"done": round(time.time() - begun, 2)})
+        except asyncio.CancelledError:
+            run.add({"error": KernelEnded.__name__, "message": ENDED, "text": ""})
+        except Exception as error:  # the kernel has ended, or it could not be started
+            await self._end()
+            run.add({"error": type(error).__name__, "message": str(error), "text": ""})
+        finally:
+            run.add({"done": round(time.time() - begun, 2)})
 
     async def _talk(self, run: Run, client: AsyncKernelClient, code: str) -> None:
         """Execute code, and add events to the run, until the code or the kernel has ended."""
@@ -236,15 +256,14 @@ class ChapterKernel:
                 code, allow_stdin=True, output_hook=on_output, stdin_hook=on_input
             )
         )
-        while not task.done():
-            await asyncio.wait({task}, timeout=SECONDS_BETWEEN_LOOKS)
-            manager = self._manager
-            if client is not self._client or not (manager and await manager.is_alive()):
-                task.cancel()
-                await self.close()
-                run.add({"error": "KernelEnded", "message": ENDED, "text": ""})
-                return
-        await task
+        try:
+            while not task.done():
+                await asyncio.wait({task}, timeout=SECONDS_BETWEEN_LOOKS)
+                if not (self._manager and await self._manager.is_alive()):
+                    raise KernelEnded(ENDED)
+            await task
+        finally:
+            task.cancel()
 
     def _pictures(self, begun: float) -> list[Event]:
         """Return events for the pictures and players that a run has written to `out/`."""

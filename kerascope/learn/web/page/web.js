@@ -13,6 +13,7 @@
     same: ["done in {0} s; same output as in the chapter", "用时 {0} 秒；输出与课文相同"],
     failed: ["{1} after {0} s", "{0} 秒后出现 {1}"], traceback: ["Traceback", "调用栈"],
     copied: ["copied", "已复制"], restored: ["as in the chapter", "已恢复为课文中的代码"],
+    busy: ["Another block still runs. Stop it first.", "还有一段代码在运行，请先停止它。"],
     restarted: ["Python starts again with the next block that you run. All names are gone.",
       "下次运行代码时 Python 会重新启动，之前的变量都已清空。"],
     hung: ["It does not stop. “Restart Python” ends it; then all names are gone.",
@@ -76,7 +77,8 @@
   async function post(path, data = {}) {
     try {
       const response = await fetch(path, { method: "POST", body: JSON.stringify(data) });
-      notice.replaceChildren();
+      const isRefused = response.headers.get("content-type").startsWith("text/plain");
+      notice.replaceChildren(isRefused ? await response.text() : "");
       return response;
     } catch (error) {
       notice.replaceChildren(words("offline"));
@@ -182,7 +184,12 @@
     // Runs the block, and returns whether it ended well. A block whose output is not predicted yet
     // shows none: `isQuiet`, it runs for the sake of later blocks.
     async run(isQuiet = false) {
-      if (this.isRunning) return false;
+      const busy = blocks.find((one) => one.isRunning);
+      if (busy) {
+        this.status.replaceChildren(words("busy"));
+        busy.runButton.focus();
+        return false;
+      }
       const isHidden = this.facts.predict && this.kept.prediction === undefined;
       if (isHidden && !isQuiet) {
         this.status.replaceChildren(words("first"));
