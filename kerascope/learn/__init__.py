@@ -9,6 +9,9 @@ An exercise is five things in a chapter's folder of `tutorials/`::
     wrong/name__*.py      wrong answers; the docstring of each quotes, in the lines `en: ...` and
                           `zh: ...`, the exact message that it must get
 
+With the key `part` in its TOML file, an exercise is a part of the student's own engine, and the
+answer is a module of the package `my_engine` (`engine.py`).
+
 The checker looks at objects, events and gradients of the running program, never at its source.
 `exercises.py` finds the exercises and manages the student's folder. `running.py` starts the
 process in which `child.py` runs the student's file and its checker. `commands.py` contains the

@@ -119,7 +119,7 @@ def use_my_engine(folder: Path | None = None) -> ModuleType:
     Parameters
     ----------
     folder : Path, optional
-        The workbook; by default the one that contains the working folder, or its subfolder
+        The workbook. The default is the workbook around the working folder, or the subfolder
         `kerascope-exercises`.
 
     Examples
