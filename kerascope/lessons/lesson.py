@@ -344,7 +344,11 @@ WIDE = r"[\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uff00-\uffef]"
 # Marks where a Chinese line may be broken. Rich breaks lines only at white space. This character
 # counts as white space without width, and is removed after wrapping.
 BREAK = "\x1f"
-BREAKS = re.compile(rf"(?<={WIDE})(?<![（《“‘「])(?={WIDE})(?![，。、：；？！）》”’」])")
+BREAKS = re.compile(
+    rf"(?<={WIDE})(?<![（《“‘「])(?={WIDE})(?![，。、：；？！）》”’」])"
+    r"|(?<=[，。、：；？！])(?=[\w.`])|(?<=[\w`])(?=（)",
+    re.ASCII,
+)
 
 
 # --- lines of a text, as Python and Markdown count them in a file ---------------------------------

@@ -9,9 +9,11 @@ from __future__ import annotations
 import io
 import re
 from pathlib import Path
+from typing import ClassVar
 
-from rich.console import Console
-from rich.markdown import Markdown
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.markdown import Markdown, TableElement
+from rich.table import Table
 
 from kerascope.errors import UnknownNameError
 from kerascope.lessons.lesson import (
@@ -116,6 +118,23 @@ def lesson_text(lesson: Lesson, *, width: int = DEFAULT_WIDTH, color: bool = Fal
     return "\n".join(text for one in lesson.sections for text in printer.page(one))
 
 
+class _WholeTable(TableElement):
+    """A Markdown table whose long words are divided; rich would cut them off with `…`."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for content in super().__rich_console__(console, options):
+            if isinstance(content, Table):
+                for column in content.columns:
+                    column.overflow = "fold"
+            yield content
+
+
+class _LessonMarkdown(Markdown):
+    """Markdown for the terminal, with whole tables."""
+
+    elements: ClassVar = {**Markdown.elements, "table_open": _WholeTable}
+
+
 class _Printer:
     """Prints the sections of a lesson as texts of a given width.
 
@@ -160,7 +179,7 @@ class _Printer:
             text, self.note = f"{self.note}\n\n{text}", ""
         text = LESSON_LINK.sub(lambda match: match["chapter"], shown_text(text))
         text = re.sub(r"\[([^\]]+)\]\([\w-]+\)", r"\1", text)
-        self.console.print(Markdown(BREAKS.sub(BREAK, text), hyperlinks=False))
+        self.console.print(_LessonMarkdown(BREAKS.sub(BREAK, text), hyperlinks=False))
         self.console.print()
 
     def _picture_line(self, picture: Picture) -> str:

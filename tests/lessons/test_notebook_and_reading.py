@@ -193,6 +193,14 @@ def test_a_chapter_ends_with_how_to_get_its_exercises(tmp_path, count, en, zh):
     assert f"{zh} <code>{command}</code>" in page
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("width", [60, 80])
+def test_no_cell_of_a_table_is_cut(language, width):
+    for name in ("05-node", "10-run-internal-graph", "A-documents"):
+        lesson = chapter_of_the_course(name).lessons[language]
+        assert lesson_text(lesson, width=width).count("…") == lesson.source.count("…")
+
+
 def test_a_chapter_reads_well_in_a_pipe(tmp_path):
     write_chapter(tmp_path, EVERY_KIND)
     text = chapter_text(1, tutorials=tmp_path)
