@@ -149,6 +149,6 @@ def test_files_and_options_that_the_words_name_are_there(language):
     for name in re.findall(r"`(kerascope/[\w/]+\.py)`", words):
         assert (root / name).is_file()
     named = set(re.findall(r"`(?:kerascope )?(?:learn|lessons) (\w+)", words))
-    known = {"check", "hint", "report", "build", "html", "web", "solution"}
+    known = {"check", "hint", "report", "build", "html", "read", "web", "solution"}
     assert named <= known
     assert re.search("[\u4e00-\u9fff]", words) is None or language == "zh"
