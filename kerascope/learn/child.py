@@ -67,7 +67,8 @@ def _run_student_file(student: Student) -> Outcome | None:
     """Run the student's file; return an outcome of FAIL if the file raised, otherwise None."""
     path, module = Path(student.path), student.module
     sys.argv = [student.path]
-    sys.path.insert(0, str(path.resolve().parent))
+    # The modules of a package import each other by its name: `from my_engine.graph import Tensor`.
+    sys.path.insert(0, str(path.resolve().parents[1 if module.__package__ else 0]))
     sys.modules[MODULE] = module
     try:
         exec(compile(path.read_bytes(), student.path, "exec", dont_inherit=True), vars(module))

@@ -129,9 +129,10 @@ def use_my_engine(folder: Path | None = None) -> ModuleType:
     """
     for name in [name for name in sys.modules if name.partition(".")[0] == ENGINE]:
         del sys.modules[name]
+    workbook = default_folder(Path.cwd()) if folder is None else folder
     package = ModuleType(ENGINE, "The engine of a workbook; see kerascope.learn.engine.")
-    package.__path__ = []
-    finder = install(default_folder(Path.cwd()) if folder is None else folder)
+    package.__path__ = [str(workbook / ENGINE)]  # for other modules of the student's
+    finder = install(workbook)
     vars(package)["parts"] = finder.parts
     sys.modules[ENGINE] = package
     announce(ENGINE)  # a debugger's session records it

@@ -50,6 +50,8 @@ def shown(value: Any, language: str = "en") -> str:
         return Text(f"a {name}", f"{name} 对象").within(language)
     if isinstance(value, (list, tuple)) and any(map(_is_of_own_engine, value)):
         return f"[{', '.join(shown(one, language) for one in value)}]"
+    if isinstance(value, dict) and any(map(_is_of_own_engine, value)):
+        return Text("a dict", "字典").within(language)
     words = _ADDRESS.sub("", " ".join(repr(value).split()))
     return words if len(words) <= LONGEST else f"{words[: LONGEST - 3]}..."
 

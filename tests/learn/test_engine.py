@@ -17,6 +17,7 @@ from kerascope.errors import KerascopeWarning
 from kerascope.learn.engine import parts_of, use_my_engine
 from kerascope.learn.exercises import ENGINE, PROGRESS, Workbook, all_exercises, find_exercises
 from kerascope.learn.running import check_file
+from kerascope.learn.showing import shown
 from kerascope.learn.verdicts import Outcome, Verdict
 
 EXERCISES = all_exercises()
@@ -92,6 +93,31 @@ def test_a_check_takes_the_students_file_of_the_part_and_its_other_parts_that_pa
     assert check_file(exercise, workbook.path_of(exercise)).verdict is Verdict.PASS
     write(workbook, "layer", source.replace("self.built = False", "self.built = True"), PASS)
     assert check_file(exercise, workbook.path_of(exercise)).verdict is Verdict.FAIL
+
+
+@pytest.mark.process
+def test_a_part_imports_other_parts_and_files_of_its_package_by_their_full_names(workbook):
+    (workbook.folder / ENGINE / "helpers.py").write_text("HELPER = 1\n")
+    write(workbook, "layer", f"from my_engine.helpers import HELPER\n{solution('layer')}", FAIL)
+    exercise = PARTS[1]
+    assert check_file(exercise, workbook.path_of(exercise)).verdict is Verdict.PASS
+    source = solution("layer").replace("from my_engine.graph", "from graph")
+    write(workbook, "layer", source, FAIL)
+    outcome = check_file(exercise, workbook.path_of(exercise))
+    assert "No module named 'graph'" in outcome.message.en
+
+
+def test_the_repr_of_the_students_objects_is_not_computed_for_a_message():
+    """That of a tensor written as a dataclass contains its whole graph, many times."""
+
+    class Tensor:
+        def __repr__(self):
+            raise AssertionError
+
+    Tensor.__module__ = "my_engine.graph"
+    x = Tensor()
+    found = [shown(value, "en") for value in (x, [x, 1], (x,), {x: x})]
+    assert found == ["a Tensor", "[a Tensor, 1]", "[a Tensor]", "a dict"]
 
 
 @pytest.mark.process

@@ -40,6 +40,8 @@ def recording(student):
     """Return a layer class that records its builds and calls."""
 
     class Recording(student.get("Layer")):
+        __module__ = "my_engine.layer"
+
         def __init__(self, name=None):
             super().__init__(name)
             self.events = []
@@ -153,6 +155,8 @@ def parents_and_inputs(student):
     first = called(student, dense, x, "layer")
     second = called(student, dense, inputs[1], "layer")
     called(student, merge, [second, first, x], "layer")
+    what = Text("Nodes of a layer after one call", "调用一次之后层的 Node 数")
+    student.same(what, len(merge.inbound_nodes), 1)
     parents = student.listed("node.parent_nodes", merge.inbound_nodes[0].parent_nodes, 3)
     for number, expected in enumerate((dense.inbound_nodes[1], dense.inbound_nodes[0], start)):
         is_the_same(
