@@ -69,7 +69,15 @@ def call(op: Op, inputs: list[np.ndarray], result: np.ndarray) -> Callable[[], A
 
 
 def measure(row: Shapes) -> tuple[float, float, float, float]:
-    """Time a convolution and its two gradients; return milliseconds and the number of products."""
+    """Time a convolution and its two gradients; return the times and the cost.
+
+    Returns
+    -------
+    forward, to_input, to_kernel : float
+        The times of the convolution and of its gradients, in milliseconds.
+    products : float
+        How many multiplications of two numbers the convolution needs.
+    """
     rng = np.random.default_rng(0)
     axes = len(row.kernel) - 2
     how: Any = ((row.stride,) * axes, "valid", (1,) * axes, row.groups)

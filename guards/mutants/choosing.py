@@ -317,7 +317,7 @@ class Finder:
 
 
 def has_effect(statement: ast.stmt) -> bool:
-    """Return whether a function can be expected to run to its end if this statement is deleted."""
+    """Return whether a function without this statement can run to its end, with another effect."""
     if isinstance(statement, ast.Assign):
         return not any(isinstance(target, (ast.Name, ast.Tuple)) for target in statement.targets)
     return isinstance(statement, (ast.Expr, ast.AugAssign, ast.Delete, ast.Raise))

@@ -240,7 +240,7 @@ def _pieces(a: np.ndarray, b: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarr
 
 
 def _share(a: np.ndarray, b: np.ndarray) -> float:
-    """Return the fraction of elements that two arrays of the same size have in common."""
+    """Return the fraction of the elements that two arrays share, in any order; sizes are equal."""
     numbers = [np.sort(one.astype("float64").ravel()) for one in (a, b)]
     return in_common(numbers[0], numbers[1], a.dtype, b.dtype) / a.size
 

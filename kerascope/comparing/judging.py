@@ -363,9 +363,9 @@ class Judge:
         return self._with_swaps(found, of_pairs)
 
     def pair_of_results(self) -> Pair | None:
-        """Return a pair for the models' outputs if one model continues where the other ends.
+        """Return the pair of the models' outputs if one model continues where the other ends.
 
-        Such models differ, even if all paired calls agree. Otherwise return None.
+        Such models differ, even if all paired calls agree. For other models, return None.
         """
         firsts, seconds = self.alignment.a.results(), self.alignment.b.results()
         partners = self.alignment.pairs

@@ -347,7 +347,7 @@ class UntilDepth(Plan):
         return depth is not None and depth != self.left
 
     def earliest_hit(self, depth: int) -> float:
-        """Return the limit that allows no skipped calls, because any call may contain the depth."""
+        """Return the time of the next event: any call may contain the wanted depth of Nodes."""
         return _unless(True, self)
 
 

@@ -180,7 +180,7 @@ class Palette:
         )
 
     def box(self, hue: str) -> tuple[str, str, str]:
-        """Return the colours of a box: its fill, its outline and its sign."""
+        """Return the colours of a box: of its fill, of its outline, and of its small symbol."""
         return self.fill(hue), self.line(hue), self.sign(hue)
 
     def fill(self, hue: str) -> str:

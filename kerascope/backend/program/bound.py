@@ -358,8 +358,8 @@ class Bound:
     def truth(self, slot: int) -> bool | None:
         """Return whether the condition in a slot holds, or None if this is unknown.
 
-        It is always None if the rules do not remove branches. Only the truth of a condition is
-        recorded, not the value of its array.
+        It is always None in a program whose conditional branches are all kept. Only the truth of a
+        condition is recorded, not the value of its array.
         """
         if not self._chooses:
             return None

@@ -105,9 +105,11 @@ def _by_child(
 
 
 def sequences_of(order: list[str], wiring: Wiring) -> list[list[ChainPiece]]:
-    """Divide the children of a frame level into sequences, each a list of pieces; return these.
+    """Divide the children of a frame level into sequences of groups of children; return these.
 
-    Later pieces depend on a piece only through its last child. In a chain, each child is a piece.
+    In a sequence, later groups depend on a group only through its last child. In a chain, each
+    child is a group. Children without a connection, and branches that no other child uses, get
+    sequences of their own.
 
     Parameters
     ----------
@@ -123,7 +125,7 @@ def sequences_of(order: list[str], wiring: Wiring) -> list[list[ChainPiece]]:
     >>> level = FrameLevel("", list("abcde"), links)
     >>> wiring, _ = wiring_of(level, dict.fromkeys("abcde", "op"))
     >>> (sequence,) = sequences_of(level.children, wiring)
-    >>> [segment.children for segment in sequence]
+    >>> [group.children for group in sequence]
     [['a'], ['b'], ['c', 'd'], ['e']]
     """
     waiting = [([child for child in order if child not in wiring.sources], 0)]

@@ -414,7 +414,10 @@ def _from_left(bounds: list[list[Bound]], count: int) -> list[int]:
 
 
 def _pushed(wanted: list[float], bounds: list[list[Bound]], order: list[int]) -> list[float]:
-    """Return positions of strands (lines of items) near `wanted` with the minimum distances."""
+    """Return positions as near to `wanted` as the minimum distances between neighbours allow.
+
+    Each position is that of a strand, a straight line of items through several rows.
+    """
     from_left = list(wanted)
     for strand in order:
         for other, distance in bounds[strand]:

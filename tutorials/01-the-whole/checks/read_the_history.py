@@ -1,4 +1,4 @@
-"""Tests the functions on real trainings, with batches counted by a callback and set losses."""
+"""Tests the student's functions on models that really train; the validation losses are given."""
 
 import numpy as np
 

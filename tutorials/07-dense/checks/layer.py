@@ -421,7 +421,7 @@ def dense(student):
 
 @check
 def with_the_other_parts(student):
-    """Ten steps of a small network, with our other parts; kerascope trains the same one."""
+    """Trains a network with this part and our other parts, and with kerascope; compares."""
     from kerascope import backend as K
     from kerascope import layers, models, optimizers
 

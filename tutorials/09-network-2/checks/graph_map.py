@@ -226,7 +226,7 @@ def many_paths(student):
 
 @check
 def with_the_other_parts(student):
-    """Ten steps of a network with two branches, with our other parts, beside kerascope's."""
+    """Trains two branches with this part and our other parts, and with kerascope; compares."""
     import numpy as np
 
     from kerascope import backend as K

@@ -267,7 +267,7 @@ def the_first_of_two_outputs(student):
 
 @check
 def with_the_other_parts(student):
-    """Ten steps of a small network, with our other parts; kerascope trains the same one."""
+    """Trains a network with this part and our other parts, and with kerascope; compares."""
     from kerascope import layers, models, optimizers
 
     layer, fit, function = engine("layer"), engine("fit"), engine("function")

@@ -309,7 +309,7 @@ def two_outputs(student):
 
 @check
 def with_the_other_parts(student):
-    """Three epochs of a small network, with our other parts; kerascope trains the same one."""
+    """Trains a network with this part and our other parts, and with kerascope; compares."""
     from kerascope import backend as K
     from kerascope import layers, models, optimizers
 
