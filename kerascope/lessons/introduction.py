@@ -33,7 +33,7 @@ TEXTS = ("about", "for_whom")
 
 
 def read_introduction(folder: Path) -> Introduction | None:
-    """Return the content of `chapter.toml` in a chapter's folder; None if there is no such file.
+    """Return the content of `chapter.toml` in a chapter's folder; None without this file.
 
     Raises
     ------

@@ -298,7 +298,7 @@ class Chapter:
         return self.name.partition("-")[0].lstrip("0") or "0"
 
     def introduction_text(self, language: str, has_for_whom: bool = True) -> str:
-        """Return what the chapter is about, for whom it is, and how long it takes, as Markdown.
+        """Return the subject of the chapter, its readers and its length, as Markdown.
 
         Without a `chapter.toml`, or if it lacks this language, return "".
         """

@@ -114,7 +114,7 @@ def note_on_codes(text: str, language: str, tutorials: Path, at: str = "") -> st
     """Return a note in Markdown that explains the codes in a text; "" for a text without codes.
 
     The appendix explains the codes itself. `at` is appended to the command in the note. Without
-    an appendix, there is no note.
+    an appendix, the note is empty.
     """
     number = ""
     if CODE.search(text) and not is_appendix(text):

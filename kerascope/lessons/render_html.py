@@ -455,7 +455,7 @@ def _exercises(chapter: Chapter) -> str:
 
 
 def _introduction(chapter: Chapter, has_for_whom: bool) -> str:
-    """Return what a chapter is about in each language; "" for a chapter without `chapter.toml`."""
+    """Return the introduction of a chapter in each language; "" without a `chapter.toml`."""
     texts = {name: chapter.introduction_text(name, has_for_whom) for name in chapter.lessons}
     html = _prose(texts, chapter)
     return f'<div class="introduction">\n{html}</div>\n' if html else ""
@@ -496,7 +496,7 @@ def _section(group: tuple[Section, ...], languages: tuple[str, ...], chapter: Ch
 
 
 def _prose(texts: dict[str, str], chapter: Chapter) -> str:
-    """Return the HTML of a piece of prose in each language; "" if there is no text."""
+    """Return the HTML of a piece of prose in each language; "" without any text."""
     tutorials = chapter.folder.parent
     codes = {name: Codes(references_of(tutorials, name), chapter.name, name) for name in texts}
     return _each(
