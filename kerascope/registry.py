@@ -66,10 +66,15 @@ def custom_object_scope(*objects: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def did_you_mean(name: str, known: Any, cutoff: float = 0.6) -> str:
     """Return "Did you mean 'relu'? " if a known name is similar, otherwise an empty string."""
+    close = similar_name(name, known, cutoff)
+    return f"Did you mean {close!r}? " if close else ""
+
+
+def similar_name(name: str, known: Any, cutoff: float = 0.6) -> str:
+    """Return the known name that is most similar to a name; "" if none is similar enough."""
     from difflib import get_close_matches  # imported here, because only errors need it
 
-    close = get_close_matches(name, list(known), n=1, cutoff=cutoff)
-    return f"Did you mean {close[0]!r}? " if close else ""
+    return "".join(get_close_matches(name, list(known), n=1, cutoff=cutoff))
 
 
 class Registry:

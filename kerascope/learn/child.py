@@ -19,6 +19,7 @@ from types import FrameType, ModuleType
 import numpy as np
 
 from kerascope.compat import keras_imports_for_good
+from kerascope.learn.advice import advice_on_error
 from kerascope.learn.engine import check_part, use_my_engine
 from kerascope.learn.exercises import read_exercise
 from kerascope.learn.student import Student, checks_of, judge
@@ -75,9 +76,10 @@ def _run_student_file(student: Student) -> Outcome | None:
     except SyntaxError as error:
         line = error.lineno if error.filename == student.path else None
         place = Text(f"line {line}", f"第 {line} 行") if line else Text("your file", "你的文件")
+        advice = advice_on_error(f"{type(error).__name__}: {error.msg}")
         return failed(
-            en=f"{place.en} is not Python: {error.msg}",
-            zh=f"{place.zh}不是合法的 Python：{error.msg}",
+            en=f"{place.en} is not Python: {error.msg}{advice.en}",
+            zh=f"{place.zh}不是合法的 Python：{error.msg}{advice.zh}",
             line=line,
         )
     except SystemExit:

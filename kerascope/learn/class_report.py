@@ -88,7 +88,7 @@ def class_table(results: Results, language: str) -> str:
 
 
 def _per_chapter(exercises: Sequence[Exercise], chapters: Sequence[str]) -> list[str]:
-    """Return how many of the exercises belong to each chapter; "." stands for 0."""
+    """Return how many of the exercises belong to each chapter; "." means 0."""
     numbers = [sum(exercise.chapter == one for exercise in exercises) for one in chapters]
     return [str(number or ".") for number in numbers]
 

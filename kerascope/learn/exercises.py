@@ -187,7 +187,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
 
 
 def _text(words: Mapping[str, str]) -> Text:
-    """Return the words of one or both languages as a text; one language stands for both."""
+    """Return the words of an exercise as a text; a missing language gets those of the other."""
     first = next(iter(words.values()))
     return Text(*(words.get(language, first).strip() for language in LANGUAGES))
 

@@ -181,6 +181,8 @@ def first_change(before: Any, after: Any) -> tuple[Any, Any, Text]:
 
 def as_numbers(value: Any) -> np.ndarray | None:
     """Return a value as a float64 array; None if NumPy cannot convert the value."""
+    if value is None or isinstance(value, str):  # NumPy would make a number of them
+        return None
     try:
         return np.asarray(value, dtype="float64")
     except (TypeError, ValueError):

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from kerascope.backend.graph import Tensor
+from kerascope.learn.advice import advice_on_call, advice_on_error, yours
 from kerascope.learn.showing import (
     as_numbers,
     change_detector,
@@ -30,43 +31,44 @@ from kerascope.learn.showing import (
     shown,
 )
 from kerascope.learn.verdicts import NOTHING, Outcome, Text, Unmet, Verdict, both, spaced
-from kerascope.registry import did_you_mean
+from kerascope.registry import similar_name
 
 # --- what was printed -----------------------------------------------------------------------------
 
 
+MOST_QUOTED = 40  # letters of the printed line
+
+
 class PrintDetector:
-    """A wrapper around standard output that records whether anything but blanks was printed."""
+    """A wrapper around standard output that records the beginning of the first printed line."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
-        self.has_printed = False
+        self.printed = ""
 
     def write(self, text: str) -> int:
-        """Write text to the wrapped stream; record that text was printed, unless it is blank."""
-        self.has_printed = self.has_printed or bool(text.strip())
+        """Write text to the wrapped stream; record it if it belongs to the first printed line."""
+        if len(self.printed) < MOST_QUOTED and "\n" not in self.printed.lstrip():
+            self.printed += text
         return int(self._stream.write(text) or 0)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
 
 
-def why_none(name: str) -> Text:
+def why_none(name: str, printed: str) -> Text:
     """Return the advice for a function that printed its answer and returned None."""
+    line = printed.strip().partition("\n")[0]
+    line = line if len(line) <= MOST_QUOTED else f"{line[:MOST_QUOTED]}..."
     return Text(
-        en=f"; {name}(...) prints and returns nothing: `return` hands an answer back, `print` only "
-        "shows it",
-        zh=f"；{name}(...) 只打印，没有返回值：`return` 才把答案交出去，`print` 只是显示它",
+        en=f"; {name}(...) printed {line} but returned nothing: `return` hands an answer back, "
+        "`print` only shows it",
+        zh=f"；{name}(...) 打印了 {line}，却没有返回值：`return` 才把答案交出去，`print` "
+        "只是显示它",
     )
 
 
 # --- the student's file ---------------------------------------------------------------------------
-
-
-NO_KEYBOARD = Text(
-    en="; a check has no keyboard input, so leave out input()",
-    zh="；检查时没有键盘输入，请去掉 input()",
-)
 
 
 class Student:
@@ -89,7 +91,8 @@ class Student:
         self.module = module
         self.path = path
         self.met = 0
-        self._hint = NOTHING  # appended to the message if the answer is None
+        self._hint = NOTHING  # about the last call: appended to messages about its answer
+        self._if_none = NOTHING  # appended if the answer itself is None
 
     # --- names ------------------------------------------------------------------------------------
 
@@ -104,11 +107,13 @@ class Student:
         names = vars(self.module)
         if name not in names:
             own = [word for word in names if not word.startswith("__")]
-            hint = did_you_mean(name, own).strip()
+            close = similar_name(name, own)
             raise Unmet(
                 Text(
-                    en=f"expected your file to define {name}, it does not. {hint}".strip(),
-                    zh=f"你的文件里应有 {name}，但没有找到。{hint}".strip(),
+                    en=f"expected your file to define {name}, it does not"
+                    + (f"; is {close} a misspelling of it?" if close else ""),
+                    zh=f"你的文件里应有 {name}，但没有找到"
+                    + (f"；{close} 是不是拼错了？" if close else ""),
                 )
             )
         self.require(
@@ -138,8 +143,9 @@ class Student:
         found = self.get(name)
         self.require(
             callable(found),
-            en=f"expected {name} to be a function, yours is {shown(found)}",
-            zh=f"{name} 应是一个函数，你的是 {shown(found, 'zh')}",
+            en=f"expected {name} to be a function, yours is {shown(found)}: begin it with "
+            f"`def {name}(...):`",
+            zh=f"{name} 应是一个函数，你的是 {shown(found, 'zh')}：请用 `def {name}(...):` 定义",
         )
 
         return self.method(found, name, changes)
@@ -175,16 +181,33 @@ class Student:
                     answer = found(*args, **kwargs)
             except Exception as error:
                 raise self.failure(error, f"{name}(...)") from error
-            self._hint = why_none(name) if answer is None and output.has_printed else NOTHING
             self._require_unchanged(name, [change for look in before if (change := look())])
             self.require(
                 answer is not Ellipsis,
                 en=f"expected {name}(...) to return your answer, it still returns `...`",
                 zh=f"{name}(...) 应返回你的答案，现在仍返回 `...`",
             )
+            self._explain(found, name, answer, output.printed)
             return answer
 
         return asked
+
+    def _explain(self, found: Any, name: str, answer: Any, printed: str) -> None:
+        """Prepare the advice that is appended if the answer of a call is not the expected one."""
+        self._hint = self._if_none = NOTHING
+        classes = type(getattr(found, "__self__", None)).__mro__
+        own = [one for one in classes if one.__module__ == self.module.__name__]
+        if own and not any(found.__name__ in vars(one) for one in own):
+            self._hint = Text(
+                f"; your class {own[0].__name__} does not define {name}",
+                f"；你的类 {own[0].__name__} 没有定义 {name}",
+            )
+        elif answer is None and printed.strip():
+            self._hint = why_none(name, printed)
+        elif answer is None:
+            self._if_none = Text(
+                f"; did {name}(...) end without `return`?", f"；{name}(...) 是不是忘了 `return`？"
+            )
 
     def _require_unchanged(self, name: str, changed: list[tuple[Any, Any]]) -> None:
         """Raise `Unmet` if a call changed an argument; `changed` has pairs (old, new value)."""
@@ -219,10 +242,15 @@ class Student:
         self._raise_unless(is_met, en=en or zh, zh=zh or en)
         self.met += 1
 
-    def _raise_unless(self, is_met: bool, *, en: str, zh: str) -> None:
-        """Raise `Unmet` if a condition is false. Unlike `require`, do not count a true one."""
+    def _raise_unless(self, is_met: bool, *, en: str, zh: str, advice: Text = NOTHING) -> None:
+        """Raise `Unmet` if a condition is false. Unlike `require`, do not count a true one.
+
+        The hint about the last call is appended to the message; without one, `advice`.
+        """
         if not is_met:
-            raise Unmet(Text(en + self._hint.en, zh + self._hint.zh))
+            hint = self._hint if self._hint.en else advice
+            raise Unmet(Text(en + hint.en, zh + hint.zh))
+        self._if_none = NOTHING  # it is about the first requirement after a call
 
     def same(self, what: str | Text, found: Any, expected: Any, why: str | Text = "") -> None:
         """Require that a value equals the expected one; `why` is appended to the message.
@@ -231,31 +259,50 @@ class Student:
         """
         en, zh = both(what)
         why = both(why)
+        own, if_none = yours(found, expected), self._if_none if found is None else NOTHING
         self._raise_unless(
             not is_whole_number_as_float(found, expected),
             en=f"expected {en} to be the int {shown(expected)}, yours is the float {found!s}",
             zh=f"{spaced(zh)}应为整数（int）{shown(expected, 'zh')}，"
             f"你的是浮点数（float）{found!s}",
         )
-        self.require(
+        self._raise_unless(
             is_same(found, expected),
-            en=f"expected {en} to be {shown(expected)}, yours is {shown(found)}"
+            en=f"expected {en} to be {shown(expected)}, yours is {own.en}"
             + (f": {why.en}" if why.en else ""),
-            zh=f"{spaced(zh)}应为 {shown(expected, 'zh')}，你的是 {shown(found, 'zh')}"
+            zh=f"{spaced(zh)}应为 {shown(expected, 'zh')}，你的是 {own.zh}"
             + (f"：{why.zh}" if why.zh else ""),
+            advice=if_none,
         )
+        self.met += 1
         if found is None:
             self._hint = NOTHING  # None was the answer
 
     def tensor(self, what: str | Text, found: Any) -> Tensor:
         """Require that a value is a symbolic tensor, and return it."""
         en, zh = both(what)
-        self.require(
+        self._raise_unless(
             isinstance(found, Tensor),
             en=f"expected {en} to be a symbolic tensor, yours is {shown(found)}",
             zh=f"{spaced(zh)}应是一个符号张量，你的是 {shown(found, 'zh')}",
+            advice=self._if_none if found is None else NOTHING,
         )
+        self.met += 1
         return found  # type: ignore[no-any-return]
+
+    def numbers(self, what: str | Text, found: Any) -> np.ndarray:
+        """Require a number, an array, or nested lists of numbers; return it as a float64 array."""
+        en, zh = both(what)
+        given, own = as_numbers(found), yours(found, 0)
+        self._raise_unless(
+            given is not None,
+            en=f"expected {en} to be numbers, yours is {own.en}",
+            zh=f"{spaced(zh)}应是数值，你的是 {own.zh}",
+            advice=self._if_none if found is None else NOTHING,
+        )
+        assert given is not None
+        self.met += 1
+        return given
 
     def close(self, what: str | Text, found: Any, expected: Any, tolerance: float = 1e-5) -> None:
         """Require that two arrays have the same shape and agree within a tolerance.
@@ -263,13 +310,7 @@ class Student:
         The message names the first element that differs.
         """
         en, zh = both(what)
-        wanted, given = np.asarray(expected), as_numbers(found)
-        self.require(
-            given is not None,
-            en=f"expected {en} to be numbers, yours is {shown(found)}",
-            zh=f"{spaced(zh)}应是数值，你的是 {shown(found, 'zh')}",
-        )
-        assert given is not None
+        wanted, given = np.asarray(expected), self.numbers(what, found)
         self.same(Text(f"the shape of {en}", f"{zh} 的形状"), given.shape, wanted.shape)
         wrong = np.argwhere(~np.isclose(given, wanted, rtol=tolerance, atol=tolerance))
         place = tuple(int(i) for i in wrong[0]) if len(wrong) else ()
@@ -286,15 +327,17 @@ class Student:
     def listed(self, what: str | Text, found: Any, number: int | None = None) -> list[Any]:
         """Require a list or tuple, of length `number` if that is given; return it as a list."""
         en, zh = both(what)
-        is_tensor = isinstance(found, Tensor)
-        advice = Text(": put it into a list, [tensor]", "：请把它放进列表，[tensor]")
-        if number is not None and number > 1:
+        own, advice = yours(found, []), self._if_none if found is None else NOTHING
+        if isinstance(found, Tensor):
+            own = Text(shown(found), shown(found, "zh"))
+            advice = Text(": put it into a list, [tensor]", "：请把它放进列表，[tensor]")
+        if isinstance(found, Tensor) and number is not None and number > 1:
             advice = Text(f": a list of {number} is needed", f"：应是 {number} 项的列表")
-        en_advice, zh_advice = advice if is_tensor else NOTHING
         self._raise_unless(
             isinstance(found, (list, tuple)),
-            en=f"expected {en} to be a list, yours is {shown(found)}{en_advice}",
-            zh=f"{spaced(zh)}应是列表，你的是 {shown(found, 'zh')}{zh_advice}",
+            en=f"expected {en} to be a list, yours is {own.en}",
+            zh=f"{spaced(zh)}应是列表，你的是 {own.zh}",
+            advice=advice,
         )
         self._raise_unless(
             number is None or len(found) == number,
@@ -418,17 +461,28 @@ class Student:
         line = lines[-1] if lines else None
         place = Text(f" at line {line}", f"（第 {line} 行）") if lines else Text("", "")
         what = Text(during or "your file", f"{during} " if during else "你的文件")
-        advice = NO_KEYBOARD if isinstance(error, EOFError) else NOTHING
+        advice = advice_on_error(words, _similar_name(error, self.path))
+        if not lines and not advice.zh:
+            advice = advice_on_call(error)
         message = Text(
             en=f"{what.en} stopped{place.en} with {words}{advice.en}",
             zh=f"{what.zh}中途出错{place.zh}：{words}{advice.zh}",
         )
         if not lines and not during:
             message = Text(
-                en=f"the result of your file could not be used: {words}",
-                zh=f"你的文件给出的结果无法使用：{words}",
+                en=f"the result of your file could not be used: {words}{advice.en}",
+                zh=f"你的文件给出的结果无法使用：{words}{advice.zh}",
             )
         return Unmet(message, line, _own_traceback(error, self.path))
+
+
+def _similar_name(error: BaseException, path: str) -> str:
+    """Return a name of the student's file that is similar to the unknown one of a NameError."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    own = [frame for frame in frames if frame.f_code.co_filename == path]
+    if not own or not isinstance(error, NameError) or isinstance(error, UnboundLocalError):
+        return ""
+    return similar_name(str(error.name), {**own[-1].f_globals, **own[-1].f_locals})
 
 
 def _own_traceback(error: BaseException, path: str) -> str:

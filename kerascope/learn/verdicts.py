@@ -5,6 +5,7 @@ A checker raises `Unmet` when the file does not meet a requirement.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -149,6 +150,9 @@ def failed(en: str, zh: str, printed: str = "", line: int | None = None) -> Outc
     return Outcome(Verdict.FAIL, Text(en, zh), line=line, printed=printed)
 
 
+_GAP = re.compile("(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")  # a blank between two Chinese words
+
+
 class Unmet(Exception):
     """Raised by a checker for a requirement that the student's file does not meet.
 
@@ -164,7 +168,7 @@ class Unmet(Exception):
 
     def __init__(self, message: Text, line: int | None = None, details: str = "") -> None:
         super().__init__(message.en)
-        self.message = message
+        self.message = Text(message.en, _GAP.sub("", message.zh))
         self.line = line
         self.details = details
 

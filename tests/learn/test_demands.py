@@ -42,18 +42,23 @@ def test_what_is_met_is_counted(student):
             "expected the size to be None, yours is 'a': why",
             "大小应为 None，你的是 'a'：因为",
         ),
-        ("same", ("b", 1, True), "expected b to be True, yours is 1", "b 应为 True，你的是 1"),
+        (
+            "same",
+            ("b", 1, True),
+            "expected b to be True, yours is the number 1",
+            "b 应为 True，你的是数 1",
+        ),
         (
             "tensor",
             ("y", np.ones(2)),
             "expected y to be a symbolic tensor, yours is an array (2,) float64",
-            "y 应是一个符号张量，你的是 数组 (2,) float64",
+            "y 应是一个符号张量，你的是数组 (2,) float64",
         ),
         (
             "close",
             ("y", "a", 1),
-            "expected y to be numbers, yours is 'a'",
-            "y 应是数值，你的是 'a'",
+            "expected y to be numbers, yours is the text 'a'",
+            "y 应是数值，你的是文本 'a'",
         ),
         (
             "close",
@@ -89,7 +94,7 @@ def test_what_is_met_is_counted(student):
             "order",
             ("calls", ["a", "b"], ["a"]),
             "calls: expected number 2 to be none (all are done), yours is 'b'",
-            "calls：第 2 个应为 无（已全部完成），你的是 'b'",
+            "calls：第 2 个应为无（已全部完成），你的是 'b'",
         ),
     ],
 )  # fmt: skip
@@ -181,8 +186,8 @@ def test_a_function_that_prints_its_answer_is_told_to_return_it(student, capsys)
     ):
         answer = asked(student, "def f(x): print(2 * x)", 2)
         message = said(demand, "f(2)", answer, *arguments)
-        assert message.endswith("f(...) prints and returns nothing: `return` hands an answer back, "
-                                "`print` only shows it")  # fmt: skip
+        assert message.endswith("f(...) printed 4 but returned nothing: `return` hands an answer "
+                                "back, `print` only shows it")  # fmt: skip
     assert capsys.readouterr().out == "4\n" * 4
 
 
@@ -206,7 +211,8 @@ class Own:
     ):
         answer = student.method(method, name)(*arguments)
         message = said(student.listed, f"{name}()", answer)
-        assert f"yours is None; {name}(...) prints and returns nothing: `return`" in message
+        assert f"yours is None; {name}(...) printed " in message
+        assert " but returned nothing: `return` hands an answer back" in message
     assert "it still returns `...`" in said(student.method(own.unwritten, "unwritten"))
     assert "has changed {'name': 1} into {}" in said(student.method(own.eats, "eats"), {"name": 1})
     assert student.method(own.eats, "eats", changes=(0,))({"name": 1}) == 1
@@ -259,7 +265,7 @@ def test_a_tensor_is_no_list(student):
         "expected f(x) to be a list, yours is the tensor 'y': put it into a list, [tensor]"
     )
     assert said(student.order, "f(x)", y, [1]) == said(student.listed, "f(x)", y)
-    assert said(student.listed, "f(x)", "ab") == "expected f(x) to be a list, yours is 'ab'"
+    assert said(student.listed, "f(x)", "ab").endswith("to be a list, yours is the text 'ab'")
     assert said(student.listed, "f(x)", [1], 2) == "expected f(x) to have 2 items, yours has 1"
     assert student.listed("f(x)", (y,), 1) == [y]
 

@@ -1,7 +1,7 @@
 """Assumes that every path ends at a variable.
 
-en: ops_of(...) stopped at line 21 with AttributeError: 'NoneType' object has no attribute 'op'
-zh: ops_of(...) 中途出错（第 21 行）：AttributeError: 'NoneType' object has no attribute 'op'
+en: ops_of(...) stopped at line 21 with AttributeError: 'NoneType' object has no attribute 'op'; the value before the dot is None
+zh: ops_of(...) 中途出错（第 21 行）：AttributeError: 'NoneType' object has no attribute 'op'；点号前面的值是 None
 """
 
 from keras import backend as K

@@ -1,7 +1,7 @@
 """Returns the Input, like Input(), instead of nothing.
 
 en: expected create_input_layer(...) to be None, yours is the tensor 'door': nothing is returned
-zh: create_input_layer(...) 应为 None，你的是 张量 'door'：什么也不返回
+zh: create_input_layer(...) 应为 None，你的是张量 'door'：什么也不返回
 """
 
 from keras.layers import Input

@@ -9,12 +9,7 @@ def walk(student, words, tensor, takes):
 
     `takes` maps the names of the Nodes to those of their input Nodes.
     """
-    found = student.function("calls_needed")(tensor)
-    student.require(
-        isinstance(found, (list, tuple)),
-        en=f"expected calls_needed({words}) to return a list, yours is {type(found).__name__}",
-        zh=f"calls_needed({words}) 应返回列表，你的是 {type(found).__name__}",
-    )
+    found = student.listed(f"calls_needed({words})", student.function("calls_needed")(tensor))
     names = [str(getattr(one, "name", one)) for one in found]
     own = names if len(names) < 9 else f"{len(names):,} names"
     own_zh = names if len(names) < 9 else f"{len(names):,} 个名字"

@@ -1,7 +1,7 @@
 """The key is stored, but not looked up again.
 
-en: your file stopped at line 18 with TypeError: 'str' object is not callable
-zh: 你的文件中途出错（第 18 行）：TypeError: 'str' object is not callable
+en: your file stopped at line 18 with TypeError: 'str' object is not callable; only a function or a class can be called with ()
+zh: 你的文件中途出错（第 18 行）：TypeError: 'str' object is not callable；只有函数和类才能用 () 调用
 """
 
 from keras.layers import Layer

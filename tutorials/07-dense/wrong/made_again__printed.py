@@ -1,7 +1,7 @@
 """The configuration is printed, not returned.
 
-en: expected Curve(CURVES['square']).get_config() to be a dict, yours is NoneType; get_config(...) prints and returns nothing: `return` hands an answer back, `print` only shows it
-zh: Curve(CURVES['square']).get_config() 应是字典，你的是 NoneType；get_config(...) 只打印，没有返回值：`return` 才把答案交出去，`print` 只是显示它
+en: expected Curve(CURVES['square']).get_config() to be a dict, yours is NoneType; get_config(...) printed {'name': 'my_square', 'trainable': True,... but returned nothing: `return` hands an answer back, `print` only shows it
+zh: Curve(CURVES['square']).get_config() 应是字典，你的是 NoneType；get_config(...) 打印了 {'name': 'my_square', 'trainable': True,...，却没有返回值：`return` 才把答案交出去，`print` 只是显示它
 """
 
 from keras.layers import Layer

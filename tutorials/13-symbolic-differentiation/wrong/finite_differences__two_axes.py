@@ -1,7 +1,7 @@
 """Uses two loops, for two axes only.
 
-en: slopes(...) stopped at line 15 with IndexError: tuple index out of range
-zh: slopes(...) 中途出错（第 15 行）：IndexError: tuple index out of range
+en: slopes(...) stopped at line 15 with IndexError: tuple index out of range; the last index is the length minus 1
+zh: slopes(...) 中途出错（第 15 行）：IndexError: tuple index out of range；最后一个下标是长度减 1
 """
 
 import numpy as np

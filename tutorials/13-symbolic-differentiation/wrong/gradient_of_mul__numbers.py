@@ -1,7 +1,7 @@
 """Returns numbers instead of a graph.
 
 en: expected grad(...)[0] to be a symbolic tensor, yours is an array (2, 2) float32
-zh: grad(...)[0] 应是一个符号张量，你的是 数组 (2, 2) float32
+zh: grad(...)[0] 应是一个符号张量，你的是数组 (2, 2) float32
 """
 
 from keras import backend as K

@@ -1,7 +1,7 @@
 """Returns one gradient for two inputs.
 
 en: expected grad(...) to be a list, yours is the tensor 'multiply': a list of 2 is needed
-zh: grad(...) 应是列表，你的是 张量 'multiply'：应是 2 项的列表
+zh: grad(...) 应是列表，你的是张量 'multiply'：应是 2 项的列表
 """
 
 from kerascope.backend.graph import Op

@@ -1,7 +1,7 @@
 """Returns one tensor instead of a list with one for each input.
 
 en: expected grad(...) to be a list, yours is the tensor 'multiply': put it into a list, [tensor]
-zh: grad(...) 应是列表，你的是 张量 'multiply'：请把它放进列表，[tensor]
+zh: grad(...) 应是列表，你的是张量 'multiply'：请把它放进列表，[tensor]
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """Returns one tensor instead of a list.
 
 en: expected gradients(loss, wrt) to be a list, yours is the tensor 'multiply': put it into a list, [tensor]
-zh: gradients(loss, wrt) 应是列表，你的是 张量 'multiply'：请把它放进列表，[tensor]
+zh: gradients(loss, wrt) 应是列表，你的是张量 'multiply'：请把它放进列表，[tensor]
 """
 
 from keras import backend as K

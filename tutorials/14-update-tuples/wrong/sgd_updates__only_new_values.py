@@ -1,7 +1,7 @@
 """Returns only the new values, without their variables.
 
 en: expected pairs[0] to be a pair (variable, new value), yours is the tensor 'subtract': a new value alone does not say which variable it is for
-zh: pairs[0] 应是二元组（变量，新值），你的是 张量 'subtract'：只有新值，就不知道它属于哪个变量
+zh: pairs[0] 应是二元组（变量，新值），你的是张量 'subtract'：只有新值，就不知道它属于哪个变量
 """
 
 from keras import backend as K

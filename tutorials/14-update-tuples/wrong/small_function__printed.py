@@ -1,7 +1,7 @@
 """The outputs are printed, not returned.
 
-en: expected f() to be a list, yours is None; f(...) prints and returns nothing: `return` hands an answer back, `print` only shows it
-zh: f() 应是列表，你的是 None；f(...) 只打印，没有返回值：`return` 才把答案交出去，`print` 只是显示它
+en: expected f() to be a list, yours is None; f(...) printed [np.float32(4.0)] but returned nothing: `return` hands an answer back, `print` only shows it
+zh: f() 应是列表，你的是 None；f(...) 打印了 [np.float32(4.0)]，却没有返回值：`return` 才把答案交出去，`print` 只是显示它
 """
 
 from keras import backend as K

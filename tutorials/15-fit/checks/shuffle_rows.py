@@ -8,7 +8,9 @@ from kerascope.learn import Text, check
 def order(student, samples, batch_size, shuffle, random):
     """Return the student's order, after checking that each row comes once."""
     words = f"order_of_rows({samples}, {batch_size}, {shuffle!r}, random)"
-    found = np.asarray(student.function("order_of_rows")(samples, batch_size, shuffle, random))
+    found = student.function("order_of_rows")(samples, batch_size, shuffle, random)
+    student.numbers(words, found)
+    found = np.asarray(found)
     student.require(
         found.dtype.kind in "iu",
         en=f"expected {words} to hold whole numbers, yours holds {found.dtype}",

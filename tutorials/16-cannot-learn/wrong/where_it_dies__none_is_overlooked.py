@@ -1,7 +1,7 @@
 """A missing gradient is not recognised as dead.
 
-en: expected where_it_dies of a layer that stops gradients to be 'wall', yours is None
-zh: where_it_dies（阻断梯度的层）应为 'wall'，你的是 None
+en: expected where_it_dies of a layer that stops gradients to be 'wall', yours is None; did where_it_dies(...) end without `return`?
+zh: where_it_dies（阻断梯度的层）应为 'wall'，你的是 None；where_it_dies(...) 是不是忘了 `return`？
 """
 
 from keras import backend as K

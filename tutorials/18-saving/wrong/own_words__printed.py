@@ -1,7 +1,7 @@
 """The configuration is printed, not returned.
 
-en: expected get_config() to return a dict, yours is NoneType; get_config(...) prints and returns nothing: `return` hands an answer back, `print` only shows it
-zh: get_config() 应返回字典，你的是 NoneType；get_config(...) 只打印，没有返回值：`return` 才把答案交出去，`print` 只是显示它
+en: expected get_config() to return a dict, yours is NoneType; get_config(...) printed {'name': 'scaled', 'trainable': False, '... but returned nothing: `return` hands an answer back, `print` only shows it
+zh: get_config() 应返回字典，你的是 NoneType；get_config(...) 打印了 {'name': 'scaled', 'trainable': False, '...，却没有返回值：`return` 才把答案交出去，`print` 只是显示它
 """
 
 from keras.layers import Layer
