@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 import os
 import queue
+import re
 import shutil
 import sys
 import tempfile
@@ -43,6 +44,7 @@ SECONDS_FOR_OUTPUT = 0.05
 _START = f"{PREPARE}\nget_ipython().run_line_magic('xmode', 'Plain')"
 _FOLDER = "__import__('os').getcwd()"
 _SHOWN = {"image/svg+xml": "svg", "text/html": "html", "image/png": "png"}
+CELL = re.compile(r"\S*ipykernel_\d+[/\\]\d+\.py")  # the file of a block, in a warning
 ENDED = "Python has ended. It starts again with the next block that you run."
 
 
@@ -90,7 +92,8 @@ def events_of(message: dict[str, Any]) -> list[Event]:
 
 
 def _clean(text: str) -> str:
-    return ANSI.sub("", text).replace(f"{PACKAGE_PARENT}{os.sep}", "")
+    text = CELL.sub("block", ANSI.sub("", text))
+    return text.replace(f"{PACKAGE_PARENT}{os.sep}", "")
 
 
 class Run:

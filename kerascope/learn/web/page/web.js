@@ -249,9 +249,11 @@
       const name = event.name ?? plain("output");
       const src = event.svg ? "data:image/svg+xml," + encodeURIComponent(event.svg)
         : "data:image/png;base64," + event.png;
-      this.output.append(event.html === undefined ? element("img", { src, alt: name })
-        : element("iframe", { class: "player", sandbox: "allow-scripts", title: name,
-          srcdoc: event.html }));
+      if (event.html === undefined) return this.output.append(element("img", { src, alt: name }));
+      const parsed = new DOMParser().parseFromString(event.html, "text/html");
+      const srcdoc = parsed.querySelector("iframe")?.srcdoc ?? event.html;  // a player is in a frame
+      this.output.append(element("iframe",
+        { class: "player", sandbox: "allow-scripts", title: name, srcdoc }));
     }
 
     fail(event) {
@@ -472,7 +474,7 @@
     const progress = await get("/progress");
     for (const link of document.querySelectorAll(".chapters a[data-page]")) {
       const { seen, sections, passed, exercises } = progress[link.dataset.page.slice(0, -5)];
-      link.after(element("p", { class: "progress" },
+      link.closest("li").append(element("p", { class: "progress" },
         ...(seen ? [words("read", seen, sections)] : []),
         ...(exercises ? [words("passed", passed, exercises)] : [])));
     }
