@@ -45,7 +45,7 @@ from kerascope.player.player import frame
 # --- a block, with its output ---------------------------------------------------------------------
 
 
-LONG = 40  # longer blocks may be split at the end of a printed page
+LONG = 28  # longer blocks may be split at the end of a printed page
 PREDICT = {"en": "Say what it shows, then look", "zh": "先猜结果，再看"}
 LABELS = {"en": ("Code", "Output"), "zh": ("代码", "输出")}
 PROMPT = re.compile(r"^(?P<prompt>\((?:Pdb|Kdb|com)\)) ?(?P<command>.*)$")

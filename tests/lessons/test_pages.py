@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from browser import OpenPage, browser, wait_until
+from browser import OpenPage, browser
 from lesson_texts import EVERY_KIND, chapters_of_the_course, write_chapter
 
 from kerascope.lessons.lesson import LessonError
@@ -348,21 +348,29 @@ def test_on_paper_everything_is_unfolded_and_nothing_is_cut(opened):
 
 
 @pytest.mark.browser
-def test_a_player_on_paper_is_whole_and_nothing_lies_over_another_thing(opened):
+def test_on_paper_the_caption_says_where_a_player_can_be_seen(opened):
     page = opened("13-symbolic-differentiation.html")
-    wait_until(page, "document.querySelector('iframe').clientHeight > 1200")
+    caption = page.locator(".player ~ figcaption .in-en")
+    said = (
+        "getComputedStyle(document.querySelector('.player ~ figcaption .in-en'), '::after').content"
+    )
+    assert page.locator("iframe.player").is_visible()
+    assert page.evaluate(said) == "none"
     page.emulate_media(media="print")
-    found = page.evaluate("""() => {
-        const inside = document.querySelector("iframe").contentDocument;
-        const over = (one) => one.scrollHeight > one.clientHeight + 1 &&
-            getComputedStyle(one).overflowY === "visible";
-        return {
-            hidden: inside.documentElement.scrollHeight > inside.defaultView.innerHeight + 1,
-            over: [...inside.querySelectorAll("pre, .tables, .canvas")].filter(over).length,
-            controls: inside.querySelector(".controls").checkVisibility(),
-        };
-    }""")
-    assert found == {"hidden": False, "over": 0, "controls": False}
+    assert not page.locator("iframe.player").is_visible()
+    assert caption.is_visible()
+    assert "in a browser" in page.evaluate(said)
+
+
+@pytest.mark.browser
+def test_on_paper_no_picture_is_higher_than_a_page(opened):
+    page = opened("13-symbolic-differentiation.html")
+    page.set_viewport_size({"width": 680, "height": 1000})  # A4 within its margins
+    page.emulate_media(media="print")
+    sizes = page.evaluate("""[...document.querySelectorAll('figure')].map((one) => [
+        one.getBoundingClientRect().height, getComputedStyle(one).breakInside])""")
+    assert len(sizes) >= 3
+    assert all(height < 1000 and breaks == "avoid" for height, breaks in sizes)
 
 
 DRAWN_LIKE_NOTHING = """(texts) => {
