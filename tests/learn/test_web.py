@@ -167,6 +167,20 @@ def test_what_was_typed_survives_the_server(tmp_path):
     other.stop()
 
 
+def test_ctrl_c_ends_a_program_that_waits_for_a_line(tmp_path):
+    server = Server(tmp_path)
+    first = server.data(f"/blocks/{CHAPTER_NAME}")["blocks"][0]["id"]
+    code = "import os\nprint(os.getpid())\ninput('? ')"
+    with server.stream(first, code) as lines:
+        process = int(json.loads(lines.readline())["text"])
+        assert json.loads(lines.readline()) == {"ask": "? "}
+        code, said = server.stop()
+        assert (code, "Traceback" in said) == (0, False)
+        assert "KernelEnded" in lines.readline().decode()
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
+
+
 @pytest.mark.parametrize("data", [{"block": "none", "fields": {}}, {"seen": 1}, ["a"], {}])
 def test_what_no_page_sends_changes_nothing(server, data):
     before = (server.folder / "kerascope-exercises" / KEPT).read_bytes()

@@ -21,7 +21,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -148,13 +148,19 @@ class _ThisPython(KernelSpecManager):
 class ChapterKernel:
     """The kernel of a chapter. It starts with the first block that runs.
 
+    Parameters
+    ----------
+    stored : Path
+        The folder with the pictures that the chapter's page shows.
+
     Attributes
     ----------
     run : Run or None
         The present run, or the last one.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, stored: Path) -> None:
+        self._stored = stored
         self.run: Run | None = None
         self._manager: AsyncKernelManager | None = None
         self._client: AsyncKernelClient | None = None
@@ -167,10 +173,14 @@ class ChapterKernel:
         """The present run; None if no block runs."""
         return None if self.run is None or self.run.is_done else self.run
 
-    def begin(self, block: str, code: str) -> Run:
-        """Run code as soon as the kernel is free, and return its run at once."""
+    def begin(self, block: str, code: str, when_done: Callable[[Run], None]) -> Run:
+        """Run code as soon as the kernel is free, and return its run at once.
+
+        `when_done` is called with the run at its end, also if no page reads its events any more.
+        """
         run = Run(block)
         task = asyncio.create_task(self._execute(run, code))
+        task.add_done_callback(lambda _: when_done(run))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return run
@@ -269,12 +279,12 @@ class ChapterKernel:
             task.cancel()
 
     def _pictures(self, begun: float) -> list[Event]:
-        """Return events for the pictures and players that a run has written to `out/`."""
+        """Return events for what a run wrote to `out/`, except pictures that the page shows."""
         events = []
         for path in sorted((self._folder / "out").glob("*")):
-            facts, kind = path.stat(), path.suffix[1:]
+            facts, stored, kind = path.stat(), self._stored / path.name, path.suffix[1:]
             is_new = facts.st_mtime >= begun and facts.st_size <= LARGEST_PICTURE
-            if is_new and kind in ("svg", "html"):
-                content = path.read_text(encoding="utf-8", errors="replace")
-                events.append({kind: content, "name": f"out/{path.name}"})
+            content = path.read_bytes() if is_new and kind in ("svg", "html") else b""
+            if content and not (stored.is_file() and stored.read_bytes() == content):
+                events.append({kind: content.decode(errors="replace"), "name": f"out/{path.name}"})
         return events

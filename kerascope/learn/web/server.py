@@ -14,7 +14,7 @@ import hmac
 import json
 import secrets
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -156,7 +156,6 @@ class Classroom:
     tutorials: Path
     seconds: float | None = None
     kernels: dict[str, ChapterKernel] = field(default_factory=dict)
-    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.kept = KeptWork(self.workbook.folder)
@@ -222,19 +221,21 @@ class Classroom:
         """
         chapter, data = self._chapter(request), await _data(request)
         blocks = {block.id: block for block in chapter.main.blocks}
-        kernel = self.kernels.setdefault(chapter.name, ChapterKernel())
+        kernel = self.kernels.setdefault(chapter.name, ChapterKernel(chapter.folder / "out"))
         match request.path_params["action"]:
             case "run":
                 block = _named(blocks, data.get("block"), "block")
-                run = kernel.begin(block.id, cell_code(block, str(data.get("code", ""))))
-                if not data.get("quiet"):
-                    task = asyncio.create_task(self._keep_events(chapter, run))
-                    self._tasks.add(task)
-                    task.add_done_callback(self._tasks.discard)
+
+                def keep(run: Run) -> None:
+                    if not data.get("quiet"):
+                        events = {"events": events_to_keep(run.events)}
+                        self.kept.keep_block(chapter.name, run.block, events)
+
+                code = cell_code(block, str(data.get("code", "")))
                 await self._end_others(chapter.name)
-                return _streamed(run, chapter)
+                return _streamed(kernel.begin(block.id, code, keep))
             case "follow" if kernel.running is not None:
-                return _streamed(kernel.running, chapter)
+                return _streamed(kernel.running)
             case "keep" if isinstance(data.get("seen"), list):
                 self.kept.keep_seen(chapter.name, [str(one) for one in data["seen"]])
             case "keep":
@@ -247,10 +248,6 @@ class Classroom:
             case "restart":
                 await kernel.close()
         return JSONResponse({})
-
-    async def _keep_events(self, chapter: Chapter, run: Run) -> None:
-        events = [event async for event in _shown(run, chapter)]
-        self.kept.keep_block(chapter.name, run.block, {"events": events_to_keep(events)})
 
     async def _end_others(self, chapter: str) -> None:
         """End the kernels that ran least recently, except for `MOST_KERNELS` of them."""
@@ -291,18 +288,8 @@ async def _data(request: Request) -> dict[str, Any]:
     raise ArgumentError("Request: expected a JSON object.")
 
 
-async def _shown(run: Run, chapter: Chapter) -> AsyncIterator[dict[str, Any]]:
-    """Yield the events of a run, without pictures that the chapter shows anyway."""
-    paths = [picture.path for picture in chapter.main.pictures]
-    stored = {path: (chapter.folder / path).read_text(encoding="utf-8") for path in paths}
-    async for event in run.read():
-        content = event.get("svg") or event.get("html")
-        if not content or stored.get(event.get("name", "")) != content:
-            yield event
-
-
-def _streamed(run: Run, chapter: Chapter) -> Response:
-    lines = (json.dumps(event) + "\n" async for event in _shown(run, chapter))
+def _streamed(run: Run) -> Response:
+    lines = (json.dumps(event) + "\n" async for event in run.read())
     return StreamingResponse(lines, media_type="application/x-ndjson")
 
 
@@ -311,11 +298,6 @@ def _streamed(run: Run, chapter: Chapter) -> Response:
 
 def web_app(room: Classroom, token: str, port: int) -> Starlette:
     """Return the application that answers the requests of a student's pages."""
-
-    @contextlib.asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        yield
-        await room.close()
 
     async def refuse(request: Request, error: Exception) -> Response:
         return PlainTextResponse(f"{error}\n", 400)
@@ -335,8 +317,19 @@ def web_app(room: Classroom, token: str, port: int) -> Starlette:
         routes=routes,
         middleware=[Middleware(Gate, token=token, port=port)],
         exception_handlers={ArgumentError: refuse, UnavailableError: refuse},
-        lifespan=lifespan,
     )
+
+
+class _Server(uvicorn.Server):
+    """A server that first ends what runs, because a page waits for its events until its end."""
+
+    def __init__(self, config: uvicorn.Config, room: Classroom) -> None:
+        super().__init__(config)
+        self._room = room
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await self._room.close()
+        await super().shutdown(sockets)
 
 
 def serve(room: Classroom, page: str, port: int, report: Callable[[str], None]) -> None:
@@ -374,4 +367,4 @@ def serve(room: Classroom, page: str, port: int, report: Callable[[str], None]) 
         timeout_graceful_shutdown=SECONDS_TO_STOP,
     )
     with contextlib.suppress(KeyboardInterrupt):  # uvicorn raises it again after its end
-        uvicorn.Server(config).run(sockets=[listening])
+        _Server(config, room).run(sockets=[listening])
