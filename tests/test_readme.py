@@ -19,11 +19,11 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 TOUR = (ROOT / "docs" / "tour.md").read_text(encoding="utf-8")
 PAGES = {"README.md": README, "docs/tour.md": TOUR}
 
-NUMBERS = {20: "Twenty", 21: "Twenty-one", 22: "Twenty-two"} | {
-    23: "Twenty-three",
-    24: "Twenty-four",
-    25: "Twenty-five",
-}
+NUMBERS = dict(
+    enumerate(
+        ["Twenty", "Twenty-one", "Twenty-two", "Twenty-three", "Twenty-four", "Twenty-five"], 20
+    )
+)
 
 
 @pytest.mark.parametrize(("page", "least"), [("README.md", 6), ("docs/tour.md", 15)])
