@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from enum import Enum
 
 from rich.console import Console
 from rich.control import Control
@@ -23,17 +22,11 @@ NEXT = Text(
     "Enter: next section ({place} of {count}) · b: back · q: leave",
     "回车：下一节（{place} / {count}）· b：回到上一节 · q：离开",
 )
-PREDICTION = Text("Your prediction (Enter: look) ", "你的预测（回车：看结果）")
+PREDICTION = Text("Your prediction (Enter: look · q: leave) ", "你的预测（回车：看结果 · q：离开）")
 SAY = Text("You said: {said}", "你的预测：{said}")
+# What the reader types, besides Enter.
+BACK, LEAVE = "b", "q"
 LEAST = 5  # lines of a screenful on a very low terminal
-
-
-class Command(Enum):
-    """What the reader wants next: more, the section before, or to leave."""
-
-    MORE = ""
-    BACK = "b"
-    LEAVE = "q"
 
 
 def page_through(pages: list[list[str]], language: str) -> None:
@@ -43,22 +36,24 @@ def page_through(pages: list[list[str]], language: str) -> None:
         while 0 <= place < len(pages):
             command = _show(pages[place], language)
             is_last = place + 1 == len(pages)
-            if command is Command.MORE and not is_last:
+            if not command and not is_last:
                 words = NEXT.within(language).format(place=place + 2, count=len(pages))
                 command = _command(words)
-            if command is Command.LEAVE:
+            if command == LEAVE:
                 return
-            place = max(0, place - 1) if command is Command.BACK else place + 1
+            place = max(0, place - 1) if command == BACK else place + 1
             print()
     except (EOFError, KeyboardInterrupt):
         print()
 
 
-def _show(page: list[str], language: str) -> Command:
-    """Print one page; return the reader's command, `MORE` if the page was printed to its end."""
+def _show(page: list[str], language: str) -> str:
+    """Print one page; return the command that ended it, "" if it was printed to its end."""
     for number, text in enumerate(page):
         if number:
             said = input(PREDICTION.within(language)).strip()
+            if said == LEAVE:
+                return LEAVE
             line = SAY.within(language).format(said=said)
             text = text.replace(f"{SAID}\n", f"{line}\n" if said else "")
         screens = list(_screens(text))
@@ -66,9 +61,9 @@ def _show(page: list[str], language: str) -> Command:
             print(screen)
             if one + 1 < len(screens):
                 command = _command(MORE.within(language))
-                if command is not Command.MORE:
+                if command:
                     return command
-    return Command.MORE
+    return ""
 
 
 def _screens(text: str) -> Iterator[str]:
@@ -83,9 +78,9 @@ def _screens(text: str) -> Iterator[str]:
     yield "\n".join(lines)
 
 
-def _command(words: str) -> Command:
-    """Ask what comes next, and remove the question from the screen; Enter means more."""
+def _command(words: str) -> str:
+    """Return `BACK`, `LEAVE` or "", and remove the question from the screen."""
     answer = input(f"-- {words} ").strip().lower()[:1]
     up = Control((ControlType.CURSOR_UP, 1), (ControlType.ERASE_IN_LINE, 2))
     Console().control(up)
-    return Command(answer) if answer in ("b", "q") else Command.MORE
+    return answer if answer in (BACK, LEAVE) else ""

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markdown import Markdown, TableElement
@@ -44,37 +45,15 @@ OUTPUT = {"en": "Output:", "zh": "输出："}
 ASK = "\x01"
 
 
-def chapter_text(
-    name: str | int,
-    language: str = "en",
-    *,
-    width: int = DEFAULT_WIDTH,
-    color: bool = False,
-    at: str = "",
-    tutorials: Path | None = None,
-) -> str:
-    """Return a chapter as text for a terminal or a pipe.
-
-    Parameters
-    ----------
-    name : str or int
-        The chapter's number or name: `7`, `"A"`, `"07-dense"`.
-    language : {"en", "zh"}
-    width : int
-        Number of columns for prose; code is not wrapped.
-    color : bool
-        Whether to write escape sequences for colors and bold text.
-    at : str
-        Text to append to the `kerascope learn` commands in the text: ` --folder ann`.
-    tutorials : Path, optional
-        Folder of the chapters; default `tutorials_folder()`.
+def chapter_text(name: str | int, language: str = "en", **options: Any) -> str:
+    """Return a chapter as text for a terminal or a pipe; for the options, see `chapter_pages`.
 
     Raises
     ------
     UnknownNameError
         The chapter does not exist, or does not exist in this language.
     """
-    pages = chapter_pages(name, language, width=width, color=color, at=at, tutorials=tutorials)
+    pages = chapter_pages(name, language, **options)
     return "\n".join(text for page in pages for text in page)
 
 
@@ -90,25 +69,43 @@ def chapter_pages(
 ) -> list[list[str]]:
     """Return a chapter as one page for each section; a page is a list of texts.
 
-    With `asks`, a text ends where the reader is asked for a prediction. The next text begins with
-    the output, and `SAID` is the line for the prediction. Without `asks`, each page has one text.
-    For the other parameters, see `chapter_text`.
+    Parameters
+    ----------
+    name : str or int
+        The chapter's number or name: `7`, `"A"`, `"07-dense"`.
+    language : {"en", "zh"}
+    width : int
+        Number of columns for prose; code is not wrapped.
+    color : bool
+        Whether to write escape sequences for colors and bold text.
+    at : str
+        Text to append to the `kerascope learn` commands in the text: ` --folder ann`.
+    tutorials : Path, optional
+        Folder of the chapters; default `tutorials_folder()`.
+    asks : bool
+        Whether a text ends where the reader is asked for a prediction. The next text begins with
+        the output, and `SAID` is the line for the prediction. Otherwise each page has one text.
+
+    Raises
+    ------
+    UnknownNameError
+        The chapter does not exist, or does not exist in this language.
     """
     chapter = read_chapter(find_chapter(name, tutorials))
     if language not in chapter.lessons:
         known = ", ".join(chapter.lessons)
         raise UnknownNameError(f"{chapter.name} has no language {language!r}. Use one of: {known}.")
     lesson = chapter.lessons[language]
-    printer = _Printer(lesson, width, color, asks)
-    printer.note = note_on_codes(lesson.source, language, chapter.folder.parent, at)
+    note = note_on_codes(lesson.source, language, chapter.folder.parent, at)
+    printer = _Printer(lesson, width, color, asks, note)
     introduction = Step(chapter.introduction_text(language), None)
     pages = [
         printer.page(section, [introduction, *section.steps] if section.level == 1 else None)
         for section in lesson.sections
     ]
-    words, command = chapter.exercises_line(language)
+    words, command = chapter.exercises_line(language, at or None)
     if words:
-        pages[-1][-1] += f"\n{words} {command}{at}\n"
+        pages[-1][-1] += f"\n{words} {command}\n"
     return pages
 
 
@@ -135,21 +132,25 @@ class _LessonMarkdown(Markdown):
     elements: ClassVar = {**Markdown.elements, "table_open": _WholeTable}
 
 
+@dataclass
 class _Printer:
     """Prints the sections of a lesson as texts of a given width.
 
     Attributes
     ----------
+    lesson : Lesson
+    width : int
+    color, asks : bool
+        See `chapter_pages`.
     note : str
         A note in Markdown that is printed before the first prose with a code such as S4:51.
     """
 
-    note = ""
-
-    def __init__(self, lesson: Lesson, width: int, color: bool, asks: bool) -> None:
-        self.lesson = lesson
-        self.width, self.color, self.asks = width, color, asks
-        self.console = Console()
+    lesson: Lesson
+    width: int
+    color: bool
+    asks: bool
+    note: str = ""
 
     def page(self, section: Section, steps: list[Step] | None = None) -> list[str]:
         """Return a section as texts, with its own steps or with the given ones."""

@@ -41,7 +41,7 @@ def test_enter_leads_through_the_sections_and_each_prediction(read):
     out, questions = read(["", "no idea", "", ""])
     assert questions == [
         "-- Enter: next section (2 of 3) · b: back · q: leave ",
-        "Your prediction (Enter: look) ",
+        "Your prediction (Enter: look · q: leave) ",
         "-- Enter: next section (3 of 3) · b: back · q: leave ",
     ]
     assert out.index("why?") < out.index("output\nYou said: no idea\n\nbecause") < out.index("end")
@@ -59,6 +59,12 @@ def test_b_goes_back_and_q_leaves(read):
     assert "You said: y" in out
     assert "end" not in out
     assert len(questions) == 6
+
+
+def test_q_leaves_at_a_prediction_too(read):
+    out, questions = read(["", "q"])
+    assert "output" not in out
+    assert len(questions) == 2
 
 
 def test_the_end_of_the_input_leaves(read):
@@ -100,7 +106,7 @@ def test_on_a_pseudo_terminal_the_answer_waits_for_the_prediction():
     for place in (2, 3):
         until(f"next section ({place} of 8)")
         os.write(terminal, b"\n")
-    assert "No numbers" not in until("Your prediction (Enter: look)")
+    assert "No numbers" not in until("Your prediction (Enter: look · q: leave)")
     os.write(terminal, b"a promise\n")
     answer = until("next section (4 of 8)")
     assert answer.index("You said: a promise") < answer.index("No numbers")

@@ -188,6 +188,8 @@ def test_a_chapter_ends_with_how_to_get_its_exercises(tmp_path, count, en, zh):
     command = f"kerascope learn 1 --tutorials {tmp_path.name}"
     assert chapter_text(1, tutorials=tmp_path).endswith(f"\n\n{en} {command}\n")
     assert chapter_text(1, "zh", tutorials=tmp_path).endswith(f"\n\n{zh} {command}\n")
+    there = chapter_text(1, tutorials=tmp_path, at=" --tutorials there")
+    assert there.endswith(f"\n\n{en} kerascope learn 1 --tutorials there\n")
     page = chapter_page(read_chapter(folder), None, None)
     assert f"{en} <code>{command}</code>" in page
     assert f"{zh} <code>{command}</code>" in page
