@@ -12,6 +12,7 @@ calls `check_part`.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from typing import Any
 from kerascope.import_hook import announce
 from kerascope.learn.exercises import ENGINE, Exercise, Workbook, all_exercises, default_folder
 from kerascope.learn.running import is_attempted
+from kerascope.lessons.sessions import WORKBOOK_VARIABLE
 from kerascope.user_frames import warn
 
 __all__ = ["Part", "install", "use_my_engine"]
@@ -120,7 +122,8 @@ def use_my_engine(folder: Path | None = None) -> ModuleType:
     ----------
     folder : Path, optional
         The workbook. The default is the workbook around the working folder, or the subfolder
-        `kerascope-exercises`.
+        `kerascope-exercises`. The environment variable KERASCOPE_WORKBOOK replaces the working
+        folder in notebooks and in `kerascope learn web`, whose blocks run in a temporary folder.
 
     Examples
     --------
@@ -129,7 +132,8 @@ def use_my_engine(folder: Path | None = None) -> ModuleType:
     """
     for name in [name for name in sys.modules if name.partition(".")[0] == ENGINE]:
         del sys.modules[name]
-    workbook = default_folder(Path.cwd()) if folder is None else folder
+    here = Path(os.environ.get(WORKBOOK_VARIABLE, Path.cwd()))
+    workbook = here / default_folder(here) if folder is None else folder
     package = ModuleType(ENGINE, "The engine of a workbook; see kerascope.learn.engine.")
     package.__path__ = [str(workbook / ENGINE)]  # for other modules of the student's
     finder = install(workbook)

@@ -28,6 +28,7 @@ from kerascope.lessons.lesson import SESSIONS, Block, Chapter, Picture, Prose, l
 from kerascope.lessons.runner import clean, prepare_folder
 from kerascope.lessons.sessions import (
     PACKAGE_PARENT,
+    WORKBOOK_VARIABLE,
     fixed_environment,
     live_session,
     run_session,
@@ -169,6 +170,7 @@ def prepare() -> None:
     """
     folder = Path(tempfile.mkdtemp(prefix="kerascope-notebook-")) / "work"
     prepare_folder(folder)
+    os.environ.setdefault(WORKBOOK_VARIABLE, os.getcwd())
     os.chdir(folder)
     random.seed(0)
     np.random.seed(0)  # noqa: NPY002 (the generator that scripts use)

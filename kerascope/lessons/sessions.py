@@ -50,6 +50,10 @@ class Transcript(NamedTuple):
     problem: str
 
 
+# A folder in the student's workbook, or above it, for blocks that run elsewhere (learn/engine.py).
+WORKBOOK_VARIABLE = "KERASCOPE_WORKBOOK"
+
+
 def fixed_environment(home: Path) -> dict[str, str]:
     """Return the environment of a process whose output is the same on all machines.
 
@@ -61,7 +65,7 @@ def fixed_environment(home: Path) -> dict[str, str]:
     environment = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(("PYTHON", "KERASCOPE", "KSCOPE"))
+        if name == WORKBOOK_VARIABLE or not name.startswith(("PYTHON", "KERASCOPE", "KSCOPE"))
     }
     return environment | {
         "PYTHONHASHSEED": "0",

@@ -208,3 +208,20 @@ def test_ten_steps_agree_with_kerascope(workbook):
         assert found == pytest.approx(expected, abs=1e-6)
     for one, other in zip(own.get_weights(), theirs.get_weights(), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-6)
+
+
+@pytest.mark.process
+def test_blocks_that_run_elsewhere_use_the_parts_of_the_workbook(workbook, tmp_path, monkeypatch):
+    """As in a notebook, whose blocks and sessions run in a temporary folder."""
+    write(workbook, "graph", solution("graph"), PASS)
+    words = "from kerascope.learn.engine import use_my_engine\nprint(use_my_engine().parts())\n"
+    block = f"""
+from pathlib import Path
+from kerascope.lessons.notebook import kscope, prepare
+prepare()
+{words}
+Path("own.py").write_text({words!r})
+kscope("own.py", commands="c\\nq")
+"""
+    ran = run("-c", block, cwd=workbook.folder)
+    assert ran.stdout.count("{'graph': yours, 'layer': kerascope's,") == 2, ran.stderr

@@ -33,7 +33,7 @@ from jupyter_client.manager import AsyncKernelManager
 from kerascope.lessons.lesson import SESSIONS, Block
 from kerascope.lessons.notebook import PREPARE
 from kerascope.lessons.runner import ANSI
-from kerascope.lessons.sessions import PACKAGE_PARENT, fixed_environment
+from kerascope.lessons.sessions import PACKAGE_PARENT, WORKBOOK_VARIABLE, fixed_environment
 
 Event = dict[str, Any]
 MOST_TEXT = 200_000  # characters that one run may print; the rest is dropped
@@ -152,6 +152,8 @@ class ChapterKernel:
     ----------
     stored : Path
         The folder with the pictures that the chapter's page shows.
+    workbook : Path
+        The student's folder, from which blocks import the student's own engine.
 
     Attributes
     ----------
@@ -159,8 +161,9 @@ class ChapterKernel:
         The present run, or the last one.
     """
 
-    def __init__(self, stored: Path) -> None:
+    def __init__(self, stored: Path, workbook: Path) -> None:
         self._stored = stored
+        self._workbook = workbook
         self.run: Run | None = None
         self._manager: AsyncKernelManager | None = None
         self._client: AsyncKernelClient | None = None
@@ -220,6 +223,7 @@ class ChapterKernel:
         environment = fixed_environment(self._top) | {
             "TMPDIR": str(self._top),
             "JUPYTER_COLUMNS": "100",
+            WORKBOOK_VARIABLE: str(self._workbook.resolve()),
         }
         await self._manager.start_kernel(cwd=str(self._top), env=environment)
         client = self._client = self._manager.client()

@@ -221,7 +221,8 @@ class Classroom:
         """
         chapter, data = self._chapter(request), await _data(request)
         blocks = {block.id: block for block in chapter.main.blocks}
-        kernel = self.kernels.setdefault(chapter.name, ChapterKernel(chapter.folder / "out"))
+        new_kernel = ChapterKernel(chapter.folder / "out", self.workbook.folder)
+        kernel = self.kernels.setdefault(chapter.name, new_kernel)
         match request.path_params["action"]:
             case "run":
                 block = _named(blocks, data.get("block"), "block")
