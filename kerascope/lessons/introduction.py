@@ -52,27 +52,17 @@ def read_introduction(folder: Path) -> Introduction | None:
     if not isinstance(minutes, int) or isinstance(minutes, bool) or minutes < 1:
         raise LessonError(f"{where}: minutes: expected a whole number from 1, got {minutes!r}.")
     for language, texts in content.items():
-        _check_texts(where, language, texts)
-    about, for_whom = (
-        {language: content[language][name].strip() for language in content} for name in TEXTS
-    )
+        if language not in LANGUAGES:
+            known = ", ".join(f"[{name}]" for name in LANGUAGES)
+            raise LessonError(f"{where}: unknown {language!r}. Use: minutes, {known}.")
+        for name in TEXTS:
+            text = texts.get(name) if isinstance(texts, dict) else None
+            if not isinstance(text, str) or not text.strip():
+                raise LessonError(
+                    f"{where}: [{language}] {name}: expected one or two sentences, got {text!r}."
+                )
+    about, for_whom = ({one: texts[name] for one, texts in content.items()} for name in TEXTS)
     return Introduction(minutes, about, for_whom)
-
-
-def _check_texts(where: str, language: str, texts: object) -> None:
-    if language not in LANGUAGES:
-        known = ", ".join(f"[{name}]" for name in LANGUAGES)
-        raise LessonError(f"{where}: unknown {language!r}. Use: minutes, {known}.")
-    if not isinstance(texts, dict) or texts.keys() != set(TEXTS):
-        found = ", ".join(texts) if isinstance(texts, dict) else repr(texts)
-        raise LessonError(
-            f"{where}: [{language}]: expected {' and '.join(TEXTS)}, got {found or 'nothing'}."
-        )
-    for name, text in texts.items():
-        if not isinstance(text, str) or not text.strip():
-            raise LessonError(
-                f"{where}: [{language}] {name}: expected one or two sentences, got {text!r}."
-            )
 
 
 def introduction_complaints(chapter: Chapter) -> list[str]:

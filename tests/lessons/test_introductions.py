@@ -67,7 +67,11 @@ def test_a_chapter_without_the_file_has_no_such_lines(tmp_path):
         ("minutes = 10", "minutes = 0", "got 0."),
         ("minutes = 10", "minutes = 10\nhours = 1", "unknown 'hours'. Use: minutes, [en], [zh]."),
         ("[zh]", "[fr]", "unknown 'fr'. Use: minutes, [en], [zh]."),
-        ('for_whom = "For readers of tests."', "", "[en]: expected about and for_whom, got about."),
+        (
+            'for_whom = "For readers of tests."',
+            "",
+            "[en] for_whom: expected one or two sentences, got None.",
+        ),
         ('"For readers of tests."', '" "', "[en] for_whom: expected one or two sentences, got ' '"),
         ('"看各种代码块。"', "3", "[zh] about: expected one or two sentences, got 3."),
     ],
