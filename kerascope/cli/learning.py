@@ -82,9 +82,10 @@ def run_learn(options: Namespace) -> int:
             f"NN-topic/exercises/NAME.toml in it."
         )
     if options.json or options.csv or len(folders) > 1 or options.class_folder:
-        return _check_for_teachers(options, folders, chosen or exercises)
+        language = _language(options, None, tutorials)
+        return _check_for_teachers(options, folders, chosen or exercises, language)
     workbook = Workbook(folders[0], exercises)
-    language = _language(options, workbook, tutorials)
+    language = _language(options, workbook.language, tutorials)
     _refuse_files_elsewhere(workbook, words, chosen)
     session = StudentSession(workbook, language, options.time_limit, own)
     if action == "read":
@@ -121,8 +122,8 @@ def _refuse_files_elsewhere(workbook: Workbook, words: list[str], chosen: list[E
             )
 
 
-def _language(options: Namespace, workbook: Workbook, tutorials: Path) -> str:
-    """Return the language to use: of the option, of the workbook, or of the terminal.
+def _language(options: Namespace, stored: str | None, tutorials: Path) -> str:
+    """Return the language to use: of the option, stored in the workbook, or of the terminal.
 
     If the course is not written in this language, return the language of the course.
 
@@ -131,7 +132,7 @@ def _language(options: Namespace, workbook: Workbook, tutorials: Path) -> str:
     UsageError
         The option names a language in which the course is not written.
     """
-    language = options.lang or workbook.language or language_of_environment(os.environ)
+    language = options.lang or stored or language_of_environment(os.environ)
     known = languages_of(tutorials)
     if options.lang and known and options.lang not in known:
         raise UsageError(f"learn: --lang: the course in {str(tutorials)!r} is only in {known[0]}.")
@@ -236,8 +237,9 @@ def _check_options(options: Namespace, action: str, words: list[str]) -> None:
         raise UsageError(f"learn {action}: expected one chapter, got {' '.join(words)}.")
     if options.class_folder and options.folder:
         raise UsageError("learn check: expected --class or --folder, got both.")
-    if options.csv and not Path(options.csv).absolute().parent.is_dir():
-        raise UsageError(f"learn check: --csv: there is no folder for {options.csv!r}.")
+    if options.csv:
+        with given():
+            check_writable(options.csv)
 
 
 def _folders(options: Namespace) -> list[Path]:
@@ -254,12 +256,13 @@ def _folders(options: Namespace) -> list[Path]:
     return [Path(name) for name in options.folder]
 
 
-def _check_for_teachers(options: Namespace, folders: list[Path], chosen: list[Exercise]) -> int:
+def _check_for_teachers(
+    options: Namespace, folders: list[Path], chosen: list[Exercise], language: str
+) -> int:
     """Check the work of several students without changing their folders."""
     missing = [folder for folder in folders if not folder.is_dir()]
     if missing:
         raise UsageError(f"learn check: there is no folder '{missing[0]}'.")
-    language = options.lang or language_of_environment(os.environ)
     books = [Workbook(folder, chosen) for folder in map(workbook_in, folders)]
     files = [(exercise, book.path_of(exercise)) for book in books for exercise in chosen]
     outcomes = _outcomes(files, options)

@@ -45,7 +45,7 @@ def exercise_complaints(exercises: Sequence[Exercise], jobs: int) -> Iterator[li
             )
         complaints += _of_solution(exercise, next(outcomes))
         for path in exercise.wrong_answers:
-            complaints += _of_wrong_answer(path, next(outcomes))
+            complaints += _of_wrong_answer(exercise, path, next(outcomes))
         yield complaints
 
 
@@ -56,13 +56,13 @@ def _of_solution(exercise: Exercise, outcome: Outcome) -> list[str]:
     return [f"{exercise.solution}: expected the solution to PASS, got {verdict}:\n    {message}"]
 
 
-def _of_wrong_answer(path: Path, outcome: Outcome) -> list[str]:
+def _of_wrong_answer(exercise: Exercise, path: Path, outcome: Outcome) -> list[str]:
     given = outcome.message.as_json()
     if outcome.verdict is not Verdict.FAIL:
         return [f"{path}: expected this wrong answer to FAIL, got {outcome.verdict.value}."]
     quoted = quoted_messages(path)
     if not quoted:
-        lines = "\n".join(f"    {name}: {message}" for name, message in given.items())
+        lines = "\n".join(f"    {name}: {given[name]}" for name in exercise.languages)
         return [
             f"{path}: expected a docstring that quotes the message, in one of these lines:\n{lines}"
         ]

@@ -226,28 +226,23 @@ def _check_table(where: str, table: Any, needed: set[str], optional: set[str]) -
         raise ConfigError(f"{where} the key {key!r} is missing. Expected the keys {expected}.")
     for key in sorted(table.keys() - needed - optional):
         raise ConfigError(f"{where} unknown key {key!r}. Expected the keys {expected}.")
-    for key, is_right in _IS_RIGHT.items():
+    for key, (expected, is_right) in _VALUES.items():
         if key in table and not is_right(table[key]):
-            raise ConfigError(f"{where} {key}: expected {_EXPECTED[key]}, got {table[key]!r}.")
+            raise ConfigError(f"{where} {key}: expected {expected}, got {table[key]!r}.")
 
 
-def _is_words(value: Any) -> bool:
-    return isinstance(value, str) and bool(value.strip())
+def _are_words(values: Any) -> bool:
+    """Return whether a value is a list of texts that are not empty."""
+    return isinstance(values, list) and all(isinstance(one, str) and one.strip() for one in values)
 
 
-_EXPECTED = {
-    "number": "the exercise's position in its chapter",
-    "task": "a text",
-    "seen": "a text",
-    "hints": "a list of one or more texts",
-    "facts": "a list of texts",
-}
-_IS_RIGHT: dict[str, Callable[[Any], bool]] = {
-    "number": lambda value: type(value) is int,
-    "task": _is_words,
-    "seen": _is_words,
-    "hints": lambda value: isinstance(value, list) and bool(value) and all(map(_is_words, value)),
-    "facts": lambda value: isinstance(value, list) and all(map(_is_words, value)),
+# What the value of a key must be, and whether a value is right.
+_VALUES: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "number": ("the exercise's position in its chapter", lambda value: type(value) is int),
+    "task": ("a text", lambda value: _are_words([value])),
+    "seen": ("a text", lambda value: _are_words([value])),
+    "hints": ("a list of one or more texts", lambda value: value != [] and _are_words(value)),
+    "facts": ("a list of texts", _are_words),
 }
 
 

@@ -301,7 +301,7 @@ def test_an_installation_without_chapters_says_so(learn, monkeypatch):
         (["check", "--all", "5"], "expected --all or '5', got both."),
         (["list", "--json"], "--json belongs to `kerascope learn check`"),
         (["list", "--jobs", "2"], "--jobs belongs to `kerascope learn check`"),
-        (["check", "--csv", "nowhere/marks.csv"], "there is no folder for 'nowhere/marks.csv'"),
+        (["check", "--csv", "nowhere/marks.csv"], "the folder 'nowhere' does not exist"),
         (["check", "--jobs", "0"], "--jobs"),
         (["check", "--class", "nowhere"], "there is no folder 'nowhere'"),
         (["check", "--class", "."], "'.' contains no student's folder"),

@@ -96,6 +96,18 @@ def test_the_languages_stand_for_each_other(course):
     assert message.zh == "spread([3, 1, 8]) 应为 7，你的是 6：8 - 1"
 
 
+def test_a_class_is_marked_in_the_language_of_the_course(course, learn):
+    for student in ("ann", "bob"):
+        learn("--folder", course.parent / "class" / student)
+    code, out, _ = learn("check", "--all", "--class", course.parent / "class")
+    assert code == 5
+    assert [line.split() for line in out.splitlines()] == [
+        ["学生", "spread", "通过", "未通过", "未作答"],
+        ["ann", "未作答", "0", "0", "1"],
+        ["bob", "未作答", "0", "0", "1"],
+    ]
+
+
 def test_a_language_that_the_course_lacks_is_refused(course, learn):
     code, _, err = learn("--lang", "en")
     assert code == 2
