@@ -14,6 +14,7 @@ import pytest
 from web_server import CHAPTER_NAME, Server
 
 from kerascope.errors import ArgumentError, MissingToolError
+from kerascope.learn.exercises import all_exercises
 from kerascope.learn.web import check_extra
 from kerascope.learn.web.kept import KEPT, KeptWork, events_to_keep, fields_of_page
 
@@ -246,6 +247,15 @@ def test_an_exercise_is_saved_checked_and_not_overwritten_blindly(server, first)
         cwd=server.folder, capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
     assert "1 of" in said
+
+
+def test_blocks_use_the_parts_of_the_students_own_engine(server, first):
+    part = next(one for one in all_exercises() if one.part == "gradient")
+    state = server.data(f"/exercises/{part.name}")
+    data = {"code": part.solution.read_text("utf-8"), "version": state["version"]}
+    assert server.data(f"/exercises/{part.name}/check", data)["outcome"]["verdict"] == "PASS"
+    code = "from kerascope.learn.engine import use_my_engine\nprint(use_my_engine().parts())"
+    assert "'gradient': yours, 'function': kerascope's" in printed(server.run(first, code))
 
 
 # --- the command ----------------------------------------------------------------------------------
