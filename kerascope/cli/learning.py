@@ -171,7 +171,7 @@ def _prepare(session: StudentSession, action: str) -> None:
         written = workbook.prepare(session.language)
     if written:
         session.say(pages.welcome(workbook.folder, len(written)))
-    if len(written) == len(workbook.exercises):
+    if written and len(written) == len(workbook.exercises):
         is_begun_here = action in ("next", "list")
         first = "0" if session.tutorials is None else written[0].parent.name.partition("-")[0]
         begin = pages.first_chapter(first.lstrip("0") or "0", session.at)

@@ -287,4 +287,4 @@ def test_a_port_in_use_is_said(server, tmp_path):
     command = [sys.executable, "-m", "kerascope", "learn", "web", "--port", str(server.port)]
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ended.returncode == 1
-    assert f"port {server.port} is not free" in ended.stderr
+    assert f"port {server.port} is in use" in ended.stderr

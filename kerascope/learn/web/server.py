@@ -353,10 +353,9 @@ def serve(room: Classroom, page: str, port: int, report: Callable[[str], None]) 
     """
     try:
         listening = socket.create_server((HOST, port))
-    except OSError as error:
+    except OSError:
         raise UnavailableError(
-            f"learn web: port {port} is not free ({error.strerror}). Leave out --port, and a free "
-            f"one is chosen."
+            f"learn web: port {port} is in use. Leave out --port, and a free one is chosen."
         ) from None
     port, token = listening.getsockname()[1], secrets.token_urlsafe(24)
     path, _, language = page.partition("#")
