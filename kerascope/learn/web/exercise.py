@@ -24,7 +24,7 @@ _writing = threading.Lock()  # nothing may be written between a look at the vers
 
 
 def state_of(workbook: Workbook, exercise: Exercise) -> dict[str, Any]:
-    """Return what a page shows of an exercise, as JSON data."""
+    """Return the task, file, verdict and hints of an exercise as JSON data for its page."""
     path, progress = workbook.path_of(exercise), workbook.progress(exercise)
     below_title = Text(*(words.partition("\n")[2] for words in exercise.task))
     return {
@@ -46,7 +46,7 @@ def _html(text: Text, render: Callable[[str], str]) -> dict[str, str]:
 
 
 def version_of(path: Path) -> str:
-    """Return a hash of a file's content; "" if there is no file."""
+    """Return a hash of a file's content; "" if the file does not exist."""
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else ""
 
 

@@ -42,7 +42,7 @@ class KeptWork:
         self.path = folder / KEPT
 
     def chapter(self, name: str) -> dict[str, Any]:
-        """Return what is kept of a chapter, with the keys "seen" and "blocks"."""
+        """Return the stored work in a chapter, with the keys "seen" and "blocks"."""
         return {"seen": [], "blocks": {}} | self._read().get(name, {})
 
     def keep_block(self, chapter: str, block: str, fields: dict[str, Any]) -> None:
@@ -80,7 +80,7 @@ def fields_of_page(data: Any) -> dict[str, str | None]:
     Raises
     ------
     ArgumentError
-        The data is no dict, a field is unknown, or it is neither a text nor None.
+        The data is not a dict, a field is unknown, or it is neither a text nor None.
     """
     fields = data if isinstance(data, dict) else {"": data}
     for name, value in fields.items():

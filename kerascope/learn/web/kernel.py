@@ -8,7 +8,7 @@ that the page shows:
     {"svg": "..."} {"html": "..."} {"png": "..."}   shown, or written to `out/` by the block
     {"ask": "(Kdb) "}                               `input()` waits for a line
     {"error": "NameError", "message": "...", "text": "..."}   failed, with its traceback
-    {"done": 0.31}                                  ended after so many seconds
+    {"done": 0.31}                                  ended; its duration in seconds
 """
 
 from __future__ import annotations
