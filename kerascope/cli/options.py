@@ -556,6 +556,10 @@ LEARN_ACTIONS = (
     *("next", "list", "read", "web", "run", "check", "hint", "reset", "solution", "watch"),
     "report",
 )
+LEARN_CODES = {
+    5: "check: none failed, but one was not attempted; solution: not shown yet",
+    124: "run: time limit exceeded",
+}
 LEARN_USAGE = "kerascope learn [ACTION] [EXERCISE ...] [options]"
 LEARN_EXAMPLES = f"""\
   kerascope learn            show the next exercise; the first time, copy all
@@ -571,7 +575,7 @@ LEARN_EXAMPLES = f"""\
   kerascope learn hint       show a hint; the next time, a clearer one
   kerascope learn reset      start the exercise again; your file is kept under
                              another name
-  kerascope learn solution   show one solution
+  kerascope learn solution   show one solution, after your own attempt
   kerascope learn watch      check again whenever you save
   kerascope learn report     write a page that shows what you have done, with
                              your own engine
@@ -582,12 +586,12 @@ Default: the next exercise that you have not passed.
 
 for teachers:
   kerascope learn check --all --json --folder ann --folder bob
-  kerascope learn check --all --class submissions        print a table of a class
+  kerascope learn check --all --class submissions    print a table of a class
   kerascope learn check --all --class submissions --jobs 4 --csv marks.csv
 No file in these folders is changed. The check runs the students' code, so use
 a safe machine.
 
-{exit_codes({5: "check: none failed, but one was not attempted", 124: "run: time limit exceeded"})}
+{exit_codes(LEARN_CODES)}
 """
 
 

@@ -33,15 +33,15 @@ def workbook_in(folder: Path) -> Path:
     return inner if inner.is_dir() else folder
 
 
-def students_of(folders: Sequence[Path]) -> list[str]:
+def students_of(results: Results) -> list[str]:
     """Return the students' names: the names of their folders, or the paths if names are equal.
 
     Examples
     --------
-    >>> students_of([Path("class/ann/kerascope-exercises"), Path("class/bob")])
+    >>> students_of([(Path("class/ann/kerascope-exercises"), []), (Path("class/bob"), [])])
     ['ann', 'bob']
     """
-    owners = [folder.parent if folder.name == FOLDER else folder for folder in folders]
+    owners = [folder.parent if folder.name == FOLDER else folder for folder, _ in results]
     names = [owner.resolve().name for owner in owners]
     return names if len(set(names)) == len(names) else [owner.as_posix() for owner in owners]
 
@@ -68,23 +68,18 @@ def class_table(results: Results, language: str) -> str:
     """
     exercises = [exercise for exercise, _, _ in results[0][1]]
     chapters = list(dict.fromkeys(exercise.chapter for exercise in exercises))
-    students = students_of([folder for folder, _ in results])
+    is_one, columns = len(chapters) == 1, [e.name for e in exercises]
     totals = [verdict.text.within(language) for verdict in _ORDER]
-    if len(chapters) == 1:
-        rows = [[STUDENT.within(language), *(e.name for e in exercises), *totals]]
-        for student, (_, checked) in zip(students, results, strict=True):
-            words = [outcome.verdict.text.within(language) for _, _, outcome in checked]
-            rows.append([student, *words, *map(str, counts(checked).values())])
-        return _aligned(rows)
-    rows = [
-        [STUDENT.within(language), *chapters, *totals],
-        [EXERCISES.within(language), *_per_chapter(exercises, chapters), "", "", ""],
-    ]
-    for student, (_, checked) in zip(students, results, strict=True):
+    rows = [[STUDENT.within(language), *(columns if is_one else chapters), *totals]]
+    if not is_one:
+        numbers = _per_chapter(exercises, chapters)
+        rows.append([EXERCISES.within(language), *numbers, "", "", ""])
+    for student, (_, checked) in zip(students_of(results), results, strict=True):
+        words = [outcome.verdict.text.within(language) for _, _, outcome in checked]
         passed = [e for e, _, outcome in checked if outcome.verdict is Verdict.PASS]
-        numbers = map(str, counts(checked).values())
-        rows.append([student, *_per_chapter(passed, chapters), *numbers])
-    return f"{_aligned(rows)}\n{PER_CHAPTER.within(language)}"
+        cells = words if is_one else _per_chapter(passed, chapters)
+        rows.append([student, *cells, *map(str, counts(checked).values())])
+    return _aligned(rows) + ("" if is_one else f"\n{PER_CHAPTER.within(language)}")
 
 
 def _per_chapter(exercises: Sequence[Exercise], chapters: Sequence[str]) -> list[str]:
@@ -110,9 +105,7 @@ def class_csv(results: Results, language: str) -> str:
     text = io.StringIO()
     table = csv.writer(text)
     table.writerow(("student", "exercise", "verdict", "message", "line"))
-    for student, (_, checked) in zip(
-        students_of([folder for folder, _ in results]), results, strict=True
-    ):
+    for student, (_, checked) in zip(students_of(results), results, strict=True):
         for exercise, _, outcome in checked:
             message = outcome.message.within(language)
             line = "" if outcome.line is None else outcome.line
