@@ -97,11 +97,11 @@ class Worker:
         return {}
 
     def memory(self, batch: int) -> dict[str, Any]:
-        """Return the peak memory of a train step in bytes: of the process, and of this step alone.
+        """Return the peak memory during a train step in bytes: in total, and the growth in this step.
 
-        For engines whose arrays are NumPy arrays, it is the memory that Python and NumPy allocated
-        since before the net was built: weights, moments, buffers and temporary arrays. For other
-        engines, only the growth of the process is returned.
+        For engines whose arrays are NumPy arrays, the total is the memory that Python and NumPy
+        have allocated since before the net was built: weights, moments, buffers and temporary
+        arrays. For other engines, only the growth of the process is returned.
         """
         run = self.peer.step(batch)
         if run is None:

@@ -622,7 +622,10 @@ def _value_after(shell: Shell, expression: Expression, batch: BatchOnTape) -> An
 def say_course(
     shell: Shell, name: str, batches: Sequence[BatchOnTape], numbers: Sequence[float]
 ) -> None:
-    """Print a row with a value and a bar for each batch of `worth_showing`, then a line of bars."""
+    """Print a row with a value and a bar for each batch that `worth_showing` selects.
+
+    If there are more than two batches, print a line with a bar for each of them.
+    """
     number_of = {one.t: number for one, number in zip(batches, numbers, strict=True)}
     finite = [x for x in numbers if math.isfinite(x)]
     greatest = max(map(abs, finite), default=0.0)

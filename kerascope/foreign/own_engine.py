@@ -67,13 +67,13 @@ def record(model: Any, *inputs: Any, writer: TapeWriter, loss: Any = None) -> An
     *inputs : array
     writer : TapeWriter
     loss : array, optional
-        The target of a compiled model. A whole training step is then recorded, with all its ops;
-        afterwards the weights are restored.
+        The targets, for a compiled model. With them, a whole training step is recorded with all
+        its ops, and the weights are restored afterwards.
 
     Returns
     -------
     list of np.ndarray or float
-        The outputs, or the loss.
+        The outputs; with targets, the loss.
     """
     arrays = [np.asarray(x, "float64") for x in inputs]
     if loss is not None:
@@ -106,7 +106,7 @@ def _nodes(model: Any) -> list[Any]:
 
 
 def read(model: Any, writer: TapeWriter, values: Mapping[Any, Any] = NOTHING) -> None:
-    """Record the calls of a model's layers, with the arrays of tensors that are in `values`."""
+    """Record the calls of a model's layers. `values` contains the arrays of the computed tensors."""
     for node in _nodes(model):
         layer = node.outbound_layer
         classes = [cls.__name__ for cls in type(layer).__mro__]
@@ -129,7 +129,7 @@ def _short(weight: Any) -> str:
 
 
 def _value(tensor: Any, values: Mapping[Any, Any]) -> Value:
-    """Return a symbolic tensor as a value, with its array in `values` if it is there."""
+    """Return a symbolic tensor as a `Value`, with its array if `values` contains it."""
     if tensor not in values:
         return Value(id(tensor), tensor.shape, "float64")
     array = np.asarray(values[tensor])
@@ -272,7 +272,7 @@ class EngineRecorder:
             self._waiting = None
 
     def _begin(self, function: Any, arrays: Any) -> None:
-        """Prepare the places of the ops, and record the inputs."""
+        """Set for each op the phase and the layer call to which it belongs, and record the inputs."""
         in_order = _part("graph").applies_in_order
         applies = in_order([*function.outputs, *(new for _, new in function.updates)])
         self._places = {}
@@ -288,7 +288,7 @@ class EngineRecorder:
             self._writer.call(str(x.name), [], [_value(x, self._values)], op="Input", kind="input")
 
     def _add_layer(self, output: Any) -> None:
-        """Add the places of the ops of a layer's call, if a tensor is the output of one."""
+        """If a tensor is the output of a layer's call, note for the ops of this call that they belong to it."""
         if output._keras_history is None:
             return
         layer, node_index, _ = output._keras_history
@@ -338,7 +338,7 @@ class EngineRecorder:
         return self._names.get(weight, str(weight.name))
 
     def _line(self) -> Line:
-        """Return the line that is being executed, outside this file and the tensors' operators."""
+        """Return the innermost line being executed that is not in this file or a tensor's operator."""
         frame: Any = sys._getframe(2)
         while frame.f_back is not None and (
             frame.f_code.co_filename == __file__ or frame.f_code in self._operators
@@ -347,7 +347,7 @@ class EngineRecorder:
         return frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name
 
     def _move(self, place: tuple[Any, ...]) -> None:
-        """Close the open spans that are not around a place: the phase, and the call of a layer."""
+        """Close the spans of other phases and layer calls; begin those of `place` that are not open yet."""
         pairs = zip(self._open, place, strict=False)
         keep = sum(1 for _ in takewhile(lambda pair: pair[0][0] == pair[1], pairs))
         while len(self._open) > keep:
@@ -362,7 +362,7 @@ class EngineRecorder:
 
 
 def _line_of(op: Any) -> Line | None:
-    """Return the line at which the `perform` of an op begins; for a function of NumPy, None."""
+    """Return the line at which the `perform` of an op begins; None if it is a function of NumPy."""
     code = getattr(inspect.unwrap(type(op).perform), "__code__", None)
     return code and (code.co_filename, code.co_firstlineno, code.co_name)
 

@@ -56,8 +56,8 @@ class Exercise:
         The name of the part of `my_engine` that the student writes in this exercise (see
         `engine.py`), such as "graph"; "" for other exercises.
     languages : tuple of str
-        The languages in which the exercise is written. If it is only one, each `Text` contains its
-        words twice.
+        The languages in which the exercise is written. If there is only one, both texts of each
+        `Text` are in this language.
     """
 
     folder: Path

@@ -34,7 +34,7 @@ _EPOCH = Text("epoch", "轮")
 
 
 def main(folder: str, language: str, result: str) -> None:
-    """Run the engine of the workbook in `folder`, and write what it did into the file `result`."""
+    """Run the engine of the workbook in `folder`; write pictures and losses into the file `result`."""
     warnings.simplefilter("ignore")
     backend.set_floatx("float64")
     use_my_engine(Path(folder))
@@ -72,7 +72,10 @@ def _own_model() -> Any:
 
 
 def _difference_from_kerascope(model: Any, x: np.ndarray, targets: np.ndarray) -> float:
-    """Return the largest difference of the losses over the first steps from the same weights."""
+    """Train the model and an equal one of kerascope; return the largest difference of their losses.
+
+    Both begin with the same weights and make `STEPS` steps.
+    """
     ours = Sequential([Dense(HIDDEN, activation="relu", input_dim=64)])
     ours.add(Dense(10, activation="softmax"))
     ours.compile(SGD(lr=RATE), LOSS)

@@ -268,7 +268,8 @@ def run_engine(folder: Path, language: str, seconds: float) -> dict[str, Any]:
     Returns
     -------
     dict
-        What the engine did, or {"error": text} with the last line that the process printed.
+        The pictures, losses and accuracies that `proof.main` wrote, or {"error": text}. The text is
+        the last line that the process printed, or says that it exceeded `seconds`.
     """
     with tempfile.TemporaryDirectory(prefix="kerascope-") as temporary:
         result = Path(temporary) / "proof.json"
@@ -284,7 +285,7 @@ def run_engine(folder: Path, language: str, seconds: float) -> dict[str, Any]:
 def _run_process(
     words: list[str], seconds: float, server: ForkServer | None, start: str = _CHECK
 ) -> tuple[str, int | None]:
-    """Run `child.main`, or another program `start`; return its output and its exit code.
+    """Run the Python code `start`, by default `child.main`; return its output and its exit code.
 
     A process that exceeds the time limit is killed, and its exit code is None. The process is also
     killed when the present process is interrupted.

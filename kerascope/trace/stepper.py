@@ -413,7 +413,7 @@ class Passage(NamedTuple):
     losses: tuple[Expression, ...] = ()
 
     def meets(self, outs: Any) -> bool:
-        """Return whether the loss of a call meets a condition in `losses`, or makes it fail."""
+        """Return whether the loss among a call's outputs may meet one of the conditions in `losses`."""
         loss = outs[0] if isinstance(outs, (list, tuple)) else outs
         return any(condition.may_hold_for(loss) for condition in self.losses)
 

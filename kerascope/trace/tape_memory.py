@@ -167,7 +167,7 @@ class Budget:
         self._starts = deque(t for t in self._starts if not is_gone(t))
 
     def with_statistics(self, event: Event) -> Event:
-        """Return an event with statistics in place of its arrays; subtract the arrays' bytes."""
+        """Return an event with statistics in place of its arrays; subtract their bytes from the count."""
         left_of = self._summary_of
         deltas = tuple(
             [Delta(d.name, d.key, replaced(d.value, np.ndarray, left_of)) for d in event.deltas]

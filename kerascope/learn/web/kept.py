@@ -54,7 +54,7 @@ class KeptWork:
         self._write(chapters)
 
     def keep_seen(self, chapter: str, sections: list[str]) -> None:
-        """Add sections to those that were on the screen."""
+        """Add sections to the stored list of those that the student has had on the screen."""
         chapters = self._read()
         its = chapters.setdefault(chapter, {})
         its["seen"] = list(dict.fromkeys([*its.get("seen", []), *sections]))
@@ -90,7 +90,9 @@ def fields_of_page(data: Any) -> dict[str, str | None]:
 
 
 def events_to_keep(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the events of a run as they are kept: texts joined, without what is too long.
+    """Return the events of a run as they are stored: questions as text, neighbouring texts joined.
+
+    Events that would exceed `MOST_KEPT` characters in total are left out.
 
     Examples
     --------

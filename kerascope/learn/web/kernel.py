@@ -200,7 +200,7 @@ class ChapterKernel:
             await self._manager.interrupt_kernel()
 
     async def close(self) -> None:
-        """End what runs and waits, and the kernel. The next block starts a new one."""
+        """End the running block, the waiting blocks and the kernel. The next block starts a new kernel."""
         for task in self._tasks:
             task.cancel()
         await self._end()

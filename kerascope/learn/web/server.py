@@ -112,7 +112,10 @@ class Gate:
         await response(scope, receive, send_with_headers)
 
     def _own_response(self, request: Request) -> Response | None:
-        """Return the refusal of a request, or the way to its clean address; None to pass it on."""
+        """Return the refusal of a request; or, if its address contains the token, a redirect without it.
+
+        Return None for a request that the application must answer.
+        """
         host, given = request.headers.get("host", ""), request.query_params.get("token")
         refusal = ""
         if host not in self.hosts:
@@ -145,7 +148,7 @@ class Classroom:
     Attributes
     ----------
     workbook : Workbook
-        Its folder and exercises; the progress is read again for each request.
+        The student's folder and exercises; the progress is read again for each request.
     tutorials : Path
         The folder of the chapters.
     seconds : float or None
@@ -189,7 +192,7 @@ class Classroom:
         return FileResponse(_named(SCRIPTS_AND_STYLES, request.path_params["name"], "file"))
 
     async def progress(self, request: Request) -> Response:
-        """Return for each chapter how much of it is done."""
+        """Return for each chapter how many exercises are passed and how many sections were on the screen."""
         book, data = self._book(), {}
         for chapter in self._chapters():
             own = self._exercises_of(chapter)
@@ -202,7 +205,7 @@ class Classroom:
         return JSONResponse(data)
 
     async def state(self, request: Request) -> Response:
-        """Return a chapter's blocks and exercises, and what is kept of them."""
+        """Return a chapter's blocks and exercises, and what the student has typed and run in them."""
         chapter, book = self._chapter(request), self._book()
         kernel = self.kernels.get(chapter.name)
         data = {
@@ -214,7 +217,7 @@ class Classroom:
         return JSONResponse(data)
 
     async def act(self, request: Request) -> Response:
-        """Do what a page says: keep something, run a block, answer or stop it, end the kernel.
+        """Do what a page requests: store its fields, run, answer or stop a block, or end the kernel.
 
         The answer to "run" and "follow" is a stream of events, each a line of JSON. The output of a
         block is kept, except with `quiet`, for an output that the student has yet to predict.
@@ -322,7 +325,7 @@ def web_app(room: Classroom, token: str, port: int) -> Starlette:
 
 
 class _Server(uvicorn.Server):
-    """A server that first ends what runs, because a page waits for its events until its end."""
+    """A server that ends all kernels before it shuts down, because pages wait for their events."""
 
     def __init__(self, config: uvicorn.Config, room: Classroom) -> None:
         super().__init__(config)

@@ -251,7 +251,10 @@ def _ends_of(tensors: list[Tensor], ends: dict[Node, CallEnds]) -> list[End]:
 
 
 def _leaving(ends: list[End]) -> list[End]:
-    """Return the ends of arrows from an expanded call, with the output numbers in `leaves_as`."""
+    """Return the ends of the arrows that leave an expanded call.
+
+    `leaves_as` of each end gets the number of the call's output.
+    """
     return [End(end.box, end.number, (*end.leaves_as, number)) for number, end in enumerate(ends)]
 
 

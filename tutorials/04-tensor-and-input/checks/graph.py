@@ -1,4 +1,4 @@
-"""Checks calls of ops, shapes and numbers of each op, gradients by differences, and the order."""
+"""Checks each op's calls, shapes, numbers and gradient (by differences), and the order of Applies."""
 
 import random
 from collections import Counter
@@ -79,7 +79,7 @@ EXPECTED = {
 
 
 def cases(student):
-    """Yield each op with the text about it, its tensors, and arrays for them."""
+    """Yield (class name, op, text for messages, input tensors, arrays for them) for each test case."""
     for name, rows in SHAPES.items():
         for number, row in enumerate(rows):
             rng = random.Random(f"{name}{number}")
@@ -118,7 +118,7 @@ def output(student, op, words, inputs):
 
 
 def computed(student, y, values):
-    """Compute a tensor with the `perform` of the student's ops."""
+    """Compute a tensor by calling `perform` of the student's ops; store the arrays in `values`."""
     if y in values:
         return values[y]
     if y.value is not None:
@@ -358,7 +358,7 @@ def the_order(student):
 
 
 def order_of(student, outputs):
-    """Check the student's order against the definition of it."""
+    """Check that the student's order has each needed Apply once, after those that make its inputs."""
     needed, waiting = [], [x.owner for x in outputs]
     while waiting:
         apply = waiting.pop()

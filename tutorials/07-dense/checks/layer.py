@@ -26,7 +26,7 @@ def is_the_same(student, what, found, expected):
 
 
 def called(student, layer, inputs, name):
-    """Call a layer of the student's; return the output, which must be a tensor."""
+    """Call one of the student's layers; return the output, which must be a tensor."""
     y = student.method(layer, name)(inputs)
     student.require(
         isinstance(y, engine("graph").Tensor),
@@ -421,7 +421,7 @@ def dense(student):
 
 @check
 def with_the_other_parts(student):
-    """Trains a network with this part and our other parts, and with kerascope; compares."""
+    """Train a network of `my_engine` that uses the student's part; compare it with kerascope's."""
     from kerascope import backend as K
     from kerascope import layers, models, optimizers
 

@@ -1,4 +1,4 @@
-"""Compares nodes, depths and layers with kerascope's, for networks drawn by lot and mirrored."""
+"""Compares nodes, depths and layers of random networks with those of kerascope's GraphMap."""
 
 from importlib import import_module
 from itertools import pairwise
@@ -24,7 +24,7 @@ def own_layer(layer):
 
 
 def own_network(network):
-    """Return the network's tensors in our engine; of a layer only its name is the same."""
+    """Rebuild a network with `my_engine`; return the new tensor for each tensor. Layers keep their names."""
     return mirrored(network, lambda layer: engine("layer").Input((4,), name=layer.name), own_layer)
 
 
@@ -226,7 +226,7 @@ def many_paths(student):
 
 @check
 def with_the_other_parts(student):
-    """Trains two branches with this part and our other parts, and with kerascope; compares."""
+    """Train a network of `my_engine` with two branches; compare it with kerascope's."""
     import numpy as np
 
     from kerascope import backend as K

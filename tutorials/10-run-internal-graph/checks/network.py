@@ -1,4 +1,4 @@
-"""Compares reruns with kerascope's, for networks drawn by lot and mirrored; Nodes and weights too."""
+"""Compares outputs, Nodes and weights of random networks with those of kerascope's Model."""
 
 from importlib import import_module
 
@@ -15,7 +15,7 @@ def engine(part):
 
 
 def own_layer(layer):
-    """Return a layer of our engine with the weights of a Dense; for any other, a sum."""
+    """Return a layer of `my_engine`: a Dense with the weights of `layer`; without weights, a sum."""
 
     class Merge(engine("layer").Layer):
         def call(self, inputs):
@@ -39,7 +39,7 @@ def own_layer(layer):
 
 
 def networks(student, outputs):
-    """Yield the words of a network, the student's Network, the same one of kerascope's, its tensors."""
+    """Yield (text, student's Network, kerascope's Model, dict of tensors) for each random network."""
     K.set_floatx("float64")
     for network in drawn_networks(outputs=outputs):
         copies = mirrored(
@@ -267,7 +267,7 @@ def the_first_of_two_outputs(student):
 
 @check
 def with_the_other_parts(student):
-    """Trains a network with this part and our other parts, and with kerascope; compares."""
+    """Train a network of `my_engine` that uses the student's part; compare it with kerascope's."""
     from kerascope import layers, models, optimizers
 
     layer, fit, function = engine("layer"), engine("fit"), engine("function")

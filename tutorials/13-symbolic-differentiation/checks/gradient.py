@@ -1,4 +1,4 @@
-"""Checks chains, sums, tensors without a gradient, formulas drawn by lot, and second derivatives."""
+"""Checks gradients of chains, sums, random formulas and gradients, and tensors without a gradient."""
 
 import random
 from importlib import import_module
@@ -187,7 +187,7 @@ def many_paths(student):
 
 @check
 def with_the_other_parts(student):
-    """Trains a network with this part and our other parts, and with kerascope; compares."""
+    """Train a network of `my_engine` that uses the student's part; compare it with kerascope's."""
     from kerascope import backend as K
     from kerascope import layers, models, optimizers
 

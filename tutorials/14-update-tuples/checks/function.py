@@ -1,4 +1,4 @@
-"""Checks values, the two phases of a call, missing inputs, each op once, and the pairs of SGD."""
+"""Checks values, a call's two phases, missing inputs, that each op runs once, and the pairs of SGD."""
 
 from contextlib import suppress
 from importlib import import_module
@@ -23,7 +23,7 @@ def given(shape, name="x"):
 
 
 def made(student, inputs, outputs, updates=()):
-    """Return a function of the student's class, with the checks of its calls."""
+    """Return a Function of the student's, wrapped so that its calls are checked."""
     return student.method(student.get("Function")(inputs, outputs, updates), "f")
 
 
@@ -252,7 +252,7 @@ def sgd(student):
 
 @check
 def with_the_other_parts(student):
-    """Trains a network with this part and our other parts, and with kerascope; compares."""
+    """Train a network of `my_engine` that uses the student's part; compare it with kerascope's."""
     from kerascope import backend as K
     from kerascope import layers, models, optimizers
 

@@ -18,7 +18,7 @@ def tensor(value):
 
 
 def small(student, loss="mean_squared_error", lr=0.1, units=3):
-    """Return a compiled model of one Dense, with the same weights each time."""
+    """Return a compiled model of one Dense, with the same weights at each call."""
     layer, function = engine("layer"), engine("function")
     x = layer.Input((4,), name="x")
     activation = "softmax" if loss == "categorical_crossentropy" else None
@@ -35,7 +35,7 @@ def data(rows=10):
 
 
 def loss_of(model, x, y, kind="mean_squared_error"):
-    """Return the loss for the present weights, with NumPy."""
+    """Compute a model's loss for its present weights with NumPy."""
     z = x @ model.get_weights()[0] + model.get_weights()[1]
     if kind == "mean_squared_error":
         return np.mean((z - y) ** 2)
@@ -44,7 +44,7 @@ def loss_of(model, x, y, kind="mean_squared_error"):
 
 
 def step(student, model, x, y):
-    """Make one step; return the loss, which must be a float."""
+    """Make one training step; return the loss, which must be a float."""
     found = student.method(model.train_on_batch, "train_on_batch")(x, y)
     student.require(
         isinstance(found, float),
@@ -271,7 +271,7 @@ def shuffled(student):
 
 
 def rows_of_epochs(student, epochs, seed):
-    """Return the order of the rows in each epoch, read from the losses of single rows."""
+    """Return the order of the rows in each epoch. Each batch is one row, which its loss identifies."""
     x = np.zeros((6, 4))
     y = np.sqrt(np.arange(6.0))[:, None] * np.ones((6, 3))
     model = small(student, lr=0.0)
@@ -309,7 +309,7 @@ def two_outputs(student):
 
 @check
 def with_the_other_parts(student):
-    """Trains a network with this part and our other parts, and with kerascope; compares."""
+    """Train a network of `my_engine` that uses the student's part; compare it with kerascope's."""
     from kerascope import backend as K
     from kerascope import layers, models, optimizers
 

@@ -1,4 +1,4 @@
-"""Tests batches of given sizes, rows in any order, and a training with the student's batches."""
+"""Tests the sizes of batches, rows in any order, and a training run on the student's batches."""
 
 import numpy as np
 

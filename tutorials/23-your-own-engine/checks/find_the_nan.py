@@ -1,4 +1,4 @@
-"""Plants a NaN at known ops of a network and of small graphs, and asks for the first one."""
+"""Makes known ops of small graphs and of a network give NaN; compares the Apply that is found first."""
 
 from importlib import import_module
 
@@ -18,7 +18,7 @@ def tensor(value, name):
 
 
 def found(student, words, function, arrays):
-    """Return the student's answer; the weights must stay, and the answer is an Apply or None."""
+    """Return the student's answer: an Apply or None. The call must not change the weights."""
     before = [variable.value for variable, _ in function.updates]
     answer = student.function("first_nan")(function, arrays)
     student.require(

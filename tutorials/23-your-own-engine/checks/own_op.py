@@ -1,4 +1,4 @@
-"""Checks the numbers and the gradient of Tanh, the layer, and the check of gradients itself."""
+"""Checks Tanh's numbers and gradient, the layer Activation, and the function `gradient_error`."""
 
 from importlib import import_module
 
@@ -72,7 +72,7 @@ def the_layer(student):
 
 
 def with_slope(slope, at=None):
-    """Return an op that computes x ** 2 and has a gradient of slope * x, only at one place if given."""
+    """Return an op x ** 2 with the gradient slope * x; if `at` is given, only there, elsewhere 2 * x."""
 
     class Squares(engine("graph").Op):
         def perform(self, x):

@@ -1,4 +1,4 @@
-"""Checks model, accuracy and training on the digits, and ten steps beside kerascope."""
+"""Checks the model, the accuracy, the training on the digits, and ten steps against kerascope's."""
 
 from importlib import import_module
 
@@ -68,7 +68,7 @@ def the_model(student):
 
 
 class Fixed:
-    """Stands for a model whose predictions are given."""
+    """Takes the place of a model; its predictions are the given numbers."""
 
     def __init__(self, chances):
         self.chances = chances
