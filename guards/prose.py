@@ -250,7 +250,7 @@ def first_paragraphs(found: Iterable[Passage]) -> list[str]:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Count, compare, write or print a sample; return the exit code."""
+    """Count stiff phrases, and compare, write or print as the options say; return the exit code."""
     parser = argparse.ArgumentParser(
         prog="python3 dev.py prose",
         description="Count stiff phrases and compare each folder with its stored ceiling.",

@@ -48,7 +48,7 @@ class ImportHook(MetaPathFinder):
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return the spec of one of the modules; None leaves other modules to Python."""
+        """Return the spec of a module in `names`; None for others, which Python then finds."""
         if name not in self.names:
             return None
         spec = PathFinder.find_spec(name, path, target)

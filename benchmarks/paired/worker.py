@@ -97,7 +97,7 @@ class Worker:
         return {}
 
     def memory(self, batch: int) -> dict[str, Any]:
-        """Return the peak memory during a train step in bytes: in total, and the growth in this step.
+        """Return the peak memory in a train step, in bytes: the total, and the growth in this step.
 
         For engines whose arrays are NumPy arrays, the total is the memory that Python and NumPy
         have allocated since before the net was built: weights, moments, buffers and temporary

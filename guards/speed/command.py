@@ -77,7 +77,7 @@ def table(found: dict[str, Ratio], limit: float) -> str:
 
 
 def said(found: dict[str, Ratio], limit: float) -> str:
-    """Return a text about the metrics that are certainly slower, and those measured roughly."""
+    """Return a text with the metrics that are certainly slower, and those measured imprecisely."""
     slower = [metric for metric, ratio in found.items() if ratio.is_above(limit)]
     wide = [m for m, ratio in found.items() if ratio.half_width > WANTED or ratio.count < LEAST]
     lines = [

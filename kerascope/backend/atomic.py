@@ -170,7 +170,7 @@ class Writable(Protocol):
         """Return the calls, to be made by `at_once`, that copy an array into the variable."""
 
     def _calls_to_have(self, array: np.ndarray, *, is_shared: bool) -> list[Call]:
-        """Return calls for `at_once` that make `array` the variable's own array."""
+        """Return the calls, to be made by `at_once`, that make `array` the variable's own array."""
 
 
 def at_once(calls: Iterable[Call]) -> None:

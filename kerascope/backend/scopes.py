@@ -182,7 +182,7 @@ def current_origin() -> Origin | None:
 
 
 def with_origin(origin: Origin | None) -> AbstractContextManager[None]:
-    """Return a context manager in which all new ops belong to a task, such as a layer call."""
+    """Return a context manager in which all new ops get this origin, such as a layer's call."""
     return root_scope(_scope.get()._replace(origin=origin))
 
 

@@ -104,7 +104,10 @@ def overlap(a: Weights, b: Weights) -> float:
 
 
 def in_common(a: np.ndarray, b: np.ndarray, dtype_a: np.dtype, dtype_b: np.dtype) -> int:
-    """Return how many elements two sorted arrays share, rounded to the shorter dtype."""
+    """Return how many elements two sorted arrays share.
+
+    If their dtypes differ, both are rounded to the shorter one first.
+    """
     if dtype_a != dtype_b:
         shorter = min((dtype_a, dtype_b), key=lambda dtype: dtype.itemsize)
         a, b = (x.astype(shorter).astype("float64") for x in (a, b))

@@ -101,7 +101,7 @@ def standardize_class_weights(class_weight: Any, output_names: list[str]) -> lis
 
 
 def standardize_sample_weights(sample_weight: Any, output_names: list[str]) -> list[Any]:
-    """Return a list with each output's sample weights; they are given as a dict by name or list."""
+    """Return a list with each output's sample weights, given as a list or as a dict by name."""
     return training_data.per_output_data(sample_weight, output_names, "sample_weight")
 
 

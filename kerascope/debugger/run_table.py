@@ -360,7 +360,8 @@ def sparks(
 class Contrast(NamedTuple):
     """The comparison of an activation, a gradient or a weight in two batches.
 
-    `one` and `other` are the two norms, `apart` is their distance, and `text` is the printed row.
+    `one` and `other` are the two norms, `apart` is how much they differ (see `_apart`), and `text`
+    is the printed row.
     """
 
     part: str

@@ -63,7 +63,7 @@ def known_names(session: Session) -> KnownNames:
     """Return the names of layers, ops, tensors and weights against which selectors are checked.
 
     Before the first batch, the script may still build models with new names. So until then, only
-    the names of the existing layers are returned, as `layers_so_far`.
+    the names of the existing layers are returned, in the field `layers_so_far`.
     """
     is_all = session.is_over or any(event.kind == "batch" for event in _events(session))
     so_far = names_so_far(session)

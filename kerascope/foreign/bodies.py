@@ -197,7 +197,7 @@ class Evaluator(Protocol):
     numpy: Any
 
     def compute(self, visit: Visit) -> Iterable[Any]:
-        """Return the outputs of a step that contains no graph; skip outputs that it omits."""
+        """Return the outputs of a step without graphs, but not those that the step omits."""
 
     def value_of(self, token: int, array: Any) -> Value:
         """Return an array as a `Value` with this token, which a `TapeWriter` can record."""
@@ -505,7 +505,7 @@ class Walk:
         return known[key]
 
     def type_of(self, body: Body, key: Any) -> ArrayType:
-        """Return the type that a body declares for the value of a key."""
+        """Return the dtype and shape that a body declares for the value with this key."""
         return body.types.get(key, ArrayType())
 
     def rest(

@@ -199,7 +199,7 @@ def _reader(aval: Any, array: Any) -> Callable[[], np.ndarray] | None:
 
 
 def _compiled(body: Body, constants: Values) -> Callable[..., list[Any]]:
-    """Return the body of a loop as a compiled function of its inputs, without the constants."""
+    """Compile a loop's body with these constants; return it as a function of its other inputs."""
     return jax.jit(partial(jaxpr_as_fun(body.source), *(one.array for one in constants)))
 
 

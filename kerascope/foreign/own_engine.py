@@ -106,7 +106,7 @@ def _nodes(model: Any) -> list[Any]:
 
 
 def read(model: Any, writer: TapeWriter, values: Mapping[Any, Any] = NOTHING) -> None:
-    """Record the calls of a model's layers. `values` contains the arrays of the computed tensors."""
+    """Record the calls of a model's layers. `values` contains the arrays of computed tensors."""
     for node in _nodes(model):
         layer = node.outbound_layer
         classes = [cls.__name__ for cls in type(layer).__mro__]
@@ -272,7 +272,7 @@ class EngineRecorder:
             self._waiting = None
 
     def _begin(self, function: Any, arrays: Any) -> None:
-        """Set for each op the phase and the layer call to which it belongs, and record the inputs."""
+        """Store for each op its phase and the layer call it belongs to, and record the inputs."""
         in_order = _part("graph").applies_in_order
         applies = in_order([*function.outputs, *(new for _, new in function.updates)])
         self._places = {}
@@ -288,7 +288,7 @@ class EngineRecorder:
             self._writer.call(str(x.name), [], [_value(x, self._values)], op="Input", kind="input")
 
     def _add_layer(self, output: Any) -> None:
-        """If a tensor is the output of a layer's call, note for the ops of this call that they belong to it."""
+        """If a tensor is the output of a layer's call, store this call for the ops inside it."""
         if output._keras_history is None:
             return
         layer, node_index, _ = output._keras_history
@@ -338,7 +338,7 @@ class EngineRecorder:
         return self._names.get(weight, str(weight.name))
 
     def _line(self) -> Line:
-        """Return the innermost line being executed that is not in this file or a tensor's operator."""
+        """Return the innermost executed line that is not in this file or a tensor's operator."""
         frame: Any = sys._getframe(2)
         while frame.f_back is not None and (
             frame.f_code.co_filename == __file__ or frame.f_code in self._operators
@@ -347,7 +347,10 @@ class EngineRecorder:
         return frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name
 
     def _move(self, place: tuple[Any, ...]) -> None:
-        """Close the spans of other phases and layer calls; begin those of `place` that are not open yet."""
+        """Close the open spans that are not in `place`, and open the missing ones.
+
+        A place is a phase, or a phase and the call of a layer.
+        """
         pairs = zip(self._open, place, strict=False)
         keep = sum(1 for _ in takewhile(lambda pair: pair[0][0] == pair[1], pairs))
         while len(self._open) > keep:
@@ -387,5 +390,5 @@ def watching(writer: TapeWriter) -> Iterator[None]:
 
 
 def tracing(model: Any, writer: TapeWriter) -> AbstractContextManager[None]:
-    """Return a context manager that records the engine of a model in a `with` block."""
+    """Return a context manager that records all functions of the engine called in its block."""
     return watching(writer)

@@ -59,7 +59,7 @@ def main(checker: str, path: str, result: str, seconds: str) -> None:
 
 
 def _part_of(checker: Path) -> str:
-    """Return the name of the engine's part that is written in an exercise; "" in other exercises."""
+    """Return the name of the engine's part that an exercise asks for; "" for other exercises."""
     facts = checker.parents[1] / "exercises" / f"{checker.stem}.toml"
     return read_exercise(facts).part if facts.is_file() else ""
 

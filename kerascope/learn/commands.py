@@ -253,7 +253,10 @@ def watch_chosen(session: StudentSession, chosen: list[Exercise]) -> int:
 
 
 def write_report(session: StudentSession, target: Path, name: str, date: str) -> int:
-    """Write the page of `kerascope learn report`. The engine runs if a part is the student's."""
+    """Write the page of `kerascope learn report`.
+
+    The engine is run if one of its parts is the student's.
+    """
     workbook, seconds = session.workbook, session.seconds or SECONDS_FOR_REPORT
     proof: dict[str, Any] = {}
     if any(part.is_own for part in parts_of(workbook).values()):

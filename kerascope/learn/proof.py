@@ -34,7 +34,7 @@ _EPOCH = Text("epoch", "轮")
 
 
 def main(folder: str, language: str, result: str) -> None:
-    """Run the engine of the workbook in `folder`; write pictures and losses into the file `result`."""
+    """Run the engine of a workbook; write its pictures and losses into the file `result`."""
     warnings.simplefilter("ignore")
     backend.set_floatx("float64")
     use_my_engine(Path(folder))

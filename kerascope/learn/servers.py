@@ -122,7 +122,7 @@ class ForkServer:
 
 
 class Fork:
-    """A process that the server has forked; it has the attributes of a `Popen` that are needed.
+    """A process that the server has forked, with those attributes of a `Popen` that callers use.
 
     Attributes
     ----------
@@ -174,7 +174,10 @@ def serve(run: Callable[..., None]) -> None:
 
 
 def _exit_code(process: int, connection: socket.socket) -> int:
-    """Wait until a fork has ended. If the connection is closed meanwhile, kill it and end."""
+    """Wait until a fork has ended, and return its exit code.
+
+    If the connection is closed meanwhile, kill the fork and end the server.
+    """
     while True:
         ended, status = os.waitpid(process, os.WNOHANG)
         if ended:

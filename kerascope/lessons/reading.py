@@ -153,7 +153,7 @@ class _Printer:
     note: str = ""
 
     def page(self, section: Section, steps: list[Step] | None = None) -> list[str]:
-        """Return a section as texts, with its own steps or with the given ones."""
+        """Return a section as texts. `steps`, if given, replace the steps of the section."""
         out = io.StringIO()
         self.console = Console(
             file=out, width=self.width, force_terminal=self.color, no_color=not self.color,

@@ -412,9 +412,9 @@ def svg_with_states(sheet: Sheet) -> str:
 
 
 def _with_state_line(mark: Mark) -> Mark:
-    """Return a mark in which the line for the state of a box is only a centered sign.
+    """Return a mark in which the line for the state of a box is only a centered symbol.
 
-    The page's script replaces the sign by the words for the current state.
+    The page's script replaces this symbol by the words for the current state.
     """
     if isinstance(mark, Group):
         return replace(mark, marks=tuple(map(_with_state_line, mark.marks)))

@@ -168,5 +168,5 @@ for _kind, (_en, _zh) in KINDS.items():
 
 
 def sentences_for_script(keys: set[str]) -> dict[str, Text]:
-    """Return the sentences that a page needs, in each language."""
+    """Return the sentences with these keys in each language, for the script of a page."""
     return {key: {"en": SENTENCES[key][0], "zh": SENTENCES[key][1]} for key in sorted(keys)}

@@ -44,7 +44,7 @@ _NEW = "update:"
 
 
 def _is_mark(node: GraphNode) -> bool:
-    """Return whether a box is only the sign of an update inside the cell of a slot."""
+    """Return whether a box is only the symbol of an update, inside the cell of a slot."""
     return node.kind == "update" and node.attrs.get("column", "new") != "new"
 
 
@@ -198,7 +198,7 @@ class LadderStates(BoxStates):
 
 
 def _sender(node: GraphNode) -> str:
-    """Return the name of the call that sends a contribution to a gradient, from its box's label."""
+    """Return the name of the call that sends a contribution, from the contribution's box."""
     return node.label.rpartition("(from ")[2].removesuffix(")")
 
 

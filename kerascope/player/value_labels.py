@@ -85,7 +85,7 @@ def _level(share: float) -> int:
 
 
 def _shade(level: int) -> str:
-    """Return the CSS class for a colour level: "none" for 0, otherwise such as "up3" or "down3"."""
+    """Return the CSS class of a cell: "none" for level 0, otherwise such as "up3" or "down3"."""
     if not level:
         return "none"
     return f"{'up' if level > 0 else 'down'}{max(1, round(abs(level) / 9 * STEPS))}"

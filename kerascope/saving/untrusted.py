@@ -48,7 +48,7 @@ def parts_of(entry: Any) -> int:
 
 
 def _made_and_run(entry: Any) -> tuple[int, int]:
-    """Return the least numbers of ops that creating a layer makes and that one call makes."""
+    """Return the minimum numbers of ops that are made by creating a layer and by one call of it."""
     made, run = LAYER_COST, CALL_COST
     config = entry.get("config") if isinstance(entry, dict) else None
     inner = config if isinstance(config, list) else []

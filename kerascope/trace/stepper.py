@@ -413,7 +413,7 @@ class Passage(NamedTuple):
     losses: tuple[Expression, ...] = ()
 
     def meets(self, outs: Any) -> bool:
-        """Return whether the loss among a call's outputs may meet one of the conditions in `losses`."""
+        """Return whether the loss in a call's outputs may meet one of the conditions `losses`."""
         loss = outs[0] if isinstance(outs, (list, tuple)) else outs
         return any(condition.may_hold_for(loss) for condition in self.losses)
 

@@ -167,7 +167,7 @@ class Budget:
         self._starts = deque(t for t in self._starts if not is_gone(t))
 
     def with_statistics(self, event: Event) -> Event:
-        """Return an event with statistics in place of its arrays; subtract their bytes from the count."""
+        """Return an event with statistics in place of arrays; subtract the bytes from the count."""
         left_of = self._summary_of
         deltas = tuple(
             [Delta(d.name, d.key, replaced(d.value, np.ndarray, left_of)) for d in event.deltas]
@@ -284,7 +284,7 @@ def forget(events: Iterable[Event], is_to_go: Callable[[Event], bool]) -> list[E
 
 
 def _mark(first: int, last: Event, scopes: Scopes) -> Event:
-    """Return the mark that replaces forgotten events, with the spans and names after them."""
+    """Return the mark that replaces forgotten events, with the open spans and names after them."""
     spans, names = scopes.contents()
     deltas = (
         Delta("first", None, first),

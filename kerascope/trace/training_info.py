@@ -207,7 +207,7 @@ class Sweep:
         return number
 
     def reached(self, tensor: Tensor) -> str:
-        """Return the name of a weight or of a layer's output; "" for other tensors."""
+        """Return the name of a weight or of a layer's output; "" for any other tensor."""
         if self.facts is None:
             return tensor.name if isinstance(tensor, Variable) else ""
         is_known = tensor in self.facts.places or isinstance(tensor, Variable)

@@ -118,7 +118,7 @@ class BoxText:
     Attributes
     ----------
     sign, title : str
-        The sign of the kind of box, and the name in the first line.
+        The symbol that shows the kind of box, and the name in the first line.
     lines : tuple of str
         Lines below the title, in a paler colour.
     marks : tuple of str

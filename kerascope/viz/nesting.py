@@ -85,7 +85,7 @@ class FrameLevel:
         return (self.children, False) if order is None else (order, True)
 
     def sorted_by(self, flow: list[Link]) -> list[str] | None:
-        """Return the children in topological order of the given links; None if the links cycle."""
+        """Return the children in topological order of these links, or None for a cycle."""
         position = {child: number for number, child in enumerate(self.children)}
         if all(position[link[0]] < position[link[1]] for link in flow):
             return self.children

@@ -355,5 +355,5 @@ STATES = {
 
 
 def state_of(name: object) -> State | None:
-    """Return the look of a state, or None for "" and for an unknown state."""
+    """Return how boxes in a state are drawn, or None for "" and for an unknown state."""
     return STATES.get(str(name))

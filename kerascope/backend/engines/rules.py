@@ -239,9 +239,9 @@ def _(op: Any, x: Any, like: Any) -> Any:
 
 
 def _inside(start: Any, sizes: Sequence[int], whole: Sequence[int]) -> list[Any]:
-    """Return `start` as a list, and require that the slice is inside the array.
+    """Return the start of a slice as a list, and require that the slice is inside the array.
 
-    XLA would shift a slice that is not.
+    XLA would shift a slice that is not inside.
     """
     for first, count, size in zip(start, sizes, whole, strict=True):
         require((first >= 0) & (first <= size - count))

@@ -124,7 +124,7 @@ class Trial:
 
     @property
     def facts(self) -> Facts:
-        """The `Fact` about the array in each slot; the keys are slots."""
+        """A dict from each slot to a `Fact`, the shape, dtype and memory layout of its array."""
         return {slot: fact for slot, fact in enumerate(self._facts) if fact is not None}
 
     @property

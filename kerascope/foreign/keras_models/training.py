@@ -276,7 +276,7 @@ class KerasTraining:
         return Before(weights, *copies, gradients, self._loss_factor(optimizer))
 
     def _loss_factor(self, state: Any) -> float:
-        """Return the factor by which the optimizer, in this state, multiplies the loss."""
+        """Return the optimizer's factor of the loss, given the values of its variables."""
         optimizer = self._model.optimizer
         if not hasattr(optimizer, "scale_loss"):
             return 1.0

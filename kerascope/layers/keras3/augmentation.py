@@ -75,7 +75,7 @@ def sorted_pair(where: str, pair: Any) -> list[Any]:
 
 
 class _Colors(_RandomImages):
-    """Base class of layers with a random factor for each image, and a range of the pixels."""
+    """Base class of layers that have a random factor for each image and a range of pixel values."""
 
     lowest: ClassVar[float | None] = None  # of the factor, if one number is given; None is -number
 

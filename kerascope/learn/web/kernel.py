@@ -138,7 +138,7 @@ class KernelEnded(Exception):
 
 
 class _ThisPython(KernelSpecManager):
-    """Kernels of the Python that runs this server, whatever else is installed."""
+    """A kernel manager whose only kernel is the Python that runs this server."""
 
     def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
         words = [sys.executable, "-m", "ipykernel_launcher", "--log-level=40"]
@@ -200,7 +200,7 @@ class ChapterKernel:
             await self._manager.interrupt_kernel()
 
     async def close(self) -> None:
-        """End the running block, the waiting blocks and the kernel. The next block starts a new kernel."""
+        """End the running and waiting blocks and the kernel. The next block starts a new kernel."""
         for task in self._tasks:
             task.cancel()
         await self._end()

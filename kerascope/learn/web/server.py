@@ -112,7 +112,7 @@ class Gate:
         await response(scope, receive, send_with_headers)
 
     def _own_response(self, request: Request) -> Response | None:
-        """Return the refusal of a request; or, if its address contains the token, a redirect without it.
+        """Return a refusal; or, for an address with the token, a redirect to it without the token.
 
         Return None for a request that the application must answer.
         """
@@ -192,7 +192,7 @@ class Classroom:
         return FileResponse(_named(SCRIPTS_AND_STYLES, request.path_params["name"], "file"))
 
     async def progress(self, request: Request) -> Response:
-        """Return for each chapter how many exercises are passed and how many sections were on the screen."""
+        """Return for each chapter how many exercises are passed and how many sections were seen."""
         book, data = self._book(), {}
         for chapter in self._chapters():
             own = self._exercises_of(chapter)
@@ -205,7 +205,7 @@ class Classroom:
         return JSONResponse(data)
 
     async def state(self, request: Request) -> Response:
-        """Return a chapter's blocks and exercises, and what the student has typed and run in them."""
+        """Return a chapter's blocks and exercises, and what the student has typed and run there."""
         chapter, book = self._chapter(request), self._book()
         kernel = self.kernels.get(chapter.name)
         data = {
@@ -217,7 +217,7 @@ class Classroom:
         return JSONResponse(data)
 
     async def act(self, request: Request) -> Response:
-        """Do what a page requests: store its fields, run, answer or stop a block, or end the kernel.
+        """Do what a page requests: store its fields, run, answer or stop a block, end the kernel.
 
         The answer to "run" and "follow" is a stream of events, each a line of JSON. The output of a
         block is kept, except with `quiet`, for an output that the student has yet to predict.

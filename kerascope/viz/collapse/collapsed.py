@@ -182,9 +182,9 @@ class _Collapse:
         return tuple(boxes.values())
 
     def _still_shared(self, node: GraphNode) -> GraphNode:
-        """Return a box whose attribute `shared_with`, if set, is the id of a visible box.
+        """Return a box, with the attribute `shared_with` changed if it is the id of a hidden box.
 
-        The id of a hidden box is replaced by that of the closed frame around the hidden box.
+        It becomes the id of the closed frame around the hidden box.
         """
         shared = str(node.attrs.get("shared_with", ""))
         if self.box_of.get(shared, shared) == shared:

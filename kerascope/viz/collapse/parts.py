@@ -385,7 +385,7 @@ class FormRegistry:
         return PartForm(*self._in_chains[key], form.boxes)
 
     def frame(self, group: GraphGroup, inside: PartForm) -> PartForm:
-        """Return the form of a frame, given the form of its contents; store it in `of`.
+        """Return the form of a frame, given the form of its contents; store it in the dict `of`.
 
         Frames whose structure is the same have the same form.
         """

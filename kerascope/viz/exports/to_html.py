@@ -317,7 +317,7 @@ class _Data:
         return self.attributes.add(repr(pairs), pairs)
 
     def reserved_lengths(self) -> dict[str, float]:
-        """Return the lengths of the reserved space; empty without reserved space."""
+        """Return the distances and widths reserved for later texts, by name; {} if none are."""
         kept = self.reserved
         if kept is None:
             return {}

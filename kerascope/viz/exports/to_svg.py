@@ -254,7 +254,7 @@ def _stroke_words(graph: Graph, stroke: Stroke) -> str:
 
 
 def _mark(graph: Graph, stroke: Stroke) -> Mark:
-    """Return a mark with a sign in place of the arrows between a variable and its new value."""
+    """Return the mark that replaces the arrows between a variable and its new value by a symbol."""
     sign = _label("sign", *stroke.path.points[0], style_of("update").sign, TITLE_SIZE)
     data, tooltip = _ends(graph, stroke), _stroke_words(graph, stroke)
     return Group("k-update rewritten", (sign,), data, tooltip=tooltip, edges=stroke.edges)

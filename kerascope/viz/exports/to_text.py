@@ -610,7 +610,7 @@ class _Level:
             self.canvas.join(line, x, y, UP | DOWN, broken)
 
     def _mark_ports(self, item: int, top: int, bottom: int) -> None:
-        """Write indices of inputs and outputs, or signs where lines start, on a box's border."""
+        """Write indices of inputs and outputs, or symbols of line ends, on a box's border."""
         words = self.words[self.level.names[item]]
         for number, route in enumerate(self.level.routes):
             attrs = self.graph.edges[route.edge].attrs

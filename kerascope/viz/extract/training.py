@@ -186,7 +186,7 @@ class StepLadder:
                 self.ladder.edges.append(tensor_edge(source, box_id, x))
 
     def _boxes_for(self, pair: UpdatePair) -> Any:
-        """Return a function that returns the boxes of a tensor which an update's new value uses."""
+        """Return a function that returns the boxes of a tensor used by an update's new value."""
         own_line = self.lines.get(pair.variable) or self.lines.get(self.owners.get(pair.variable))  # type: ignore[arg-type]
 
         def boxes_at(x: Tensor) -> list[str]:

@@ -33,9 +33,10 @@ PLUS = 4.6  # radius of an addition
 
 
 def on_page(down: bool, across: float, along: float) -> Point:
-    """Return the point (x, y) of lengths across and along a direction.
+    """Convert lengths across and along a direction into a point (x, y).
 
-    The function is its own inverse, because it converts lengths x and y to across and along, too.
+    The direction is down or to the right. The function is its own inverse: it also converts x and y
+    into lengths across and along.
     """
     return (across, along) if down else (along, across)
 

@@ -131,7 +131,7 @@ def is_ladder(graph: Graph) -> bool:
 
 
 def layout_of(graph: Graph, options: PictureOptions) -> tuple[Placed, dict[str, Measure]]:
-    """Return the layout of a graph, as a ladder or as rows, and the sizes of its boxes."""
+    """Return the layout of a graph and the sizes of its boxes. A ladder has a layout of its own."""
     if is_ladder(graph):
         return arrange_ladder(graph, options)
     placed, measures = arrange(graph, options)
@@ -755,7 +755,7 @@ class _Lines:
             self._between(key[1], key[2], numbers)
 
     def _cell(self, name: str) -> Rect:
-        """Return the rectangle of a box on a card; for an update sign, that of the updated cell."""
+        """Return the rectangle of a box on a card; for an update, that of the updated cell."""
         node = self.ladder.nodes[name]
         rect = self.boxes[name]
         if node.kind == "update" and node.attrs["column"] != "new":
@@ -996,9 +996,9 @@ def _same_slot(one: GraphNode, other: GraphNode) -> bool:
 
 
 def _which(gradient: GraphNode) -> str:
-    """Return the text next to a line from a gradient: "@1" is the number of the call.
+    """Return the text next to a line from a gradient: the number of the layer's call, as "@1".
 
-    If the layer is called only once, the text is the sign of gradients.
+    If the layer is called only once, it is the symbol that the boxes of gradients have.
     """
     name = str(gradient.attrs.get("beside", ""))
     return f"@{name.rpartition('@')[2]}" if "@" in name else style_of("gradient").sign

@@ -384,7 +384,7 @@ Bound = tuple[int, float]  # another strand, the minimum distance to it
 def _bounds(
     level: Level, spaces: Sequence[list[float]], strand_of: list[int], offset: list[float]
 ) -> list[list[Bound]]:
-    """Return for each strand (line of items) pairs: a strand at its right, the minimum distance."""
+    """Return for each strand (line of items) pairs (strand to its right, minimum distance)."""
     least: list[dict[int, float]] = [{} for _ in range(1 + max(strand_of))]
     for row, space in zip(level.rows, spaces, strict=True):
         for (left, right), gap in zip(pairwise(row), space[1:], strict=True):

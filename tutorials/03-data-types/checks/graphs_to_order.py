@@ -1,4 +1,4 @@
-"""Checks the ops and variables of the student's graphs, then their numbers."""
+"""Checks the ops and variables of the student's graphs, and the numbers that they compute."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Checks the student's predictions and arguments of a call, and two runs of one node."""
+"""Checks the predicted masks, the arguments of one call, and those of two runs of one Node."""
 
 import numpy as np
 

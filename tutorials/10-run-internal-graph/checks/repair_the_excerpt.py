@@ -1,4 +1,4 @@
-"""Runs networks on new symbols by the student's loop: a chain, a merge, and one with a mask."""
+"""Runs networks on new tensors with the student's loop: a chain, a merge, and one with a mask."""
 
 from typing import ClassVar
 

@@ -1,4 +1,4 @@
-"""Checks in which order the student's sweep computes the gradients of ops, then the numbers."""
+"""Checks in which order the student's sweep computes the gradients of ops, then their numbers."""
 
 import numpy as np
 

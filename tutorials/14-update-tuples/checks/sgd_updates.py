@@ -1,4 +1,4 @@
-"""Checks the student's update pairs, then the weights after a call, and with another rate."""
+"""Checks the student's update pairs, and the weights after calls with two learning rates."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Compares the student's twin with its model: connections, numbers, shared layers and weights."""
+"""Compares a model with the student's copy: connections, numbers, shared layers and weights."""
 
 import numpy as np
 
