@@ -115,6 +115,12 @@ def test_a_block_is_stopped_and_its_output_is_kept_but_not_without_end(server, f
     assert len(json.dumps(kept)) < 500_000
 
 
+def test_a_block_is_stopped_even_before_it_begins(server, first):
+    with server.stream(first, "import time\nwhile True: time.sleep(0.01)") as lines:
+        server.ask(f"/blocks/{CHAPTER_NAME}/stop", {})
+        assert json.loads(lines.readline())["error"] == "KeyboardInterrupt"
+
+
 def test_a_debugger_asks_in_the_page_and_leaves_the_kernel_alone(server, first):
     state = server.data(f"/blocks/{CHAPTER_NAME}")
     session = next(block for block in state["blocks"] if block["kind"] == "pdb")

@@ -13,6 +13,7 @@ that the page shows:
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import os
 import queue
@@ -41,6 +42,7 @@ LARGEST_PICTURE = 3_000_000
 SECONDS_TO_START = 60.0
 SECONDS_BETWEEN_LOOKS = 1.0
 SECONDS_FOR_OUTPUT = 0.05
+LOOKS_AFTER_STOP = 30
 _START = f"{PREPARE}\nget_ipython().run_line_magic('xmode', 'Plain')"
 _FOLDER = "__import__('os').getcwd()"
 _SHOWN = {"image/svg+xml": "svg", "text/html": "html", "image/png": "png"}
@@ -195,9 +197,17 @@ class ChapterKernel:
             self._client.input(line)
 
     async def interrupt(self) -> None:
-        """Raise KeyboardInterrupt in the block that runs."""
-        if self._manager is not None and self.running:
-            await self._manager.interrupt_kernel()
+        """Raise KeyboardInterrupt in the block that runs; repeat it if the block goes on.
+
+        The first interrupt is lost if the kernel has received the code but not yet begun.
+        """
+        run = self.running
+        for look in range(LOOKS_AFTER_STOP):
+            if run is None or run.is_done or self._manager is None:
+                return
+            if look % 10 == 0:
+                await self._manager.interrupt_kernel()
+            await asyncio.sleep(0.1)
 
     async def close(self) -> None:
         """End the running and waiting blocks and the kernel. The next block starts a new kernel."""
@@ -221,7 +231,7 @@ class ChapterKernel:
         )
         # The folder that `prepare` makes is inside of ours, so that one removal is enough.
         environment = fixed_environment(self._top) | {
-            "TMPDIR": str(self._top),
+            **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(self._top)),
             "JUPYTER_COLUMNS": "100",
             WORKBOOK_VARIABLE: str(self._workbook.resolve()),
         }
@@ -233,7 +243,7 @@ class ChapterKernel:
             _START, silent=True, user_expressions={"folder": _FOLDER}, output_hook=events_of
         )
         shown = reply["content"]["user_expressions"]["folder"]["data"]["text/plain"]
-        self._folder = Path(shown.strip("'"))
+        self._folder = Path(ast.literal_eval(shown))
         return client
 
     async def _execute(self, run: Run, code: str) -> None:

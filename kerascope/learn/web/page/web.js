@@ -178,7 +178,7 @@
     async runOrStop() {
       if (!this.isRunning) return this.run();
       await tell("stop");
-      setTimeout(() => this.isRunning && this.status.replaceChildren(words("hung")), 4000);
+      setTimeout(() => this.isRunning && this.status.replaceChildren(words("hung")), 1000);
     }
 
     // Runs the block, and returns whether it ended well. A block whose output is not predicted yet
