@@ -34,7 +34,8 @@ from kerascope.learn.exercises import (
     default_folder,
     find_exercises,
 )
-from kerascope.learn.running import SECONDS, check_files
+from kerascope.learn.running import SECONDS
+from kerascope.learn.servers import check_files
 from kerascope.learn.verdicts import Outcome, language_of_environment
 from kerascope.learn.web import check_extra
 from kerascope.lessons import examples_folder, tutorials_folder

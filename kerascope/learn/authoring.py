@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kerascope.learn.exercises import Exercise
-from kerascope.learn.running import check_files, open_places
+from kerascope.learn.running import open_places
+from kerascope.learn.servers import check_files
 from kerascope.learn.verdicts import LANGUAGES, Outcome, Verdict
 
 SECONDS = 60.0  # more than a student has, because an author's machine may be busy

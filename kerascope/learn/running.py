@@ -14,15 +14,13 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
 from kerascope.learn.exercises import Exercise
-from kerascope.learn.servers import CAN_FORK, Fork, ForkServer
 from kerascope.learn.verdicts import NOTHING, Outcome, Text, Verdict, failed
 
 # --- has the student written anything? ------------------------------------------------------------
@@ -133,16 +131,15 @@ def _program(tree: ast.Module) -> str:
 SECONDS = 10.0
 SECONDS_TO_START = 30.0  # importing kerascope on a slow machine is not the student's time
 MOST_PRINTED = 10_000
-_ROOT = str(Path(__file__).resolve().parents[2])
+ROOT = str(Path(__file__).resolve().parents[2])
 # No module in the student's working folder or in kerascope's may hide one of the standard library.
-_START = (
+START = (
     "import sys; sys.path.insert(0, sys.argv[1]); import kerascope; del sys.path[0]; "
     "from importlib import import_module as load; "
 )
-_CHECK = _START + "load('kerascope.learn.child').main(*sys.argv[2:])"
-_SERVE = _START + "load('kerascope.learn.servers').serve(load('kerascope.learn.child').main)"
-_PROOF = _START + "load('kerascope.learn.proof').main(*sys.argv[2:])"
-_RUN = _START + "sys.exit(load('kerascope.cli').main(['run', *sys.argv[2:]]))"
+_CHECK = START + "load('kerascope.learn.child').main(*sys.argv[2:])"
+_PROOF = START + "load('kerascope.learn.proof').main(*sys.argv[2:])"
+_RUN = START + "sys.exit(load('kerascope.cli').main(['run', *sys.argv[2:]]))"
 
 MISSING = Text(en="the file does not exist yet", zh="还没有这个文件")
 ENDED_ITSELF = Text(
@@ -151,8 +148,23 @@ ENDED_ITSELF = Text(
 )
 
 
+# Runs `child.main` with its arguments, within a time limit.
+Runner = Callable[[list[str], float], tuple[str, int | None]]
+
+
+def run_checker(words: list[str], seconds: float) -> tuple[str, int | None]:
+    """Run `child.main(*words)` in a new process; return its output and its exit code.
+
+    The exit code is None if the process has exceeded the time limit.
+    """
+    return _run_process(_CHECK, words, seconds)
+
+
 def check_file(
-    exercise: Exercise, path: Path, seconds: float = SECONDS, server: ForkServer | None = None
+    exercise: Exercise,
+    path: Path,
+    seconds: float = SECONDS,
+    run: Runner = run_checker,
 ) -> Outcome:
     """Run a student's file and its checker in a separate process, and return the outcome.
 
@@ -165,8 +177,9 @@ def check_file(
         The student's file.
     seconds : float
         Time limit for the file and its checker together.
-    server : ForkServer, optional
-        A server from `fork_server` that starts the process, if many files are checked.
+    run : callable
+        Runs the process: `run_checker`, or a server's `run` if many files are checked
+        (`servers.py`).
     """
     try:
         written = path.read_bytes()
@@ -176,7 +189,7 @@ def check_file(
         return failed(en=f"cannot be read: {error.strerror}", zh=f"无法读取：{error.strerror}")
     if not is_attempted(exercise.stub.read_bytes(), written):
         return _untouched(open_places(written))
-    outcome = _run_checker(exercise.checker, path, seconds, server)
+    outcome = _outcome_of(exercise.checker, path, seconds, run)
     if outcome.verdict is Verdict.FAIL and (places := open_places(written)):
         return _with_open_places(outcome, places)
     return outcome
@@ -204,47 +217,11 @@ def _with_open_places(outcome: Outcome, places: list[int]) -> Outcome:
     return replace(outcome, message=message)
 
 
-def check_files(
-    files: Sequence[tuple[Exercise, Path]], seconds: float = SECONDS, jobs: int = 2
-) -> Generator[Outcome, None, None]:
-    """Check many files, `jobs` at a time, and yield the outcomes in the order of the files.
-
-    Each file is run in a process of its own. No process is left if the caller is interrupted.
-    """
-    is_one = len(files) == 1  # a server would not be faster
-    servers = [None if is_one else fork_server() for _ in range(min(jobs, len(files)))]
-    free = list(servers)
-
-    def check(file: tuple[Exercise, Path]) -> Outcome:
-        server = free.pop()
-        try:
-            return check_file(*file, seconds, server)
-        finally:
-            free.append(server)
-
-    pool = ThreadPoolExecutor(max(1, len(servers)))
-    try:
-        yield from pool.map(check, files)
-    finally:
-        for server in filter(None, servers):
-            server.interrupt()
-        pool.shutdown(cancel_futures=True)
-        for server in filter(None, servers):
-            server.close()
-
-
-def fork_server() -> ForkServer | None:
-    """Return a server that starts the processes of `check_file` faster; None if it cannot fork."""
-    if not CAN_FORK:
-        return None
-    return ForkServer([sys.executable, "-P", "-c", _SERVE, _ROOT], environment())
-
-
-def _run_checker(checker: Path, path: Path, seconds: float, server: ForkServer | None) -> Outcome:
+def _outcome_of(checker: Path, path: Path, seconds: float, run: Runner) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="kerascope-") as folder:
         result = Path(folder) / "outcome.json"
         words = [str(checker), str(path), str(result), str(seconds)]
-        printed, code = _run_process(words, seconds + SECONDS_TO_START, server)
+        printed, code = run(words, seconds + SECONDS_TO_START)
         if result.is_file():
             return Outcome.from_json(json.loads(result.read_text(encoding="utf-8")), printed)
     if code is None:
@@ -274,7 +251,7 @@ def run_engine(folder: Path, language: str, seconds: float) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="kerascope-") as temporary:
         result = Path(temporary) / "proof.json"
         words = [str(folder), language, str(result)]
-        printed, code = _run_process(words, seconds + SECONDS_TO_START, None, _PROOF)
+        printed, code = _run_process(_PROOF, words, seconds + SECONDS_TO_START)
         if result.is_file():
             return dict(json.loads(result.read_text(encoding="utf-8")))
     still = Text(f"still running after {seconds:g} s", f"运行 {seconds:g} 秒后仍未结束")
@@ -282,30 +259,24 @@ def run_engine(folder: Path, language: str, seconds: float) -> dict[str, Any]:
     return {"error": still.within(language) if code is None else last}
 
 
-def _run_process(
-    words: list[str], seconds: float, server: ForkServer | None, start: str = _CHECK
-) -> tuple[str, int | None]:
-    """Run the Python code `start`, by default `child.main`; return its output and its exit code.
+def _run_process(start: str, words: list[str], seconds: float) -> tuple[str, int | None]:
+    """Run the Python code `start` in a process; return its output and its exit code.
 
     A process that exceeds the time limit is killed, and its exit code is None. The process is also
     killed when the present process is interrupted.
     """
-    process: subprocess.Popen[bytes] | Fork
-    if server is not None:
-        process = server.start(words)
-    else:
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-c", start, _ROOT, *words],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env=environment(),
-            start_new_session=os.name == "posix",
-        )
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-c", start, ROOT, *words],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=environment(),
+        start_new_session=os.name == "posix",
+    )
     code: int | None = None
     try:  # at once: Ctrl-C before this line would leave the process alone
         assert process.stdout is not None
-        kept = _OutputReader(process.stdout)
+        kept = OutputReader(process.stdout)
         code = process.wait(seconds)
     except subprocess.TimeoutExpired:
         pass
@@ -314,17 +285,17 @@ def _run_process(
     return kept.text(), code
 
 
-def _end(process: subprocess.Popen[bytes] | Fork) -> None:
+def _end(process: subprocess.Popen[bytes]) -> None:
     """Kill a process that is still running, and all processes that it started."""
     if os.name == "posix":
         with suppress(ProcessLookupError, PermissionError):  # all have ended
             os.killpg(process.pid, signal.SIGKILL)  # the group of the process
-    elif isinstance(process, subprocess.Popen) and process.poll() is None:
+    elif process.poll() is None:
         process.kill()
     process.wait()
 
 
-class _OutputReader(threading.Thread):
+class OutputReader(threading.Thread):
     """A thread that reads all output of a process and keeps its beginning.
 
     So the process never has to wait until its output is read.
@@ -338,6 +309,7 @@ class _OutputReader(threading.Thread):
         self.start()
 
     def run(self) -> None:
+        """Read until the stream ends."""
         with self._stream:
             while chunk := self._stream.read1(65536):  # type: ignore[attr-defined]
                 room = MOST_PRINTED - len(self._data)
@@ -345,6 +317,7 @@ class _OutputReader(threading.Thread):
                 self._lost = self._lost or len(chunk) > room
 
     def text(self) -> str:
+        """Return the beginning of the output. Call it after the process has ended."""
         self.join(2.0)
         words = self._data.decode("utf-8", errors="replace").replace("\r\n", "\n")
         return f"{words}\n...\n" if self._lost else words
@@ -365,7 +338,7 @@ def environment() -> dict[str, str]:
 
 def run_file(path: Path, seconds: float) -> int | None:
     """Run a file as `kerascope run` does; return its exit code, or None after the time limit."""
-    words = [sys.executable, "-P", "-c", _RUN, _ROOT, str(path)]
+    words = [sys.executable, "-P", "-c", _RUN, ROOT, str(path)]
     try:
         return subprocess.run(words, env=environment(), timeout=seconds, check=False).returncode
     except subprocess.TimeoutExpired:

@@ -13,8 +13,8 @@ from thinned import thinned
 
 from kerascope.cli import main
 from kerascope.learn.exercises import all_exercises
-from kerascope.learn.running import check_file, check_files, environment, fork_server
-from kerascope.learn.servers import CAN_FORK
+from kerascope.learn.running import check_file, environment, run_checker
+from kerascope.learn.servers import CAN_FORK, ForkServer, check_files
 from kerascope.learn.verdicts import Verdict
 
 EXERCISES = [exercise for exercise in all_exercises() if exercise.wrong_answers]
@@ -26,7 +26,7 @@ needs_fork = pytest.mark.skipif(not CAN_FORK, reason="the answers are not forked
 
 @pytest.fixture(scope="module")
 def server():
-    made = fork_server()
+    made = ForkServer()
     yield made
     made.close()
 
@@ -38,13 +38,13 @@ def server():
 def test_a_fork_gives_the_verdict_of_a_new_process(exercise, server):
     for path in (exercise.solution, exercise.wrong_answers[0]):
         fresh = check_file(exercise, path, SECONDS)
-        assert check_file(exercise, path, SECONDS, server) == fresh
+        assert check_file(exercise, path, SECONDS, server.run) == fresh
 
 
-def outcome_of(source, server, tmp_path, seconds=SECONDS):
+def outcome_of(source, run, tmp_path, seconds=SECONDS):
     path = tmp_path / f"{FIRST.name}.py"
     path.write_text(source, encoding="utf-8")
-    return check_file(FIRST, path, seconds, server)
+    return check_file(FIRST, path, seconds, run)
 
 
 @needs_fork
@@ -64,11 +64,11 @@ print(hasattr(kerascope, "left_behind"), "LEFT" in os.environ, os.getcwd() == "/
 print(sys.getrecursionlimit() == 77, np.random.rand(), sys.flags.safe_path, sys.stdin.read())
 x = 1
 """
-    hashes = outcome_of(first, server, tmp_path).printed
-    assert outcome_of(first, None, tmp_path).printed == hashes
-    printed = outcome_of(second, server, tmp_path).printed
+    hashes = outcome_of(first, server.run, tmp_path).printed
+    assert outcome_of(first, run_checker, tmp_path).printed == hashes
+    printed = outcome_of(second, server.run, tmp_path).printed
     assert printed.startswith("False False False\nFalse ")
-    assert outcome_of(second, None, tmp_path).printed == printed
+    assert outcome_of(second, run_checker, tmp_path).printed == printed
 
 
 @needs_fork
@@ -87,10 +87,10 @@ x = 1
 def test_an_answer_that_misbehaves_gets_its_verdict_and_the_next_one_too(
     source, words, server, tmp_path
 ):
-    outcome = outcome_of(source, server, tmp_path, 2)
+    outcome = outcome_of(source, server.run, tmp_path, 2)
     assert outcome.verdict is Verdict.FAIL
     assert words in outcome.message.en
-    assert check_file(FIRST, FIRST.solution, SECONDS, server).verdict is Verdict.PASS
+    assert check_file(FIRST, FIRST.solution, SECONDS, server.run).verdict is Verdict.PASS
 
 
 def is_running(process):
@@ -120,7 +120,7 @@ print(other.pid, flush=True)
 
 @needs_fork
 def test_what_an_answer_started_ends_with_it(server, tmp_path):
-    outcome = outcome_of(STARTS_ANOTHER + "x = 1\n", server, tmp_path)
+    outcome = outcome_of(STARTS_ANOTHER + "x = 1\n", server.run, tmp_path)
     assert has_ended(int(outcome.printed))
 
 

@@ -3,7 +3,8 @@
 import pytest
 
 from kerascope.learn.exercises import all_exercises
-from kerascope.learn.running import check_file, fork_server
+from kerascope.learn.running import check_file, run_checker
+from kerascope.learn.servers import CAN_FORK, ForkServer
 
 EXERCISES = {exercise.name: exercise for exercise in all_exercises()}
 COUNT = "def parameters(sizes):\n    "
@@ -159,15 +160,17 @@ MISTAKES = {
 
 
 @pytest.fixture(scope="module")
-def server():
-    made = fork_server()
-    yield made
-    if made is not None:
-        made.close()
+def run():
+    if CAN_FORK:
+        server = ForkServer()
+        yield server.run
+        server.close()
+    else:
+        yield run_checker
 
 
 @pytest.mark.parametrize("name", MISTAKES)
-def test_the_message_names_the_mistake(name, server, tmp_path):
+def test_the_message_names_the_mistake(name, run, tmp_path):
     exercise, answer, en, zh = MISTAKES[name]
     exercise = EXERCISES[exercise]
     if not isinstance(answer, str):
@@ -177,6 +180,6 @@ def test_the_message_names_the_mistake(name, server, tmp_path):
         answer = answer.replace(old, new)
     path = tmp_path / f"{exercise.name}.py"
     path.write_text(answer, encoding="utf-8")
-    message = check_file(exercise, path, 60, server).message
+    message = check_file(exercise, path, 60, run).message
     assert en in message.en
     assert zh in message.zh
