@@ -126,7 +126,7 @@ Command = Callable[[list[str]], int]
 
 
 def wanted_stamp(extra: str) -> dict[str, str]:
-    """Return the stamp of an up-to-date .venv: its extra and the state of pyproject.toml."""
+    """Return the stamp that an up-to-date .venv has: the extra, and a hash of pyproject.toml."""
     content = (ROOT / "pyproject.toml").read_bytes().replace(b"\r\n", b"\n")
     return {"pyproject": hashlib.sha256(content).hexdigest(), "root": str(ROOT), "extra": extra}
 

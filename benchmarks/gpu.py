@@ -113,7 +113,7 @@ def measure(runs: dict[str, Any], seconds: float) -> None:
 
 
 def timed(run: Any, steps: int) -> float:
-    """Return the wall seconds of one step, averaged over several."""
+    """Return the mean wall seconds of a step, over `steps` steps."""
     begun = time.perf_counter()
     run(steps)
     return (time.perf_counter() - begun) / steps

@@ -317,7 +317,7 @@ class Alignment:
         return [u for u in run.units if u.number not in known and u.family not in GIVEN]
 
     def _fits(self, a: Unit, b: Unit) -> bool:
-        """Return whether a new pair would not cross any existing pair."""
+        """Return whether a new pair would keep the order of all existing pairs on both sides."""
         return not (
             self._images(self.a.before[a.number]) & self.b.after[b.number]
             or self._images(self.a.after[a.number]) & self.b.before[b.number]

@@ -76,7 +76,10 @@ def _size(array: np.ndarray) -> tuple[int, ...]:
 
 
 def overlap(a: Weights, b: Weights) -> float:
-    """Return the fraction of weights that two layers have in common, or 0 if all are constant.
+    """Return the share of equal numbers in two layers' weights, in any order.
+
+    It is 0 if the weights of a layer are all constant.
+
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The states of a model's layer calls at a time, which each stop prints as a row of signs."""
+"""The states of a model's layer calls at a time, which each stop prints as a row of symbols."""
 
 from __future__ import annotations
 

@@ -227,7 +227,7 @@ def _validation_arrays(model: Any, data: Any, has_callbacks: bool) -> list[Any]:
 
 
 def _first_weight(model: Any) -> int:
-    """Return the index of the first array of sample weights among a function's arrays."""
+    """Return the index of the first array of sample weights among a function's inputs."""
     return len(model._feed_inputs) + len(model._feed_targets)
 
 

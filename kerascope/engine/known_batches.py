@@ -132,7 +132,7 @@ def ready_arrays(model: Any, name: str, x: Any, y: Any, phase: float) -> list[An
 
 
 def are_current(model: Any) -> bool:
-    """Return whether a training batch was checked and no layer's `trainable` has changed since."""
+    """Return whether a training batch was checked, and no layer's `trainable` changed after it."""
     known = model._known_batches.get("train_function")
     return known is not None and known.function is model.train_function and known.is_current
 

@@ -493,7 +493,7 @@ class Walk:
         raise NotImplementedError
 
     def loop_of(self, visit: Visit) -> Loop | None:
-        """Return the `Loop` for a step that is a loop, or None for a condition with branches."""
+        """Return the `Loop` of a step with graphs; None if it is a condition with branches."""
         raise NotImplementedError
 
     def enter_constants(self, body: Body, known: dict[Any, WalkedValue]) -> None:

@@ -42,7 +42,7 @@ ELSEWHERE = Text(
 
 
 def first_chapter(number: str, at: str = "") -> Text:
-    """Return the message with which chapter the course begins, and the command to read it.
+    """Return the message that names the first chapter of the course, and the command to read it.
 
     `at` is appended to the command.
     """

@@ -171,7 +171,7 @@ def _figure(svg: str, caption: str = "") -> str:
 
 
 def _chapters(workbook: Workbook, language: str) -> str:
-    """Return the list of the chapters with exercises, and how many of these passed."""
+    """Return a list of the chapters with exercises, and how many exercises of each have passed."""
     chapters: dict[Path, list[Exercise]] = {}
     for exercise in workbook.exercises:
         chapters.setdefault(exercise.folder, []).append(exercise)

@@ -1,7 +1,7 @@
 """The picture of a player: a graph with all its frames, whose boxes show their state.
 
 Boxes of one depth are in one row. Each box has a reserved line for its state, such as `▶ now`, so
-that the state is shown by a sign, by words and by the outline, and not by colour alone. The script
+that the state is shown by a mark, by words and by the outline, and not by colour alone. The script
 of the page draws the picture. A page without a script shows the SVG that is made here.
 """
 

@@ -445,7 +445,7 @@ class Player:
         return [in_languages(name, "Player: names") for name in given]
 
     def _names_of_models(self) -> Sequence[Text | str]:
-        """Return the names of the two models, or left and right if the names do not differ."""
+        """Return the names of the two models, or "left" and "right" if the names are equal."""
         names = [getattr(side._model, "name", "") for side in self.sides]
         if all(names) and names[0] != names[1]:
             return names

@@ -307,7 +307,10 @@ class Tokenizer:
     def _values(
         self, mode: str, counts: np.ndarray, rows: np.ndarray, words: np.ndarray, lists: Any
     ) -> np.ndarray:
-        """Return matrix elements for words that occur `counts[i]` times in text `rows[i]`."""
+        """Return the matrix element of each pair (text `rows[i]`, word `words[i]`).
+
+        The word occurs `counts[i]` times in the text.
+        """
         if mode == "binary":
             return np.ones(len(counts))
         if mode == "count":

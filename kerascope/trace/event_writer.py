@@ -236,7 +236,7 @@ class EventWriter:
         return deltas
 
     def records(self, kind: str) -> bool:
-        """Return whether events of this kind are recorded, because `level` includes their grain."""
+        """Return whether events of this kind are recorded: whether `level` includes their grain."""
         return self._grains[kind][1]
 
     def note(self, *deltas: Delta) -> None:

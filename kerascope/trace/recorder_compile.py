@@ -61,7 +61,7 @@ class CompileRecorder(StageRecorder):
             self.recorder.record("metric.term", event.name, where, (term,))
 
     def _made_by_ops_of(self, term: Tensor) -> Where:
-        """Return the running line of kerascope, and the user lines that made a loss term's ops."""
+        """Return kerascope's current line, and the user's lines that made a loss term's ops."""
         applies = applies_in_order([term], fed=self.stage.subject.outputs)
         own = [apply for apply in applies if apply.scope.made_at is None]  # ops that no layer made
         return place_of_ops(self.recorder.where(self.stage), own)

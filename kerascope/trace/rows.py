@@ -205,7 +205,7 @@ def spoilt_rows(recorder: Any, tape: Tape, event: Event) -> tuple[BatchAt, list[
 
 
 def _axes_of_rows(plan: FunctionPlan, tape: Tape, batch: BatchAt, event: Event) -> dict[Any, int]:
-    """Return the axis of the rows in the output of each op of a call, up to the op of an event.
+    """Return, for the ops of a call up to that of an event, the axis of the rows in each output.
 
     Tensors whose axis cannot be determined are left out.
     """

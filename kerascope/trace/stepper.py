@@ -221,7 +221,7 @@ class Next(Step):
         return _unless(depth <= self.depth, self)
 
     def after(self, event: Event) -> Plan:
-        """Return the plan for the remaining repetitions of `next`, from the last stop's event."""
+        """Return the plan for the remaining repetitions of `next`, from the stop at `event`."""
         return replace(next_from(event, self.rank, self.backward), count=self.count - 1)
 
 

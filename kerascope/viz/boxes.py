@@ -1,9 +1,10 @@
 """The text of boxes in every format, and the options of a picture.
 
 SVG, DOT, HTML, Mermaid and the terminal all take a box's text from `box_text`, so a picture has the
-same text in every format. From top to bottom: a cell per input (if there are several), the sign and
-the name, the class with its activation and parameters, the shape of the output, further details,
-the number of the call of a shared layer, and a cell per output (if there are several).
+same text in every format. From top to bottom: a cell per input (if there are several), the symbol
+of the kind and the name, the class with its activation and parameters, the shape of the output,
+further details, the number of the call of a shared layer, and a cell per output (if there are
+several).
 
 The last section contains tooltips, descriptions for screen readers and the reading order.
 """

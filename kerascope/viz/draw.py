@@ -600,7 +600,7 @@ def _with_values(graph: Graph, request: Request) -> Graph:
 
 
 def _with_gradients(graph: Graph, request: Request) -> Graph:
-    """Write the sizes of gradients into the boxes if `gradients` is given, a batch (x, y)."""
+    """If `gradients`, a batch (x, y), is given, write the sizes of its gradients into the boxes."""
     subject, gradients = request.subject, request.gradients
     if gradients is None:
         return graph

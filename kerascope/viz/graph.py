@@ -52,7 +52,7 @@ class GraphNode:
     label : str
         The text on the box: the layer's name.
     kind : str
-        One of `kinds.KINDS`; it determines colour and sign.
+        One of `kinds.KINDS`; it determines the colour and the symbol.
     group : str
         Id of the `GraphGroup` that contains the box, "" for none.
     depth : int

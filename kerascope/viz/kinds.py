@@ -1,4 +1,4 @@
-"""Kinds of layers, which determine the colour and sign of a box (`theme.py`).
+"""Kinds of layers, which determine the colour and the symbol of a box (`theme.py`).
 
 A layer has the kind of the first class in its method resolution order that is in the table, so a
 subclass of Dense is drawn as a Dense.

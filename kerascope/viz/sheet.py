@@ -154,7 +154,7 @@ class Raster:
 
 @dataclass(slots=True)
 class Group:
-    """Marks that belong together: the marks of a box, or of an arrow with its sign.
+    """Marks that belong together: those of a box, or of an arrow with its label or symbol.
 
     Attributes
     ----------

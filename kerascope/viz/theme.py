@@ -1,8 +1,8 @@
-"""Colours, signs and lines of the pictures, in a light, a dark and a grey palette.
+"""Colours, symbols and lines of the pictures, in a light, a dark and a grey palette.
 
 The colours are those of Okabe and Ito [1]_ and a grey, which people with any kind of colour
 blindness can distinguish. Hue is never the only difference between kinds: each also has its own
-sign, and inputs, nested models and bare tensors have their own outlines. A box is filled with a
+symbol, and inputs, nested models and bare tensors have their own outlines. A box is filled with a
 light tint of its colour and framed with a stronger shade. Text reaches a contrast of 4.5:1 and
 lines reach 3:1, as WCAG [2]_ requires; a test computes both in all palettes. For print, each colour
 becomes the grey of its luminance.
@@ -143,7 +143,7 @@ class Palette:
     hottest : str
         Colour of the box that takes most of the time.
     is_grey : bool
-        Whether hues become greys, so that only signs and outlines distinguish kinds.
+        Whether hues become greys, so that only symbols and outlines distinguish kinds.
     own : tuple of (str, str)
         Kinds of boxes and the user's colours for them.
     """
@@ -204,7 +204,7 @@ class Palette:
         return color
 
     def sign(self, hue: str) -> str:
-        """Return the colour of a sign or text: readable on the fill of a box and outside boxes."""
+        """Return the colour of symbols and texts, readable on a box's fill and outside boxes."""
         return self._contrasting(hue, TEXT_CONTRAST)
 
     def _color(self, hue: str) -> str:
@@ -256,7 +256,7 @@ class Style:
     hue : str
         Name of a colour in `OKABE_ITO`.
     sign : str
-        One character before the name, different for every kind.
+        The symbol of the kind: one character before the name, different for every kind.
     corners : {"round", "square", "note", "oval"}
         Shape of the outline.
     frames : int
@@ -320,7 +320,7 @@ class State:
     Parameters
     ----------
     glyph, plain : str
-        The sign of the state, one character. `plain` is for ASCII terminals.
+        The symbol of the state, one character. `plain` is for ASCII terminals.
     word : str
         Text that is added to the box.
     hue : str

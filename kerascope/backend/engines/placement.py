@@ -1,4 +1,4 @@
-"""Placement: JAX's side of a distribution, and the exchange of arrays between processes."""
+"""Placement: puts arrays on JAX's devices, and exchanges them between processes."""
 
 from __future__ import annotations
 

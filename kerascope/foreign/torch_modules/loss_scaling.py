@@ -42,7 +42,7 @@ class ScaledLosses:
 
     @contextmanager
     def observed(self) -> Iterator[None]:
-        """Observe all GradScalers in a `with` block, so that the factors of losses are known."""
+        """Observe all GradScalers in a `with` block, to record the factors of losses."""
         plain = {name: getattr(_SCALER, name) for name in ("scale", "unscale_", "step", "update")}
         try:
             for name, method in plain.items():

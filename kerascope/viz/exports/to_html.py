@@ -604,7 +604,10 @@ def closed_frames(graph: Graph) -> ClosedFrames:
 
 
 def _close(graph: Graph, closed: list[str], frames: ClosedFrames) -> None:
-    """Store in `frames` the boxes, inputs and outputs of frames that do not contain each other."""
+    """Close frames that are not inside each other; store their boxes and ends in `frames`.
+
+    The ends are the inputs and outputs at which arrows meet the closed frames.
+    """
     known = dict.fromkeys(closed)
     small = collapsed(graph, closed)
     frames.boxes.update((node.id, node) for node in small.nodes if node.id in known)

@@ -95,7 +95,7 @@ class Stroke:
     look : {"", "gradient", "update"}
         The role that determines the colour of the line.
     is_mark : bool
-        Whether the stroke is the update of a variable: a sign at the first point, not a line.
+        Whether the stroke is the update of a variable: a symbol at the first point, not a line.
     when_pointed : bool
         Whether the line is visible only while the pointer is on the line's target.
     width : float, optional

@@ -396,7 +396,7 @@ def _joined(pdf: bytes, objects: Mapping[int, bytes]) -> bytes:
 
 
 def _with_condensed_texts(content: bytes, places: Sequence[TextPlace]) -> bytes | None:
-    """Return the content of a PDF page with its texts moved and narrowed as in `places`.
+    """Return the content of a PDF page with its texts moved and narrowed as `places` requires.
 
     Return None if the content does not have all these texts.
     """

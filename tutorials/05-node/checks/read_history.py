@@ -1,4 +1,4 @@
-"""Tests tensors of an LSTM (three outputs), of a layer with one output, and of a layer on both."""
+"""Tests the student's functions on tensors of an LSTM (three outputs) and of two other layers."""
 
 from kerascope.layers import LSTM, Concatenate, Dense, Input
 from kerascope.learn import check

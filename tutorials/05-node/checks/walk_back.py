@@ -1,4 +1,4 @@
-"""Tests a chain, a shared layer, long and short paths, two inputs, and very many paths."""
+"""Tests the student's list for a chain, a shared layer, unequal paths, two inputs, and many paths."""
 
 from kerascope.layers import Add, Dense, Input
 from kerascope.learn import check, drawn_networks

@@ -1,4 +1,4 @@
-"""Tests two Dense layers before freezing, after it, and after compiling."""
+"""Compares the student's lists of weights that a step moves with the weights that really move."""
 
 import warnings
 
@@ -26,7 +26,7 @@ def compiled_model(optimizer=None, loss="mse"):
 
 
 def moved(student, model, rows=ROWS, targets=TARGETS):
-    """Return the student's result, without the warning about a change of trainable."""
+    """Return the names of the weights that the student lists, without the warning about `trainable`."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", KerascopeWarning)
         found = student.function("weights_that_move")(model, rows, targets)

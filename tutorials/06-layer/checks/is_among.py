@@ -1,4 +1,4 @@
-"""Tests the student's function: arrays, tensors, and equal arrays that are other objects."""
+"""Tests the student's function with arrays, tensors, and an equal array that is another object."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Checks Nodes and histories, the life of a layer, its weights, Input, and the numbers of Dense."""
+"""Checks Nodes and histories, when layers are built and called, weights, Input, and Dense's numbers."""
 
 from importlib import import_module
 

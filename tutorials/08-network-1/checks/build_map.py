@@ -1,4 +1,4 @@
-"""Tests the student's marks (a chain, the diamond, two outputs, two models); counts the steps."""
+"""Tests the student's marks for a chain, a diamond, two outputs and two models; counts the visits."""
 
 from kerascope.layers import Add, Dense, Input
 from kerascope.learn import Text, check, drawn_networks, tower

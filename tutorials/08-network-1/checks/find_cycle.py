@@ -1,4 +1,4 @@
-"""Tests the student's search on graphs without a cycle, and on two with a cycle made by force."""
+"""Tests the student's search on graphs without a cycle, and on graphs that are changed to have one."""
 
 from kerascope.layers import Add, Dense, Input
 from kerascope.learn import Text, check, close_a_cycle, drawn_networks, mixed_networks, tower

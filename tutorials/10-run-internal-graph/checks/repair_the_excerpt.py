@@ -118,7 +118,7 @@ class Gaps(Told):
 
 
 def run(student, model, size):
-    """Run the student's loop on new symbols; return its result and the calls of layers."""
+    """Run the student's loop on new tensors; return its result and the calls of layers."""
     new = [Input(shape=(size,)) for _ in model.inputs]
     Told.heard.clear()
     answer = student.function("run")(model, new, [None] * len(new))
@@ -182,7 +182,7 @@ def a_mask(student):
 
 
 def reference(model, new, masks):
-    """Return what a correct loop gives: each call's inputs and masks, and the outputs."""
+    """Return the results of a correct loop: the inputs and masks of each call, and the outputs."""
     pairs = zip(new, masks, strict=True)
     known, calls = dict(zip(model.inputs, pairs, strict=True)), []
     for depth in sorted(model.nodes_by_depth, reverse=True):
@@ -201,7 +201,7 @@ def reference(model, new, masks):
 
 
 def compare(student, words, model):
-    """Require each call's tensors and masks, and all outputs, for inputs with and without masks."""
+    """Require that the tensors and masks of each call, and all outputs, are those of `reference`."""
     new = [Input(shape=(4,)) for _ in model.inputs]
     masks = [K.not_equal(x, 1.0 + n) if n % 2 == 0 else None for n, x in enumerate(new)]
     Told.heard.clear()

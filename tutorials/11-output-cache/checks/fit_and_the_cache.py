@@ -1,4 +1,4 @@
-"""Counts the stages that run in a training, and in the student's calls of the model after it."""
+"""Counts the stages that run in a `fit`, and in the student's calls of the model after it."""
 
 from collections import Counter
 

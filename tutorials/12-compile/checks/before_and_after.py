@@ -1,4 +1,4 @@
-"""Compares the predictions with a model after each step, then tests the student's function."""
+"""Compares the student's answers with what a model has after each step; tests `loss_of`."""
 
 import numpy as np
 

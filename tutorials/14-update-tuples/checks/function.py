@@ -23,7 +23,7 @@ def given(shape, name="x"):
 
 
 def made(student, inputs, outputs, updates=()):
-    """Return a Function of the student's, wrapped so that its calls are checked."""
+    """Return one of the student's Functions, wrapped so that its calls are checked."""
     return student.method(student.get("Function")(inputs, outputs, updates), "f")
 
 

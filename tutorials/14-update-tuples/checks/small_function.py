@@ -55,5 +55,5 @@ def three_outputs_and_three_pairs(student):
 
 
 def made(student, outputs, updates):
-    """Return the student's SmallFunction as a function whose calls have the checker's limits."""
+    """Return one of the student's SmallFunctions, wrapped so that its calls are checked."""
     return student.method(student.get("SmallFunction")(outputs, updates), "f")

@@ -1,4 +1,4 @@
-"""Compares the student's predicted calls with those of a training with the same callbacks."""
+"""Compares the student's predicted calls with those in a `fit` with the same callbacks."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Checks losses, compile, one step, batches, shuffling, predictions, and a fit beside kerascope's."""
+"""Checks losses, compile, one step, batches, shuffling, predictions, and a fit against kerascope's."""
 
 from importlib import import_module
 
