@@ -258,7 +258,7 @@ class Tie(NamedTuple):
 def straighten(
     level: Level, ties: Sequence[Tie], spaces: Sequence[list[float]], middle: list[float]
 ) -> list[float]:
-    """Return the middles of all items, moved so that strands (lines of items) are straight.
+    """Return the middles of all items, moved so that the items of a strand are in a straight line.
 
     Parameters
     ----------
@@ -384,7 +384,10 @@ Bound = tuple[int, float]  # another strand, the minimum distance to it
 def _bounds(
     level: Level, spaces: Sequence[list[float]], strand_of: list[int], offset: list[float]
 ) -> list[list[Bound]]:
-    """Return for each strand (line of items) pairs (strand to its right, minimum distance)."""
+    """Return, for each strand (straight line of items), pairs (strand to its right, distance).
+
+    It is the minimum distance.
+    """
     least: list[dict[int, float]] = [{} for _ in range(1 + max(strand_of))]
     for row, space in zip(level.rows, spaces, strict=True):
         for (left, right), gap in zip(pairwise(row), space[1:], strict=True):
