@@ -386,7 +386,7 @@ def _bounds(
 ) -> list[list[Bound]]:
     """Return, for each strand (straight line of items), pairs (strand to its right, distance).
 
-    It is the minimum distance.
+    The distance is the minimum one.
     """
     least: list[dict[int, float]] = [{} for _ in range(1 + max(strand_of))]
     for row, space in zip(level.rows, spaces, strict=True):
