@@ -9,7 +9,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib.abc import Loader, MetaPathFinder
+from functools import partial
+from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
@@ -26,7 +27,7 @@ def when_imported(names: Sequence[str], notify: Callable[[str], Any]) -> Iterato
     try:
         for name in names:
             if name in sys.modules:
-                notify(name)
+                hook.loaded(name)
         yield
     finally:
         sys.meta_path.remove(hook)
@@ -35,46 +36,34 @@ def when_imported(names: Sequence[str], notify: Callable[[str], Any]) -> Iterato
 def announce(name: str) -> None:
     """Notify the active hooks of a module that was put into `sys.modules` without an import."""
     for hook in list(sys.meta_path):
-        if isinstance(hook, ImportHook) and name in hook.names:
-            hook.notify(name)
+        if isinstance(hook, ImportHook):
+            hook.loaded(name)
 
 
 class ImportHook(MetaPathFinder):
-    """Finds modules as Python does, and calls a function when one of `names` has been loaded."""
+    """Finds modules as Python does, and calls a function once for each of `names` after loading."""
 
     def __init__(self, names: Sequence[str], notify: Callable[[str], Any]) -> None:
-        self.names, self.notify = names, notify
+        self._waiting, self._notify = set(names), notify
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return the spec of a module in `names`; None for others, which Python then finds."""
-        if name not in self.names:
+        """Return the spec of one of the modules; None leaves other modules to Python."""
+        if name not in self._waiting:
             return None
         spec = PathFinder.find_spec(name, path, target)
         if spec is not None and spec.loader is not None:
-            spec.loader = _NotifyingLoader(spec.loader, self)  # type: ignore[assignment]
+            execute = partial(self._execute, spec.loader.exec_module)
+            spec.loader.exec_module = execute  # type: ignore[method-assign]
         return spec
 
+    def _execute(self, execute: Callable[[ModuleType], Any], module: ModuleType) -> None:
+        execute(module)
+        self.loaded(module.__name__)
 
-class _NotifyingLoader(Loader):
-    """Loads a module with its own loader, and then notifies the hook."""
-
-    def __init__(self, loader: Any, hook: ImportHook) -> None:
-        self._loader = loader
-        self._hook = hook
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._loader, name)
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        """Create the module with the original loader. None means that Python creates the module."""
-        return self._loader.create_module(spec)
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Run the module's code, and then notify the hook."""
-        if module.__spec__ is not None:
-            module.__spec__.loader = self._loader
-        module.__loader__ = self._loader
-        self._loader.exec_module(module)
-        self._hook.notify(module.__name__)
+    def loaded(self, name: str) -> None:
+        """Notify of a module that has been loaded, if it is one of `names`, and only once."""
+        if name in self._waiting:
+            self._waiting.remove(name)
+            self._notify(name)

@@ -13,7 +13,6 @@ contains the ops of the layer.
 from __future__ import annotations
 
 import functools
-import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -157,7 +156,6 @@ class EngineRecorder:
         self._wrapped: set[tuple[type, str]] = set()
         self.undo = ExitStack()
         self._lines: dict[Any, Line] = {}  # by the output of an op, or the layer that was called
-        self._derived: dict[int, tuple[Any, list[Any], Any]] = {}  # see `_gradients`
         self._operators: set[Any] = set()  # the code of the methods of tensors
         self._batch = 0
         # During a call of a function: its line, the ops to compute, their places, the arrays, and
@@ -200,7 +198,8 @@ class EngineRecorder:
 
     def _op_called(self, op: Any, call: Callable[..., Any], *inputs: Any) -> Any:
         output = call(*inputs)
-        self._lines.setdefault(output, self._line())
+        if self._waiting is None:  # the program makes an op, and not `_gradients`
+            self._lines.setdefault(output, self._line())
         return output
 
     def _layer_called(self, layer: Any, call: Callable[..., Any], inputs: Any) -> Any:
@@ -258,14 +257,11 @@ class EngineRecorder:
         """
         self._waiting = []  # not recorded
         try:
-            if id(function) not in self._derived:
-                found = _part("gradient").gradients(function.outputs[0], weights)
-                known = {w: g for w, g in zip(weights, found, strict=True) if g is not None}
-                compute = _part("function").Function(function.inputs, list(known.values()))
-                self._derived[id(function)] = function, list(known), compute
-            _, known_weights, compute = self._derived[id(function)]
+            found = _part("gradient").gradients(function.outputs[0], weights)
+            known = {w: g for w, g in zip(weights, found, strict=True) if g is not None}
+            compute = _part("function").Function(function.inputs, list(known.values()))
             with np.errstate(all="ignore"):
-                return dict(zip(known_weights, map(np.array, compute(arrays)), strict=True))
+                return dict(zip(known, map(np.array, compute(arrays)), strict=True))
         except Exception:
             return {}
         finally:
@@ -329,7 +325,7 @@ class EngineRecorder:
             [_value(output, values)],
             op=op.name,
             kind=_KINDS[place[0]],
-            line=self._lines.get(output) or _line_of(op),
+            line=self._lines.get(output, self._at),
             settings={"": ", ".join(f"{float(x.value):g}" for x in numbers)} if numbers else {},
             parameters=_weights(weights),
         )
@@ -362,12 +358,6 @@ class EngineRecorder:
                 layer, line = key[0], self._lines.get(key[0], self._at)
                 span = self._writer.begin("node", layer.name, op=type(layer).__name__, line=line)
             self._open.append((key, span))
-
-
-def _line_of(op: Any) -> Line | None:
-    """Return the line at which the `perform` of an op begins; None if it is a function of NumPy."""
-    code = getattr(inspect.unwrap(type(op).perform), "__code__", None)
-    return code and (code.co_filename, code.co_firstlineno, code.co_name)
 
 
 def _is_same(one: Any, other: Any) -> bool:

@@ -5,9 +5,9 @@ A part is an exercise whose TOML file has the key `part`. The student's file for
 passed its check and was not changed since, and otherwise the reference solution. So the engine is
 complete from the first day. `my_engine.parts()` returns where each part comes from.
 
-The package `my_engine`, which `Workbook.prepare` writes, calls `install` when it is imported. A
-chapter, which may be read without a workbook, calls `use_my_engine`. The process that checks a part
-calls `check_part`.
+The package `my_engine`, which `Workbook.prepare` writes, calls `use_my_engine` when it is imported.
+So does a chapter, which may be read without a workbook. The process that checks a part also calls
+`check_part`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from kerascope.learn.running import is_attempted
 from kerascope.lessons.sessions import WORKBOOK_VARIABLE
 from kerascope.user_frames import warn
 
-__all__ = ["Part", "install", "use_my_engine"]
+__all__ = ["Part", "use_my_engine"]
 
 
 @dataclass(frozen=True)
@@ -107,14 +107,6 @@ class PartFinder(MetaPathFinder):
         return spec_from_file_location(fullname, part.path)
 
 
-def install(folder: Path) -> PartFinder:
-    """Let `import my_engine.PART` find the parts for the workbook in `folder`."""
-    finder = PartFinder(folder)
-    sys.meta_path[:] = [f for f in sys.meta_path if not isinstance(f, PartFinder)]
-    sys.meta_path.insert(0, finder)
-    return finder
-
-
 def use_my_engine(folder: Path | None = None) -> ModuleType:
     """Return the package `my_engine` and make it importable, also without a workbook.
 
@@ -134,9 +126,11 @@ def use_my_engine(folder: Path | None = None) -> ModuleType:
         del sys.modules[name]
     here = Path(os.environ.get(WORKBOOK_VARIABLE, Path.cwd()))
     workbook = here / default_folder(here) if folder is None else folder
+    finder = PartFinder(workbook)
+    sys.meta_path[:] = [f for f in sys.meta_path if not isinstance(f, PartFinder)]
+    sys.meta_path.insert(0, finder)
     package = ModuleType(ENGINE, "The engine of a workbook; see kerascope.learn.engine.")
     package.__path__ = [str(workbook / ENGINE)]  # for other modules of the student's
-    finder = install(workbook)
     vars(package)["parts"] = finder.parts
     sys.modules[ENGINE] = package
     announce(ENGINE)  # a debugger's session records it

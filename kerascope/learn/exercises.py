@@ -312,26 +312,17 @@ keras_imports_for_good()
 import keras
 '''
 ENGINE = "my_engine"  # the folder and the package of the student's own engine
-ENGINE_PACKAGE = '''"""Your own engine; parts that have not passed are reference solutions.
+# Written as the package of the engine, and into each folder with a file that imports the engine.
+ENGINE_IMPORT = '''"""Lets Python import your own engine; other parts are reference solutions.
 
 `my_engine.parts()` shows which parts are yours.
 """
 
 from pathlib import Path
 
-from kerascope.learn.engine import install
+from kerascope.learn.engine import use_my_engine
 
-parts = install(Path(__file__).resolve().parents[1]).parts
-'''
-# Written into the other folders from which exercises import the engine, its own one among them.
-ENGINE_IMPORT = '''"""Lets a file in this folder import my_engine when Python runs the file."""
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-del sys.modules["my_engine"]
-import my_engine
+use_my_engine(Path(__file__).resolve().parents[1])
 '''
 
 
@@ -511,7 +502,7 @@ def _helpers(exercise: Exercise) -> dict[str, str]:
     """Return the names and texts of the files to write next to the student's file."""
     helpers = {"keras.py": KERAS}
     if exercise.part:
-        helpers["__init__.py"] = ENGINE_PACKAGE
+        helpers["__init__.py"] = ENGINE_IMPORT
     if exercise.part or ENGINE in exercise.stub.read_text(encoding="utf-8"):
         helpers[f"{ENGINE}.py"] = ENGINE_IMPORT
     return helpers

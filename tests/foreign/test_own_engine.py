@@ -13,7 +13,7 @@ from kerascope.cli import main
 from kerascope.errors import ArgumentError
 from kerascope.foreign.own_engine import watching
 from kerascope.foreign.writer import TapeWriter
-from kerascope.learn.exercises import all_exercises
+from kerascope.learn.exercises import Workbook, all_exercises
 
 # The parts in other styles than the solutions: ops made by a function, ufuncs and static methods in
 # place of methods, an order of ops by recursion, one instance of an op for all its calls.
@@ -389,6 +389,17 @@ def test_the_solutions_are_debugged_without_a_workbook(tmp_path):
     command = [sys.executable, "-m", "kerascope", *words]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100)
     assert "breakpoint 1 hit: batch 1" in run.stdout, run.stderr
+
+
+def test_a_script_in_a_chapters_folder_is_recorded_once(tmp_path):
+    """There, the file `my_engine.py` imports the package of the same name."""
+    Workbook(tmp_path, all_exercises()).prepare("en")
+    script = tmp_path / "23-your-own-engine" / "train.py"
+    script.write_text(f"import my_engine\n{TRAIN}{FIT}", "utf-8")
+    command = [sys.executable, "-m", "kerascope", "trace", "--live", str(script)]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=100)
+    assert run.stdout.count("loss/log ") == 1, run.stderr
+    assert "forward/log" not in run.stdout
 
 
 def test_a_live_trace_prints_the_steps_of_the_engine(folder, capsys):
