@@ -517,7 +517,7 @@ def _checked_state(state: Any) -> Any:
 
 
 def _check_like(state: Any, usual: Any, name: str) -> None:
-    """Raise ValueError if a state differs from `usual` in types or shapes, or is out of range."""
+    """Raise ValueError if a state has another type or shape than `usual`, or is out of range."""
     if isinstance(usual, dict):
         for key, value in usual.items():
             _check_like(state[key], value, key)

@@ -300,7 +300,7 @@ def _ask(debugger: ModelDebugger, wanted: Goal, stop: Stop) -> Order | None:
 
 
 def _asked(debugger: ModelDebugger, wanted: Goal, stop: Stop) -> Order | None:
-    """Return the function that moves the stepper on from a stop; None ends the session.
+    """Return the function that moves the stepper on from a stop, or None to end the session.
 
     If the stop meets a condition of `--fail-on`, raise `ConditionFound`. With `--fail-on`, there is
     no prompt at the end of the program.

@@ -262,7 +262,7 @@ class _OpenPair:
 
     @cached_property
     def gelu_forms(self) -> str:
-        """The forms of gelu on both sides as text, or "" if they are the same or not gelu."""
+        """The forms of gelu on both sides as text; "" if they are equal, or a side has no gelu."""
         if self.outputs is None or self.part is not None:
             return ""
         if not (may_be_gelu(self.a) and may_be_gelu(self.b)):

@@ -62,7 +62,7 @@ class Command:
 
     @property
     def shown(self) -> str:
-        """The text that `help all` lists: a sign such as `!` or, without one, the full name."""
+        """The name that `help all` lists: a symbol if there is one (`!`), or the full name."""
         name = self.names[0]
         return next((sign for sign, meant in SIGNS.items() if meant == name), name)
 
@@ -190,7 +190,7 @@ class Registry:
         return sorted(self.by_name)
 
     def find(self, name: str | None) -> Command | None:
-        """Return the command with this name, abbreviation or sign (`!`); None if there is none."""
+        """Return the command with this name, abbreviation or symbol (`!`), or None."""
         return None if name is None else self.by_name.get(SIGNS.get(name, name))
 
     def moves(self, word: str) -> bool:

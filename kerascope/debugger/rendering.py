@@ -68,11 +68,11 @@ class Page(NamedTuple):
 
     @property
     def ellipsis(self) -> str:
-        """The sign in place of text that was cut off: "…" if a terminal can show it, or "..."."""
+        """The text in place of what was cut off: "…" if the terminal can show it, or "..."."""
         return ELLIPSIS if self.for_person and not self.ascii_only else DOTS
 
     def cut(self, line: str) -> str:
-        """Return a line cut to the output's width, with the sign `ellipsis` at its end if cut."""
+        """Return a line cut to the output's width, with `ellipsis` at its end if it was cut."""
         return cut(line, self.width, self.ellipsis)
 
     def cut_front(self, begin: str, line: str) -> str:

@@ -173,10 +173,7 @@ class TrainingRuns:
 
 
 def runs_of(events: History, t: int) -> TrainingRuns:
-    """Return the times of the training runs in a history.
-
-    They cover at least the events before time `t`.
-    """
+    """Return the times of the training runs in a history, at least of those before time `t`."""
     found: TrainingRuns = getattr(events, "training_runs", None) or TrainingRuns()
     found.read(events, t)
     return found

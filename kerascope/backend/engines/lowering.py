@@ -88,7 +88,7 @@ def require(condition: Any) -> None:
 def requirements() -> Iterator[Callable[[], Any]]:
     """Collect the conditions that `require` is called with in a `with` block.
 
-    Yield a function that returns whether all of them are true, or None if there are none.
+    Yield a function. It returns whether all of them are true; without conditions, None.
     """
     found: list[Any] = []
     token = _REQUIRED.set(found)

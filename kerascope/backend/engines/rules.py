@@ -597,7 +597,7 @@ def _(op: Any, *xs: Any) -> Any:
     most = np.iinfo("int64").max if op.most_steps is None else op.most_steps
 
     def is_next(states: Any) -> tuple[Any, Any]:
-        """Return whether the loop has another step, and whether the ops accept all values."""
+        """Return a pair: whether the loop has another step, whether its ops accept all values."""
         (truth,), is_met = _inner(condition, [*states, *xs[n:first]])
         return truth, is_met
 

@@ -285,7 +285,7 @@ def _closed_without(graph: Graph, names: Iterable[Any], default: frozenset[str])
 
 
 def _named(graph: Graph, name: Any) -> list[str]:
-    """Return the frames that a name in `expand` refers to, by id, label or box."""
+    """Return the ids of the frames with this id or label, or of the frame around this box."""
     by_id = [group.id for group in graph.groups if group.id == name]
     found = by_id or [group.id for group in graph.groups if group.label == name]
     if found:

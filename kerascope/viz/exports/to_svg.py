@@ -261,7 +261,7 @@ def _mark(graph: Graph, stroke: Stroke) -> Mark:
 
 
 def _pointed(graph: Graph, placed: Placed) -> Iterator[Mark]:
-    """Yield the lines that are visible only while the pointer is on the box they lead to."""
+    """Yield the arrows that are visible only while the pointer is on the box they lead to."""
     for stroke in placed.strokes:
         if stroke.when_pointed:
             rect = placed.boxes[graph.edges[stroke.edges[0]].target]
