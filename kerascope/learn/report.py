@@ -7,36 +7,29 @@ The page is a single file. It has the pictures of the student's own engine and o
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 from html import escape
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from kerascope.learn.engine import Part, parts_of
-from kerascope.learn.exercises import Exercise, Workbook
+from kerascope.learn.exercises import Workbook
 from kerascope.learn.pages import progress_line
 from kerascope.learn.verdicts import Text
 from kerascope.lessons.page_style import NO_NETWORK, TAGS, style_sheet
 from kerascope.lessons.parser import read_lesson
-from kerascope.lessons.render_html import COURSE, inline_html
+from kerascope.lessons.render_html import COURSE, prose_html
 
 SMALL, SHOWN = 1e-6, "1e\u20116"  # the largest difference of losses that counts as agreement
 STYLE = """
 .page { max-width: 60rem; }
-.in-a-row, .charts { display: flex; flex-wrap: wrap; gap: 0 2rem; align-items: center; }
+.in-a-row { display: flex; flex-wrap: wrap; gap: 0 2rem; align-items: center; }
 .in-a-row figure { flex: 1 1 18rem; }
-.charts figure { flex: 1 1 20rem; }
-.done { columns: 2 18rem; column-gap: 2rem; list-style: none; padding: 0; }
-.done li { display: flex; gap: .6rem; break-inside: avoid; }
-.done .title { flex: 1; }
-.done .number { flex: 0 0 1.4rem; text-align: right; color: var(--quiet); }
-.none { color: var(--quiet); }
 @media print {
   h1 { margin-top: 0; }
   h2 { margin-top: 1em; }
   p, table, figure { margin-bottom: 6pt; }
-  .done { font-size: 9pt; }
-  .charts figure { flex: 1 1 0; }
+  td, th { padding: 1pt 6pt; }
 }
 """
 
@@ -60,16 +53,14 @@ def report_page(
     title = COURSE[language] + Text(": report", "：学习报告").within(language)
     number = len(workbook.exercises)
     passed = progress_line(sum(map(workbook.is_passed, workbook.exercises)), number)
+    heading = Text("Exercises passed in each chapter", "各章通过的练习").within(language)
     pieces = [f"<h1>{title}</h1>"]
-    pieces += [f"<p><strong>{escape(name)}</strong></p>"] if name else []
-    pieces += [f"<p>{escape(date)}</p>"] if date else []
-    pieces += [f"<p>{passed.within(language)}</p>"]
+    pieces += [f"<p>{escape(line)}</p>" for line in (name, date, passed.within(language)) if line]
     if parts:
         pieces += [f"<h2>{Text('My own engine', '我自己的引擎').within(language)}</h2>"]
         pieces += [_engine(parts, proof.get("picture", ""), language)]
         pieces += [_proof(proof, parts, language)]
-    heading = Text("Exercises passed in each chapter", "各章通过的练习").within(language)
-    pieces += [f"<h2>{heading}</h2>", _chapters(workbook, language)]
+    pieces += [f"<h2>{heading}</h2>", prose_html(_chapters(workbook, language))]
     body = "\n".join(pieces)
     return f"""<!DOCTYPE html>
 <html lang="{TAGS[language]}">
@@ -103,18 +94,16 @@ def _engine(parts: dict[str, Part], picture: str, language: str) -> str:
     )
     others = Text(" The others are kerascope's solutions.", "其余部分用的是参考答案。")
     text = count.within(language) + (others.within(language) if 0 < len(own) < len(parts) else "")
-    heads = Text("part chapter written&nbsp;by lines", "部分 章 作者 行数").within(language).split()
-    rows = f"<tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr>"
+    heads = Text("part|chapter|written by|lines", "部分|章|作者|行数").within(language)
+    table = f"|{heads}|\n|---|---|---|---|\n"
     for part in parts.values():
         whose = Text("me", "我") if part.is_own else Text("kerascope", "kerascope")
         chapter = part.exercise.chapter.lstrip("0")
-        cells = [f"<code>{part.exercise.part}</code>", chapter, whose.within(language)]
-        cells += [str(code_lines(part.path))]
-        shown = "".join(f"<td>{cell}</td>" for cell in cells)
-        rows += f"<tr>{shown}</tr>" if part.is_own else f'<tr class="none">{shown}</tr>'
+        cells = [f"`{part.exercise.part}`", chapter, whose.within(language)]
+        table += f"|{'|'.join(cells)}|{code_lines(part.path)}|\n"
     drawn = Text("A model of this engine, drawn by kerascope", "这个引擎的模型，由 kerascope 画出")
     figure = _figure(picture, drawn.within(language)) if picture else ""
-    return f'<p>{text}</p>\n<div class="in-a-row"><table>{rows}</table>{figure}</div>'
+    return f'<p>{text}</p>\n<div class="in-a-row">{prose_html(table)}{figure}</div>'
 
 
 def code_lines(path: Path) -> int:
@@ -159,7 +148,7 @@ def _proof(proof: dict[str, Any], parts: dict[str, Part], language: str) -> str:
     )
     curves = "".join(_figure(svg) for svg in proof["curves"])
     texts = "".join(f"<p>{text.within(language)}</p>\n" for text in (trained, agrees))
-    return f'{texts}<div class="charts">{curves}</div>'
+    return f'{texts}<div class="in-a-row">{curves}</div>'
 
 
 def _figure(svg: str, caption: str = "") -> str:
@@ -171,22 +160,15 @@ def _figure(svg: str, caption: str = "") -> str:
 
 
 def _chapters(workbook: Workbook, language: str) -> str:
-    """Return a list of the chapters with exercises, and how many exercises of each have passed."""
-    chapters: dict[Path, list[Exercise]] = {}
-    for exercise in workbook.exercises:
-        chapters.setdefault(exercise.folder, []).append(exercise)
-    rows = "".join(_chapter(*one, workbook, language) for one in chapters.items())
-    return f'<ol class="done">{rows}</ol>'
-
-
-def _chapter(folder: Path, own: Sequence[Exercise], workbook: Workbook, language: str) -> str:
-    path = folder / f"lesson.{language}.md"
-    title = inline_html(read_lesson(path).title) if path.is_file() else escape(folder.name)
-    passed = sum(map(workbook.is_passed, own))
-    mark = "✓ " if passed == len(own) else ""
-    shown = ' class="none"' if not passed else ""
-    number = own[0].chapter.lstrip("0").upper() or "0"
-    return (
-        f'<li{shown}><span class="number">{number}</span><span class="title">{title}</span>'
-        f"<span>{mark}{passed}/{len(own)}</span></li>"
-    )
+    """Return a table in Markdown: the chapters, and how many exercises of each have passed."""
+    heads = Text("chapter|title|passed", "章|标题|通过").within(language)
+    table = f"|{heads}|\n|---|---|---|\n"
+    for folder, exercises in groupby(workbook.exercises, key=lambda exercise: exercise.folder):
+        own = list(exercises)
+        path = folder / f"lesson.{language}.md"
+        title = read_lesson(path).title if path.is_file() else f"`{folder.name}`"
+        passed = sum(map(workbook.is_passed, own))
+        mark = "✓ " if passed == len(own) else ""
+        number = own[0].chapter.lstrip("0").upper() or "0"
+        table += f"|{number}|{title}|{mark}{passed}/{len(own)}|\n"
+    return table
