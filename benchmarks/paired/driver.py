@@ -224,7 +224,7 @@ def rows_of(metric: str, measured: Chunks, threads: int, timing: Timing) -> list
 
 
 def row_of(metric: str, column: str, measured: Chunks, clock: str, threads: int) -> dict[str, Any]:
-    """Return the row of one column: median, minimum and maximum seconds, and the ratio.
+    """Return what the report tells about a column: median, minimum and maximum seconds, the ratio.
 
     The ratio is the median of the ratios to the reference column in each round.
     """

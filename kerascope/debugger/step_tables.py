@@ -65,7 +65,7 @@ def _first_spoilt(steps: Iterable[LoopStep]) -> LoopStep | None:
 
 
 def _say_all(shell: Shell, loop: LoopAt) -> None:
-    """Print the norm of each state after every step; without states, of each step's last output."""
+    """Print the norms of the states, or without states of the last output, after every step."""
     rows: list[list[str]] = []
     names: list[str] = []
     place_of_spoilt: int | None = None

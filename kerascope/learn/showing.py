@@ -57,7 +57,7 @@ def shown(value: Any, language: str = "en") -> str:
 
 
 def _is_of_own_engine(value: Any) -> bool:
-    """Return whether an object belongs to the student's engine, so that its repr may be a graph."""
+    """Return whether the student's engine defines the class of an object."""
     return type(value).__module__.partition(".")[0] == ENGINE
 
 

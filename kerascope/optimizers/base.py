@@ -131,8 +131,8 @@ class Optimizer(Configured):
     global_clipnorm : float, optional
         Greatest common norm of all gradients, with either flavour.
     weight_decay : float, optional
-        Share of a parameter that is subtracted in each step, times the learning rate. It does not
-        enter the gradient, as in AdamW. None or 0 means no decay.
+        Share of a parameter that is subtracted in each step, times the learning rate. As in AdamW,
+        it does not enter the gradient. None or 0 means no decay.
     flavour : {"2", "3"}, optional
         Whether `clipnorm`, and epsilon in RMSprop and Adagrad, work as in Keras 2 or in Keras 3.
         Default: "3" in dialect "3", otherwise "2".

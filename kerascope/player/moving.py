@@ -363,7 +363,7 @@ def _drawn(stage: Stage, write: Write, language: str) -> Iterator[str]:
 
     `write(marks, beat, how)` returns the SVG elements of marks. They are visible from this beat of
     the step, only at this beat, or until this beat: `how` is `STAYS` or `TRAVELS`, `NOW`, or
-    `UNTIL`. In a still picture of one beat, the text is "" if the marks are not visible then.
+    `UNTIL`. In a still picture of one beat, `write` returns "" for marks that are not visible then.
     """
     yield from _head(stage, write, language)
     yield f'<g transform="translate({number((stage.width - stage.placed.width) / 2)} {HEAD:g})">'

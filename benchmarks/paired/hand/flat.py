@@ -119,8 +119,8 @@ class FlatWeights:
 
         m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;
 
-        p = p - lr sqrt(1 - b2^t) / (1 - b1^t) m / (sqrt(v) + epsilon). With "corrected" it is
-        p = p - lr / (1 - b1^t) m / (sqrt(v / (1 - b2^t)) + epsilon).
+        p = p - lr sqrt(1 - b2^t) / (1 - b1^t) m / (sqrt(v) + epsilon). If `epsilon` is "corrected",
+        p = p - lr / (1 - b1^t) m / (sqrt(v / (1 - b2^t)) + epsilon) instead.
         """
         self.steps += 1
         early = math.sqrt(1 - BETA_2**self.steps)

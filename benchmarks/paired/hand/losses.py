@@ -37,7 +37,7 @@ def add_loss(
 def binary_crossentropy(
     program: Program, z: np.ndarray, y: np.ndarray, samples: int
 ) -> tuple[np.ndarray, str]:
-    """Add the calls of binary crossentropy for outputs z before a sigmoid and targets y.
+    """Add to a program the calls of binary crossentropy for targets y and sigmoid inputs z.
 
     With s = 1 - 2y: loss = log(1 + e^(sz)), gradient = s e^(sz) / (1 + e^(sz)) / samples.
     """
@@ -59,7 +59,7 @@ def binary_crossentropy(
 def categorical_crossentropy(
     program: Program, z: np.ndarray, y: np.ndarray, samples: int
 ) -> tuple[np.ndarray, str]:
-    """Add the calls of crossentropy for outputs z before a softmax and one-hot targets y.
+    """Add to a program the calls of crossentropy for one-hot targets y and softmax inputs z.
 
     Loss = log(sum of e^z) - z of the class; gradient = (softmax(z) - y) / samples.
     """
@@ -86,7 +86,7 @@ def categorical_crossentropy(
 def mean_squared_error(
     program: Program, z: np.ndarray, y: np.ndarray, samples: int
 ) -> tuple[np.ndarray, str]:
-    """Add the calls of the mean squared error of outputs z and targets y.
+    """Add to a program the calls of the mean squared error of outputs z and targets y.
 
     Loss = mean of (z - y)^2; gradient = 2 (z - y) / number of elements.
     """

@@ -448,9 +448,9 @@ class FlatText:
         name_of: Callable[[int], str],
         names: Names,
     ) -> tuple[list[str], list[str]]:
-        """Return the NumPy calls that update one block of the flat arrays, and further names.
+        """Return the NumPy calls that update one block of the flat arrays, and a list of names.
 
-        These are the names of the temporary arrays for intermediate results.
+        The names are those of the temporary arrays for intermediate results.
         """
         part = self.group.parts[0]
         last = self._last_reads()

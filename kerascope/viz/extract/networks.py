@@ -152,10 +152,10 @@ def _writes_its_own_call(model: Network) -> bool:
 
 
 def _known_shapes(model: Network) -> tuple[list[Shape], Any]:
-    """Return a model's input shapes, from `build` or its first call, with None as batch size.
+    """Return a model's input shapes, from `build` or its first call, and their structure.
 
-    If the inputs are a dict, the second result has the index of the shape in place of each input;
-    otherwise it is None.
+    The batch size of each shape is None. If the inputs are a dict, the structure is the dict with
+    the index of the shape in place of each input; otherwise it is None.
     """
     shape: Any = model._shape_of_build
     if shape is None and model.inbound_nodes:

@@ -242,7 +242,7 @@ WRITERS: dict[type, Callable[[Any, str], str]] = {
 
 
 def graph_rules(sheet: Sheet) -> str:
-    """Return the CSS rules of a sheet whose marks have looks, those for the dark theme last."""
+    """Return the CSS rules of a sheet, those for the dark theme last."""
     return css(sheet.inks, sheet.dark_inks, sheet.kind)
 
 
