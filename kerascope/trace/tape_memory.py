@@ -260,7 +260,7 @@ def _always(event: Event) -> bool:
 
 
 def forget(events: Iterable[Event], is_to_go: Callable[[Event], bool]) -> list[Event]:
-    """Return the events, with one mark for each run of events that `is_to_go` selects.
+    """Return the events, with a mark in place of each series that `is_to_go` selects.
 
     `events` must begin with the first event of the tape.
     """
