@@ -151,7 +151,7 @@ def readings(value: ast.expr, functions: dict[str, ast.FunctionDef]) -> Iterator
 
 
 def placeholder(part: ast.expr) -> str:
-    r"""Return the sign for a formatted value in a message: ◆ for a list of names, otherwise ◇.
+    r"""Return the symbol for a formatted value in a message: ◆ for a list of names, otherwise ◇.
 
     Examples
     --------

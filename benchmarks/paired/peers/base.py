@@ -18,7 +18,7 @@ class Peer:
 
     A subclass builds the net in `build` and defines how it trains and predicts. If its engine has
     its own loops, it replaces `step`, `fit` and `predict`. A method returns None if the engine
-    lacks the feature.
+    cannot do what the method measures.
 
     Parameters
     ----------

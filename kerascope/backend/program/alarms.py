@@ -160,8 +160,10 @@ class Alarms:
         Parameters
         ----------
         compute : callable
+            The function.
         into : bool
-            Whether `compute` stores its result in its first argument. Otherwise it returns it.
+            Whether `compute` stores its result in its first argument; otherwise it returns the
+            result.
         """
         without_flags = self.without_flags(compute)
 

@@ -28,7 +28,7 @@ class KeyEntry(NamedTuple):
     color : str
         The colour role of the arrow.
     turn : int
-        Whether the arrow points right (0), down (1) or up (-1).
+        The direction of the arrow: right (0), down (1) or up (-1).
     dashed : bool
         Whether the arrow is dashed.
     """
