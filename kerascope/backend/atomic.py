@@ -95,7 +95,7 @@ class Locks:
         return bool(self.changed(ids, since))
 
     def changed(self, ids: Iterable[int], since: int) -> set[int]:
-        """Return the `ids` of variables that were written since `LOCKS.writes` was `since`.
+        """Return those of `ids` whose variables were written since `LOCKS.writes` was `since`.
 
         If `since` is older than the recorded writes, return all ids.
         """

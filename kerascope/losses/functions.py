@@ -95,7 +95,7 @@ def mean_absolute_error(y_true: Tensor, y_pred: Tensor) -> Tensor:
 def mean_absolute_percentage_error(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """Return 100 * mean |p - y| / |y| over the last axis, for targets y and predictions p.
 
-    If |y| is smaller than `K.epsilon()`, it is replaced by it.
+    If |y| is smaller than `K.epsilon()`, then `K.epsilon()` is used in its place.
     """
     size = K.clip(K.abs(y_true), margin_of(y_pred), None)
     return 100.0 * K.mean(K.abs((y_true - y_pred) / size), axis=-1)

@@ -88,7 +88,7 @@ def require(condition: Any) -> None:
 def requirements() -> Iterator[Callable[[], Any]]:
     """Collect the conditions that `require` is called with in a `with` block.
 
-    Yield a function. It returns whether all of them are true; without conditions, None.
+    Yield a function. It returns whether all conditions are true; None if there are none.
     """
     found: list[Any] = []
     token = _REQUIRED.set(found)
