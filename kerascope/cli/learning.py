@@ -210,26 +210,24 @@ def _chosen(exercises: list[Exercise], words: list[str], at: str) -> list[Exerci
 
 def _check_options(options: Namespace, action: str, words: list[str]) -> None:
     """Raise for options that the action does not take."""
-    for_check = {
-        "--all": options.all,
-        "--json": options.json,
-        "--class": options.class_folder,
-        "--csv": options.csv,
-        "--jobs": options.jobs,
-        "several --folder": len(options.folder) > 1,
+    belongs = {
+        "check": {
+            "--all": options.all,
+            "--json": options.json,
+            "--class": options.class_folder,
+            "--csv": options.csv,
+            "--jobs": options.jobs,
+            "several --folder": len(options.folder) > 1,
+        },
+        "web": {"--port": options.port is not None, "--no-browser": options.no_browser},
+        "report": {"-o": options.output, "--name": options.name, "--date": options.date},
     }
-    for name, is_given in for_check.items():
-        if is_given and action != "check":
-            raise UsageError(f"learn {action}: {name} belongs to `kerascope learn check`.")
-    for name, is_given in (("--port", options.port), ("--no-browser", options.no_browser)):
-        if is_given and action != "web":
-            raise UsageError(f"learn {action}: {name} belongs to `kerascope learn web`.")
+    for owner, own_options in belongs.items():
+        for name, is_given in own_options.items():
+            if is_given and action != owner:
+                raise UsageError(f"learn {action}: {name} belongs to `kerascope learn {owner}`.")
     if options.port is not None and not 0 < options.port < 65536:
         raise UsageError(f"--port: expected a number from 1 to 65535, got {options.port}.")
-    for_report = {"-o": options.output, "--name": options.name, "--date": options.date}
-    for name, value in for_report.items():
-        if value and action != "report":
-            raise UsageError(f"learn {action}: {name} belongs to `kerascope learn report`.")
     if action == "report" and words:
         raise UsageError(f"learn report: expected no exercise, got {words[0]!r}. Use -o FILE.")
     if options.all and words:

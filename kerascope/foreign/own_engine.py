@@ -23,18 +23,18 @@ from typing import Any
 import numpy as np
 
 from kerascope.errors import ArgumentError
+from kerascope.foreign import OWN_ENGINE
 from kerascope.foreign.records import Line, Value
 from kerascope.foreign.writer import NOTHING, OpenSpan, TapeWriter
 from kerascope.viz.graph import Graph
 from kerascope.viz.kinds import KIND_OF_CLASS
 
-ENGINE = "my_engine"
 _KINDS = {"forward": "function", "loss": "loss", "backward": "gradient"}
 
 
 def _part(name: str) -> Any:
     """Return a module of the engine, such as `my_engine.graph`."""
-    return import_module(f"{ENGINE}.{name}")
+    return import_module(f"{OWN_ENGINE}.{name}")
 
 
 # --- a picture, and one run -----------------------------------------------------------------------
@@ -52,7 +52,7 @@ def graph_of(model: Any) -> Graph:
     ArgumentError
         The object is not a network.
     """
-    writer = TapeWriter("none", library=ENGINE)
+    writer = TapeWriter("none", library=OWN_ENGINE)
     read(model, writer)
     return writer.graph(model.name)
 
@@ -86,7 +86,7 @@ def record(model: Any, *inputs: Any, writer: TapeWriter, loss: Any = None) -> An
             f"{model.name}: expected {len(model.inputs)} input arrays, got {len(arrays)}. Pass a "
             f"tuple of several arrays: ks.draw(model, values=(a, b))."
         )
-    writer.library = ENGINE
+    writer.library = OWN_ENGINE
     tensors = [x for node in _nodes(model) for x in node.output_tensors]
     computed = _part("function").Function(model.inputs, tensors)(arrays)
     values = dict(zip(tensors, computed, strict=True))
@@ -99,7 +99,8 @@ def record(model: Any, *inputs: Any, writer: TapeWriter, loss: Any = None) -> An
 def _nodes(model: Any) -> list[Any]:
     if not hasattr(model, "nodes_by_depth"):
         raise ArgumentError(
-            f"{type(model).__name__} of {ENGINE}: expected a model. Use the model that contains it."
+            f"{type(model).__name__} of {OWN_ENGINE}: expected a model. "
+            f"Use the model that contains it."
         )
     return [node for nodes in model.nodes_by_depth.values() for node in nodes]
 
@@ -207,12 +208,9 @@ class EngineRecorder:
         return call(inputs)
 
     def _in_span(self, kind: str, model: Any, call: Any, *args: Any, **kwargs: Any) -> Any:
-        batch, self._batch = self._batch, 0
-        try:
-            with self._writer.span(kind, f"{kind} {model.name}", line=self._line()):
-                return call(*args, **kwargs)
-        finally:
-            self._batch = batch
+        self._batch = 0
+        with self._writer.span(kind, f"{kind} {model.name}", line=self._line()):
+            return call(*args, **kwargs)
 
     # --- a call of a function ---------------------------------------------------------------------
 
@@ -373,7 +371,7 @@ def watching(writer: TapeWriter) -> Iterator[None]:
     writer : TapeWriter
     """
     recorder = EngineRecorder(writer)
-    writer.library = ENGINE
+    writer.library = OWN_ENGINE
     with recorder.undo:
         recorder.wrap_all()
         yield

@@ -26,7 +26,6 @@ from kerascope.lessons.lesson import (
     Lesson,
     Picture,
     Section,
-    Step,
     lines_of,
 )
 from kerascope.lessons.parser import find_chapter, read_chapter
@@ -98,21 +97,12 @@ def chapter_pages(
     lesson = chapter.lessons[language]
     note = note_on_codes(lesson.source, language, chapter.folder.parent, at)
     printer = _Printer(lesson, width, color, asks, note)
-    introduction = Step(chapter.introduction_text(language), None)
-    pages = [
-        printer.page(section, [introduction, *section.steps] if section.level == 1 else None)
-        for section in lesson.sections
-    ]
+    introduction = chapter.introduction_text(language)
+    pages = [printer.page(section, introduction) for section in lesson.sections]
     words, command = chapter.exercises_line(language, at or None)
     if words:
         pages[-1][-1] += f"\n{words} {command}\n"
     return pages
-
-
-def lesson_text(lesson: Lesson, *, width: int = DEFAULT_WIDTH, color: bool = False) -> str:
-    """Return one lesson as text for a terminal, without its introduction; see `chapter_text`."""
-    printer = _Printer(lesson, width, color, asks=False)
-    return "\n".join(text for one in lesson.sections for text in printer.page(one))
 
 
 class _WholeTable(TableElement):
@@ -150,10 +140,10 @@ class _Printer:
     width: int
     color: bool
     asks: bool
-    note: str = ""
+    note: str
 
-    def page(self, section: Section, steps: list[Step] | None = None) -> list[str]:
-        """Return a section as texts. `steps`, if given, replace the steps of the section."""
+    def page(self, section: Section, introduction: str) -> list[str]:
+        """Return a section as texts. The introduction is printed below the chapter's title."""
         out = io.StringIO()
         self.console = Console(
             file=out, width=self.width, force_terminal=self.color, no_color=not self.color,
@@ -162,7 +152,9 @@ class _Printer:
         )  # fmt: skip
         self.console.print(f"{'#' * section.level} {section.title}", style="bold")
         self.console.print()
-        for step in steps or section.steps:
+        if section.level == 1:
+            self._print_prose(introduction)
+        for step in section.steps:
             self._print_prose(step.before)
             if isinstance(step.part, Block):
                 self._print_block(step.part, self.asks and step.is_predicted)

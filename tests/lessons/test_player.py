@@ -23,7 +23,7 @@ from kerascope.lessons.checking import accept, complaints_of
 from kerascope.lessons.lesson import LessonError
 from kerascope.lessons.notebook import notebook_text
 from kerascope.lessons.parser import read_chapter
-from kerascope.lessons.reading import lesson_text
+from kerascope.lessons.reading import chapter_text
 from kerascope.lessons.render_html import chapter_page
 from kerascope.lessons.runner import run_chapter
 from kerascope.models import Model
@@ -925,7 +925,7 @@ def test_the_notebook_shows_it_and_the_terminal_says_how_to_open_it(chapter, mon
     assert 'title="训练的一步"' in html
     assert "&lt;html" not in html
     assert "&quot;zh&quot;" in html
-    text = lesson_text(lesson.lessons["en"])
+    text = chapter_text(lesson.name, tutorials=lesson.folder.parent)
     assert "[Player, to be stepped through in a browser: A step of training" in text
     assert "out/a.html]" in text.replace("\n", " ")
     with pytest.raises(ArgumentError, match="First run the cell that saves it"):

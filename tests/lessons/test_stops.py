@@ -13,7 +13,7 @@ from kerascope.lessons import stops
 from kerascope.lessons.comparison import compare
 from kerascope.lessons.lesson import LANGUAGES
 from kerascope.lessons.notebook import notebook_text
-from kerascope.lessons.reading import lesson_text
+from kerascope.lessons.reading import chapter_text
 from kerascope.lessons.render_html import chapter_page
 from kerascope.lessons.stops import (
     PRINTED,
@@ -226,7 +226,7 @@ def test_pages_notebooks_and_the_terminal_show_numbers(name):
     chapter = chapter_of_the_course(name)
     pages = [chapter_page(chapter, None, None)]
     for language in LANGUAGES:
-        pages += [notebook_text(chapter, language), lesson_text(chapter.lessons[language])]
+        pages += [notebook_text(chapter, language), chapter_text(name, language)]
     for page in pages:
         assert not UNNUMBERED.search(page)
         assert PRINTED.search(page.replace("&gt;", ">"))
