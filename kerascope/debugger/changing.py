@@ -481,7 +481,7 @@ def _fork(debugger: Shell, recorder: Recorder, call: Call, change: Override | No
 
 
 def _earlier(debugger: Shell, call: Call, t: int) -> list[Override]:
-    """Return the overrides of the current timeline that are in a call and before time `t`."""
+    """Return the current timeline's overrides at times inside of `call` and before `t`."""
     current = debugger.session.timelines.current
     return [change for change in current.overrides if call.begin <= change.t < t]
 

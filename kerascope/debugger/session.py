@@ -163,7 +163,11 @@ class Session:
 
     @property
     def model(self) -> Any:
-        """The live model of a past stop, or the program's current model; None if there is none."""
+        """The model of the present stop, or None if there is none.
+
+        At an earlier stop to which the user went back, it is the model of that stop, if the script
+        still has it, and otherwise the model that the script uses now.
+        """
         t, tape, recorder, found = self.stepper.now, self.tape, self.recorder, None
         is_present = recorder is None or (tape is recorder.tape and t == len(tape) - 1)
         if recorder is not None and not is_present and 0 <= t < len(tape) and tape[t].t == t:

@@ -83,7 +83,8 @@ def chapter_pages(
         Folder of the chapters; default `tutorials_folder()`.
     asks : bool
         Whether a text ends where the reader is asked for a prediction. The next text begins with
-        the output, and `SAID` is the line for the prediction. Otherwise each page has one text.
+        the output and the line `SAID`, which the caller replaces by the prediction. Otherwise each
+        page has one text.
 
     Raises
     ------

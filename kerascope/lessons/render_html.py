@@ -249,7 +249,7 @@ def _add_rules(reader: MarkdownIt) -> None:
 
 
 def with_links(text: str, codes: Codes) -> str:
-    """Return a text as HTML, with a link for each code that has an explanation."""
+    """Return a text as HTML, in which codes of the documents, such as R38, link to their rows."""
 
     def link(match: re.Match[str]) -> str:
         code = match[0]

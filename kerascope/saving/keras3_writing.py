@@ -115,7 +115,7 @@ def _check_masks_of(node: Node) -> None:
 
 
 def _parts_of(mask: Any) -> list[Any]:
-    """Return the masks from which a mask is computed by logical and, or by logical or.
+    """Return the masks that logical operations (`and`, `or`) join to a mask, also nested ones.
 
     If the mask is computed in another way, return a list that contains only this mask.
     """

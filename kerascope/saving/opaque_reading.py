@@ -131,7 +131,10 @@ class LenientBuilder(Builder):
         return layer
 
     def _input_layer(self, entry: Config) -> Any:
-        """Return an InputLayer whose configured dtype does not exist in kerascope, such as text."""
+        """Return an InputLayer for a config with a dtype that kerascope lacks, such as "string".
+
+        The layer and its tensor carry the dtype's name of the config.
+        """
         config = dict(entry["config"])
         dtype = str(config.pop("dtype", "float32"))
         layer = layer_registry.deserialize({**entry, "config": {**config, "dtype": "float32"}})

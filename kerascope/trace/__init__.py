@@ -2,8 +2,9 @@
 
 `walking.py` walks through a forward pass step by step with real arrays.
 
-The recorder (`recorder.py`) observes a program, with one recorder for each stage, and writes
-`Event`s (`events.py`) on a tape (`tape_store.py`). The stepper (`stepper.py`) moves between them.
+The recorder (`recorder.py`) observes a script and writes `Event`s (`events.py`) on a tape
+(`tape_store.py`); it has a part for each kind of stage. The stepper (`stepper.py`) moves from event
+to event.
 `RunState` (`run_state.py`) is the state of a run after some events. `report.py` and `reporting.py`
 turn events into `Record`s (`records.py`), for `kerascope trace`.
 

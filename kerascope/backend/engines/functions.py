@@ -211,10 +211,11 @@ class JaxPrograms:
         return self._run(arrays, self.numpy)
 
     def guarded(self, arrays: Sequence[np.ndarray], alarms: Alarms) -> tuple[list[Any], bool]:
-        """Compute a call with alarms; return its outputs, and whether all results were inspected.
+        """Compute a call with alarms; return its outputs, and whether all results were tested.
 
-        The program also checks that all numbers are finite. If one is not, nothing is written, and
-        NumPy repeats the call, which raises `Alarm` if NumPy gets an infinite or NaN number too.
+        JAX tests that every result is finite. If one is not, nothing is written, and NumPy repeats
+        the call: it raises `Alarm` if it gets an infinite or NaN number too, and it may leave
+        results untested.
         """
         found = self._run(arrays, partial(self.numpy.guarded, alarms=alarms))
         return found if isinstance(found, tuple) else (found, True)

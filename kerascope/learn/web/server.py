@@ -260,7 +260,7 @@ class Classroom:
             await self.kernels.pop(name).close()
 
     async def exercise(self, request: Request) -> Response:
-        """Return an exercise, after the student's action; see `exercise.answer`."""
+        """Perform an action of the student on an exercise; return its state (`exercise.answer`)."""
         named = {one.name: one for one in self.workbook.exercises}
         exercise = _named(named, request.path_params["name"], "exercise")
         action, data = request.path_params.get("action", ""), await _data(request)
