@@ -1,7 +1,8 @@
 """Add an op of your own to your engine, and check its gradient.
 
 `Tanh` computes np.tanh, element by element. For y = tanh(x) the slope is 1 - y * y; `grad` returns
-it times what arrives, as a symbolic tensor.
+it times what arrives, as a symbolic tensor. A Tensor of your engine must be the left operand: it
+has `y * 2` and `y - 1`, but Python cannot compute `2 * y` or `1 - y` with it.
 
 `Activation(op)` is a layer without weights whose call is the op: Activation(Tanh())(x).
 
