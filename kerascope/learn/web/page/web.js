@@ -217,6 +217,9 @@
             if (!data.quiet || event.done !== undefined) this.show(event);
           }
         }
+      } catch (error) {
+        this.status.replaceChildren();  // the notice says why
+        throw error;
       } finally {
         this.isRunning = false;
         this.runButton.replaceChildren(words(this.isSession ? "debug" : "run"));
@@ -399,16 +402,17 @@
     send(action) {
       this.sent = (this.sent ?? Promise.resolve()).catch(() => {}).then(async () => {
         if (this.isChoosing) return {};
+        if (action === "check") this.status.replaceChildren(words("checking"));
         const data = { code: this.editor.getValue(), version: this.state.version };
         const state = await this.ask(action, data);
         if (!this.isChoosing) this.status.replaceChildren(words("saved"));
         return state;
       });
+      this.sent.catch(() => this.status.replaceChildren());  // the notice says why
       return this.sent;
     }
 
     async check() {
-      this.status.replaceChildren(words("checking"));
       this.unmark();
       const { outcome } = await this.send("check");
       if (!outcome) return;
@@ -431,8 +435,8 @@
 
     async solve() {
       const { solution, message } = await this.ask("solution");
-      this.solution.replaceChildren(message ? element("p", { role: "status" }, both(message))
-        : readable(solution, "solution"));
+      if (message) this.status.replaceChildren(both(message));
+      else this.solution.replaceChildren(readable(solution, "solution"));
     }
 
     async reset() {
