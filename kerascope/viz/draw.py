@@ -7,7 +7,7 @@ closes frames until the graph is small enough to read, and a `Drawing` lays it o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from os import PathLike
@@ -39,7 +39,7 @@ from kerascope.viz.layout.ladder import is_ladder
 from kerascope.viz.overlays.diff import with_changes_since
 from kerascope.viz.overlays.gradient_norms import gradient_norms_of, with_gradient_norms
 from kerascope.viz.overlays.marking import highlighted
-from kerascope.viz.overlays.recorded import RecordedRun, recorded_run, with_run
+from kerascope.viz.overlays.recorded import RecordedRun, recorded_run, values_of_run, with_run
 from kerascope.viz.overlays.step_figures import with_step_figures, with_weights
 from kerascope.viz.overlays.values import at_step, values_of, with_values
 from kerascope.viz.own_look import own_colors, own_font
@@ -48,6 +48,7 @@ from kerascope.viz.theme import THEMES
 DIRECTIONS = ("TB", "LR")
 STYLES = ("graph", "figure")
 _FIGURES = "kerascope.viz.figure.figure"  # loaded when the first figure is drawn
+_LIVING = "kerascope.viz.figure.living"
 SHAPES = (True, False, "both")
 LEVELS_WITH_LOSS = ("gradient", "training")
 OURS = (Layer, Graph, Tensor, list, tuple, Function, BaseException)
@@ -128,6 +129,7 @@ def draw(
     style: str = "graph",
     figure: str | None = None,
     width: str | None = None,
+    class_names: Sequence[str] = (),
     inputs: Any = None,
     **unknown: Any,
 ) -> Drawing:
@@ -201,7 +203,10 @@ def draw(
     values : optional
         Inputs, as for `predict`: each box then shows the output of its call. At the level
         "training" the sizes of the weights are shown, too. At the level "gradient" it is a batch
-        ``(x, y)`` as for `train_on_batch`, or a dict from placeholders to arrays.
+        ``(x, y)`` as for `train_on_batch`, or a dict from placeholders to arrays. With
+        ``style="figure"`` the figure shows the outputs for the first sample as images: feature
+        maps, attention weights, states, and the model's output as bars. For another sample, pass
+        ``values=x[3:4]``.
     at : int, optional
         With `values`: show the state after this many steps of the forward pass.
     gradients : tuple (x, y), optional
@@ -223,6 +228,8 @@ def draw(
         The form of the figure, instead of the one chosen automatically.
     width : str, optional
         The printed width of a figure: "84mm", "3.3in", "240pt". The default is 174 mm.
+    class_names : sequence of str, optional
+        In a figure with `values`: names for the bars of the output, instead of their numbers.
     inputs : optional
         Example inputs for a PyTorch module, a JAX function or a subclassed Keras model, which must
         run once to be drawn: an array, a tuple of several, or a dict by name. They may also be the
@@ -273,7 +280,15 @@ def draw(
     """
     to, inputs = _as_inputs(subject, to, inputs, unknown)
     _check_choices(unknown, rankdir, engine, show_shapes, wrap, style)
-    figures = _check_style(style, theme, figure, width, (values, at, gradients, highlight, diff))
+    figures = _check_style(style, theme, figure, width, (at, gradients, highlight, diff))
+    is_living = bool(figures) and (values is not None or isinstance(subject, Tape))
+    if len(class_names) and not is_living:
+        raise ArgumentError(
+            "draw: class_names=... names the bars of a figure with values. Write draw(model, "
+            "style='figure', values=x, class_names=[...])."
+        )
+    if figures and isinstance(subject, Tape):
+        level = level or "node"  # a figure shows the forward pass of the recorded step
     _check_others(dpi, time_limit, most, label)
     look = own_colors(colors, theme, style), own_font(font, style)
     if to is not None:
@@ -281,14 +296,16 @@ def draw(
     expand = _as_expand(expand, expand_nested)
     asked = subject, level, diff, expand, expand_nested, wrt, values, at, gradients, highlight
     request = _with_own_subject(Request(*asked), inputs)
-    graph = request.graph()
+    graph = (replace(request, values=None) if is_living else request).graph()
     options = PictureOptions(
         show_shapes, show_dtype, show_layer_names, show_layer_activations, show_trainable,
         depth_ranks, _direction(graph, rankdir, engine), theme, label, show_lines, show_settings,
         _columns(graph, wrap), *look,
     )  # fmt: skip
     if figures:
-        drawing = figures.figure_of(graph, expand, options, figure, width, dpi, time_limit)
+        has_sheets = is_living and graph.attrs.get("level", "node") in ("node", "layer")
+        numbers = _numbers_of(graph, request, class_names) if has_sheets else None
+        drawing = figures.figure_of(graph, expand, options, figure, width, dpi, time_limit, numbers)
     else:
         drawing = _drawing(graph, request, most, options, engine, dpi, time_limit)
     if to is not None:
@@ -487,9 +504,9 @@ def _check_style(
     if style == "figure":
         if any(mark is not None for mark in marks):
             raise ArgumentError(
-                "draw: style='figure' shows the structure of a model, without values, gradients, "
-                "highlight or diff. Leave these or the style out. Example inputs for a model of "
-                "another library are inputs=x."
+                "draw: style='figure' shows the structure of a model, and with values=x the outputs "
+                "of its layers, without at, gradients, highlight or diff. Leave these or the style "
+                "out."
             )
         return import_module(_FIGURES)
     if figure is not None or width is not None:
@@ -584,19 +601,42 @@ def _with_values(graph: Graph, request: Request) -> Graph:
         return graph
     if isinstance(values, RecordedRun):
         return with_run(graph, values, at)
+    found = _outputs_of_calls(graph, request)
+    if not isinstance(subject, Graph) and is_ladder(graph):
+        graph = with_weights(graph, subject)
+    return with_values(graph, found) if at is None else at_step(graph, found, at)
+
+
+def _outputs_of_calls(graph: Graph, request: Request) -> dict[str, Any]:
+    """Return the outputs of each call for the `values` of a request, by the ids of calls."""
+    subject, values = request.subject, request.values
+    if isinstance(values, RecordedRun):
+        return values_of_run(values, graph)
     if isinstance(subject, Graph):
         if not isinstance(values, Mapping):
             raise ArgumentError(
                 "draw: values for a Graph: expected a dict from the ids of its boxes to arrays, "
                 f"got {type(values).__name__}."
             )
-        found: Any = dict(values)
-    else:
-        is_on_ladder = _is_ladder_of_model(graph, request, "values=")
-        if is_on_ladder:
-            graph = with_weights(graph, subject)
-        found = values_of(model_with_graph(subject), values, nested=not is_on_ladder)
-    return with_values(graph, found) if at is None else at_step(graph, found, at)
+        return dict(values)
+    is_on_ladder = _is_ladder_of_model(graph, request, "values=")
+    return values_of(model_with_graph(subject), values, nested=not is_on_ladder)
+
+
+def _numbers_of(graph: Graph, request: Request, class_names: Sequence[str]) -> Any:
+    """Return the `Numbers` of a living figure: outputs, attention weights and states.
+
+    Raises
+    ------
+    ArgumentError
+        The graph does not consist of calls of layers.
+    """
+    living = import_module(_LIVING)
+    outputs = _outputs_of_calls(graph, request)
+    inside: dict[str, np.ndarray] = {}
+    if isinstance(request.subject, Network) and not isinstance(request.values, RecordedRun):
+        inside = living.numbers_inside(model_with_graph(request.subject), request.values)
+    return living.Numbers(outputs, inside, [*map(str, class_names)])
 
 
 def _with_gradients(graph: Graph, request: Request) -> Graph:

@@ -30,8 +30,8 @@ def color_of(role: str, theme: str) -> str:
 
     Roles are "ground" (the background), "text", "quiet", "edge", "frame", "nan", "inf",
     "minus-inf", "series-2" (a curve), "s-17" and "d-17" (levels of the sequential and the diverging
-    scale), and "rgb-FF8000", a fixed colour. With the prefix "on-", a role is the colour of text on
-    a ground of that role.
+    scale), "g-17" (levels from black to white, for pictures) and "rgb-FF8000", a fixed colour. With
+    the prefix "on-", a role is the colour of text on a ground of that role.
 
     Examples
     --------
@@ -52,6 +52,8 @@ def color_of(role: str, theme: str) -> str:
     if name == "series":
         hue = SERIES[int(rest) % len(SERIES)]
         return contrasting(OKABE_ITO[hue], palette.background, 3.0)
+    if name == "g":
+        return "#" + 3 * f"{round(255 * int(rest) / (LEVELS - 1)):02X}"
     if name in ("s", "d"):
         return (_sequential if name == "s" else _diverging)(int(rest) / (LEVELS - 1), theme)
     return {

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from kerascope.viz.figure.legends import KeyEntry, key_marks
 from kerascope.viz.figure.look import Look
 from kerascope.viz.figure.marks import BROKEN, Page
-from kerascope.viz.sheet import Circle, Label, Line, Point, Polygon, Rectangle, Shape, Sheet
+from kerascope.viz.sheet import Circle, Label, Line, Point, Polygon, Raster, Rectangle, Shape, Sheet
 
 HEAD = 3.6  # length of an arrow's head
 
@@ -61,6 +61,8 @@ def _painted(mark: Shape, look: Look) -> Iterator[Shape]:
         yield replace(mark, fill=fill, line=line, hatch=look.hatch(mark.fill))
     elif isinstance(mark, Circle):
         yield replace(mark, fill=look.color(mark.fill), line=look.color(mark.line))
+    elif isinstance(mark, Raster):
+        yield replace(mark, roles=tuple(look.color(role) for role in mark.roles))
     elif isinstance(mark, Label) and mark.text:
         yield replace(mark, color=look.color(mark.color))
     elif isinstance(mark, Line) and (color := look.color(mark.line)):

@@ -20,6 +20,12 @@ from kerascope.viz.exports.graphviz import DEFAULT_DPI, TIME_LIMIT
 from kerascope.viz.figure import blocks, columns, neurons, u_shape, volumes
 from kerascope.viz.figure.drawer import FigureLayout, sheet_of
 from kerascope.viz.figure.insides import layer_count, with_insides
+from kerascope.viz.figure.living import (
+    Numbers,
+    living_key,
+    living_sentences,
+    with_portraits,
+)
 from kerascope.viz.figure.look import Look
 from kerascope.viz.figure.marks import Page, points_of
 from kerascope.viz.figure.reading import (
@@ -89,6 +95,8 @@ class Figure(Drawing):
         By default, the first form that suits the model and fits the page.
     width : str
         The printed width: "84mm", "3.3in", "240pt".
+    numbers : Numbers, optional
+        The numbers of an input: the figure becomes a living figure, which shows them as images.
     dpi, time_limit : float
         See `Drawing`.
 
@@ -107,6 +115,7 @@ class Figure(Drawing):
         *,
         form: str | None = None,
         width: str = DEFAULT_WIDTH,
+        numbers: Numbers | None = None,
         dpi: float = FIGURE_DPI,
         **rest: Any,
     ) -> None:
@@ -115,7 +124,13 @@ class Figure(Drawing):
         theme = "light" if options.theme == "auto" else options.theme
         page, look = Page(points_of(width)), Look(theme, options.colors)
         self.form, self.reading = form_of(with_insides(self.view), form, page)
+        if numbers is not None:
+            self.reading = with_portraits(self.reading, self.view, numbers, self.form, page)
         layout = FORMS[self.form].layout(self.reading, page)
+        if numbers is not None:
+            sentences = [*layout.sentences, *living_sentences(self.reading, theme)]
+            key = [*layout.key, *living_key(self.reading)]
+            layout = layout._replace(sentences=sentences, key=key)
         self._sheet = sheet_of(layout, page, look, self.title)
 
     @property
@@ -195,6 +210,7 @@ def figure_of(
     width: str | None = None,
     dpi: float = DEFAULT_DPI,
     time_limit: float = TIME_LIMIT,
+    numbers: Numbers | None = None,
 ) -> Figure:
     """Return the figure of a graph at level "node" with all its frames.
 
@@ -219,4 +235,5 @@ def figure_of(
     dots = FIGURE_DPI if dpi == DEFAULT_DPI else dpi
     width = width or DEFAULT_WIDTH
     view = View(graph, closed)
-    return Figure(view, options, form=form, width=width, dpi=dots, time_limit=time_limit)
+    rest = {"width": width, "numbers": numbers, "dpi": dots, "time_limit": time_limit}
+    return Figure(view, options, form=form, **rest)

@@ -7,12 +7,17 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from kerascope.viz.figure.marks import SMALLEST, Page, arrow, box, words
 from kerascope.viz.figure.reading import Part, class_of
 from kerascope.viz.layout.measures import text_width
-from kerascope.viz.sheet import Shape
+from kerascope.viz.roles import LEVELS
+from kerascope.viz.sheet import Raster, Rectangle, Shape
+from kerascope.viz.tensors.scales import roles_of
 
-SWATCH, ARROW, SPACE = 7.0, 11.0, 3.0
+SWATCH, ARROW, RAMP, SPACE = 7.0, 11.0, 26.0, 3.0
+ONE_CELL = np.zeros((1, 1), "uint8")
 WORDS = {"shaping": "reshaping", "merge": "joining"}
 
 
@@ -31,6 +36,9 @@ class KeyEntry(NamedTuple):
         The direction of the arrow: right (0), down (1) or up (-1).
     dashed : bool
         Whether the arrow is dashed.
+    ramp : str
+        The colours in front of the words instead: "d" for those of numbers around zero, or the role
+        of one colour.
     """
 
     words: str
@@ -38,10 +46,13 @@ class KeyEntry(NamedTuple):
     color: str = ""
     turn: int = 0
     dashed: bool = False
+    ramp: str = ""
 
     @property
     def sign(self) -> float:
         """The width of the entry's box or arrow, which is in front of its words."""
+        if self.ramp:
+            return RAMP if self.ramp == "d" else SWATCH
         return SWATCH if self.kind or self.turn else ARROW
 
     def width(self, size: float) -> float:
@@ -52,6 +63,12 @@ class KeyEntry(NamedTuple):
         """Return the marks of the entry with its upper left corner at (x, y)."""
         at = x + self.sign + SPACE
         text = words(at, y + SWATCH - 1.2, self.words, size, anchor="start")
+        if self.ramp:
+            levels = np.arange(0, LEVELS, 10, "uint8")[None] if self.ramp == "d" else ONE_CELL
+            roles = roles_of("d") if self.ramp == "d" else (self.ramp,)
+            place = (x, y, self.sign, SWATCH)
+            frame = Rectangle(*place, "", "thin", 0.4)
+            return [Raster(*place, levels, roles, self.words), frame, text]
         if self.kind:
             return [box(x, y, SWATCH, SWATCH, self.kind, line_width=0.5), text]
         middle, level, reach = x + SWATCH / 2, y + SWATCH / 2, 4.5 * self.turn

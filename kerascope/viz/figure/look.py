@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
+from kerascope.viz.roles import LEVELS, color_of
 from kerascope.viz.theme import PALETTES, mixed, style_of
 
 # Kind -> grey of its inside, pattern of lines on it. Other kinds are white.
@@ -52,7 +53,8 @@ class Look:
         """Return the colour of a role; "" if the role has no colour in this theme.
 
         Roles are "text", "quiet" (text), "edge", "thin" (lines), "ground" (the page, to hide
-        marks below), "frame", "frame-line" and "accent HUE"; for a kind of layer "fill KIND",
+        marks below), "frame", "frame-line" and "accent HUE"; the levels of images ("d-17", "g-17",
+        "nan": see `viz/roles.py`) and "on-d-17" for texts on them; for a kind of layer "fill KIND",
         "line KIND", "top KIND" and "side KIND" (of a volume), "cells KIND" (lines inside a box
         that has no pattern) and "under KIND" (the ground below texts on a pattern).
         """
@@ -61,6 +63,8 @@ class Look:
             return self._accent(kind)
         if kind:
             return self._color_of_kind(name, kind)
+        if role.partition("-")[0] in ("d", "g", "on", "nan", "inf", "minus"):
+            return self._color_of_level(role)
         if self.theme == "print":
             return PRINTED_ROLES.get(role, BLACK) if role else ""
         palette = PALETTES[self.theme]
@@ -80,6 +84,17 @@ class Look:
         name, _, kind = role.partition(" ")
         known = PRINTED.get(kind) if self.theme == "print" and name == "fill" else None
         return known[1] if known else ""
+
+    def _color_of_level(self, role: str) -> str:
+        """Return the colour of a level of an image; in "print", the grey of its absolute number."""
+        if self.theme != "print" or role.startswith("g"):
+            return color_of(role, "light" if self.theme == "print" else self.theme)
+        if not role.startswith(("d", "on-d")):
+            return BLACK
+        away = abs(2 * int(role.rpartition("-")[2]) / (LEVELS - 1) - 1)
+        if role.startswith("on"):
+            return BLACK if away < 0.5 else "#FFFFFF"
+        return "#" + 3 * f"{round(255 * (1 - away)):02X}"
 
     def _accent(self, hue: str) -> str:
         if self.theme == "print":  # dashes distinguish arrows there

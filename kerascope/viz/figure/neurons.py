@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 
 from kerascope.viz.figure.drawer import FigureLayout
-from kerascope.viz.figure.marks import Page, arrow, fitting_size, too_narrow, words
+from kerascope.viz.figure.living import Portrait, written
+from kerascope.viz.figure.marks import (
+    SMALLEST,
+    Page,
+    arrow,
+    fitting_size,
+    shortened,
+    too_narrow,
+    words,
+)
 from kerascope.viz.figure.reading import Part, Reading, has_own_name
 from kerascope.viz.sheet import Circle, Shape
 
@@ -65,9 +75,16 @@ def neurons(reading: Reading, page: Page) -> FigureLayout:
     ]
     bottom = top + most * pitch + 11.0
     for i, (part, column) in enumerate(zip(layers, columns, strict=True)):
-        colors = f"fill {part.kind}", f"line {part.kind}"
+        line = f"line {part.kind}"
+        fills = _fills(part)
         for row, (x, y) in enumerate(column):
-            marks.append(Circle(x, y, radius, *colors, data=None if row else part.data))
+            unit = row if row < FIRST or part.channels <= MOST_DRAWN else row - len(column)
+            data = None if row else part.data
+            if part.portrait:
+                data = {**part.data, "unit": unit % part.channels}
+            marks.append(Circle(x, y, radius, fills[unit], line, data=data))
+            if part.portrait and part.portrait.bars:
+                marks += _output(part.portrait, unit % part.channels, x + radius, y, margin)
         if part.channels > len(column):
             gap = (column[FIRST - 1][1] + column[FIRST][1]) / 2
             marks += [Circle(x, gap + dot, 0.8, "text", "text") for dot in (-3.0, 0.0, 3.0)]
@@ -80,6 +97,29 @@ def neurons(reading: Reading, page: Page) -> FigureLayout:
         text = below if size else units
         marks.append(words(x, bottom, text, size or page.size, data=part.data))
     return FigureLayout(marks, bottom + 4.0, _sentences(layers))
+
+
+def _fills(part: Part) -> list[str]:
+    """Return the colour role of each neuron of a layer: that of its number in a living figure."""
+    if part.portrait is None:
+        return [f"fill {part.kind}"] * part.channels
+    image = part.portrait.images[0]
+    return [image.roles[level] for level in image.levels[0].tolist()]
+
+
+def _output(portrait: Portrait, unit: int, x: float, y: float, margin: float) -> Iterator[Shape]:
+    """Yield the name and the number of a neuron of the output, to the right of its circle."""
+    bar = next((one for one in portrait.bars if one.index == unit), None)
+    if bar is None:  # not one of the largest
+        return
+    number = written(bar.value, portrait.is_sum_one)
+    room = margin - 10.0
+    text = shortened(f"{bar.name}: {number}", room, SMALLEST)
+    if not text.endswith(number):
+        text = number
+    is_best = bar.value == max(one.value for one in portrait.bars)
+    data = {"class": bar.index, "value": f"{bar.value:.6g}"}
+    yield words(x + 2.0, y + 2.2, text, SMALLEST, anchor="start", bold=is_best, data=data)
 
 
 def _sentences(layers: list[Part]) -> list[str]:

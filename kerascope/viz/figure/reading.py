@@ -13,10 +13,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from typing import TYPE_CHECKING
 
+from kerascope.backend.state import image_data_format
 from kerascope.viz.graph import Graph, GraphNode
 from kerascope.viz.nesting import longest_paths
 from kerascope.viz.sheet import Data, data_of
+
+if TYPE_CHECKING:
+    from kerascope.viz.figure.living import Portrait
 
 Shape = tuple[int | None, ...]
 
@@ -45,6 +50,10 @@ class Part:
         The number of parts whose outputs are inputs of this part.
     classes : tuple of str
         Classes of the part's boxes.
+    is_channels_first : bool
+        Whether the first axis of the part's output is its channels.
+    portrait : Portrait or None
+        In a living figure, the images of the part's output.
     """
 
     node: GraphNode
@@ -54,6 +63,8 @@ class Part:
     count: int = 1
     sources_count: int = 0
     classes: tuple[str, ...] = ()
+    is_channels_first: bool = False
+    portrait: Portrait | None = field(default=None, compare=False)
 
     @property
     def kind(self) -> str:
@@ -63,12 +74,19 @@ class Part:
     @property
     def sides(self) -> tuple[int, ...]:
         """The sides of the part's output, an image or a sequence; () for a vector."""
-        return sides_of(self.shape)[0]
+        return self._sides_and_channels[0]
 
     @property
     def channels(self) -> int:
         """The number of channels of the part's output, or of units if it is a vector."""
-        return sides_of(self.shape)[1]
+        return self._sides_and_channels[1]
+
+    @property
+    def _sides_and_channels(self) -> tuple[tuple[int, ...], int]:
+        if self.is_channels_first and len(self.shape or ()) == 3:
+            first, *sides = (side or 1 for side in self.shape or ())
+            return tuple(sides), first
+        return sides_of(self.shape)
 
     @property
     def data(self) -> Data:
@@ -123,12 +141,20 @@ class Reading:
         By the ids of their boxes, in topological order.
     sources, targets : dict of str to tuple of str
         For each part, the ids of the parts that feed it, and of the parts that it feeds, each once.
+    samples : int
+        The number of samples of the input whose numbers a living figure shows.
     """
 
     graph: Graph
     parts: dict[str, Part]
     sources: dict[str, tuple[str, ...]] = field(default_factory=dict)
     targets: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    samples: int = 0
+
+    @property
+    def is_living(self) -> bool:
+        """Whether the figure shows the numbers of an input."""
+        return any(part.portrait for part in self.parts.values())
 
     @property
     def chain(self) -> list[Part] | None:
@@ -186,6 +212,7 @@ def read(graph: Graph, is_quiet: Callable[[GraphNode, Part, bool], bool]) -> Rea
     usual = Counter[str]()
     for one, name in merges.items():
         usual[name] += {0: 0, 1: 1}.get(taken[one], -1)
+    first = channels_first(graph)
     parts: dict[str, Part] = {}
     home: dict[str, str] = {}
     for node in in_order(graph.nodes, sources):
@@ -202,7 +229,7 @@ def read(graph: Graph, is_quiet: Callable[[GraphNode, Part, bool], bool]) -> Rea
             activation = str(node.attrs.get("activation", ""))
             hidden = max(1, int(node.attrs.get("members", 0)))
             facts = (shape_of(node), (node.id,), activation, hidden, len(feeding))
-            parts[node.id] = Part(node, *facts, (class_of(node),))
+            parts[node.id] = Part(node, *facts, (class_of(node),), first[node.id])
     incoming: dict[str, dict[str, None]] = {one: {} for one in parts}
     outgoing: dict[str, dict[str, None]] = {one: {} for one in parts}
     for target, ends in sources.items():
@@ -386,3 +413,37 @@ def sides_of(shape: Shape | None) -> tuple[tuple[int, ...], int]:
     if len(known) == 3 and known[1] == known[2] and known[0] != known[1]:
         return known[1:], known[0]
     return known[:-1], known[-1]
+
+
+CHANNELS_FIRST = ("torch", "onnx")  # libraries whose images have the channels first
+WITH_CHANNELS = ("convolution", "pooling", "upsampling")
+
+
+def channels_first(graph: Graph) -> dict[str, bool]:
+    """Return, for each box of a graph, whether the channels are the first axis of its output.
+
+    Convolutions and poolings of PyTorch and ONNX have the channels first. Other boxes of these
+    libraries have them first unless the shape shows that they are last: (28, 28, 6). In a model of
+    kerascope, the settings of its convolutions and poolings decide.
+    """
+    library = str(graph.attrs.get("library", ""))
+    is_foreign = library.startswith(CHANNELS_FIRST)
+    own = {
+        node.id: is_foreign or _has_channels_first(node)
+        for node in graph.nodes
+        if node.kind in WITH_CHANNELS
+    }
+    found = {}
+    for node in graph.nodes:
+        shape = shape_of(node) or ()
+        guess = is_foreign and node.kind != "dense" or any(own.values())
+        if len(shape) == 3:
+            guess = guess and not (shape[0] == shape[1] != shape[2])
+        found[node.id] = own.get(node.id, guess and len(shape) == 3)
+    return found
+
+
+def _has_channels_first(node: GraphNode) -> bool:
+    settings = f"{node.attrs.get('config', '')}, {node.attrs.get('settings', '')}"
+    is_usual = image_data_format() == "channels_first" and "channels_last" not in settings
+    return is_usual or "channels_first" in settings

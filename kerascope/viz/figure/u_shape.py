@@ -11,11 +11,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 
 from kerascope.viz.figure.drawer import FigureLayout
 from kerascope.viz.figure.legends import KeyEntry
+from kerascope.viz.figure.living import image_marks
 from kerascope.viz.figure.marks import SMALLEST, Page, arrow, box, frame, words
 from kerascope.viz.figure.reading import TIMES, Part, Reading, class_of, members_of
 from kerascope.viz.sheet import Shape, data_of, padded_width
@@ -185,8 +186,11 @@ def u_shape(reading: Reading, page: Page) -> FigureLayout:
     """Return the layout of an encoder and a decoder, with arrows for the copied tensors."""
     u = shape_of_u(reading)
     assert u is not None  # it suits
+    whole = u
+    if reading.is_living:
+        u = _with_few_images(u)
     volumes = _placed(u, page)
-    key = _key(u)
+    key = _key(whole)
     marks = [*_arrows(u, volumes)]
     joined = {target.node.id: source for source, target, _ in u.skips}
     for number, row in enumerate(u.rows):
@@ -194,38 +198,83 @@ def u_shape(reading: Reading, page: Page) -> FigureLayout:
         came, goes = (first.center, last.center) if number else (-math.inf, math.inf)
         for parts in (row.down, row.up):
             run = [volumes[part.node.id] for part in parts]
-            marks += _run(run, joined, page, _usual_window(u))
+            marks += _run(run, joined, page, _usual_window(whole))
             marks += _channels(run, page, came, goes)
     marks += _sizes(u, volumes)
     bottom = max(volume.bottom for volume in volumes.values())
-    return FigureLayout(marks, bottom + (5.0 if page.narrow else 10.0), _sentences(u, key), key)
+    sentences = _sentences(whole, key)
+    if reading.is_living:
+        sentences[0] = sentences[0].replace(
+            "Each box is the output of a layer", "Each image is the output of the last of its layers"
+        )
+        del sentences[1]  # there are no dashed frames
+    return FigureLayout(marks, bottom + (5.0 if page.narrow else 10.0), sentences, key)
+
+
+def _with_few_images(u: UShape) -> UShape:
+    """Return a U with one image at each end of a row, for a living figure.
+
+    The layers of a row's side are joined into its last one. The model's input and output stay, and
+    so does the first layer of the lowest row, because the arrows down and up need different ends.
+    """
+    home: dict[str, Part] = {}
+
+    def joined(parts: list[Part]) -> list[Part]:
+        if not parts:
+            return []
+        last = replace(parts[-1], members=members_of(parts), shape=parts[-1].shape)
+        home.update({part.node.id: last for part in parts})
+        return [last]
+
+    rows = []
+    for number, row in enumerate(u.rows):
+        is_lowest = number == len(u.rows) - 1
+        first = row.down[:1] if is_lowest or row.down[0].kind == "input" else []
+        first = first if len(row.down) > 1 else []
+        last = row.up[-1:] if number == 0 and len(row.up) > 1 else []
+        rest = joined(row.down[len(first) :]), joined(row.up[: len(row.up) - len(last)])
+        home.update({part.node.id: part for part in (*first, *last)})
+        rows.append(ResolutionRow([*first, *rest[0]], [*rest[1], *last]))
+    skips = [(home[a.node.id], home[b.node.id], between) for a, b, between in u.skips]
+    return UShape(rows, u.falls, u.rises, skips)
 
 
 def _placed(u: UShape, page: Page) -> dict[str, Volume]:
     """Return the placed volumes of all rows. Each row begins below the end of the row before it."""
     runs = [row.down for row in u.rows] + [row.up for row in reversed(u.rows) if row.up]
     gaps = sum(len(run) - 1 for run in runs) or 1
+    is_living = any(part.portrait for run in runs for part in run)
+    heights = _heights(u, page)
+    numbers = [*range(len(u.rows))]
+    numbers += [number for number in reversed(numbers) if u.rows[number].up]
+    widths = {
+        part.node.id: heights[number] if part.portrait else _width(part, page)
+        for number, run in zip(numbers, runs, strict=True)
+        for part in run
+    }
     margin = 22.0 if page.narrow else 32.0
     scale, room = 1.0, page.width - 2 * margin
     while True:
-        wide = sum(_width(part, page) * scale for run in runs for part in run)
-        turns = [(_width(a[-1], page) + _width(b[0], page)) / 2 * scale for a, b in pairwise(runs)]
+        wide = sum(width * scale for width in widths.values())
+        ends = [(widths[a[-1].node.id], widths[b[0].node.id]) for a, b in pairwise(runs)]
+        turns = [(wide_a + wide_b) / 2 * scale for wide_a, wide_b in ends]
+        if is_living:  # the arrow is at the edge of the larger image
+            turns = [min(wide_a, wide_b) / 2 * scale + 3.0 for wide_a, wide_b in ends]
         gap = (room - wide + sum(turns)) / gaps
         if gap >= (5.0 if page.narrow else 8.0) or scale < 0.3:
             break
         scale -= 0.05
     gap = min(max(gap, 2.0), 24.0)
     x = (page.width - wide + sum(turns) - gap * gaps) / 2
-    heights = _heights(u, page)
+    if is_living:  # images keep their aspect
+        heights = [height * scale for height in heights]
     tops = [11.0 if page.narrow else 13.0]
     for height in heights:
         tops.append(tops[-1] + height + (15.0 if page.narrow else 19.0))
-    numbers = [*range(len(u.rows))]
-    numbers += [number for number in reversed(numbers) if u.rows[number].up]
     volumes: dict[str, Volume] = {}
     for run, number, turn in zip(runs, numbers, [*turns, 0.0], strict=True):
         for part in run:
-            width = _width(part, page) * scale
+            width = widths[part.node.id] * scale
             volumes[part.node.id] = Volume(part, x, tops[number], width, heights[number])
             x += width + gap
         x -= gap + turn
@@ -234,6 +283,8 @@ def _placed(u: UShape, page: Page) -> dict[str, Volume]:
 
 def _heights(u: UShape, page: Page) -> list[float]:
     tall = (30.0 if page.narrow else 44.0) * (1.0 if len(u.rows) > 3 else 1.4)
+    if u.rows[0].down[0].portrait:
+        tall *= 1.5
     greatest = _area(u.rows[0].down[0])
     return [max(9.0, tall * (_area(row.down[0]) / greatest) ** 0.25) for row in u.rows]
 
@@ -258,6 +309,10 @@ def _run(volumes: list[Volume], joined: dict[str, Part], page: Page, usual: str)
         yield arrow(*ends, color=color, width=0.7 if page.narrow else 0.9)
     for volume in volumes:
         part, place = volume.part, (volume.x, volume.y)
+        if part.portrait:
+            image = part.portrait.images[0]
+            yield from image_marks(part, image, *place, volume.width, volume.height)
+            continue
         kind = "convolution" if part.kind == "merge" else part.kind
         yield box(*place, volume.width, volume.height, kind, part.data, line_width=0.6)
         if part.node.id in joined and "Concat" in class_of(part.node):

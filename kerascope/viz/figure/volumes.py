@@ -15,6 +15,7 @@ from itertools import groupby
 
 from kerascope.viz.figure.drawer import FigureLayout
 from kerascope.viz.figure.legends import KeyEntry, key_of_kinds
+from kerascope.viz.figure.living import chart, chart_size, image_marks
 from kerascope.viz.figure.marks import SMALLEST, Page, arrow, box, fitting_size, too_narrow, words
 from kerascope.viz.figure.reading import TIMES, Part, Reading, has_own_name, members_of, shape_text
 from kerascope.viz.figure.words import words_of
@@ -77,7 +78,13 @@ class VolumeColumn:
     def shift(self) -> float:
         """How far the last channel's square is right of and above the first; 0 without squares."""
         is_stack = self.sheets and not self.flat
-        return (self.first.channels - 1) * self.thick if is_stack else 0.0
+        return (self.sheet_count - 1) * self.thick if is_stack else 0.0
+
+    @property
+    def sheet_count(self) -> int:
+        """The number of drawn sheets: the channels or, in a living figure, the drawn maps."""
+        portrait = self.first.portrait
+        return len(portrait.images) if portrait else self.first.channels
 
     @property
     def body(self) -> float:
@@ -130,7 +137,7 @@ def volumes(reading: Reading, page: Page) -> FigureLayout:
     size = min(_label_size(column, page) for column in columns)
     marks: list[Shape] = []
     for column, x in zip(columns, places, strict=True):
-        marks += _volumes(column, x, middle)
+        marks += _volumes(column, x, middle, page)
         marks += _label(column, x, base, size, page)
         if named:
             name = _name(column.first)
@@ -156,7 +163,10 @@ def _columns(reading: Reading) -> list[VolumeColumn]:
 
     columns = [VolumeColumn(tuple(group)) for _, group in groupby(parts, alike)]
     images = [column for column in columns if not column.flat]
-    sheets = all(c.first.channels <= MOST_SHEETS and len(c.parts) == 1 for c in images)
+    if reading.is_living:  # each layer has images of its own
+        columns = [VolumeColumn((part,)) for part in parts]
+        images = [column for column in columns if not column.flat]
+    sheets = all(c.sheet_count <= MOST_SHEETS and len(c.parts) == 1 for c in images)
     square = all(len(c.first.sides) == 2 for c in images)
     return [replace(column, sheets=sheets and square) for column in columns]
 
@@ -222,6 +232,10 @@ def _sized(column: VolumeColumn, page: Page, scale: float, side: int, row: int) 
     """
     high = (46.0 if page.narrow else 76.0) * scale
     sides, channels = column.first.sides, column.first.channels
+    portrait = column.first.portrait
+    if portrait and portrait.bars:
+        width, height = chart_size(portrait, page)
+        return replace(column, side=height, thick=width)
     if not sides:
         share = math.log2(channels + 1) / math.log2(row + 1)
         thick = 5.0 if page.narrow else 8.0
@@ -229,6 +243,8 @@ def _sized(column: VolumeColumn, page: Page, scale: float, side: int, row: int) 
     lengths = [max(high * math.sqrt(length / side), 5.0) for length in sides]
     if column.sheets:
         thick = (1.6 if channels > 8 else 2.4) * (0.62 if page.narrow else 1.0) * scale
+        if column.first.portrait:
+            thick *= 2.0
         return replace(column, side=lengths[0], thick=thick)
     thick = max(1.8, math.log2(channels + 1) * (0.62 if page.narrow else 1.05) * scale)
     depth = lengths[1] * SLANT if len(sides) > 1 else 0.0
@@ -238,24 +254,38 @@ def _sized(column: VolumeColumn, page: Page, scale: float, side: int, row: int) 
 # --- marks ----------------------------------------------------------------------------------------
 
 
-def _volumes(column: VolumeColumn, x: float, middle: float) -> Iterator[Shape]:
+def _volumes(column: VolumeColumn, x: float, middle: float, page: Page) -> Iterator[Shape]:
     """Yield the marks of a column's volumes, with the column centred at x."""
     if column.sheets and not column.flat:
         left, top = column.corner(x, middle)
-        for sheet in range(column.first.channels - 1, -1, -1):
+        for sheet in range(column.sheet_count - 1, -1, -1):
             place, off = (column.side, column.side), sheet * column.thick
             data = None if sheet else column.first.data
             kind = column.first.kind
+            if portrait := column.first.portrait:
+                place = (left + off, top - off, column.side, column.side)
+                yield from image_marks(column.first, portrait.images[sheet], *place)
+                continue
             yield box(left + off, top - off, *place, kind, data, line_width=0.55)
         return
     left = x - (column.body + column.depth) / 2
     for part in column.parts:
-        yield from (_bar if column.flat else _solid)(column, part, left, middle)
+        yield from (_bar if column.flat else _solid)(column, part, left, middle, page)
         left += column.thick + SPACE
 
 
-def _bar(column: VolumeColumn, part: Part, x: float, middle: float) -> Iterator[Shape]:
+def _bar(
+    column: VolumeColumn, part: Part, x: float, middle: float, page: Page
+) -> Iterator[Shape]:
     top = middle - column.side / 2
+    if part.portrait and part.portrait.bars:
+        yield from chart(part, x, top, column.thick, page)
+        return
+    if part.portrait:
+        image = part.portrait.images[0]
+        image = replace(image, levels=image.levels.T)
+        yield from image_marks(part, image, x, top, column.thick, column.side)
+        return
     yield box(x, top, column.thick, column.side, part.kind, part.data)
     cells = int(column.side / 5.0)
     for cell in range(1, cells):
@@ -264,7 +294,9 @@ def _bar(column: VolumeColumn, part: Part, x: float, middle: float) -> Iterator[
         yield arrow(*ends, color=f"cells {part.kind}", width=0.35, head=False)
 
 
-def _solid(column: VolumeColumn, part: Part, x: float, middle: float) -> Iterator[Shape]:
+def _solid(
+    column: VolumeColumn, part: Part, x: float, middle: float, page: Page
+) -> Iterator[Shape]:
     """Yield three polygons: the top, the side and the front of a volume."""
     depth, right, line = column.depth, x + column.thick, f"line {part.kind}"
     high = middle - column.side / 2 + depth / 2
@@ -275,6 +307,11 @@ def _solid(column: VolumeColumn, part: Part, x: float, middle: float) -> Iterato
         side = (right, high), (back_right, high - depth), (back_right, low - depth), (right, low)
         yield Polygon(top, f"top {part.kind}", line, 0.5)
         yield Polygon(side, f"side {part.kind}", line, 0.5)
+    if part.portrait and len(part.sides) == 1:
+        image = part.portrait.images[0]
+        image = replace(image, levels=image.levels.T)  # its length is the height of the volume
+        yield from image_marks(part, image, x, high, column.thick, column.side)
+        return
     yield box(x, high, column.thick, column.side, part.kind, part.data, line_width=0.6)
 
 
@@ -355,7 +392,7 @@ def _window(
     wide = min(max(wide, 3.0), before.side * 0.6)
     x, y = left + before.side * 0.9 - wide, top + before.side * 0.5 - wide / 2
     to = next_left + after.side * 0.3, next_top + after.side * 0.62
-    yield Rectangle(x, y, wide, wide, "ground", "text", 0.6)
+    yield Rectangle(x, y, wide, wide, "" if before.first.portrait else "ground", "text", 0.6)
     for start in (y, y + wide):
         yield arrow((x + wide, start), to, color="text", width=0.4, head=False)
     yield Circle(*to, 0.9, "text", "text")

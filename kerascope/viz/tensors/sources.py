@@ -23,6 +23,7 @@ from kerascope.engine.arguments import InputPlace, fill_places
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.network import Network
 from kerascope.engine.node import Node, mask_of
+from kerascope.engine.node_ids import call_ids
 from kerascope.engine.policies.undo import rolled_back
 from kerascope.errors import ArgumentError, DtypeError, KerascopeError, NotBuiltError
 from kerascope.layers.attention import MultiHeadAttention
@@ -397,6 +398,19 @@ def _parts_in_model(model: Network, step: Any, x: Any) -> list[ArrayPart]:
     own = [t for i, t in enumerate(inside) if i not in places]
     with _for_inspection(layer):
         return _parts_of_call(layer, own[0] if len(own) == 1 else own, arguments)
+
+
+def numbers_inside(model: Network, x: Any) -> dict[str, np.ndarray]:
+    """Return the numbers inside the calls of attention and recurrent layers, by the ids of calls.
+
+    These are attention weights (sample, head, query, key) and states (sample, step, unit): of a
+    layer with several states the first, of a bidirectional layer the forward one. Layers inside
+    nested models are left out.
+    """
+    ids = call_ids(model)
+    steps = [step for step in _steps(model, x) if _shows_more(step.layer)]
+    found = {ids[step.node]: _parts_in_model(model, step, x)[0].values for step in steps}
+    return {one: values for one, values in found.items() if values.ndim > FEW_SAMPLES}
 
 
 def _masks(model: Network, node: Node, x: Any) -> list[Constant | None]:

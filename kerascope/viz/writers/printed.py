@@ -9,6 +9,7 @@ properties of Graphviz's output are corrected for print:
 - Its pages are whole points wide. A PDF gets a page of the exact size (`with_page`).
 - If a wider font replaces Helvetica, texts would exceed their boxes. In a PDF its characters are
   condensed, in a PNG they are smaller.
+- A PDF contains rasters as images; in a PNG each cell is a rectangle.
 
 References
 ----------
@@ -86,7 +87,9 @@ def render_sheet(
     places = _places(words, _font_name(sheet))
     if format == "pdf":
         whole = drawn(dot_of_sheet(sheet, places, for_page=True))
-        page = with_page(whole, sheet.width, sheet.height, places, _dash_styles(sheet))
+        page = with_page(
+            whole, sheet.width, sheet.height, places, _dash_styles(sheet), _rasters(sheet)
+        )
         return drawn(dot_of_sheet(sheet, places)) if page is None else page
     return drawn(dot_of_sheet(sheet, places, 72 / dpi))
 
@@ -107,8 +110,9 @@ def dot_of_sheet(
     step : float
         The size of a pixel (or point) in points; the page has a whole number of them.
     for_page : bool
-        Whether `with_page` will condense the characters of a wider font and dash the lines.
-        Otherwise the characters of a wider font are smaller, and each dash is a separate line.
+        Whether `with_page` will condense the characters of a wider font, dash the lines and insert
+        the images. Otherwise the characters of a wider font are smaller, and each dash and each
+        cell of an image is a separate mark.
     """
     background = _continued(_operations(sheet, places, for_page))
     width, height = (math.ceil(side / step - 0.01) * step for side in (sheet.width, sheet.height))
@@ -145,6 +149,7 @@ def _operations(sheet: Sheet, places: Iterable[TextPlace], for_page: bool) -> It
     apart = 0.0  # sizes differ slightly, since cairo would merge neighbours of equal size
     current: dict[str, str] = {}
     codes = {style: code for code, style in _dash_styles(sheet).items()}
+    next_color = iter(_rasters(sheet))
 
     def use(**wanted: str) -> Iterator[str]:
         """Yield operations that set line style (S), line colour (c) or fill (C), if they change."""
@@ -164,6 +169,13 @@ def _operations(sheet: Sheet, places: Iterable[TextPlace], for_page: bool) -> It
             yield from use(c=mark.color)
             yield f"F {size} {font} t {int(mark.bold)}"
             yield f"T {_fine(x)} {_fine(height - y)} -1 0 {_quoted('', mark.text)}"
+            continue
+        if isinstance(mark, Raster) and for_page:
+            color = f"#{next(next_color):06X}"
+            yield from use(S="setlinewidth(0)", c=color, C=color)
+            # Half as wide, because cairo merges a rectangle with a frame of the same size.
+            half = Rectangle(mark.x, mark.y, mark.width / 2, mark.height)
+            yield f"P {points(half.points)}"
             continue
         if isinstance(mark, Raster):
             for color, ends in cells(mark):
@@ -235,6 +247,16 @@ def _dash_styles(sheet: Sheet) -> dict[int, DashStyle]:
         (mark.line_width, mark.dashes) for mark in sheet.marks if _is_dashed(mark)
     )
     return {round(style[0] * FINE) * FINE + i: style for i, style in enumerate(styles, 1)}
+
+
+def _rasters(sheet: Sheet) -> dict[int, Raster]:
+    """Return the rasters by the colours of the rectangles that mark their places in a PDF.
+
+    The colours are numbers "#RRGGBB" that no other mark of the sheet has.
+    """
+    used = {getattr(mark, name, "") for mark in sheet.marks for name in ("fill", "line", "color")}
+    free = (number for number in itertools.count(1) if f"#{number:06X}" not in used)
+    return {next(free): mark for mark in sheet.marks if isinstance(mark, Raster)}
 
 
 def _dashed(mark: Line | Polygon) -> Iterator[tuple[Point, ...]]:
@@ -315,6 +337,9 @@ def _measured(texts: tuple[tuple[str, bool], ...], font: str) -> Mapping[tuple[s
 _ENTRY = re.compile(rb"(\d{10}) \d{5} n")
 _MEDIA_BOX = re.compile(rb"/MediaBox \[ 0 0 \d+ \d+ \]")
 _CONTENTS = re.compile(rb"/Contents (\d+) 0 R")
+_RESOURCES = re.compile(rb"/Resources (\d+) 0 R")
+_SIZE = re.compile(rb"/Size \d+")
+_FILLED = re.compile(rb"([\d.]+) ([\d.]+) ([\d.]+) rg( /a0 gs)?\s+(?:-?[\d.]+ ){4}re f\n")
 _STREAM = re.compile(rb"stream\r?\n(.*)\r?\nendstream", re.S)
 _UPSIDE_DOWN = re.compile(rb"1 0 0 -1 0 \d+ cm\n")
 _WIDTH = re.compile(rb"(?<![\d.])([\d.]+) w\n")
@@ -329,8 +354,9 @@ def with_page(
     height: float,
     places: Sequence[TextPlace],
     dash_styles: Mapping[int, DashStyle] = MappingProxyType({}),
+    rasters: Mapping[int, Raster] = MappingProxyType({}),
 ) -> bytes | None:
-    """Return a PDF with a page of the exact size, condensed texts and dashed lines.
+    """Return a PDF with a page of the exact size, condensed texts, dashed lines and images.
 
     Parameters
     ----------
@@ -342,6 +368,8 @@ def with_page(
         The positions of the texts, in their order.
     dash_styles : mapping
         The result of `_dash_styles`.
+    rasters : mapping
+        The result of `_rasters`.
 
     Returns
     -------
@@ -360,16 +388,25 @@ def with_page(
     content = _UPSIDE_DOWN.sub(b"1 0 0 -1 0 %.4f cm\n" % height, content, count=1)
     condensed = _with_condensed_texts(content, places)
     drawn = condensed and _with_dashes(condensed, dash_styles)
-    if drawn is None:
+    drawn = drawn and _with_images(drawn, rasters)
+    resources = _RESOURCES.search(page)
+    if drawn is None or (rasters and not resources):
         return None
-    packed = zlib.compress(drawn)
     place = next(key for key, one in objects.items() if one is page)
     objects[place] = _MEDIA_BOX.sub(b"/MediaBox [ 0 0 %.4f %.4f ]" % (width, height), page)
-    objects[int(found[1])] = (
-        b"%d 0 obj\n<< /Length %d\n   /Filter /FlateDecode\n>>\nstream\n%s\nendstream\nendobj\n"
-        % (int(found[1]), len(packed), packed)
-    )
+    objects[int(found[1])] = _stream_object(int(found[1]), drawn)
+    if rasters and resources:
+        _add_images(objects, int(resources[1]), [*rasters.values()])
     return _joined(pdf, objects)
+
+
+def _stream_object(number: int, content: bytes, entries: bytes = b"") -> bytes:
+    """Return an object of a PDF that contains compressed data, with entries of its dictionary."""
+    packed = zlib.compress(content, 9)
+    return (
+        b"%d 0 obj\n<< /Length %d\n   /Filter /FlateDecode\n%s>>\nstream\n%s\nendstream\nendobj\n"
+        % (number, len(packed), entries, packed)
+    )
 
 
 def _objects(pdf: bytes) -> dict[int, bytes]:
@@ -390,6 +427,7 @@ def _joined(pdf: bytes, objects: Mapping[int, bytes]) -> bytes:
         pieces.append(objects[key])
         length += len(objects[key])
     trailer = pdf[pdf.index(b"trailer", table) : pdf.index(b"startxref", table)]
+    trailer = _SIZE.sub(b"/Size %d" % (len(starts) + 1), trailer)
     pieces.append(b"xref\n0 %d\n0000000000 65535 f \n" % (len(starts) + 1))
     pieces += [b"%010d 00000 n \n" % start for start in starts]
     return b"".join([*pieces, trailer, b"startxref\n%d\n%%%%EOF\n" % length])
@@ -441,3 +479,48 @@ def _with_dashes(content: bytes, styles: Mapping[int, DashStyle]) -> bytes | Non
 
     drawn = _WIDTH.sub(styled, content.replace(_SOLID, b""))
     return drawn if found == set(styles) else None
+
+
+def _with_images(content: bytes, rasters: Mapping[int, Raster]) -> bytes | None:
+    """Return the drawing of a PDF page with an image in the place of each rectangle of `rasters`.
+
+    Return None if a rectangle is missing.
+    """
+    names = {color: i for i, color in enumerate(rasters)}
+    found = set()
+
+    def placed(match: re.Match[bytes]) -> bytes:
+        red, green, blue = (round(float(match[i]) * 255) for i in (1, 2, 3))
+        color = red << 16 | green << 8 | blue
+        if color not in names:
+            return match[0]
+        found.add(color)
+        mark = rasters[color]
+        place = (mark.width, -mark.height, mark.x, mark.y + mark.height)
+        state = b"%s %s %s rg%s\n" % (match[1], match[2], match[3], match[4] or b"")
+        return state + b"q %.4f 0 0 %.4f %.4f %.4f cm /I%d Do Q\n" % (*place, names[color])
+
+    drawn = _FILLED.sub(placed, content)
+    return drawn if found == set(rasters) else None
+
+
+def _add_images(objects: dict[int, bytes], resources: int, rasters: Sequence[Raster]) -> None:
+    """Add the images of rasters to the objects of a PDF, and their names to the resources."""
+    palettes: dict[tuple[str, ...], int] = {}
+    names = []
+    for i, mark in enumerate(rasters):
+        if mark.roles not in palettes:
+            number = palettes[mark.roles] = max(objects) + 1
+            colors = "".join(role[1:] for role in mark.roles).encode()
+            space = b"[/Indexed /DeviceRGB %d <%s>]" % (len(mark.roles) - 1, colors)
+            objects[number] = b"%d 0 obj\n%s\nendobj\n" % (number, space)
+        rows, columns = mark.levels.shape
+        entries = (
+            b"   /Type /XObject /Subtype /Image /Width %d /Height %d /BitsPerComponent 8\n"
+            b"   /ColorSpace %d 0 R /Interpolate false\n" % (columns, rows, palettes[mark.roles])
+        )
+        number = max(objects) + 1
+        objects[number] = _stream_object(number, mark.levels.tobytes(), entries)
+        names.append(b"/I%d %d 0 R" % (i, number))
+    own = b"<<\n   /XObject << %s >>" % b" ".join(names)
+    objects[resources] = objects[resources].replace(b"<<", own, 1)

@@ -1,0 +1,362 @@
+"""Living figures: the parts of a figure show the numbers that the model computed for one input.
+
+`with_portraits` gives each part its `Portrait`: the small images of its output (feature maps, a
+matrix, a vector), or the bars of the model's output. The forms place these images where they would
+draw plain sheets, bars or boxes. The numbers are those of the first sample, in the test phase, and
+are never changed: a portrait only chooses which of many maps it shows, and `living_sentences` says
+so in the legend of the figure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kerascope.errors import ArgumentError
+from kerascope.trace.statistics import figure
+from kerascope.viz.collapse.view import View
+from kerascope.viz.figure.legends import KeyEntry
+from kerascope.viz.figure.marks import Page, shortened
+from kerascope.viz.figure.reading import Part, Reading, shape_text
+from kerascope.viz.graph import Graph
+from kerascope.viz.overlays.marking import display_id, known_ids
+from kerascope.viz.sheet import Label, Rectangle, Shape, data_of, padded_width
+from kerascope.viz.tensors.small_images import (
+    Bar,
+    SmallImage,
+    are_probabilities,
+    bars_of,
+    small_image,
+    small_maps,
+)
+from kerascope.viz.tensors.sources import numbers_inside
+
+__all__ = ["Numbers", "Portrait", "numbers_inside", "with_portraits"]
+
+MOST_MAPS = {"volumes": 8, "u": 1, "blocks": 3, "columns": 3, "neurons": 1}  # by form
+SIDES = (112, 80, 56, 40, 28, 20)  # the longest side of an image in cells: the first that fits
+MOST_CELLS = 100_000  # in all images of a figure, so that its file stays small
+BAR_PITCH = 6.8  # from one bar to the next, in points
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The numbers of a living figure, by the ids of calls.
+
+    Attributes
+    ----------
+    outputs : mapping of str to list of np.ndarray
+        The outputs of each call for all samples.
+    inside : mapping of str to np.ndarray
+        Attention weights (sample, head, query, key) and states (sample, step, unit) of the calls
+        of a kerascope model.
+    class_names : sequence of str
+        Names for the bars of the output; without names, the bars have numbers.
+    """
+
+    outputs: Mapping[str, Any]
+    inside: Mapping[str, np.ndarray]
+    class_names: Sequence[str] = ()
+
+
+class Portrait(NamedTuple):
+    """What a living figure draws for a part.
+
+    Attributes
+    ----------
+    kind : {"maps", "matrix", "vector", "bars"}
+        "maps" are several matrices, one or several of which are drawn.
+    images : list of SmallImage
+        The images; for a vector, an image with one row.
+    total : int
+        The number of maps, including those that are not drawn.
+    name : str
+        What the maps are: "map" or "head".
+    bars : list of Bar
+        The bars of the model's output.
+    is_sum_one : bool
+        Whether the bars are probabilities.
+    shape : str
+        The shape of the numbers of one sample, as text.
+    """
+
+    kind: str
+    images: list[SmallImage]
+    total: int = 1
+    name: str = "map"
+    bars: Sequence[Bar] = ()
+    is_sum_one: bool = False
+    shape: str = ""
+
+    @property
+    def aspect(self) -> float:
+        """The width of an image divided by its height."""
+        rows, columns = self.images[0].levels.shape
+        return columns / rows if rows and columns else 1.0
+
+
+def with_portraits(
+    reading: Reading, view: View, numbers: Numbers, form: str, page: Page
+) -> Reading:
+    """Return a reading whose parts have portraits, for a form of figures.
+
+    A part without numbers, or with more axes than an image has, stays without a portrait.
+
+    Raises
+    ------
+    ArgumentError
+        There are class names, but not one for each number of an output.
+    """
+    boxes = known_ids(view.whole)
+    outputs: dict[str, list[np.ndarray]] = {}
+    for call, arrays in numbers.outputs.items():
+        if not isinstance(arrays, list):
+            arrays = [arrays]
+        outputs.setdefault(display_id(view.whole, call, "draw", boxes), []).extend(arrays)
+    batch = _batch(view.whole, outputs)
+    arrays_of = {}
+    for one, part in reading.parts.items():
+        found = _array_of(part, outputs, numbers.inside, batch)
+        if found is not None:
+            arrays_of[one] = found
+    most = MOST_MAPS[form] if len(arrays_of) <= 10 else min(MOST_MAPS[form], 4)
+    for side in SIDES:
+        portraits = {
+            one: _portrait(reading, reading.parts[one], array, name, numbers, most, side, page)
+            for one, (array, name) in arrays_of.items()
+        }
+        images = [image for found in portraits.values() if found for image in found.images]
+        if sum(image.levels.size for image in images) <= MOST_CELLS:
+            break
+    parts = {one: replace(part, portrait=portraits.get(one)) for one, part in reading.parts.items()}
+    return replace(reading, parts=parts, samples=batch)
+
+
+def _batch(graph: Graph, outputs: Mapping[str, list[np.ndarray]]) -> int:
+    """Return the number of samples: the length of the first axis of the first input."""
+    ids = [node.id for node in graph.nodes if node.kind == "input"]
+    arrays = [array for one in [*ids, *outputs] for array in outputs.get(one, [])]
+    return next((len(array) for array in arrays if np.ndim(array)), 0)
+
+
+def _array_of(
+    part: Part,
+    outputs: Mapping[str, list[np.ndarray]],
+    inside: Mapping[str, np.ndarray],
+    batch: int,
+) -> tuple[np.ndarray, str] | None:
+    """Return the numbers of a part for the first sample, and what its maps are.
+
+    These are attention weights, states, or the last output of the part's boxes that has the shape
+    of the part, such as that of the activation after a layer. None if there are no numbers.
+    """
+    for one in part.members:
+        if one in inside:
+            weights = inside[one][0]
+            return (weights, "head") if part.kind == "attention" else (weights, "state")
+    for one in reversed(part.members):
+        for array in outputs.get(one, [])[:1]:
+            array = np.asarray(array)
+            is_sample = array.ndim and len(array) == batch > 0 and array.dtype.kind in "biuf"
+            if is_sample and array.size and _fits(array.shape[1:], part.shape):
+                return array[0], "map"
+    return None
+
+
+def _fits(shape: tuple[int, ...], wanted: tuple[int | None, ...] | None) -> bool:
+    return wanted is None or (
+        len(shape) == len(wanted)
+        and all(b in (None, a) for a, b in zip(shape, wanted, strict=True))
+    )
+
+
+def _portrait(
+    reading: Reading,
+    part: Part,
+    array: np.ndarray,
+    name: str,
+    numbers: Numbers,
+    most: int,
+    side: int,
+    page: Page,
+) -> Portrait | None:
+    is_input, is_output = part.kind == "input", not reading.targets[part.node.id]
+    shape = shape_text(array.shape)
+    if array.ndim == 3:
+        if name == "map" and not part.is_channels_first:
+            array = np.moveaxis(array, -1, 0)
+        is_picture = is_input and len(array) in (1, 3, 4)
+        images = small_maps(array, most, is_picture=is_picture, side=side)
+        return Portrait("maps", images, len(array), name, shape=shape)
+    if name == "head":  # one map of attention, without an axis for heads
+        return Portrait("maps", [small_image(array, side=side)], 1, name, shape=shape)
+    if array.ndim == 2:
+        matrix = array if part.is_channels_first else array.T  # steps go from left to right
+        return Portrait("matrix", [small_image(matrix, side=side)], shape=shape, name=name)
+    if array.ndim > 1:
+        return None
+    vector = array.reshape(-1)
+    image = small_image(vector[None], side=4 * side)
+    bars: list[Bar] = []
+    if is_output and not is_input and vector.size > 1:
+        names = numbers.class_names
+        if names and len(names) != vector.size:
+            raise ArgumentError(
+                f"draw: class_names: expected {vector.size} names, one for each number of the "
+                f"output {part.node.label!r}, got {len(names)}."
+            )
+        bars = bars_of(vector, names, 5 if page.narrow else 10)
+    kind = "bars" if bars else "vector"
+    return Portrait(kind, [image], 1, name, bars, are_probabilities(vector), shape)
+
+
+# --- marks ----------------------------------------------------------------------------------------
+
+
+def image_marks(
+    part: Part, image: SmallImage, x: float, y: float, width: float, height: float
+) -> Iterator[Shape]:
+    """Yield an image of a part with its frame, in the middle of a place and as large as fits.
+
+    The image of a map keeps its aspect; those of matrices and vectors fill the place.
+    """
+    portrait = part.portrait
+    assert portrait is not None
+    if portrait.kind == "maps":
+        wide = min(width, height * portrait.aspect)
+        high = wide / portrait.aspect
+        x, y, width, height = x + (width - wide) / 2, y + (height - high) / 2, wide, high
+    which = f", {portrait.name} {image.index} of {portrait.total}" if portrait.total > 1 else ""
+    yield image.raster(x, y, width, height, f"{part.node.label}{which}")
+    is_odd = bool(image.nans or image.infinities)
+    line, line_width = ("nan", 1.2) if is_odd else (f"line {part.kind}", 0.55)
+    data = data_of(part.members, portrait.shape, map=str(image.index))
+    yield Rectangle(x, y, width, height, "", line, line_width, data)
+
+
+def chart_size(portrait: Portrait, page: Page) -> tuple[float, float]:
+    """Return the width and the height of a chart of bars with their names and numbers."""
+    bars = 26.0 if page.narrow else 44.0
+    width = _names_width(portrait, page) + _numbers_width(portrait) + bars
+    return width, BAR_PITCH * len(portrait.bars)
+
+
+def chart(part: Part, x: float, y: float, width: float, page: Page) -> Iterator[Shape]:
+    """Yield the bars of the model's output below each other, with names and numbers.
+
+    Probabilities have a scale from 0 to 1, other numbers one that contains 0. The largest is bold.
+    """
+    portrait = part.portrait
+    assert portrait is not None
+    bars = portrait.bars
+    finite = [bar.value for bar in bars if np.isfinite(bar.value)]
+    low, high = min([0.0, *finite]), max([0.0, *finite])
+    if portrait.is_sum_one or low == high:
+        high = 1.0
+    best = max(finite, default=0.0)
+    names = _names_width(portrait, page)
+    left, room = x + names, width - names - _numbers_width(portrait)
+    zero = left + room * -low / (high - low)
+    for row, bar in enumerate(bars):
+        top, is_best = y + row * BAR_PITCH, bar.value == best
+        name = shortened(bar.name, names - 2.0, 6.0, is_best)
+        yield Label(left - 2.0, top + 5.2, name, 6.0, "quiet", "end", is_best)
+        data = data_of(part.members, **{"class": str(bar.index), "value": f"{bar.value:.6g}"})
+        if np.isfinite(bar.value):
+            end = left + room * (bar.value - low) / (high - low)
+            fill = "accent orange" if is_best else "accent grey"
+            place = min(zero, end), top + 0.9, max(abs(end - zero), 0.2), BAR_PITCH - 1.8
+            yield Rectangle(*place, fill, "", data=data)
+        color = "text" if np.isfinite(bar.value) else "nan"
+        text = written(bar.value, portrait.is_sum_one)
+        yield Label(x + width, top + 5.2, text, 6.0, color, "end", is_best, data)
+
+
+def written(value: float, is_probability: bool) -> str:
+    """Return a number of the output as text, with three digits.
+
+    Examples
+    --------
+    >>> written(0.98765, True), written(0.0001, True), written(-12.3456, False)
+    ('0.988', '<0.001', '-12.3')
+    """
+    if not is_probability:
+        return {"nan": "NaN", "inf": "Inf", "-inf": "-Inf"}.get(text := figure(value, 3), text)
+    return "<0.001" if 0 < value < 0.001 else f"{value:.3f}"
+
+
+def _names_width(portrait: Portrait, page: Page) -> float:
+    most = max(padded_width(bar.name, 6.0, True) for bar in portrait.bars)
+    return min(most, 30.0 if page.narrow else 60.0) + 2.0
+
+
+def _numbers_width(portrait: Portrait) -> float:
+    texts = [written(bar.value, portrait.is_sum_one) for bar in portrait.bars]
+    return max(padded_width(text, 6.0, True) for text in texts) + 3.0
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+
+def living_key(reading: Reading) -> list[KeyEntry]:
+    """Return the entries of the key for the colours of a living figure."""
+    several = f"sample 0 of {reading.samples}: " if reading.samples > 1 else ""
+    images = [image for part in reading.parts.values() for image in _images(part)]
+    entries = []
+    if not all(image.is_picture for image in images):
+        entries.append(KeyEntry(f"{several}negative, 0, positive (each with its own scale)", ramp="d"))
+    if any(image.nans for image in images):
+        entries.append(KeyEntry("NaN", ramp="nan"))
+    if any(image.infinities for image in images):
+        entries.append(KeyEntry("Inf, -Inf", ramp="inf"))
+    return entries
+
+
+def _images(part: Part) -> list[SmallImage]:
+    return part.portrait.images if part.portrait else []
+
+
+def living_sentences(reading: Reading, theme: str) -> Iterator[str]:
+    """Yield the sentences of the caption that say what the images of a living figure show."""
+    parts = [part for part in reading.parts.values() if part.portrait]
+    portraits = [part.portrait for part in parts if part.portrait]
+    images = [image for part in parts for image in _images(part)]
+    number = f"sample 0 of {reading.samples} samples" if reading.samples > 1 else "one sample"
+    yield f"Colours are the outputs of the layers for {number}, after their activations."
+    largest = "the largest absolute number of each map or layer"
+    if theme == "print":
+        yield f"White is 0 and black is {largest}; signs are not shown."
+    else:
+        zero = "black" if theme == "dark" else "white"
+        yield f"Zero is {zero}, positive numbers are orange, negative numbers blue, up to {largest}."
+    if any(image.is_picture for image in images):
+        yield "The input is grey, from its smallest number (black) to its largest (white)."
+    if any(len(one.images) < one.total for one in portraits):
+        most = max(len(one.images) for one in portraits)
+        yield f"Of many maps, at most {most} are drawn: those with the largest mean absolute value."
+    if any(image.steps != (1, 1) for image in images):
+        yield "Large images are thinned to every second (third, ...) row and column."
+    if any(one.name == "head" for one in portraits):
+        yield "Attention weights: a row for each query, a column for each key."
+    if any(one.kind == "matrix" for one in portraits):
+        yield "Sequences run from left to right, with a row for each feature."
+    if any(one.bars for one in portraits):
+        kind = "probabilities" if all(one.is_sum_one for one in portraits if one.bars) else "outputs"
+        more = any(len(one.bars) < one.images[0].levels.size for one in portraits if one.bars)
+        yield f"The output shows its {'largest ' if more else ''}{kind}, by the class."
+    odd = [
+        f"{part.node.label} ({', '.join(image.words.split(', ')[1:])})"
+        for part in parts
+        for image in _images(part)
+        if image.nans or image.infinities
+    ]
+    if odd:
+        yield f"Images with a thick frame contain NaN or infinite numbers: {', '.join(odd)}."
+    without = [part for part in reading.parts.values() if not part.portrait]
+    if without:
+        names = ", ".join(part.node.label for part in without[:3])
+        more_names = ", ..." if len(without) > 3 else ""
+        yield f"Parts without an image: {names}{more_names}."
