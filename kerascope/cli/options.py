@@ -353,6 +353,7 @@ DRAW_EXAMPLES = """\
   kerascope draw new.keras --diff old.keras           mark what was added, removed and changed
   kerascope draw script.py --values batch.npz --at 3  stop after three steps of the forward pass
   kerascope draw model.keras --figure 84mm -o f.pdf   draw a figure for one column of a paper
+  kerascope draw model.keras --style figure --values x.npy  show feature maps, attention and bars
 
 FILE ends in .svg, .png, .pdf, .html, .txt, .dot, .mmd, .json, .graphml, .tikz or .tex.
 A large model is collapsed to about 60 boxes: first its nested models, then its repeated blocks. You
@@ -404,10 +405,17 @@ def add_draw_options(parser: argparse.ArgumentParser) -> None:
         help="Your own colour for a kind of boxes, as dense=#8E44AD or background=transparent. "
              "May be repeated.")  # fmt: skip
     add("--font", metavar="NAME", help="The font, as 'Georgia, serif'.")
+    add("--style", choices=("graph", "figure"),
+        help="Draw a graph (default), or a figure for a paper. With --values, a figure shows the "
+             "outputs of the layers for the first sample as images.")  # fmt: skip
     add("--figure", metavar="WIDTH",
-        help="Draw a figure for a paper with this width in print: 84mm, 3.3in, 240pt.")  # fmt: skip
+        help="Draw a figure for a paper with this width in print: 84mm, 3.3in, 240pt. The default "
+             "of --style figure is 174mm.")  # fmt: skip
     add("--form", choices=FORMS_OF_FIGURES,
         help="The form of a figure (default: by the structure of the model).")  # fmt: skip
+    add("--class-names", metavar="NAMES",
+        help="In a figure with --values: names for the bars of the output, as cat,dog."
+        )  # fmt: skip
     add("--engine", choices=("kerascope", "dot"), default="kerascope",
         help="Use the layout of kerascope (default) or of Graphviz.")  # fmt: skip
     add("--dpi", type=positive, default=96, metavar="N", help="Resolution of a PNG (default 96).")

@@ -63,7 +63,7 @@ def run_draw(options: Namespace) -> int:
 def _colors(options: Namespace) -> dict[str, str]:
     """Return the colours of `--color` by kind of box. Raise if a colour or font is not valid."""
     colors = dict(map(_color, options.color))
-    style = "figure" if options.figure else "graph"
+    style = "figure" if _is_figure(options) else "graph"
     with given():
         own_colors(colors, options.theme, style)
         own_font(options.font, style)
@@ -78,14 +78,29 @@ def _color(word: str) -> tuple[str, str]:
 
 
 def _figure(options: Namespace) -> dict[str, Any]:
-    """Return the arguments of `draw` for `--figure`; an empty dict without this option."""
-    if not options.figure:
+    """Return the arguments of `draw` for a figure; an empty dict for other pictures."""
+    if not _is_figure(options):
         if options.form:
-            raise UsageError("--form needs --figure WIDTH.")
+            raise UsageError("--form needs --figure WIDTH or --style figure.")
+        if options.class_names:
+            raise UsageError("--class-names needs --style figure and --values FILE.")
         return {}
-    with given():
-        points_of(options.figure)
-    return {"style": "figure", "width": options.figure, "figure": options.form}
+    if options.style == "graph":
+        raise UsageError("--figure WIDTH draws a figure: leave out --style graph.")
+    if options.class_names and options.values is None:
+        raise UsageError("--class-names needs --values FILE.")
+    if options.figure is not None:
+        with given():
+            points_of(options.figure)
+    names = [name.strip() for name in options.class_names.split(",")] if options.class_names else []
+    return {
+        "style": "figure", "width": options.figure, "figure": options.form, "class_names": names,
+    }  # fmt: skip
+
+
+def _is_figure(options: Namespace) -> bool:
+    """Return whether the options ask for a figure instead of a graph."""
+    return options.figure is not None or options.style == "figure"
 
 
 def run_summary(options: Namespace) -> int:

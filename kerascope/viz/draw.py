@@ -504,9 +504,9 @@ def _check_style(
     if style == "figure":
         if any(mark is not None for mark in marks):
             raise ArgumentError(
-                "draw: style='figure' shows the structure of a model, and with values=x the outputs "
-                "of its layers, without at, gradients, highlight or diff. Leave these or the style "
-                "out."
+                "draw: style='figure' shows the structure of a model, and with values=x the "
+                "outputs of its layers, without at, gradients, highlight or diff. Leave these or "
+                "the style out."
             )
         return import_module(_FIGURES)
     if figure is not None or width is not None:

@@ -49,7 +49,8 @@ def blocks(reading: Reading, page: Page) -> FigureLayout:
             for unit, piece in zip(units, pieces, strict=True)
         ]
         marks, height = _in_lines(summed, page, room)
-        sentences.append("A box with a number of layers is a block that branches.")
+        more = ", and shows the output of its last layer" if reading.is_living else ""
+        sentences.append(f"A box with a number of layers is a block that branches{more}.")
     return FigureLayout(marks, height, sentences)
 
 
@@ -230,6 +231,8 @@ def _sentences(units: list[Unit]) -> list[str]:
     if any(len(unit.copies) > 1 for unit in units):
         own = ", each with its own weights" + (" unless it says shared" if shared else "")
         sentences.append(f"A frame or a box with \u00d7 n is n blocks of the same build{own}.")
+        if any(part.portrait for _, segment in drawn for part in segment.parts):
+            sentences.append("The numbers in it are those of the last of them.")
     if shared:
         sentences.append("Boxes marked as shared use the same weights.")
     residuals = [(unit, one) for unit, one in drawn if unit.has_short_cut(one)]

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import count, pairwise
 
 from kerascope.viz.figure.drawer import FigureLayout
+from kerascope.viz.figure.living import strip, strip_size
 from kerascope.viz.figure.marks import (
     ELLIPSIS,
     SMALLEST,
@@ -95,6 +96,11 @@ def is_recurrent(part: Part) -> bool:
     return part.kind == "recurrent" or is_both_ways(part)
 
 
+def has_cells(part: Part) -> bool:
+    """Return whether a part is drawn as cells: a recurrent layer without images of its states."""
+    return is_recurrent(part) and part.portrait is None
+
+
 def is_both_ways(part: Part) -> bool:
     """Return whether a part is a Bidirectional layer, which runs in both directions of time."""
     return class_of(part.node) == "Bidirectional"
@@ -136,8 +142,15 @@ class _TimeColumns:
         columns = 1 + max(place.column for place in self.places.values())
         rows = 1 + max(place.row for place in self.places.values())
         self.cell = 15.0 if page.narrow else 19.0
+        self.top_extra = 0.0  # the output of a living figure is a chart
+        portraits = [part.portrait for part in reading.parts.values() if part.portrait]
+        if portraits:
+            images = [one for one in portraits if not one.bars]
+            self.cell += max((strip_size(one, 0.0, page)[1] for one in images), default=0.0)
+            charts = [strip_size(one, 0.0, page)[1] for one in portraits if one.bars]
+            self.top_extra = max(0.0, max(charts, default=0.0) + page.size + 7.0 - self.cell)
         self.pitch = self.cell + (15.0 if page.narrow else 18.0)
-        self.height = rows * self.pitch - (self.pitch - self.cell) + 8.0
+        self.height = rows * self.pitch - (self.pitch - self.cell) + 8.0 + self.top_extra
         self.between = 22.0 if page.narrow else 40.0
         most = 110.0 if page.narrow else 190.0
         self.wide = min((page.width - 2 * SIDE - 4 - self.between * (columns - 1)) / columns, most)
@@ -150,7 +163,7 @@ class _TimeColumns:
 
     def right(self, one: str) -> float:
         """Return the x coordinate of the right end of a part, which is a bar or a row of cells."""
-        if is_recurrent(self.reading.parts[one]):
+        if has_cells(self.reading.parts[one]):
             return self.steps(one)[-1] + self.cell_width / 2
         return self.left(one) + self.wide
 
@@ -177,7 +190,7 @@ class _TimeColumns:
             for source in self.reading.sources[one]:
                 yield from self._arrow(source, one)
         for one, part in self.reading.parts.items():
-            yield from (self._cells if is_recurrent(part) else self._bar)(one, part)
+            yield from (self._cells if has_cells(part) else self._bar)(one, part)
 
     # --- arrows ---
 
@@ -216,6 +229,8 @@ class _TimeColumns:
     def _state(self, source: str, target: str) -> Iterator[Shape]:
         """Yield the arrow from the last cell of an encoder to the first cell of a decoder."""
         x0, x1 = self.right(source), self.steps(target)[0] - self.cell_width / 2 - 0.6
+        if not has_cells(self.reading.parts[target]):
+            x1 = self.left(target) - 0.6
         y0, y1 = self.level(source), self.level(target)
         turn = self.left(target) - self.between / 2
         path = ((x0, y0), (x1, y1)) if y0 == y1 else ((x0, y0), (turn, y0), (turn, y1), (x1, y1))
@@ -279,16 +294,27 @@ class _TimeColumns:
     def _bar(self, one: str, part: Part) -> Iterator[Shape]:
         """Yield the marks of a layer that is not recurrent: a bar across its column, with texts."""
         left, top = self.left(one), self.top(one)
-        yield box(left, top, self.wide, self.cell, part.kind, part.data, corner=2.2)
+        high, text_high, portrait = self.cell, self.cell, part.portrait
+        if portrait:
+            text_high = self.page.size + 4.0
+            if portrait.bars:
+                high, top = high + self.top_extra, top - self.top_extra
+        yield box(left, top, self.wide, high, part.kind, part.data, corner=2.2)
+        if portrait:
+            yield ground(left + 1.0, top + 1.0, self.wide - 2.0, high - 2.0)
+            _, tall = strip_size(portrait, 0.0, self.page)
+            free = high - text_high - tall - 3.0
+            place = left + 3.0, top + text_high + free / 2, self.wide - 6.0, tall
+            yield from strip(part, *place, self.page)
         title, facts = words_of(part)
         size, small = self.page.size, max(SMALLEST, self.page.size - 0.6)
         title = shortened(title, self.wide - 8, size, True)
         facts = facts or (str(part.channels) if part.shape and part.kind != "input" else "")
-        middle, y = left + self.wide / 2, self.level(one) + size * 0.34
+        middle, y = left + self.wide / 2, top + text_high / 2 + size * 0.34
         total = padded_width(title, size, True) + padded_width(facts, small)
         total += 5.0 if facts else 0.0
         half = min(total, self.wide) / 2
-        around = (middle - half - 1, top + 2, 2 * half + 2, self.cell - 4)
+        around = (middle - half - 1, top + 2, 2 * half + 2, text_high - 4)
         yield ground(*around, f"under {part.kind}")
         if not facts or total > self.wide - 6:
             yield words(middle, y, title, size, bold=True)
@@ -299,7 +325,12 @@ class _TimeColumns:
 
 
 def _sentences(reading: Reading) -> Iterator[str]:
-    yield "The flow goes up. Neighbouring cells are one recurrent layer at successive time steps,"
-    yield "the arrows between them its state."
+    yield "The flow goes up."
+    if any(map(has_cells, reading.parts.values())):
+        yield "Neighbouring cells are one recurrent layer at successive time steps,"
+        yield "the arrows between them its state."
+    states = [part for part in reading.parts.values() if part.portrait and is_recurrent(part)]
+    if any(part.portrait and part.portrait.name == "state" for part in states):
+        yield "The image of a recurrent layer is its state h after each time step."
     if any(part.kind == "attention" for part in reading.parts.values()):
         yield "Attention reads all steps of the column from which an arrow arrives at its side."

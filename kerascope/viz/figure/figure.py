@@ -21,6 +21,7 @@ from kerascope.viz.figure import blocks, columns, neurons, u_shape, volumes
 from kerascope.viz.figure.drawer import FigureLayout, sheet_of
 from kerascope.viz.figure.insides import layer_count, with_insides
 from kerascope.viz.figure.living import (
+    MOST_MAPS,
     Numbers,
     living_key,
     living_sentences,
@@ -124,14 +125,31 @@ class Figure(Drawing):
         theme = "light" if options.theme == "auto" else options.theme
         page, look = Page(points_of(width)), Look(theme, options.colors)
         self.form, self.reading = form_of(with_insides(self.view), form, page)
-        if numbers is not None:
-            self.reading = with_portraits(self.reading, self.view, numbers, self.form, page)
-        layout = FORMS[self.form].layout(self.reading, page)
-        if numbers is not None:
+        if numbers is None:
+            layout = FORMS[self.form].layout(self.reading, page)
+        else:
+            layout = self._living_layout(form, page, numbers)
             sentences = [*layout.sentences, *living_sentences(self.reading, theme)]
             key = [*layout.key, *living_key(self.reading)]
             layout = layout._replace(sentences=sentences, key=key)
         self._sheet = sheet_of(layout, page, look, self.title)
+
+    def _living_layout(self, form: str | None, page: Page, numbers: Numbers) -> FigureLayout:
+        """Return the layout with images, and set the reading to that with the images.
+
+        If the page is too narrow, fewer maps are drawn; and at last the form is "blocks", unless
+        the user chose a form.
+        """
+        plain = self.reading
+        for most in MOST_MAPS[self.form]:
+            self.reading = with_portraits(plain, self.view, numbers, most, page)
+            try:
+                return FORMS[self.form].layout(self.reading, page)
+            except ArgumentError:
+                if most == MOST_MAPS[self.form][-1] and (form or self.form == "blocks"):
+                    raise
+        self.form, self.reading = form_of(with_insides(self.view), "blocks", page)
+        return self._living_layout(form, page, numbers)
 
     @property
     def svg(self) -> str:
@@ -235,5 +253,5 @@ def figure_of(
     dots = FIGURE_DPI if dpi == DEFAULT_DPI else dpi
     width = width or DEFAULT_WIDTH
     view = View(graph, closed)
-    rest = {"width": width, "numbers": numbers, "dpi": dots, "time_limit": time_limit}
-    return Figure(view, options, form=form, **rest)
+    size = {"dpi": dots, "time_limit": time_limit}
+    return Figure(view, options, form=form, width=width, numbers=numbers, **size)

@@ -18,6 +18,7 @@ from kerascope.viz.tensors.scales import roles_of
 
 SWATCH, ARROW, RAMP, SPACE = 7.0, 11.0, 26.0, 3.0
 ONE_CELL = np.zeros((1, 1), "uint8")
+ALL_LEVELS = np.arange(0, LEVELS, 10).astype("uint8")[None]
 WORDS = {"shaping": "reshaping", "merge": "joining"}
 
 
@@ -64,8 +65,10 @@ class KeyEntry(NamedTuple):
         at = x + self.sign + SPACE
         text = words(at, y + SWATCH - 1.2, self.words, size, anchor="start")
         if self.ramp:
-            levels = np.arange(0, LEVELS, 10, "uint8")[None] if self.ramp == "d" else ONE_CELL
-            roles = roles_of("d") if self.ramp == "d" else (self.ramp,)
+            levels = ONE_CELL
+            roles: tuple[str, ...] = (self.ramp,)
+            if self.ramp == "d":
+                levels, roles = ALL_LEVELS, roles_of("d")
             place = (x, y, self.sign, SWATCH)
             frame = Rectangle(*place, "", "thin", 0.4)
             return [Raster(*place, levels, roles, self.words), frame, text]

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope.errors import ArgumentError
+from kerascope.trace.records import counted
 from kerascope.trace.statistics import figure
 from kerascope.viz.collapse.view import View
 from kerascope.viz.figure.legends import KeyEntry
@@ -34,11 +35,14 @@ from kerascope.viz.tensors.small_images import (
 )
 from kerascope.viz.tensors.sources import numbers_inside
 
-__all__ = ["Numbers", "Portrait", "numbers_inside", "with_portraits"]
+__all__ = ["MOST_MAPS", "Numbers", "Portrait", "numbers_inside", "with_portraits"]
 
-MOST_MAPS = {"volumes": 8, "u": 1, "blocks": 3, "columns": 3, "neurons": 1}  # by form
+# By form: the most maps of a layer, and fewer maps for a page that is too narrow.
+MOST_MAPS = {"volumes": (8, 4, 1), "u": (1,), "blocks": (4, 2), "columns": (4,), "neurons": (1,)}
 SIDES = (112, 80, 56, 40, 28, 20)  # the longest side of an image in cells: the first that fits
 MOST_CELLS = 100_000  # in all images of a figure, so that its file stays small
+GAP = 1.6  # between images side by side, in points
+VECTOR_HEIGHT = 4.5
 BAR_PITCH = 6.8  # from one bar to the next, in points
 
 
@@ -81,6 +85,8 @@ class Portrait(NamedTuple):
         Whether the bars are probabilities.
     shape : str
         The shape of the numbers of one sample, as text.
+    size : int
+        How many numbers these are.
     """
 
     kind: str
@@ -90,6 +96,7 @@ class Portrait(NamedTuple):
     bars: Sequence[Bar] = ()
     is_sum_one: bool = False
     shape: str = ""
+    size: int = 0
 
     @property
     def aspect(self) -> float:
@@ -99,9 +106,9 @@ class Portrait(NamedTuple):
 
 
 def with_portraits(
-    reading: Reading, view: View, numbers: Numbers, form: str, page: Page
+    reading: Reading, view: View, numbers: Numbers, most: int, page: Page
 ) -> Reading:
-    """Return a reading whose parts have portraits, for a form of figures.
+    """Return a reading whose parts have portraits, with at most `most` maps of a layer.
 
     A part without numbers, or with more axes than an image has, stays without a portrait.
 
@@ -122,7 +129,7 @@ def with_portraits(
         found = _array_of(part, outputs, numbers.inside, batch)
         if found is not None:
             arrays_of[one] = found
-    most = MOST_MAPS[form] if len(arrays_of) <= 10 else min(MOST_MAPS[form], 4)
+    most = most if len(arrays_of) <= 10 else min(most, 4)
     for side in SIDES:
         portraits = {
             one: _portrait(reading, reading.parts[one], array, name, numbers, most, side, page)
@@ -184,18 +191,22 @@ def _portrait(
     page: Page,
 ) -> Portrait | None:
     is_input, is_output = part.kind == "input", not reading.targets[part.node.id]
-    shape = shape_text(array.shape)
+    shape, size = shape_text(array.shape), array.size
     if array.ndim == 3:
         if name == "map" and not part.is_channels_first:
             array = np.moveaxis(array, -1, 0)
         is_picture = is_input and len(array) in (1, 3, 4)
-        images = small_maps(array, most, is_picture=is_picture, side=side)
-        return Portrait("maps", images, len(array), name, shape=shape)
+        if name == "head":  # all heads are equally strong, because their rows have the sum 1
+            images = small_maps(array[:most], most, side=side)
+        else:
+            images = small_maps(array, most, is_picture=is_picture, side=side)
+        return Portrait("maps", images, len(array), name, shape=shape, size=size)
     if name == "head":  # one map of attention, without an axis for heads
-        return Portrait("maps", [small_image(array, side=side)], 1, name, shape=shape)
+        return Portrait("maps", [small_image(array, side=side)], 1, name, shape=shape, size=size)
     if array.ndim == 2:
         matrix = array if part.is_channels_first else array.T  # steps go from left to right
-        return Portrait("matrix", [small_image(matrix, side=side)], shape=shape, name=name)
+        image = small_image(matrix, side=side)
+        return Portrait("matrix", [image], 1, name, shape=shape, size=size)
     if array.ndim > 1:
         return None
     vector = array.reshape(-1)
@@ -210,7 +221,7 @@ def _portrait(
             )
         bars = bars_of(vector, names, 5 if page.narrow else 10)
     kind = "bars" if bars else "vector"
-    return Portrait(kind, [image], 1, name, bars, are_probabilities(vector), shape)
+    return Portrait(kind, [image], 1, name, bars, are_probabilities(vector), shape, size)
 
 
 # --- marks ----------------------------------------------------------------------------------------
@@ -235,6 +246,37 @@ def image_marks(
     line, line_width = ("nan", 1.2) if is_odd else (f"line {part.kind}", 0.55)
     data = data_of(part.members, portrait.shape, map=str(image.index))
     yield Rectangle(x, y, width, height, "", line, line_width, data)
+
+
+def strip_size(portrait: Portrait, least: float, page: Page) -> tuple[float, float]:
+    """Return the width and the height of a portrait inside a box; `least` is the least width."""
+    tall = 15.0 if page.narrow else 18.0
+    if portrait.bars:
+        width, height = chart_size(portrait, page)
+        return max(width, least), height
+    if portrait.kind == "maps":
+        number = len(portrait.images)
+        wide = min(tall * portrait.aspect, 3 * tall)
+        return max(number * (wide + GAP) - GAP, least), tall
+    return max(least, 2 * tall), tall if portrait.kind == "matrix" else VECTOR_HEIGHT
+
+
+def strip(
+    part: Part, x: float, y: float, width: float, height: float, page: Page
+) -> Iterator[Shape]:
+    """Yield the marks of a portrait inside a box: maps side by side, one image, or bars."""
+    portrait = part.portrait
+    assert portrait is not None
+    if portrait.bars:
+        yield from chart(part, x, y, width, page)
+        return
+    number = len(portrait.images)
+    wide = (width + GAP) / number - GAP
+    if portrait.kind == "maps":
+        wide = min(wide, height * portrait.aspect)
+        x += (width - number * (wide + GAP) + GAP) / 2
+    for place, image in enumerate(portrait.images):
+        yield from image_marks(part, image, x + place * (wide + GAP), y, wide, height)
 
 
 def chart_size(portrait: Portrait, page: Page) -> tuple[float, float]:
@@ -307,7 +349,9 @@ def living_key(reading: Reading) -> list[KeyEntry]:
     images = [image for part in reading.parts.values() for image in _images(part)]
     entries = []
     if not all(image.is_picture for image in images):
-        entries.append(KeyEntry(f"{several}negative, 0, positive (each with its own scale)", ramp="d"))
+        entries.append(
+            KeyEntry(f"{several}negative, 0, positive (each with its own scale)", ramp="d")
+        )
     if any(image.nans for image in images):
         entries.append(KeyEntry("NaN", ramp="nan"))
     if any(image.infinities for image in images):
@@ -325,18 +369,23 @@ def living_sentences(reading: Reading, theme: str) -> Iterator[str]:
     portraits = [part.portrait for part in parts if part.portrait]
     images = [image for part in parts for image in _images(part)]
     number = f"sample 0 of {reading.samples} samples" if reading.samples > 1 else "one sample"
-    yield f"Colours are the outputs of the layers for {number}, after their activations."
+    yield f"Colours are the outputs of the layers for {number}, after activation and normalization."
     largest = "the largest absolute number of each map or layer"
     if theme == "print":
         yield f"White is 0 and black is {largest}; signs are not shown."
     else:
         zero = "black" if theme == "dark" else "white"
-        yield f"Zero is {zero}, positive numbers are orange, negative numbers blue, up to {largest}."
+        yield f"Zero is {zero}, positive numbers are orange, negative ones blue, up to {largest}."
     if any(image.is_picture for image in images):
         yield "The input is grey, from its smallest number (black) to its largest (white)."
-    if any(len(one.images) < one.total for one in portraits):
-        most = max(len(one.images) for one in portraits)
-        yield f"Of many maps, at most {most} are drawn: those with the largest mean absolute value."
+    for name, which in (
+        ("map", "those with the largest mean absolute numbers"),
+        ("head", "the first ones"),
+    ):
+        many = [one for one in portraits if one.name == name and len(one.images) < one.total]
+        if many:
+            most = max(len(one.images) for one in many)
+            yield f"If a layer has more than {counted(most, name)}, {most} are drawn: {which}."
     if any(image.steps != (1, 1) for image in images):
         yield "Large images are thinned to every second (third, ...) row and column."
     if any(one.name == "head" for one in portraits):
@@ -344,9 +393,10 @@ def living_sentences(reading: Reading, theme: str) -> Iterator[str]:
     if any(one.kind == "matrix" for one in portraits):
         yield "Sequences run from left to right, with a row for each feature."
     if any(one.bars for one in portraits):
-        kind = "probabilities" if all(one.is_sum_one for one in portraits if one.bars) else "outputs"
-        more = any(len(one.bars) < one.images[0].levels.size for one in portraits if one.bars)
-        yield f"The output shows its {'largest ' if more else ''}{kind}, by the class."
+        are_sums = all(one.is_sum_one for one in portraits if one.bars)
+        more = any(len(one.bars) < one.size for one in portraits if one.bars)
+        kind = "probabilities" if are_sums else "numbers, which are not probabilities"
+        yield f"The output shows its {'largest ' if more else ''}{kind}, by class."
     odd = [
         f"{part.node.label} ({', '.join(image.words.split(', ')[1:])})"
         for part in parts

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from kerascope.viz.figure.living import strip, strip_size
 from kerascope.viz.figure.marks import (
     SMALLEST,
     Page,
@@ -24,7 +25,7 @@ from kerascope.viz.figure.marks import (
 from kerascope.viz.figure.reading import Part, Shape, has_own_name, members_of, shape_text, sides_of
 from kerascope.viz.figure.segments import Segment, Unit
 from kerascope.viz.figure.words import words_of
-from kerascope.viz.sheet import Circle, Data, Label, Point, data_of, moved, padded_width
+from kerascope.viz.sheet import Circle, Data, Label, Point, Raster, data_of, moved, padded_width
 from kerascope.viz.sheet import Shape as Mark
 
 GAP = 10.0  # between boxes: an arrow
@@ -224,7 +225,21 @@ def layer_box(unit: Unit, part: Part, page: Page, *, plain: bool = False, times:
     most = page.width * (0.6 if page.narrow else 0.26)
     most -= padded_width(count, page.size, not plain)
     title = shortened(title, most, page.size, not plain) + count
-    return replace(_texts_in_box(part.kind, title, quiet, page, data, not plain), is_box=True)
+    piece = _texts_in_box(part.kind, title, quiet, page, data, not plain)
+    return replace(_with_portrait(part, piece, page), is_box=True)
+
+
+def _with_portrait(part: Part, piece: Piece, page: Page) -> Piece:
+    """Return the piece of a layer's box with the images of its output below the texts."""
+    if part.portrait is None:
+        return piece
+    width, height = strip_size(part.portrait, piece.width - 6.0, page)
+    wide, high = max(piece.width, width + 6.0), piece.height + height + 1.0
+    outer = box(0.0, 0.0, wide, high, part.kind, _data_of_box(piece), corner=2.2)
+    outer = replace(outer, fill="ground")
+    texts = [moved(mark, (wide - piece.width) / 2, 0.0) for mark in piece.marks[2:]]
+    images = strip(part, (wide - width) / 2, piece.height - 2.0, width, height, page)
+    return Piece(wide, high, [outer, *texts, *images])
 
 
 def _texts_in_box(
@@ -242,6 +257,11 @@ def _texts_in_box(
     for number, one in enumerate(quiet, 1):
         marks.append(words(wide / 2, y + number * pitch, one, SMALLEST, quiet=True))
     return Piece(wide, high, marks)
+
+
+def _data_of_box(piece: Piece) -> Data | None:
+    outer = piece.marks[0]
+    return None if isinstance(outer, Raster) else outer.data
 
 
 def _plus(data: Data) -> Piece:
@@ -271,6 +291,9 @@ def summary(unit: Unit, page: Page) -> Piece:
         names = dict.fromkeys(node.label.replace("_", " ") for node in (ends[0], ends[-1]))
         title, quiet = " \u2026 ".join(names), f"{title}, {shape}"
     piece = _texts_in_box("model", title, [quiet], page, data_of(layers, shape))
+    last = unit.drawn[-1].parts[-1]
+    if last.portrait and not last.portrait.bars:
+        piece = _with_portrait(last, piece, page)
     if piece.width > page.width:
         raise too_narrow("blocks", page, piece.width)
     return piece

@@ -239,8 +239,8 @@ def read(graph: Graph, is_quiet: Callable[[GraphNode, Part, bool], bool]) -> Rea
     for target, ends in incoming.items():
         for source in ends:
             outgoing[source][target] = None
-    both = ({one: tuple(ends) for one, ends in sides.items()} for sides in (incoming, outgoing))
-    return Reading(graph, parts, *both)
+    both = [{one: tuple(ends) for one, ends in sides.items()} for sides in (incoming, outgoing)]
+    return Reading(graph, parts, both[0], both[1])
 
 
 def _joined(part: Part, node: GraphNode) -> Part:
@@ -436,7 +436,7 @@ def channels_first(graph: Graph) -> dict[str, bool]:
     found = {}
     for node in graph.nodes:
         shape = shape_of(node) or ()
-        guess = is_foreign and node.kind != "dense" or any(own.values())
+        guess = (is_foreign and node.kind != "dense") or any(own.values())
         if len(shape) == 3:
             guess = guess and not (shape[0] == shape[1] != shape[2])
         found[node.id] = own.get(node.id, guess and len(shape) == 3)

@@ -199,14 +199,16 @@ def u_shape(reading: Reading, page: Page) -> FigureLayout:
         for parts in (row.down, row.up):
             run = [volumes[part.node.id] for part in parts]
             marks += _run(run, joined, page, _usual_window(whole))
-            marks += _channels(run, page, came, goes)
+            ends = came, goes
+            if reading.is_living and row.up:  # each side has only one of the arrows
+                ends = (came, math.inf) if parts is row.down else (-math.inf, goes)
+            marks += _channels(run, page, *ends, outside=reading.is_living)
     marks += _sizes(u, volumes)
     bottom = max(volume.bottom for volume in volumes.values())
     sentences = _sentences(whole, key)
     if reading.is_living:
-        sentences[0] = sentences[0].replace(
-            "Each box is the output of a layer", "Each image is the output of the last of its layers"
-        )
+        images = "Each image is the output of the last layer in its place"
+        sentences[0] = sentences[0].replace("Each box is the output of a layer", images)
         del sentences[1]  # there are no dashed frames
     return FigureLayout(marks, bottom + (5.0 if page.narrow else 10.0), sentences, key)
 
@@ -222,7 +224,7 @@ def _with_few_images(u: UShape) -> UShape:
     def joined(parts: list[Part]) -> list[Part]:
         if not parts:
             return []
-        last = replace(parts[-1], members=members_of(parts), shape=parts[-1].shape)
+        last = replace(parts[-1], members=members_of(parts))
         home.update({part.node.id: last for part in parts})
         return [last]
 
@@ -260,6 +262,9 @@ def _placed(u: UShape, page: Page) -> dict[str, Volume]:
         turns = [(wide_a + wide_b) / 2 * scale for wide_a, wide_b in ends]
         if is_living:  # the arrow is at the edge of the larger image
             turns = [min(wide_a, wide_b) / 2 * scale + 3.0 for wide_a, wide_b in ends]
+            if len(u.rows[-1].down) == 1:  # both arrows meet one image, at its quarters
+                lowest = len(u.rows) - 1
+                turns[lowest - 1] = turns[lowest] = heights[-1] / 4 * scale + 3.0
         gap = (room - wide + sum(turns)) / gaps
         if gap >= (5.0 if page.narrow else 8.0) or scale < 0.3:
             break
@@ -283,10 +288,11 @@ def _placed(u: UShape, page: Page) -> dict[str, Volume]:
 
 def _heights(u: UShape, page: Page) -> list[float]:
     tall = (30.0 if page.narrow else 44.0) * (1.0 if len(u.rows) > 3 else 1.4)
+    least = 9.0
     if u.rows[0].down[0].portrait:
-        tall *= 1.5
+        tall, least = tall * 1.5, 18.0
     greatest = _area(u.rows[0].down[0])
-    return [max(9.0, tall * (_area(row.down[0]) / greatest) ** 0.25) for row in u.rows]
+    return [max(least, tall * (_area(row.down[0]) / greatest) ** 0.25) for row in u.rows]
 
 
 def _width(part: Part, page: Page) -> float:
@@ -320,11 +326,13 @@ def _run(volumes: list[Volume], joined: dict[str, Part], page: Page, usual: str)
             yield frame(*place, copied, volume.height, 0.0, ("ground", "line merge"))
 
 
-def _channels(volumes: list[Volume], page: Page, came: float, goes: float) -> Iterator[Shape]:
+def _channels(
+    volumes: list[Volume], page: Page, came: float, goes: float, outside: bool = False
+) -> Iterator[Shape]:
     """Yield labels with the numbers of channels above a row's volumes, next to the arrows.
 
     `came` is the x where an arrow from the row above ends; `goes` is the x where an arrow to the
-    row above begins.
+    row above begins. The labels are between the two arrows or, with `outside`, beside them.
     """
     size = SMALLEST + (0.0 if page.narrow else 1.0)
     for channels, group in groupby(volumes, lambda volume: volume.part.channels):
@@ -333,9 +341,9 @@ def _channels(volumes: list[Volume], page: Page, came: float, goes: float) -> It
         text = str(channels)
         half = padded_width(text, size) / 2 + 2.0
         if abs(x - came) < half:
-            x = came + half
+            x = came - half if outside else came + half
         if abs(x - goes) < half:
-            x = goes - half
+            x = goes + half if outside else goes - half
         y = run[0].y - 2.2
         if -math.inf < came and goes < math.inf and goes - came < 4 * half:  # the lowest row
             x, y = center, run[0].bottom + size
@@ -367,11 +375,14 @@ def _arrows(u: UShape, volumes: dict[str, Volume]) -> Iterator[Shape]:
     """Yield the arrows of poolings (down), upsamplings (up) and copies (across)."""
     for number, (above, below) in enumerate(pairwise(u.rows), 1):
         start, end = volumes[above.down[-1].node.id], volumes[below.down[0].node.id]
-        path = (end.center, start.bottom + 0.8), (end.center, end.y - 0.8)
+        aside = end.width / 4 if below.last.portrait and len(below.down + below.up) == 1 else 0.0
+        x = end.center - aside
+        path = (x, start.bottom + 0.8), (x, end.y - 0.8)
         data = data_of(members_of(u.falls.get(number, ())))
         yield arrow(*path, color="accent vermillion", width=0.9, data=data)
         start, end = volumes[below.last.node.id], volumes[above.up[0].node.id]
-        path = (start.center, start.y - 0.8), (start.center, end.bottom + 0.8)
+        x = start.center + aside
+        path = (x, start.y - 0.8), (x, end.bottom + 0.8)
         data = data_of(members_of(u.rises.get(number - 1, ())))
         yield arrow(*path, color="accent green", width=0.9, data=data)
     for source, target, between in u.skips:

@@ -263,8 +263,8 @@ def _volumes(column: VolumeColumn, x: float, middle: float, page: Page) -> Itera
             data = None if sheet else column.first.data
             kind = column.first.kind
             if portrait := column.first.portrait:
-                place = (left + off, top - off, column.side, column.side)
-                yield from image_marks(column.first, portrait.images[sheet], *place)
+                image = portrait.images[sheet]
+                yield from image_marks(column.first, image, left + off, top - off, *place)
                 continue
             yield box(left + off, top - off, *place, kind, data, line_width=0.55)
         return
@@ -274,9 +274,7 @@ def _volumes(column: VolumeColumn, x: float, middle: float, page: Page) -> Itera
         left += column.thick + SPACE
 
 
-def _bar(
-    column: VolumeColumn, part: Part, x: float, middle: float, page: Page
-) -> Iterator[Shape]:
+def _bar(column: VolumeColumn, part: Part, x: float, middle: float, page: Page) -> Iterator[Shape]:
     top = middle - column.side / 2
     if part.portrait and part.portrait.bars:
         yield from chart(part, x, top, column.thick, page)
@@ -403,12 +401,18 @@ def _sentences(
 ) -> Iterator[str]:
     if columns[0].sheets:
         yield "Each sheet is a feature map, each bar a vector."
-        yield "The labels below are height \u00d7 width \u00d7 channels of each output."
+        order = "height \u00d7 width \u00d7 channels"
+        if columns[0].first.is_channels_first:
+            order = "channels \u00d7 height \u00d7 width"
+        yield f"The labels below are {order} of each output."
     else:
         axes = max(len(column.first.sides) for column in columns)
         said = "length" if axes == 1 else " \u00d7 ".join(("depth", "height", "width")[-axes:])
         yield "Each volume is the output of a layer."
-        yield f"The labels below are {said} \u00d7 channels (for bars, the number of units)."
+        said = f"{said} \u00d7 channels"
+        if columns[0].first.is_channels_first and axes == 2:
+            said = "channels \u00d7 height \u00d7 width"
+        yield f"The labels below are {said} (for bars, the number of units)."
         grow = "Height and depth grow with the square root of the image's sides,"
         yield "Height grows with the square root of the length," if axes == 1 else grow
         yield "thickness with the"

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -177,7 +176,8 @@ def _picture_scale(values: np.ndarray) -> Scale:
 # --- bars -----------------------------------------------------------------------------------------
 
 
-class Bar(NamedTuple):
+@dataclass(frozen=True)
+class Bar:
     """A bar for one number of a vector, such as the probability of a class.
 
     Attributes
