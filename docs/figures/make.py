@@ -1,4 +1,4 @@
-"""Draw the figures of docs/figures: eight models known from papers.
+"""Draw the figures of docs/figures: eight models known from papers, and a living figure.
 
     python3 dev.py gallery          writes README.md and *.svg in this folder
 
@@ -27,6 +27,7 @@ class Shown(NamedTuple):
 
 
 BEGINNING = """\
+import numpy as np
 import kerascope as ks
 from kerascope.applications import VGG16, ResNet50
 from kerascope.layers import *
@@ -50,6 +51,30 @@ model = Sequential(
     name="lenet",
 )
 picture = ks.draw(model, style="figure", width="84mm")
+"""),
+    Shown("living.svg", "A living figure: what a small net computes for a digit", 84, """\
+rows = {"1": "081828080808083E", "4": "040C1424447E0404", "7": "7E02040810101010"}
+digits = np.array([[*bytes.fromhex(row)] for row in rows.values()], "uint8")
+digits = np.unpackbits(digits[..., None], axis=-1).repeat(2, 1).repeat(2, 2)[..., None]
+model = Sequential(
+    [
+        Input((16, 16, 1), name="digit"),
+        Conv2D(4, 3, activation="relu", name="edges"),
+        MaxPooling2D(2, name="pooled"),
+        Flatten(),
+        Dense(3, activation="softmax", name="class"),
+    ],
+    name="reader",
+)
+edge = np.array([[-1, -1, -1], [0, 0, 0], [1, 1, 1]])
+kernel = np.stack([np.rot90(edge, turn) for turn in range(4)], -1)[:, :, None]
+model.get_layer("edges").set_weights([kernel, np.zeros(4)])
+maps = Model(model.inputs, model.get_layer("pooled").output).predict(digits).reshape(3, -1)
+# The class whose maps are nearest has the largest score.
+model.get_layer("class").set_weights([maps.T / 128, -(maps**2).sum(1) / 256])
+picture = ks.draw(
+    model, style="figure", values=digits[1:2], class_names=[*rows], width="84mm"
+)
 """),
     Shown("alexnet.svg", "AlexNet, for a journal without colours", 84, """\
 model = Sequential(
@@ -168,6 +193,32 @@ mark of the SVG lists its layers in `data-layers`.
 A frame or a box with "\u00d7 3" means three blocks of exactly this structure. Boxes with shared
 weights are marked "shared". If a form cannot show all of a model (a layer on the connection across
 a U, a layer that is called twice), the model is drawn as blocks.
+
+## Living figures
+
+With `values=x`, a figure shows what the model computes for this input:
+`ks.draw(model, style="figure", values=x)`. The sheets of a convolutional net are its feature maps,
+an attention layer shows its weights, a recurrent layer its state after each step, a dense layer its
+row of numbers, and the output is a chart of bars (`class_names=[...]` gives the bars names). This
+works for models of kerascope, live Keras models, PyTorch modules, ONNX files, and tapes, which have
+numbers of their own: `ks.draw(tape, style="figure")`.
+
+- Every map and every layer has a scale of its own. Zero is white, positive numbers are orange and
+  negative numbers are blue, up to the largest absolute number; with `theme="print"`, this number is
+  black and signs are not shown. An input image is grey.
+- The numbers are those of the test phase, after activation and normalization. Of a batch, the first
+  sample is shown, and the key says so. For another sample, write `values=x[3:4]`.
+- Of many maps, the figure shows those with the largest mean absolute numbers; of a large map, every
+  second (third, ...) row and column. `picture.legend` states all of this.
+- NaN is magenta. Images that contain NaN or infinite numbers have a thick frame, and the legend
+  names them.
+- The tooltip of an image in an SVG names the layer, the map and the ends of the scale. An SVG or a
+  PDF has at most about 300 KB. TikZ cannot contain images; use the PDF.
+
+In the shell: `kerascope draw model.keras --style figure --values x.npy -o figure.pdf`, and
+`--class-names cat,dog`.
+
+## Other libraries, and the shell
 
 Live Keras models are drawn directly, PyTorch modules with their inputs:
 `ks.draw(module, inputs=x, style="figure")`.

@@ -39,6 +39,7 @@ __all__ = ["MOST_MAPS", "Numbers", "Portrait", "numbers_inside", "with_portraits
 
 # By form: the most maps of a layer, and fewer maps for a page that is too narrow.
 MOST_MAPS = {"volumes": (8, 4, 1), "u": (1,), "blocks": (4, 2), "columns": (4,), "neurons": (1,)}
+MOST_SHOWN = {"map": "with the largest mean absolute numbers", "head": "that come first"}
 SIDES = (112, 80, 56, 40, 28, 20)  # the longest side of an image in cells: the first that fits
 MOST_CELLS = 100_000  # in all images of a figure, so that its file stays small
 GAP = 1.6  # between images side by side, in points
@@ -378,14 +379,12 @@ def living_sentences(reading: Reading, theme: str) -> Iterator[str]:
         yield f"Zero is {zero}, positive numbers are orange, negative ones blue, up to {largest}."
     if any(image.is_picture for image in images):
         yield "The input is grey, from its smallest number (black) to its largest (white)."
-    for name, which in (
-        ("map", "those with the largest mean absolute numbers"),
-        ("head", "the first ones"),
-    ):
+    for name, which in MOST_SHOWN.items():
         many = [one for one in portraits if one.name == name and len(one.images) < one.total]
         if many:
             most = max(len(one.images) for one in many)
-            yield f"If a layer has more than {counted(most, name)}, {most} are drawn: {which}."
+            ones = "the one" if most == 1 else f"the {most}"
+            yield f"Of more than {counted(most, name)} of a layer, the figure shows {ones} {which}."
     if any(image.steps != (1, 1) for image in images):
         yield "Large images are thinned to every second (third, ...) row and column."
     if any(one.name == "head" for one in portraits):

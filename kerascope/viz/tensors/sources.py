@@ -407,6 +407,8 @@ def numbers_inside(model: Network, x: Any) -> dict[str, np.ndarray]:
     layer with several states the first, of a bidirectional layer the forward one. Layers inside
     nested models are left out.
     """
+    if not any(map(_shows_more, model.layers)):
+        return {}
     ids = call_ids(model)
     steps = [step for step in _steps(model, x) if _shows_more(step.layer)]
     found = {ids[step.node]: _parts_in_model(model, step, x)[0].values for step in steps}
