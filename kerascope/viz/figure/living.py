@@ -21,10 +21,10 @@ from kerascope.trace.statistics import figure
 from kerascope.viz.collapse.view import View
 from kerascope.viz.figure.legends import KeyEntry
 from kerascope.viz.figure.marks import Page, shortened
-from kerascope.viz.figure.reading import Part, Reading, shape_text
-from kerascope.viz.graph import Graph
+from kerascope.viz.figure.reading import Part, Reading, class_of, shape_text
 from kerascope.viz.overlays.marking import display_id, known_ids
-from kerascope.viz.sheet import Label, Rectangle, Shape, data_of, padded_width
+from kerascope.viz.sheet import Label, Line, Rectangle, Shape, data_of, padded_width
+from kerascope.viz.tensors.scales import NAN
 from kerascope.viz.tensors.small_images import (
     Bar,
     SmallImage,
@@ -42,6 +42,9 @@ MOST_MAPS = {"volumes": (8, 4, 1), "u": (1,), "blocks": (4, 2), "columns": (4,),
 MOST_SHOWN = {"map": "with the largest mean absolute numbers", "head": "that come first"}
 SIDES = (112, 80, 56, 40, 28, 20)  # the longest side of an image in cells: the first that fits
 MOST_CELLS = 100_000  # in all images of a figure, so that its file stays small
+SEQUENTIAL = {"recurrent", "embedding", "attention"}  # kinds in models of sequences
+TIME_FIRST = ("LSTM", "GRU", "RNN", "MultiheadAttention")  # of PyTorch, unless told otherwise
+MOST_CROSSES = 60  # over single NaN in an image; of more, the whole image has one cross
 GAP = 1.6  # between images side by side, in points
 VECTOR_HEIGHT = 4.5
 BAR_PITCH = 6.8  # from one bar to the next, in points
@@ -72,14 +75,15 @@ class Portrait(NamedTuple):
 
     Attributes
     ----------
-    kind : {"maps", "matrix", "vector", "bars"}
-        "maps" are several matrices, one or several of which are drawn.
+    kind : {"maps", "sequence", "matrix", "vector", "bars"}
+        "maps" are several matrices, one or several of which are drawn. A "sequence" is a matrix
+        whose columns are steps.
     images : list of SmallImage
         The images; for a vector, an image with one row.
     total : int
         The number of maps, including those that are not drawn.
     name : str
-        What the maps are: "map" or "head".
+        What the maps are: "map", "head", "mean of heads" or "state".
     bars : list of Bar
         The bars of the model's output.
     is_sum_one : bool
@@ -121,15 +125,21 @@ def with_portraits(
     boxes = known_ids(view.whole)
     outputs: dict[str, list[np.ndarray]] = {}
     for call, arrays in numbers.outputs.items():
-        if not isinstance(arrays, list):
-            arrays = [arrays]
-        outputs.setdefault(display_id(view.whole, call, "draw", boxes), []).extend(arrays)
-    batch = _batch(view.whole, outputs)
+        box_id = display_id(view.whole, call, "draw", boxes)
+        if box_id == call or "/" not in call[len(box_id) :]:  # not a call inside a closed box
+            arrays = arrays if isinstance(arrays, list) else [arrays]
+            outputs.setdefault(box_id, []).extend(map(np.asarray, arrays))
+    batch = _batch(reading, outputs)
     arrays_of = {}
     for one, part in reading.parts.items():
         found = _array_of(part, outputs, numbers.inside, batch)
         if found is not None:
             arrays_of[one] = found
+    if not arrays_of:
+        raise ArgumentError(
+            f"draw: values: expected outputs of {reading.graph.name!r} whose first axis counts "
+            f"samples, as that of the input does, got none. Pass a batch of one sample: x[None]."
+        )
     most = most if len(arrays_of) <= 10 else min(most, 4)
     for side in SIDES:
         portraits = {
@@ -143,11 +153,33 @@ def with_portraits(
     return replace(reading, parts=parts, samples=batch)
 
 
-def _batch(graph: Graph, outputs: Mapping[str, list[np.ndarray]]) -> int:
-    """Return the number of samples: the length of the first axis of the first input."""
-    ids = [node.id for node in graph.nodes if node.kind == "input"]
-    arrays = [array for one in [*ids, *outputs] for array in outputs.get(one, [])]
-    return next((len(array) for array in arrays if np.ndim(array)), 0)
+def _batch(reading: Reading, outputs: Mapping[str, list[np.ndarray]]) -> int:
+    """Return the number of samples: the length of the first axis of an input and of an output.
+
+    It is 0 if no input and output agree.
+
+    Raises
+    ------
+    ArgumentError
+        A layer of PyTorch has the time steps on the first axis instead.
+    """
+    graph = reading.graph
+    for node in graph.nodes:
+        settings = str(node.attrs.get("config", ""))
+        is_torch = str(graph.attrs.get("library", "")).startswith("torch")
+        if is_torch and class_of(node) in TIME_FIRST and "batch_first=True" not in settings:
+            raise ArgumentError(
+                f"draw: values: expected samples on the first axis, but {node.label!r} "
+                f"({class_of(node)}) of PyTorch has the time steps there. Create it with "
+                f"batch_first=True."
+            )
+    inputs = [node.id for node in graph.nodes if node.kind == "input"]
+    ends = [part.members[-1] for one, part in reading.parts.items() if not reading.targets[one]]
+    lengths = [
+        {len(array) for one in ids for array in outputs.get(one, []) if array.ndim}
+        for ids in (inputs, ends)
+    ]
+    return max(lengths[0] & lengths[1], default=0)
 
 
 def _array_of(
@@ -158,16 +190,21 @@ def _array_of(
 ) -> tuple[np.ndarray, str] | None:
     """Return the numbers of a part for the first sample, and what its maps are.
 
-    These are attention weights, states, or the last output of the part's boxes that has the shape
-    of the part, such as that of the activation after a layer. None if there are no numbers.
+    These are attention weights, the states of a layer that returns only the last one, or the last
+    output of the part's boxes that has the shape of the part, such as that of the activation after
+    a layer. None if there are no numbers.
     """
     for one in part.members:
-        if one in inside:
-            weights = inside[one][0]
-            return (weights, "head") if part.kind == "attention" else (weights, "state")
+        if part.kind == "attention" and one in inside:
+            return inside[one][0], "head"
+        if part.kind == "attention" and len(arrays := outputs.get(one, [])) == 2:
+            weights = arrays[1]
+            if weights.ndim in (3, 4) and len(weights) == batch > 0:
+                return weights[0], "head" if weights.ndim == 4 else "mean of heads"
+        if one in inside and inside[one].ndim == 3 and len(part.shape or ()) == 1:
+            return inside[one][0], "state"
     for one in reversed(part.members):
         for array in outputs.get(one, [])[:1]:
-            array = np.asarray(array)
             is_sample = array.ndim and len(array) == batch > 0 and array.dtype.kind in "biuf"
             if is_sample and array.size and _fits(array.shape[1:], part.shape):
                 return array[0], "map"
@@ -202,12 +239,14 @@ def _portrait(
         else:
             images = small_maps(array, most, is_picture=is_picture, side=side)
         return Portrait("maps", images, len(array), name, shape=shape, size=size)
-    if name == "head":  # one map of attention, without an axis for heads
+    if name in ("head", "mean of heads") and array.ndim == 2:
         return Portrait("maps", [small_image(array, side=side)], 1, name, shape=shape, size=size)
     if array.ndim == 2:
-        matrix = array if part.is_channels_first else array.T  # steps go from left to right
-        image = small_image(matrix, side=side)
-        return Portrait("matrix", [image], 1, name, shape=shape, size=size)
+        is_sequence = bool(reading.kinds & SEQUENTIAL) or part.kind in ("convolution", "pooling")
+        matrix = array.T if is_sequence and not part.is_channels_first else array
+        image = small_image(matrix, side=side, is_picture=is_input and not is_sequence)
+        kind = "sequence" if is_sequence else "matrix"
+        return Portrait(kind, [image], 1, name, shape=shape, size=size)
     if array.ndim > 1:
         return None
     vector = array.reshape(-1)
@@ -247,6 +286,22 @@ def image_marks(
     line, line_width = ("nan", 1.2) if is_odd else (f"line {part.kind}", 0.55)
     data = data_of(part.members, portrait.shape, map=str(image.index))
     yield Rectangle(x, y, width, height, "", line, line_width, data)
+    yield from _crosses(image, x, y, width, height)
+
+
+def _crosses(image: SmallImage, x: float, y: float, width: float, height: float) -> Iterator[Shape]:
+    """Yield a cross over each NaN, which is not seen by its colour alone in print."""
+    rows, columns = image.levels.shape
+    wide, high = width / columns, height / rows
+    places = np.argwhere(image.levels == NAN).tolist()
+    if len(places) > MOST_CROSSES:
+        places, wide, high = [[0, 0]], width, height
+    for row, column in places:
+        center = x + (column + 0.5) * wide, y + (row + 0.5) * high
+        a, b = max(wide / 2, 1.2), max(high / 2, 1.2)
+        for side in (-1, 1):
+            ends = [(center[0] - a, center[1] - b * side), (center[0] + a, center[1] + b * side)]
+            yield Line((ends[0], ends[1]), "on-nan", 0.5)
 
 
 def strip_size(portrait: Portrait, least: float, page: Page) -> tuple[float, float]:
@@ -259,7 +314,7 @@ def strip_size(portrait: Portrait, least: float, page: Page) -> tuple[float, flo
         number = len(portrait.images)
         wide = min(tall * portrait.aspect, 3 * tall)
         return max(number * (wide + GAP) - GAP, least), tall
-    return max(least, 2 * tall), tall if portrait.kind == "matrix" else VECTOR_HEIGHT
+    return max(least, 2 * tall), VECTOR_HEIGHT if portrait.kind == "vector" else tall
 
 
 def strip(
@@ -387,15 +442,17 @@ def living_sentences(reading: Reading, theme: str) -> Iterator[str]:
             yield f"Of more than {counted(most, name)} of a layer, the figure shows {ones} {which}."
     if any(image.steps != (1, 1) for image in images):
         yield "Large images are thinned to every second (third, ...) row and column."
-    if any(one.name == "head" for one in portraits):
+    if any("head" in one.name for one in portraits):
         yield "Attention weights: a row for each query, a column for each key."
-    if any(one.kind == "matrix" for one in portraits):
+    if any(one.name == "mean of heads" for one in portraits):
+        yield "They are the mean over the heads, as PyTorch returns it."
+    if any(one.kind == "sequence" for one in portraits):
         yield "Sequences run from left to right, with a row for each feature."
     if any(one.bars for one in portraits):
         are_sums = all(one.is_sum_one for one in portraits if one.bars)
-        more = any(len(one.bars) < one.size for one in portraits if one.bars)
-        kind = "probabilities" if are_sums else "numbers, which are not probabilities"
-        yield f"The output shows its {'largest ' if more else ''}{kind}, by class."
+        more = "largest " if any(len(one.bars) < one.size for one in portraits if one.bars) else ""
+        kind = "probabilities" if are_sums else "numbers, whose sum is not 1"
+        yield f"The output shows its {more}{kind}, by class."
     odd = [
         f"{part.node.label} ({', '.join(image.words.split(', ')[1:])})"
         for part in parts
@@ -403,9 +460,13 @@ def living_sentences(reading: Reading, theme: str) -> Iterator[str]:
         if image.nans or image.infinities
     ]
     if odd:
-        yield f"Images with a thick frame contain NaN or infinite numbers: {', '.join(odd)}."
-    without = [part for part in reading.parts.values() if not part.portrait]
+        yield f"Images with a thick frame contain NaN or infinite numbers: {_first_of(odd)}."
+    without = [part.node.label for part in reading.parts.values() if not part.portrait]
     if without:
-        names = ", ".join(part.node.label for part in without[:3])
-        more_names = ", ..." if len(without) > 3 else ""
-        yield f"Parts without an image: {names}{more_names}."
+        yield f"Parts without an image: {_first_of(without)}."
+
+
+def _first_of(texts: Sequence[str]) -> str:
+    """Return the first of several texts as a list in a sentence, without repetitions."""
+    different = [*dict.fromkeys(texts)]
+    return ", ".join([*different[:4], *(["..."] if len(different) > 4 else [])])

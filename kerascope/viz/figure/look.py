@@ -90,7 +90,7 @@ class Look:
         if self.theme != "print" or role.startswith("g"):
             return color_of(role, "light" if self.theme == "print" else self.theme)
         if not role.startswith(("d", "on-d")):
-            return BLACK
+            return "#FFFFFF" if role.startswith("on") else BLACK
         away = abs(2 * int(role.rpartition("-")[2]) / (LEVELS - 1) - 1)
         if role.startswith("on"):
             return BLACK if away < 0.5 else "#FFFFFF"

@@ -168,7 +168,10 @@ def _columns(reading: Reading) -> list[VolumeColumn]:
         images = [column for column in columns if not column.flat]
     sheets = all(c.sheet_count <= MOST_SHEETS and len(c.parts) == 1 for c in images)
     square = all(len(c.first.sides) == 2 for c in images)
-    return [replace(column, sheets=sheets and square) for column in columns]
+    return [
+        replace(column, sheets=square and (sheets or bool(column.first.portrait)))
+        for column in columns
+    ]
 
 
 # --- sizes ----------------------------------------------------------------------------------------

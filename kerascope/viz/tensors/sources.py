@@ -403,14 +403,19 @@ def _parts_in_model(model: Network, step: Any, x: Any) -> list[ArrayPart]:
 def numbers_inside(model: Network, x: Any) -> dict[str, np.ndarray]:
     """Return the numbers inside the calls of attention and recurrent layers, by the ids of calls.
 
-    These are attention weights (sample, head, query, key) and states (sample, step, unit): of a
-    layer with several states the first, of a bidirectional layer the forward one. Layers inside
-    nested models are left out.
+    These are attention weights (sample, head, query, key) and states (sample, step, unit); of a
+    layer with several states, the first. Bidirectional layers, whose states are two series, and
+    layers inside nested models are left out.
     """
-    if not any(map(_shows_more, model.layers)):
+    wanted = [
+        layer
+        for layer in model.layers
+        if _shows_more(layer) and not isinstance(layer, Bidirectional)
+    ]
+    if not wanted:
         return {}
     ids = call_ids(model)
-    steps = [step for step in _steps(model, x) if _shows_more(step.layer)]
+    steps = [step for step in _steps(model, x) if step.layer in wanted]
     found = {ids[step.node]: _parts_in_model(model, step, x)[0].values for step in steps}
     return {one: values for one, values in found.items() if values.ndim > FEW_SAMPLES}
 

@@ -181,7 +181,7 @@ def test_a_recurrent_layer_shows_its_state_after_each_step():
     assert numbers.shape == (4, 9)
     last = output_of(model, "second", x)[0]
     np.testing.assert_allclose(numbers[:, -1], last, atol=width * 0.0025)
-    assert "not probabilities" in figure.legend
+    assert "whose sum is not 1" in figure.legend
     scores = model.predict(x)[0]
     assert values_of_bars(figure.svg) == pytest.approx(dict(enumerate(scores)), rel=1e-5)
 
@@ -241,6 +241,14 @@ def test_a_constant_map_is_not_stretched():
     figure = ks.draw(model, style="figure", values=np.zeros((1, 6, 6, 1)))
     numbers, _ = images_of(figure.svg)["c, map 0 of 2"]
     assert numbers == pytest.approx(1.0)
+
+
+def test_an_image_without_channels_is_not_turned():
+    model = Sequential([L.Input((5, 9), name="x"), L.Flatten(), L.Dense(3, name="out")])
+    x = np.random.RandomState(8).rand(1, 5, 9)
+    figure = ks.draw(model, style="figure", values=x)
+    assert_shown(images_of(figure.svg), "x", x[0])
+    assert "grey" in figure.legend
 
 
 def test_channels_first_maps_are_maps():
@@ -320,6 +328,8 @@ def test_wrong_arguments_are_refused(digit):
         ks.draw(model, style="figure", class_names=["a", "b"])
     with pytest.raises(ArgumentError, match="without at, gradients"):
         ks.draw(model, style="figure", values=digit, at=2)
+    with pytest.raises(ArgumentError, match="values= expected a model at level 'node'"):
+        ks.draw(model, style="figure", values=digit, level="layer")
     with pytest.raises(ArgumentError, match="expected level 'node' for a figure, got 'op'"):
         ks.draw(model, style="figure", values=digit, level="op")
     figure = ks.draw(model, style="figure", values=digit)
@@ -370,6 +380,32 @@ def test_a_live_pytorch_model_shows_what_it_computes():
     assert values_of_bars(figure.svg) == pytest.approx(dict(enumerate(scores)), rel=1e-4)
     assert "sample 0 of 2" in figure.legend
     assert "channels \u00d7 height \u00d7 width" in figure.legend
+
+
+def test_a_recurrent_layer_of_pytorch_needs_the_batch_first():
+    torch = pytest.importorskip("torch")
+
+    class Reader(torch.nn.Module):
+        def __init__(self, batch_first):
+            super().__init__()
+            self.lstm = torch.nn.LSTM(4, 3, batch_first=batch_first)
+
+        def forward(self, x):
+            return self.lstm(x)[0]
+
+    x = torch.randn(1, 6, 4)
+    with pytest.raises(ArgumentError, match="batch_first=True"):
+        ks.draw(Reader(False).eval(), style="figure", values=x)
+    model = Reader(True).eval()
+    found = images_of(ks.draw(model, style="figure", values=x).svg)
+    with torch.no_grad():
+        assert_shown(found, "lstm", model(x)[0].numpy().T)
+
+
+def test_values_without_a_batch_are_refused():
+    torch = pytest.importorskip("torch")
+    with pytest.raises(ArgumentError, match=r"x\[None\]"):
+        ks.draw(torch.nn.Linear(4, 3).eval(), style="figure", values=torch.randn(4))
 
 
 def test_a_resnet18_of_pytorch_fits():
